@@ -1,0 +1,170 @@
+// The shape of the source: which room may import which, and how a file looks. Reads src/, runs none of it.
+import { expect, test } from "vitest";
+import { findCycle, importsOf, readSourceFiles, type SourceFile } from "./source-files.ts";
+
+// What each room may import, besides itself and `version`. "types:" allows `import type` only; "all" is any room.
+const allowedImports: Record<string, readonly string[]> = {
+  version: [],
+  errors: [],
+  messages: ["errors"],
+  tokens: ["errors", "types:messages"],
+  tracing: ["errors", "messages", "tokens", "sessions"],
+  models: ["errors", "messages", "tokens", "tracing", "tools"],
+  tools: ["errors", "messages", "tokens", "tracing", "models", "types:state", "types:agent"],
+  state: ["errors", "messages", "tokens", "tracing", "models", "tools"],
+  sessions: ["errors", "messages", "tokens", "tracing", "state", "query"],
+  memory: ["errors", "messages", "tokens", "tracing", "models", "sessions", "state"],
+  query: ["errors", "messages", "tokens", "tracing", "sessions", "state"],
+  agent: ["errors", "messages", "tokens", "tracing", "models", "tools", "state", "sessions", "memory", "query"],
+  testing: ["all"],
+  cli: ["all"],
+  index: ["all"],
+};
+
+// Folders of leaves: each file (or folder) in one is known only to the file that lists them, and to the front doors.
+const leafFolders = ["state/processors", "sessions/stores", "tracing/exporters", "query/formats", "memory/kinds"];
+const frontDoors = ["index.ts", "testing/index.ts"];
+
+// The only files that may import an outside package, and which one. Each stands behind a subpath of its own.
+const outsideImports: Record<string, readonly string[]> = {
+  "sessions/stores/postgres.ts": ["pg"],
+  "sessions/stores/redis.ts": ["@redis/client"],
+  "tokens/bpe.ts": ["gpt-tokenizer"],
+  "tools/mcp.ts": ["@modelcontextprotocol/client"],
+  "tracing/exporters/otel.ts": ["@opentelemetry/api"],
+};
+
+// Files that are one long table, and may therefore pass the wall of 400 lines.
+const dataTables: readonly string[] = [];
+
+const files = readSourceFiles();
+const roomOf = (path: string): string => path.split("/", 1)[0]!.replace(/\.ts$/, "");
+
+/** The paths, or lines about them, that break a rule: `[]` when all is well. */
+function offenders(find: (file: SourceFile) => readonly string[]): string[] {
+  return files.flatMap((file) => find(file).map((what) => `${file.path}: ${what}`));
+}
+
+/** The leaf a path belongs to: `sqlite` for `stores/sqlite.ts` and `stores/sqlite/schema.ts`; `index` is the list. */
+const leafOf = (folder: string, path: string): string => path.slice(folder.length + 1).replace(/(\/.*|\.ts)$/, "");
+const isLeaf = (folder: string, path: string): boolean =>
+  path.startsWith(`${folder}/`) && leafOf(folder, path) !== "index";
+
+test("every room is in the table of allowed imports", () => {
+  expect(offenders(({ path }) => (roomOf(path) in allowedImports ? [] : ["is in no known room"]))).toEqual([]);
+});
+
+test("a room imports only the rooms it may know", () => {
+  const found = offenders(({ path, imports }) => {
+    const own = roomOf(path);
+    const allowed = new Set([own, "version", ...(allowedImports[own] ?? [])]);
+    return imports
+      .filter(({ isRelative }) => isRelative && !allowed.has("all"))
+      .filter(({ target, isTypeOnly }) => {
+        const room = roomOf(target);
+        return !allowed.has(room) && !(isTypeOnly && allowed.has(`types:${room}`));
+      })
+      .map(({ target }) => `imports ${target}`);
+  });
+  expect(found).toEqual([]);
+});
+
+test("sessions know nothing of the processors of state", () => {
+  const found = offenders(({ path, imports }) =>
+    imports
+      .map(({ target }) => target)
+      .filter((target) => roomOf(path) === "sessions" && target.startsWith("state/processors")),
+  );
+  expect(found).toEqual([]);
+});
+
+test("nobody imports the command line, and only it imports a front door", () => {
+  const found = offenders(({ path, imports }) =>
+    imports
+      .map(({ target }) => target)
+      .filter((target) => roomOf(path) !== "cli" && (roomOf(target) === "cli" || frontDoors.includes(target))),
+  );
+  expect(found).toEqual([]);
+});
+
+test.for(leafFolders)("a leaf in %s is imported by nobody but the one file that lists them", (folder) => {
+  const importers = files.filter(({ path, imports }) =>
+    imports.some(({ target }) => {
+      if (!isLeaf(folder, target) || frontDoors.includes(path)) return false;
+      return !isLeaf(folder, path) || leafOf(folder, path) !== leafOf(folder, target);
+    }),
+  );
+  const paths = importers.map(({ path }) => path);
+  expect(paths.filter((path) => isLeaf(folder, path))).toEqual([]);
+  expect(paths.slice(1), `${paths[0]} is the list; these go around it`).toEqual([]);
+});
+
+test("outside packages are imported only where a subpath asks for them", () => {
+  const found = offenders(({ path, imports }) =>
+    imports
+      .filter(({ target, isRelative }) => !isRelative && !target.startsWith("node:"))
+      .filter(({ target }) => !outsideImports[path]?.some((name) => target === name || target.startsWith(`${name}/`)))
+      .map(({ target }) => `imports ${target}`),
+  );
+  expect(found).toEqual([]);
+});
+
+test("no import goes in a circle, types included", () => {
+  expect(findCycle(files)).toBeUndefined();
+});
+
+test("no source file passes 400 lines", () => {
+  const found = offenders(({ path, text }) => {
+    const lines = text.trimEnd().split("\n").length;
+    return lines > 400 && !dataTables.includes(path) ? [`${lines} lines`] : [];
+  });
+  expect(found).toEqual([]);
+});
+
+test("nothing is exported by star", () => {
+  expect(offenders(({ text }) => text.match(/^export\s+(type\s+)?\*.*$/gm) ?? [])).toEqual([]);
+});
+
+test("files and folders are kebab-case, and none is named after no noun", () => {
+  const found = offenders(({ path }) =>
+    path
+      .replace(/\.ts$/, "")
+      .split("/")
+      .filter(
+        (part) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(part) || /^(utils?|helpers?|types?|common|manager)$/.test(part),
+      ),
+  );
+  expect(found).toEqual([]);
+});
+
+test("a file opens with a comment", () => {
+  expect(offenders(({ text }) => (/^(#!.*\n)?(\/\/ |\/\*)/.test(text) ? [] : ["opens with code"]))).toEqual([]);
+});
+
+test("the reader of imports sees every form of them", () => {
+  const text = [
+    'import type { A } from "./a.ts";',
+    'import {\n  b,\n  type B,\n} from "../b.ts";',
+    'import "node:fs";',
+    'export { c } from "./c.ts";',
+    "export const d = 1;",
+    'export const e = "./no.ts";',
+    ' * import { no } from "./no.ts";',
+    'type F = import("./f.ts").F;',
+  ].join("\n");
+  const seen = importsOf("room/file.ts", text).map(({ target, isTypeOnly }) =>
+    isTypeOnly ? `type ${target}` : target,
+  );
+  expect(seen).toEqual(["type room/a.ts", "b.ts", "node:fs", "room/c.ts", "room/f.ts"]);
+});
+
+test("the search for circles finds one", () => {
+  const file = (path: string, ...targets: string[]): SourceFile => {
+    return { path, text: "", imports: targets.map((target) => ({ target, isRelative: true, isTypeOnly: true })) };
+  };
+  expect(findCycle([file("a.ts", "b.ts"), file("b.ts", "c.ts"), file("c.ts", "b.ts")])).toEqual([
+    "b.ts",
+    "c.ts",
+    "b.ts",
+  ]);
+});
