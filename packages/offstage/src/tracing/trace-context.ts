@@ -1,0 +1,212 @@
+// A trace: the spans of one piece of work, under one id. It is not itself a span.
+import type { JsonObject } from "../messages/json.ts";
+import type { SpanKind } from "./span-data.ts";
+import {
+  currentScope,
+  NO_TRACE_ID,
+  type SpanHome,
+  standInFor,
+  startSpan,
+  type TraceScope,
+  type TraceSpan,
+} from "./trace-span.ts";
+import { traceState } from "./trace-state.ts";
+import { formatTraceparent, type HeaderSource, parseTraceparent, type RemoteParent } from "./traceparent.ts";
+import { isSampled, refine, report, silenced, type TraceSettings, type TracingOptions } from "./tracing-options.ts";
+
+export interface TraceOptions extends TracingOptions {
+  /** Links traces that belong together, such as the turns of one session. */
+  readonly groupId?: string | undefined;
+  readonly metadata?: JsonObject | undefined;
+  /** Incoming headers: a valid `traceparent` among them makes this the caller's trace, continued. */
+  readonly headers?: HeaderSource | undefined;
+}
+
+export interface SpanOptions {
+  /** Default `custom`. */
+  readonly kind?: SpanKind | undefined;
+  /** Default: the current span, if it is one of this trace. */
+  readonly parentSpanId?: string | undefined;
+  readonly metadata?: JsonObject | undefined;
+}
+
+const MAX_SKEW_MS = 5;
+
+type Work<T> = (trace: TraceContext) => T | Promise<T>;
+
+/** One trace and the spans in it. `withTrace` opens one; `TraceContext.current` is the one this code runs in. */
+export class TraceContext implements SpanHome, TraceScope {
+  readonly name: string;
+  /** 32 hex digits. */
+  readonly traceId: string;
+  readonly groupId: string | undefined;
+  readonly metadata: JsonObject;
+  readonly clockOffset: number;
+  /** Epoch milliseconds, with fractions. */
+  readonly startTime: number;
+  readonly settings: TraceSettings;
+  readonly #remote: RemoteParent | undefined;
+  readonly #spans: TraceSpan[] = [];
+  #inOrder = true;
+  #endTime: number | undefined;
+  #standIn: TraceSpan | undefined;
+  #endsWith: TraceSpan | undefined;
+
+  private constructor(name: string, options: TraceOptions) {
+    const remote = options.headers === undefined ? undefined : parseTraceparent(options.headers);
+    this.name = name;
+    this.traceId = remote?.traceId ?? traceState.ids.traceId();
+    this.groupId = options.groupId;
+    this.metadata = { ...options.metadata };
+    this.clockOffset = clockOffset();
+    this.startTime = this.clockOffset + performance.now();
+    this.#remote = remote;
+    const settings = refine(currentScope()?.settings ?? traceState.settings, options);
+    const sampled = settings.recording && remote?.sampled !== false && isSampled(this, settings);
+    this.settings = sampled ? settings : silenced(settings);
+  }
+
+  /** The trace this code runs in; undefined outside of any. */
+  static get current(): TraceContext | undefined {
+    const trace = currentScope()?.trace;
+    return trace === undefined || trace.traceId === NO_TRACE_ID ? undefined : (trace as TraceContext);
+  }
+
+  /** Starts a trace without making it current. Whoever opens it calls `end`. */
+  static open(name: string, options: TraceOptions = {}): TraceContext {
+    return new TraceContext(name, options);
+  }
+
+  /** The caller's trace, continued here; undefined where the headers carry none that is valid. */
+  static fromHeaders(
+    headers: HeaderSource,
+    options: TraceOptions & { readonly name?: string } = {},
+  ): TraceContext | undefined {
+    if (parseTraceparent(headers) === undefined) return undefined;
+    return new TraceContext(options.name ?? "remote", { ...options, headers });
+  }
+
+  /** Runs `work` in a new trace, which ends when `work` settles. Gives what `work` gives. */
+  static withTrace<T>(name: string, work: Work<T>): Promise<T>;
+  static withTrace<T>(name: string, options: TraceOptions | undefined, work: Work<T>): Promise<T>;
+  static withTrace<T>(name: string, first: TraceOptions | Work<T> | undefined, second?: Work<T>): Promise<T> {
+    const [options, work] = typeof first === "function" ? [undefined, first] : [first, second as Work<T>];
+    const trace = new TraceContext(name, options ?? {});
+    return traceState.storage.run(trace, settle, trace, work) as Promise<T>;
+  }
+
+  /** Runs `work` with this trace as the current one. Does not end the trace. */
+  run<T>(work: () => T): T {
+    return traceState.storage.run(this, work);
+  }
+
+  /** Starts a span of this trace. The caller ends it. */
+  span(name: string, options: SpanOptions = {}): TraceSpan {
+    const scope = currentScope();
+    const { kind, parentSpanId, metadata } = options;
+    return startSpan(scope?.trace === this ? scope : this, { name, kind, parentSpanId, metadata });
+  }
+
+  /** Takes in a span made with `new TraceSpan`. A span this trace knows changes nothing; one of another trace is refused. */
+  addSpan(span: TraceSpan): void {
+    if (span.trace === this || !this.settings.recording) return;
+    const placed = span.placeIn(this);
+    if (placed) this.register(span);
+    else report(this.settings, new RangeError(`span "${span.spanId}" is of trace "${span.traceId}"`), "addSpan");
+  }
+
+  /** The spans so far, in the order they started. */
+  getSpans(): TraceSpan[] {
+    if (!this.#inOrder) this.#spans.sort((a, b) => a.startTime - b.startTime);
+    this.#inOrder = true;
+    return this.#spans.slice();
+  }
+
+  /** Ends the trace: its duration stands still. Spans still active end on their own. Works once. */
+  end(): void {
+    this.#endTime ??= Math.max(this.startTime, this.clockOffset + performance.now());
+  }
+
+  /** Epoch milliseconds; undefined until the trace has ended. */
+  get endTime(): number | undefined {
+    return this.#endTime;
+  }
+
+  /** Milliseconds from the start to the end, or to now while the trace is going on. */
+  get duration(): number {
+    return (this.#endTime ?? this.clockOffset + performance.now()) - this.startTime;
+  }
+
+  /** `traceparent` (and `tracestate`) for a call to another process, as a child of the current span. */
+  toHeaders(): Record<string, string> {
+    const scope = currentScope();
+    const parent = scope?.trace === this ? scope.asParent : this.asParent;
+    const parentSpanId = typeof parent === "object" ? parent.spanId : (parent ?? this.standIn.spanId);
+    const { traceId, recording: sampled } = this;
+    return formatTraceparent({ traceId, parentSpanId, sampled, tracestate: this.#remote?.tracestate });
+  }
+
+  /** The trace and its spans as plain data. */
+  toJSON(): JsonObject {
+    const { traceId, name, groupId, metadata, startTime, endTime, duration } = this;
+    const spans = this.getSpans().map((span) => span.toJSON() as unknown as JsonObject);
+    return { traceId, name, groupId, metadata, startTime, endTime, duration, spans };
+  }
+
+  /** Makes the trace end when `span` does. */
+  endWith(span: TraceSpan): void {
+    this.#endsWith = span;
+  }
+
+  spanEnded(span: TraceSpan): void {
+    if (span === this.#endsWith) this.end();
+  }
+
+  register(span: TraceSpan): void {
+    const last = this.#spans.at(-1);
+    if (last !== undefined && span.startTime < last.startTime) this.#inOrder = false;
+    this.#spans.push(span);
+  }
+
+  get trace(): this {
+    return this;
+  }
+
+  /** Whether this trace keeps its spans: tracing is on here, and the sampler chose it. */
+  get recording(): boolean {
+    return this.settings.recording;
+  }
+
+  get asParent(): string | undefined {
+    return this.#remote?.parentSpanId;
+  }
+
+  get standIn(): TraceSpan {
+    this.#standIn ??= standInFor(this, this.settings);
+    return this.#standIn;
+  }
+}
+
+/** The id of the current trace, if there is one. */
+export function currentTraceId(): string | undefined {
+  return TraceContext.current?.traceId;
+}
+
+/** The group id of the current trace, if it has one. */
+export function currentGroupId(): string | undefined {
+  return TraceContext.current?.groupId;
+}
+
+async function settle<T>(trace: TraceContext, work: Work<T>): Promise<T> {
+  try {
+    return await work(trace);
+  } finally {
+    trace.end();
+  }
+}
+
+// The monotonic clock does not run while a machine sleeps; a trace opened after that takes its offset from the wall clock.
+function clockOffset(): number {
+  const skew = Date.now() - (performance.timeOrigin + performance.now());
+  return Math.abs(skew) > MAX_SKEW_MS ? performance.timeOrigin + skew : performance.timeOrigin;
+}

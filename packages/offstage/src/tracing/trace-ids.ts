@@ -1,0 +1,58 @@
+// W3C ids from strong random bytes, cheap enough for one per span. Not where ids are kept.
+import { randomFillSync } from "node:crypto";
+
+const POOL_BYTES = 4096;
+
+/** Makes ids. Span ids are minted from a sequence number, so that a span whose id nobody reads never makes one. */
+export interface TraceIds {
+  /** A fresh trace id: 32 hex digits. */
+  traceId(): string;
+  /** The next sequence number for `spanId`. */
+  nextSpan(): number;
+  /** The span id of a sequence number: 16 hex digits, unique in this process, random across processes. */
+  spanId(sequence: number): string;
+}
+
+/** A maker of ids with its own random seed. */
+export function traceIds(): TraceIds {
+  const pool = Buffer.allocUnsafeSlow(POOL_BYTES);
+  const scratch = Buffer.alloc(8);
+  let used = POOL_BYTES;
+  let spans = 0;
+
+  function take(bytes: number): string {
+    if (used + bytes > POOL_BYTES) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    used += bytes;
+    return pool.toString("hex", used - bytes, used);
+  }
+
+  const seedHigh = Number.parseInt(take(4), 16);
+  const seedLow = Number.parseInt(take(4), 16);
+
+  return {
+    traceId() {
+      const id = take(16);
+      return id === "0".repeat(32) ? take(16) : id;
+    },
+    nextSpan: () => ++spans,
+    spanId(sequence) {
+      const low = scramble(sequence + seedLow);
+      const high = (seedHigh + Math.floor(sequence / 2 ** 32)) ^ scramble(low ^ seedHigh);
+      scratch.writeInt32BE(high | 0, 0);
+      scratch.writeInt32BE(low, 4);
+      const id = scratch.toString("hex");
+      return id === "0".repeat(16) ? "0000000000000001" : id;
+    },
+  };
+}
+
+// A bijection of 32-bit integers (the finaliser of MurmurHash3): neighbours come out far apart, and no two alike.
+function scramble(value: number): number {
+  let x = value | 0;
+  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
+  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
+  return (x ^ (x >>> 16)) | 0;
+}

@@ -1,0 +1,45 @@
+// The one piece of process-wide state: the async storage, the process's settings and its id maker. Shared by all copies of Offstage.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type TraceIds, traceIds } from "./trace-ids.ts";
+import { initialSettings, refine, report, type TraceSettings, type TracingOptions } from "./tracing-options.ts";
+
+interface TraceState {
+  /** Holds the current `TraceScope`; its type is told in trace-span.ts, where the reading is done. */
+  readonly storage: AsyncLocalStorage<unknown>;
+  readonly ids: TraceIds;
+  settings: TraceSettings;
+}
+
+const key: unique symbol = Symbol.for("offstage.tracing");
+const holder = globalThis as { [key]?: TraceState };
+holder[key] ??= { storage: new AsyncLocalStorage(), ids: traceIds(), settings: initialSettings() };
+
+/** The state that all copies of Offstage in this process share. */
+export const traceState: TraceState = holder[key];
+
+/** Sets tracing up for the whole process, in place of what was set before; no argument restores the defaults. */
+export function configureTracing(options: TracingOptions = {}): void {
+  traceState.settings = refine(initialSettings(), options);
+}
+
+/** Resolves when the process's exporters have let go of every span ended so far. Never rejects. */
+export async function flushTracing(): Promise<void> {
+  await settleExporters("flush");
+}
+
+/** Flushes and closes the process's exporters. Never rejects. */
+export async function shutdownTracing(): Promise<void> {
+  await settleExporters("shutdown");
+}
+
+async function settleExporters(action: "flush" | "shutdown"): Promise<void> {
+  const { settings } = traceState;
+  const settle = async (exporter: TraceSettings["exporters"][number]): Promise<void> => {
+    try {
+      await exporter[action]();
+    } catch (error) {
+      report(settings, error, exporter.name);
+    }
+  };
+  await Promise.all(settings.exporters.map(settle));
+}

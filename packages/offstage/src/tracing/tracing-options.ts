@@ -1,0 +1,102 @@
+// How spans are recorded and where they go: the options people write, and the settings every span carries. No spans here.
+import { messageOf } from "../errors.ts";
+import type { SpanData } from "./span-data.ts";
+import type { SpanExporter } from "./span-exporter.ts";
+
+/** What a sampler may look at. */
+export interface TraceInfo {
+  readonly traceId: string;
+  readonly name: string;
+  readonly groupId?: string | undefined;
+}
+
+/** Decides per trace, never per span: a share from 0 to 1 by trace id, or a function. */
+export type Sampler = number | ((trace: TraceInfo) => boolean);
+
+export interface TracingOptions {
+  /** False records nothing. Off at any level (process, trace, agent, run) is off below it. Default true. */
+  readonly enabled?: boolean;
+  /** Where ended spans go, instead of the exporters of the level above. */
+  readonly exporters?: readonly SpanExporter[];
+  /** Which traces are recorded. Default 1: all. */
+  readonly sample?: Sampler;
+  /** Keep prompts, answers, arguments and results in spans. Default false. */
+  readonly content?: boolean;
+  /** Told of every failure of an exporter or a sampler. The default prints. */
+  readonly onError?: (error: unknown, source: string) => void;
+}
+
+/** `TracingOptions` with every default filled in. Immutable; shared by all spans below. */
+export interface TraceSettings {
+  readonly recording: boolean;
+  readonly content: boolean;
+  readonly sample: Sampler;
+  readonly exporters: readonly SpanExporter[];
+  readonly onError: (error: unknown, source: string) => void;
+}
+
+/** The settings where nothing was configured: recording, to nowhere. */
+export function initialSettings(): TraceSettings {
+  return { recording: true, content: false, sample: 1, exporters: [], onError: printErrors() };
+}
+
+/** The settings below `settings` for someone with `options`; the same object where nothing changes. */
+export function refine(settings: TraceSettings, options: TracingOptions | false | undefined): TraceSettings {
+  if (options === undefined) return settings;
+  if (options === false) return silenced(settings);
+  return {
+    recording: settings.recording && options.enabled !== false,
+    content: options.content ?? settings.content,
+    sample: options.sample ?? settings.sample,
+    exporters: options.exporters ?? settings.exporters,
+    onError: options.onError ?? settings.onError,
+  };
+}
+
+/** The same settings, recording nothing. */
+export function silenced(settings: TraceSettings): TraceSettings {
+  return settings.recording ? { ...settings, recording: false } : settings;
+}
+
+/** Whether a trace is recorded. The same id gives the same answer in every process; a sampler that throws samples. */
+export function isSampled(trace: TraceInfo, settings: TraceSettings): boolean {
+  const { sample } = settings;
+  if (typeof sample === "number") return sample >= 1 || Number.parseInt(trace.traceId.slice(-8), 16) < sample * 2 ** 32;
+  try {
+    return sample(trace);
+  } catch (error) {
+    report(settings, error, "sample");
+    return true;
+  }
+}
+
+/** Hands one ended span to every exporter. Never throws, never waits. */
+export function emit(span: SpanData, settings: TraceSettings): void {
+  for (const exporter of settings.exporters) {
+    try {
+      const leaving = exporter.export([span]);
+      if (leaving !== undefined) leaving.then(undefined, (error: unknown) => report(settings, error, exporter.name));
+    } catch (error) {
+      report(settings, error, exporter.name);
+    }
+  }
+}
+
+/** Tells `onError`, whose own failure ends here. */
+export function report(settings: Pick<TraceSettings, "onError">, error: unknown, source: string): void {
+  try {
+    settings.onError(error, source);
+  } catch {
+    // The last resort has failed; a run must not.
+  }
+}
+
+// Prints the 1st, 2nd, 4th, 8th ... failure, so that a broken exporter cannot flood the terminal.
+function printErrors(): (error: unknown, source: string) => void {
+  let failures = 0;
+  return (error, source) => {
+    failures += 1;
+    if ((failures & (failures - 1)) !== 0) return;
+    process.emitWarning(`"${source}" failed (${failures} so far): ${messageOf(error)}`, "OffstageTracing");
+  };
+}

@@ -1,0 +1,87 @@
+// Running work inside a trace or a span: the one wrapper around everything that is timed.
+import { type SpanOptions, TraceContext } from "./trace-context.ts";
+import { currentScope, offSpan, standInFor, startSpan, TraceSpan, type TraceSpanInit } from "./trace-span.ts";
+import { traceState } from "./trace-state.ts";
+import { refine, type TracingOptions } from "./tracing-options.ts";
+
+export interface WithSpanOptions extends SpanOptions {
+  /** Work that rejects with this signal's reason was cancelled, not in error. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const noOptions: WithSpanOptions = {};
+
+type Work<T> = (span: TraceSpan) => T | Promise<T>;
+
+/** Runs `work` in a new trace, which ends when `work` settles. Gives what `work` gives. */
+export const withTrace: typeof TraceContext.withTrace = TraceContext.withTrace;
+
+/**
+ * Runs `work` in a span that is a child of the current one; outside of any trace it opens one of the same name. The span
+ * ends when `work` settles: `ok`, `cancelled` on an abort, else `error`. Gives what `work` gives.
+ */
+export function withSpan<T>(name: string, work: Work<T>): Promise<T>;
+export function withSpan<T>(name: string, options: WithSpanOptions | undefined, work: Work<T>): Promise<T>;
+export function withSpan<T>(name: string, first: WithSpanOptions | Work<T> | undefined, second?: Work<T>): Promise<T> {
+  const options = typeof first === "function" ? undefined : first;
+  const work = typeof first === "function" ? first : (second as Work<T>);
+  const scope = currentScope();
+  const { kind, parentSpanId, metadata } = options ?? noOptions;
+  const init = { name, kind, parentSpanId, metadata };
+  const span = scope === undefined ? startRootSpan(init) : startSpan(scope, init);
+  if (span.recording) return traceState.storage.run(span, settle, span, work, options?.signal) as Promise<T>;
+  return runInSpan(span, () => settleSilently(span, work));
+}
+
+export interface RootSpanInit extends TraceSpanInit {
+  /** The group of a trace opened for this span. Default: none. */
+  readonly groupId?: string | undefined;
+  /** The name of a trace opened for this span. Default: the span's name. */
+  readonly traceName?: string | undefined;
+  /** Tracing for this span and all below it. */
+  readonly tracing?: TracingOptions | false | undefined;
+}
+
+/**
+ * Starts a span in the current trace, or in a trace opened for it that ends with it. With `tracing`, the span and all
+ * below it are recorded that way; a joined trace keeps listing them.
+ */
+export function startRootSpan(init: RootSpanInit): TraceSpan {
+  const scope = currentScope();
+  if (scope === undefined) return startTrace(init);
+  const settings = refine(scope.settings, init.tracing);
+  if (!settings.recording) return scope.recording ? standInFor(scope, settings) : scope.standIn;
+  if (settings === scope.settings) return startSpan(scope, init);
+  const span = new TraceSpan(init, { trace: scope.trace, settings, asParent: scope.asParent });
+  scope.trace.register(span);
+  return span;
+}
+
+/** Runs `work` with `span` as the current one. Does not end the span. */
+export function runInSpan<T>(span: TraceSpan, work: () => T): T {
+  if (!span.recording && !(currentScope() ?? traceState.settings).recording) return work();
+  return traceState.storage.run(span, work);
+}
+
+function startTrace(init: RootSpanInit): TraceSpan {
+  if (!traceState.settings.recording || init.tracing === false || init.tracing?.enabled === false) return offSpan;
+  const trace = TraceContext.open(init.traceName ?? init.name, { ...init.tracing, groupId: init.groupId });
+  const span = startSpan(trace, init);
+  trace.endWith(span);
+  return span;
+}
+
+async function settle<T>(span: TraceSpan, work: Work<T>, signal: AbortSignal | undefined): Promise<T> {
+  try {
+    const value = await work(span);
+    span.end();
+    return value;
+  } catch (error) {
+    span.fail(error, signal);
+    throw error;
+  }
+}
+
+async function settleSilently<T>(span: TraceSpan, work: Work<T>): Promise<T> {
+  return work(span);
+}
