@@ -29,7 +29,7 @@ export function withSpan<T>(name: string, first: WithSpanOptions | Work<T> | und
   const { kind, parentSpanId, metadata } = options ?? noOptions;
   const init = { name, kind, parentSpanId, metadata };
   const span = scope === undefined ? startRootSpan(init) : startSpan(scope, init);
-  if (span.recording) return traceState.storage.run(span, settle, span, work, options?.signal) as Promise<T>;
+  if (span.recording) return traceState.storage.run(span, () => settle(span, work, options?.signal));
   return runInSpan(span, () => settleSilently(span, work));
 }
 
