@@ -1,0 +1,105 @@
+// Readers: what a query reads off a message, whatever the message looks like. They never throw; checking is codec's.
+import { isObject } from "../messages/json.ts";
+import type { Message, MessageMetadata, ToolCall } from "../messages/message.ts";
+
+type Loose = { readonly [key: string]: unknown } | null | undefined;
+
+const noMetadata: MessageMetadata = Object.freeze({});
+
+/** The role, or "unknown" where a message has none. */
+export function roleOf(message: Message): string {
+  const role = (message as unknown as Loose)?.role;
+  return typeof role === "string" ? role : "unknown";
+}
+
+/** The metadata, empty where there is none. */
+export function metadataOf(message: Message): MessageMetadata {
+  const metadata = (message as unknown as Loose)?.metadata;
+  return isObject(metadata) ? metadata : noMetadata;
+}
+
+/** The content as text: text parts joined, other parts by their kind in brackets; undefined where there is none. */
+export function contentOf(message: Message): string | undefined {
+  const content = (message as unknown as Loose)?.content;
+  if (typeof content === "string") return content;
+  if (content === undefined || content === null) return undefined;
+  return Array.isArray(content) ? textOfParts(content) : jsonText(content);
+}
+
+function textOfParts(parts: readonly unknown[]): string {
+  let text = "";
+  for (const part of parts) text += textOfPart(part);
+  return text;
+}
+
+function textOfPart(part: unknown): string {
+  if (typeof part === "string") return part;
+  if (!isObject(part)) return part === undefined || part === null ? "" : jsonText(part);
+  if (typeof part.text === "string") return part.text;
+  if (typeof part.refusal === "string") return part.refusal;
+  return typeof part.type === "string" ? `[${part.type}]` : jsonText(part);
+}
+
+/** The calls of an assistant message that are objects at all; empty where there are none. */
+export function callsOf(message: Message): readonly ToolCall[] {
+  const fields = message as unknown as Loose;
+  const calls = fields?.tool_calls;
+  if (!Array.isArray(calls) || fields?.role !== "assistant") return [];
+  return (calls.every(isObject) ? calls : calls.filter(isObject)) as unknown as readonly ToolCall[];
+}
+
+/** The name of the tool that a call asks for, or "unknown". */
+export function nameOfCall(call: ToolCall): string {
+  const name = (call.function as unknown as Loose)?.name;
+  return typeof name === "string" && name !== "" ? name : "unknown";
+}
+
+/** The name that a tool result itself carries, if any. */
+export function nameOfResult(message: Message): string | undefined {
+  const name = (message as unknown as Loose)?.name;
+  return typeof name === "string" && name !== "" ? name : undefined;
+}
+
+/** The id that links a call and its result; "" where it is missing. */
+export function linkOf(value: { readonly id?: unknown; readonly tool_call_id?: unknown }): string {
+  const id = value.tool_call_id ?? value.id;
+  return typeof id === "string" ? id : id === undefined || id === null ? "" : jsonText(id);
+}
+
+/** True where a message is marked as a failure. */
+export function isErrorOf(message: Message): boolean {
+  return metadataOf(message).isError === true;
+}
+
+/** When the message was made, in epoch milliseconds, where it says so. */
+export function timeOf(message: Message): number | undefined {
+  const { createdAt } = metadataOf(message);
+  const time = typeof createdAt === "string" ? Date.parse(createdAt) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** JSON text of any value; what JSON cannot hold is written as text. */
+export function jsonText(value: unknown, indent = 0): string {
+  try {
+    return JSON.stringify(value, null, indent) ?? String(value);
+  } catch {
+    return safeJson(value, indent);
+  }
+}
+
+function safeJson(value: unknown, indent: number): string {
+  const above: unknown[] = [];
+  const text = JSON.stringify(
+    value,
+    function (this: unknown, _key: string, item: unknown) {
+      if (typeof item === "bigint") return item.toString();
+      if (typeof item !== "object" || item === null) return item;
+      while (above.length > 0 && above.at(-1) !== this) above.pop();
+      if (above.includes(item)) return "[circular]";
+      above.push(item);
+      return item;
+    },
+    indent,
+  );
+  return text ?? String(value);
+}

@@ -1,0 +1,25 @@
+// A time limit on work that cannot be interrupted otherwise, such as a pattern that backtracks for ever. Synchronous.
+import { createContext, Script } from "node:vm";
+import type { OffstageError } from "../errors.ts";
+
+const script = new Script("work()");
+
+/** What the work returns; throws the error `late()` makes when it takes longer than `timeoutMs`. */
+export function withinTime<T>(timeoutMs: number, work: () => T, late: () => OffstageError): T {
+  let result: T | undefined;
+  const context = createContext({
+    work: () => {
+      result = work();
+    },
+  });
+  try {
+    script.runInContext(context, { timeout: timeoutMs });
+  } catch (error) {
+    throw isTimeout(error) ? late() : error;
+  }
+  return result as T;
+}
+
+function isTimeout(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+}

@@ -1,0 +1,111 @@
+// TokenCounter: how long texts and messages are for a model. What a provider reported is in usage.ts.
+import type { Message } from "../messages/message.ts";
+import { estimateTokens } from "./estimate.ts";
+
+/** Counts tokens. **Contract:** synchronous, pure, never negative; `countMessages` is the sum of `countMessage`. */
+export interface TokenCounter {
+  /** True where counts are estimates, not the tokenizer's own. */
+  readonly estimated: boolean;
+  count(text: string): number;
+  countMessage(message: Message): number;
+  countMessages(messages: Iterable<Message>): number;
+}
+
+/** The least a counter of one's own must have. What is missing is made from `count`. */
+export interface TokenCounting {
+  readonly estimated?: boolean;
+  count(text: string): number;
+  countMessage?(message: Message): number;
+  countMessages?(messages: Iterable<Message>): number;
+}
+
+/** What a message costs beside its words, as in OpenAI's chat format. */
+const overhead = { message: 4, name: 1, toolCall: 3, image: 85 };
+
+/** Looking up a count costs about as much as estimating this many characters. */
+const estimateCachedFrom = 2048;
+
+/**
+ * A counter with everything: the calibrated estimate where nothing is given, else what is given, completed. Counts are
+ * remembered per message object.
+ */
+export function tokenCounter(counting?: TokenCounting): TokenCounter {
+  if (counting === undefined) return completed({ estimated: true, count: estimateTokens }, estimateCachedFrom);
+  return isComplete(counting) ? counting : completed(counting, 0);
+}
+
+function isComplete(counting: TokenCounting): counting is TokenCounter {
+  return typeof counting.countMessage === "function" && typeof counting.countMessages === "function";
+}
+
+function completed(counting: TokenCounting, cachedFrom: number): TokenCounter {
+  const { estimated = false } = counting;
+  const count = (text: string): number => counting.count(text);
+  const countMessage = remembered(cachedFrom, measureOf(counting));
+  const countMessages = (messages: Iterable<Message>): number => {
+    let total = 0;
+    for (const message of messages) total += countMessage(message);
+    return total;
+  };
+  return { estimated, count, countMessage, countMessages };
+}
+
+function measureOf(counting: TokenCounting): (message: Message) => number {
+  if (counting.countMessage !== undefined) return (message) => counting.countMessage?.(message) ?? 0;
+  if (counting.countMessages !== undefined) return (message) => counting.countMessages?.([message]) ?? 0;
+  return (message) => measure(message, counting);
+}
+
+interface Remembered {
+  readonly content: unknown;
+  readonly calls: unknown;
+  readonly tokens: number;
+}
+
+// The entry names what it was counted from, so that a message changed in place is counted again.
+function remembered(cachedFrom: number, count: (message: Message) => number): (message: Message) => number {
+  const cache = new WeakMap<object, Remembered>();
+  return (message) => {
+    if (typeof message !== "object" || message === null) return 0;
+    const { content, tool_calls: calls } = message as { content?: unknown; tool_calls?: unknown };
+    if (cachedFrom > 0 && calls === undefined && typeof content === "string" && content.length < cachedFrom) {
+      return count(message);
+    }
+    const known = cache.get(message);
+    if (known !== undefined && known.content === content && known.calls === calls) return known.tokens;
+    const tokens = count(message);
+    cache.set(message, { content, calls, tokens });
+    return tokens;
+  };
+}
+
+type Loose = { readonly [key: string]: unknown };
+
+function measure(message: Message, counting: TokenCounting): number {
+  const { content, name, tool_calls: calls } = message as unknown as Loose;
+  let tokens = overhead.message;
+  if (typeof content === "string") tokens += counting.count(content);
+  else if (Array.isArray(content)) for (const part of content) tokens += measurePart(part, counting);
+  if (typeof name === "string") tokens += overhead.name + counting.count(name);
+  if (Array.isArray(calls)) for (const call of calls) tokens += measureCall(call, counting);
+  return tokens;
+}
+
+// The bytes of images, sounds and files are not text; an image costs what it costs at low detail.
+function measurePart(part: unknown, counting: TokenCounting): number {
+  if (typeof part === "string") return counting.count(part);
+  if (typeof part !== "object" || part === null) return 0;
+  const { type, text, refusal } = part as Loose;
+  if (typeof text === "string") return counting.count(text);
+  if (typeof refusal === "string") return counting.count(refusal);
+  return type === "image_url" || type === "image" ? overhead.image : 0;
+}
+
+function measureCall(call: unknown, counting: TokenCounting): number {
+  const called = (call as Loose | null | undefined)?.function as Loose | null | undefined;
+  const { name, arguments: input } = called ?? {};
+  let tokens = overhead.toolCall;
+  if (typeof name === "string") tokens += counting.count(name);
+  if (typeof input === "string") tokens += counting.count(input);
+  return tokens;
+}
