@@ -28,6 +28,8 @@ export interface SpanData {
   readonly spanId: string;
   /** Missing on a span at the top of its trace. */
   readonly parentSpanId?: string | undefined;
+  /** True where the parent is in another process, and so not among these spans. */
+  readonly parentIsRemote?: boolean | undefined;
   readonly traceName?: string | undefined;
   readonly groupId?: string | undefined;
   readonly name: string;

@@ -1,18 +1,19 @@
 // A trace: the spans of one piece of work, under one id. It is not itself a span.
 import type { JsonObject } from "../messages/json.ts";
 import type { SpanKind } from "./span-data.ts";
-import {
-  currentScope,
-  NO_TRACE_ID,
-  type SpanHome,
-  standInFor,
-  startSpan,
-  type TraceScope,
-  type TraceSpan,
-} from "./trace-span.ts";
+import { currentScope, enter, standInFor, startSpan } from "./trace-scope.ts";
+import { NO_TRACE_ID, type SpanHome, type TraceScope, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { formatTraceparent, type HeaderSource, parseTraceparent, type RemoteParent } from "./traceparent.ts";
-import { isSampled, refine, report, silenced, type TraceSettings, type TracingOptions } from "./tracing-options.ts";
+import {
+  isSampled,
+  notify,
+  refine,
+  report,
+  silenced,
+  type TraceSettings,
+  type TracingOptions,
+} from "./tracing-options.ts";
 
 export interface TraceOptions extends TracingOptions {
   /** Links traces that belong together, such as the turns of one session. */
@@ -92,12 +93,13 @@ export class TraceContext implements SpanHome, TraceScope {
   static withTrace<T>(name: string, first: TraceOptions | Work<T> | undefined, second?: Work<T>): Promise<T> {
     const [options, work] = typeof first === "function" ? [undefined, first] : [first, second as Work<T>];
     const trace = new TraceContext(name, options ?? {});
-    return traceState.storage.run(trace, settle, trace, work) as Promise<T>;
+    notify(trace.settings, (bridge) => bridge.traceStarted(trace));
+    return enter(trace, () => settle(trace, work));
   }
 
   /** Runs `work` with this trace as the current one. Does not end the trace. */
   run<T>(work: () => T): T {
-    return traceState.storage.run(this, work);
+    return enter(this, work);
   }
 
   /** Starts a span of this trace. The caller ends it. */
@@ -177,6 +179,10 @@ export class TraceContext implements SpanHome, TraceScope {
     return this.settings.recording;
   }
 
+  get remoteParentId(): string | undefined {
+    return this.#remote?.parentSpanId;
+  }
+
   get asParent(): string | undefined {
     return this.#remote?.parentSpanId;
   }
@@ -202,6 +208,7 @@ async function settle<T>(trace: TraceContext, work: Work<T>): Promise<T> {
     return await work(trace);
   } finally {
     trace.end();
+    notify(trace.settings, (bridge) => bridge.traceEnded(trace));
   }
 }
 

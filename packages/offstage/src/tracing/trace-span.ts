@@ -1,10 +1,10 @@
-// One timed operation while it happens, and the scope that new spans are put in. Readers see it as SpanData.
+// One timed operation while it happens. Readers see it as SpanData; starting one in its place is in trace-scope.ts.
 import { messageOf } from "../errors.ts";
 import type { JsonObject } from "../messages/json.ts";
 import { errorType, isAbort } from "./abort.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
 import { traceState } from "./trace-state.ts";
-import { emit, silenced, type TraceSettings } from "./tracing-options.ts";
+import { emit, type TraceSettings } from "./tracing-options.ts";
 
 /** What a span needs to know of the trace it belongs to. */
 export interface SpanHome {
@@ -12,6 +12,8 @@ export interface SpanHome {
   readonly traceId: string;
   readonly name: string;
   readonly groupId: string | undefined;
+  /** The id of the caller's span, in a trace that came from another process. */
+  readonly remoteParentId: string | undefined;
   /** Added to `performance.now()` it gives epoch milliseconds. */
   readonly clockOffset: number;
   /** Lists a span that has started. */
@@ -20,14 +22,18 @@ export interface SpanHome {
   spanEnded(span: TraceSpan): void;
 }
 
-/** Where new spans are put: `TraceContext` is one, and so is every `TraceSpan`. */
-export interface TraceScope {
+/** What a span takes over from where it is started. */
+export interface SpanPlace {
   readonly trace: SpanHome;
   readonly settings: TraceSettings;
+  /** The parent: a span, the id of a span elsewhere, or nothing. */
+  readonly asParent: TraceSpan | string | undefined;
+}
+
+/** Where new spans are put: `TraceContext` is one, and so is every `TraceSpan`. */
+export interface TraceScope extends SpanPlace {
   /** Whether spans started here are kept. */
   readonly recording: boolean;
-  /** The parent of spans started here: a span, the id of a span elsewhere, or nothing. */
-  readonly asParent: TraceSpan | string | undefined;
   /** The span handed out here while nothing is recorded. */
   readonly standIn: TraceSpan;
 }
@@ -57,13 +63,16 @@ const nowhere: SpanHome = Object.freeze({
   traceId: NO_TRACE_ID,
   name: "",
   groupId: undefined,
+  remoteParentId: undefined,
   clockOffset: performance.timeOrigin,
   register() {},
   spanEnded() {},
 });
-const unplaced: Pick<TraceScope, "trace" | "settings" | "asParent"> = Object.freeze({
+
+/** The place of a span that no trace has taken in yet. */
+export const unplaced: SpanPlace = Object.freeze({
   trace: nowhere,
-  settings: { recording: true, content: false, sample: 1, exporters: [], onError() {} },
+  settings: { recording: true, content: false, sample: 1, exporters: [], bridge: undefined, onError() {} },
   asParent: undefined,
 });
 
@@ -83,7 +92,7 @@ export class TraceSpan implements SpanData, TraceScope {
   #content: JsonObject | undefined = undefined;
 
   /** A span in `scope`; without one it belongs to no trace until `trace.addSpan` takes it. */
-  constructor(init: TraceSpanInit, scope: Pick<TraceScope, "trace" | "settings" | "asParent"> = unplaced) {
+  constructor(init: TraceSpanInit, scope: SpanPlace = unplaced) {
     this.name = init.name;
     this.kind = init.kind ?? "custom";
     this.startTime = init.startTime ?? scope.trace.clockOffset + performance.now();
@@ -107,6 +116,10 @@ export class TraceSpan implements SpanData, TraceScope {
   get parentSpanId(): string | undefined {
     const parent = this.#parent;
     return typeof parent === "object" ? parent.spanId : parent;
+  }
+
+  get parentIsRemote(): boolean {
+    return this.#parent !== undefined && this.#parent === this.#trace.remoteParentId;
   }
 
   get traceId(): string {
@@ -188,6 +201,7 @@ export class TraceSpan implements SpanData, TraceScope {
       traceId: this.traceId,
       spanId: this.spanId,
       parentSpanId: this.parentSpanId,
+      parentIsRemote: this.parentIsRemote || undefined,
       traceName: this.traceName,
       groupId: this.groupId,
       name: this.name,
@@ -221,27 +235,3 @@ export class TraceSpan implements SpanData, TraceScope {
     return this;
   }
 }
-
-/** Starts a span in `scope`, as a child of the span it stands for. Where nothing is recorded it costs next to nothing. */
-export function startSpan(scope: TraceScope, init: TraceSpanInit): TraceSpan {
-  if (!scope.recording) return scope.standIn;
-  const span = new TraceSpan(init, scope);
-  scope.trace.register(span);
-  return span;
-}
-
-/** A span that is handed out in `scope` but kept nowhere, for where tracing is off. */
-export function standInFor(scope: Omit<TraceScope, "standIn">, settings: TraceSettings): TraceSpan {
-  return new TraceSpan({ name: "off" }, { trace: scope.trace, settings: silenced(settings), asParent: scope.asParent });
-}
-
-/** The trace or span that new spans belong to here, if there is one. */
-export function currentScope(): TraceScope | undefined {
-  return traceState.storage.getStore() as TraceScope | undefined;
-}
-
-/** The span handed out where tracing is off and there is no trace: its ids are zeros and it keeps nothing. */
-export const offSpan: TraceSpan = new TraceSpan(
-  { name: "off", spanId: "0".repeat(16) },
-  { ...unplaced, settings: silenced(unplaced.settings) },
-);

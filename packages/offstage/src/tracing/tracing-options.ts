@@ -1,14 +1,8 @@
 // How spans are recorded and where they go: the options people write, and the settings every span carries. No spans here.
 import { messageOf } from "../errors.ts";
+import { isBridge, type SpanBridge, type TraceInfo } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
 import type { SpanExporter } from "./span-exporter.ts";
-
-/** What a sampler may look at. */
-export interface TraceInfo {
-  readonly traceId: string;
-  readonly name: string;
-  readonly groupId?: string | undefined;
-}
 
 /** Decides per trace, never per span: a share from 0 to 1 by trace id, or a function. */
 export type Sampler = number | ((trace: TraceInfo) => boolean);
@@ -32,30 +26,35 @@ export interface TraceSettings {
   readonly content: boolean;
   readonly sample: Sampler;
   readonly exporters: readonly SpanExporter[];
+  /** The exporter among them that is a bridge, if one is. */
+  readonly bridge: SpanBridge | undefined;
   readonly onError: (error: unknown, source: string) => void;
 }
 
 /** The settings where nothing was configured: recording, to nowhere. */
 export function initialSettings(): TraceSettings {
-  return { recording: true, content: false, sample: 1, exporters: [], onError: printErrors() };
+  return { recording: true, content: false, sample: 1, exporters: [], bridge: undefined, onError: printErrors() };
 }
 
 /** The settings below `settings` for someone with `options`; the same object where nothing changes. */
 export function refine(settings: TraceSettings, options: TracingOptions | false | undefined): TraceSettings {
   if (options === undefined) return settings;
   if (options === false) return silenced(settings);
+  if (!settings.recording || options.enabled === false) return silenced(settings);
+  const exporters = options.exporters ?? settings.exporters;
   return {
-    recording: settings.recording && options.enabled !== false,
+    recording: true,
     content: options.content ?? settings.content,
     sample: options.sample ?? settings.sample,
-    exporters: options.exporters ?? settings.exporters,
+    exporters,
+    bridge: exporters === settings.exporters ? settings.bridge : exporters.find(isBridge),
     onError: options.onError ?? settings.onError,
   };
 }
 
 /** The same settings, recording nothing. */
 export function silenced(settings: TraceSettings): TraceSettings {
-  return settings.recording ? { ...settings, recording: false } : settings;
+  return settings.recording ? { ...settings, recording: false, bridge: undefined } : settings;
 }
 
 /** Whether a trace is recorded. The same id gives the same answer in every process; a sampler that throws samples. */
@@ -72,13 +71,25 @@ export function isSampled(trace: TraceInfo, settings: TraceSettings): boolean {
 
 /** Hands one ended span to every exporter. Never throws, never waits. */
 export function emit(span: SpanData, settings: TraceSettings): void {
-  for (const exporter of settings.exporters) {
+  const { exporters } = settings;
+  for (let index = 0; index < exporters.length; index++) {
+    const exporter = exporters[index] as SpanExporter;
     try {
       const leaving = exporter.export([span]);
       if (leaving !== undefined) leaving.then(undefined, (error: unknown) => report(settings, error, exporter.name));
     } catch (error) {
       report(settings, error, exporter.name);
     }
+  }
+}
+
+/** Tells the bridge, if there is one. Never throws. */
+export function notify(settings: TraceSettings, notice: (bridge: SpanBridge) => void): void {
+  if (settings.bridge === undefined) return;
+  try {
+    notice(settings.bridge);
+  } catch (error) {
+    report(settings, error, "bridge");
   }
 }
 
@@ -91,8 +102,8 @@ export function report(settings: Pick<TraceSettings, "onError">, error: unknown,
   }
 }
 
-// Prints the 1st, 2nd, 4th, 8th ... failure, so that a broken exporter cannot flood the terminal.
-function printErrors(): (error: unknown, source: string) => void {
+/** An `onError` that prints the 1st, 2nd, 4th, 8th ... failure, so that a broken exporter cannot flood the terminal. */
+export function printErrors(): (error: unknown, source: string) => void {
   let failures = 0;
   return (error, source) => {
     failures += 1;

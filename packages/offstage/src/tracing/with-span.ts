@@ -1,6 +1,7 @@
 // Running work inside a trace or a span: the one wrapper around everything that is timed.
 import { type SpanOptions, TraceContext } from "./trace-context.ts";
-import { currentScope, offSpan, standInFor, startSpan, TraceSpan, type TraceSpanInit } from "./trace-span.ts";
+import { currentScope, enter, offSpan, standInFor, startSpan, startWith } from "./trace-scope.ts";
+import type { TraceSpan, TraceSpanInit } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { refine, type TracingOptions } from "./tracing-options.ts";
 
@@ -29,7 +30,7 @@ export function withSpan<T>(name: string, first: WithSpanOptions | Work<T> | und
   const { kind, parentSpanId, metadata } = options ?? noOptions;
   const init = { name, kind, parentSpanId, metadata };
   const span = scope === undefined ? startRootSpan(init) : startSpan(scope, init);
-  if (span.recording) return traceState.storage.run(span, () => settle(span, work, options?.signal));
+  if (span.recording) return enter(span, () => settle(span, work, options?.signal));
   return runInSpan(span, () => settleSilently(span, work));
 }
 
@@ -52,15 +53,13 @@ export function startRootSpan(init: RootSpanInit): TraceSpan {
   const settings = refine(scope.settings, init.tracing);
   if (!settings.recording) return scope.recording ? standInFor(scope, settings) : scope.standIn;
   if (settings === scope.settings) return startSpan(scope, init);
-  const span = new TraceSpan(init, { trace: scope.trace, settings, asParent: scope.asParent });
-  scope.trace.register(span);
-  return span;
+  return startWith({ trace: scope.trace, settings, asParent: scope.asParent }, init);
 }
 
 /** Runs `work` with `span` as the current one. Does not end the span. */
 export function runInSpan<T>(span: TraceSpan, work: () => T): T {
   if (!span.recording && !(currentScope() ?? traceState.settings).recording) return work();
-  return traceState.storage.run(span, work);
+  return enter(span, work);
 }
 
 function startTrace(init: RootSpanInit): TraceSpan {
