@@ -1,8 +1,8 @@
 // A trace: the spans of one piece of work, under one id. It is not itself a span.
 import type { JsonObject } from "../messages/json.ts";
 import type { SpanKind } from "./span-data.ts";
-import { currentScope, enter, standInFor, startSpan } from "./trace-scope.ts";
-import { NO_TRACE_ID, type SpanHome, type TraceScope, type TraceSpan } from "./trace-span.ts";
+import { currentScope, enter, standInFor } from "./trace-scope.ts";
+import { NO_TRACE_ID, type SpanHome, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { formatTraceparent, type HeaderSource, parseTraceparent, type RemoteParent } from "./traceparent.ts";
 import {
@@ -69,8 +69,7 @@ export class TraceContext implements SpanHome, TraceScope {
 
   /** The trace this code runs in; undefined outside of any. */
   static get current(): TraceContext | undefined {
-    const trace = currentScope()?.trace;
-    return trace === undefined || trace.traceId === NO_TRACE_ID ? undefined : (trace as TraceContext);
+    return traceOf(currentScope());
   }
 
   /** Starts a trace without making it current. Whoever opens it calls `end`. */
@@ -191,6 +190,12 @@ export class TraceContext implements SpanHome, TraceScope {
     this.#standIn ??= standInFor(this, this.settings);
     return this.#standIn;
   }
+}
+
+/** The trace that a span belongs to; undefined for a span in none. */
+export function traceOf(scope: TraceScope | undefined): TraceContext | undefined {
+  const trace = scope?.trace;
+  return trace === undefined || trace.traceId === NO_TRACE_ID ? undefined : (trace as TraceContext);
 }
 
 /** The id of the current trace, if there is one. */

@@ -1,23 +1,9 @@
-// Where new spans go: the current trace or span, how to start a span in it, and how to make it current.
+// The current trace or span: finding it, making one current, and the stand-ins for where tracing is off.
 import type { TraceInfo } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
-import { type SpanPlace, type TraceScope, TraceSpan, type TraceSpanInit, unplaced } from "./trace-span.ts";
+import { type SpanPlace, type TraceScope, TraceSpan, unplaced } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
-import { notify, silenced, type TraceSettings } from "./tracing-options.ts";
-
-/** Starts a span in `scope`, as a child of the span it stands for. Where nothing is recorded it costs next to nothing. */
-export function startSpan(scope: TraceScope, init: TraceSpanInit): TraceSpan {
-  if (!scope.recording) return scope.standIn;
-  return startWith(scope, init);
-}
-
-/** Starts a span that is recorded, whatever `scope` says. */
-export function startWith(scope: SpanPlace, init: TraceSpanInit): TraceSpan {
-  const span = new TraceSpan(init, scope);
-  scope.trace.register(span);
-  if (scope.settings.bridge !== undefined) notify(scope.settings, (bridge) => bridge.spanStarted(span));
-  return span;
-}
+import { silenced, type TraceSettings } from "./tracing-options.ts";
 
 /** A span that is handed out in `scope` but kept nowhere, for where tracing is off. */
 export function standInFor(scope: SpanPlace, settings: TraceSettings): TraceSpan {

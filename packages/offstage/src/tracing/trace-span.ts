@@ -1,10 +1,10 @@
-// One timed operation while it happens. Readers see it as SpanData; starting one in its place is in trace-scope.ts.
+// One timed operation while it happens. Readers see it as SpanData; which one is current is told by trace-scope.ts.
 import { messageOf } from "../errors.ts";
 import type { JsonObject } from "../messages/json.ts";
 import { errorType, isAbort } from "./abort.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
 import { traceState } from "./trace-state.ts";
-import { emit, type TraceSettings } from "./tracing-options.ts";
+import { emit, notify, type TraceSettings } from "./tracing-options.ts";
 
 /** What a span needs to know of the trace it belongs to. */
 export interface SpanHome {
@@ -234,4 +234,18 @@ export class TraceSpan implements SpanData, TraceScope {
   get standIn(): TraceSpan {
     return this;
   }
+}
+
+/** Starts a span in `scope`, as a child of the span it stands for. Where nothing is recorded it costs next to nothing. */
+export function startSpan(scope: TraceScope, init: TraceSpanInit): TraceSpan {
+  if (!scope.recording) return scope.standIn;
+  return startWith(scope, init);
+}
+
+/** Starts a span that is recorded, whatever `scope` says. */
+export function startWith(scope: SpanPlace, init: TraceSpanInit): TraceSpan {
+  const span = new TraceSpan(init, scope);
+  scope.trace.register(span);
+  if (scope.settings.bridge !== undefined) notify(scope.settings, (bridge) => bridge.spanStarted(span));
+  return span;
 }

@@ -1,7 +1,7 @@
 // Running work inside a trace or a span: the one wrapper around everything that is timed.
 import { type SpanOptions, TraceContext } from "./trace-context.ts";
-import { currentScope, enter, offSpan, standInFor, startSpan, startWith } from "./trace-scope.ts";
-import type { TraceSpan, TraceSpanInit } from "./trace-span.ts";
+import { currentScope, enter, offSpan, standInFor } from "./trace-scope.ts";
+import { startSpan, startWith, type TraceSpan, type TraceSpanInit } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { refine, type TracingOptions } from "./tracing-options.ts";
 

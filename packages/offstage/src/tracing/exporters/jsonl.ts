@@ -1,0 +1,57 @@
+// Appends ended spans to a file, one JSON object a line. Reading them back is `JSON.parse` on each line.
+import { appendFile, mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type Redactor, redactor } from "../../messages/redact.ts";
+import { leavingSpan } from "../leaving-span.ts";
+import type { SpanExporter } from "../span-exporter.ts";
+
+const MAX_WAITING_CHARS = 16 * 1024 * 1024;
+
+export interface JsonlExporterOptions {
+  /** The file. It and its folder are made if missing, readable by their owner only. */
+  readonly path: string;
+  /** Takes secrets out of every text. Default: the usual ones. */
+  readonly redact?: Redactor;
+}
+
+/** An exporter that appends to a file. Lines are whole and in order; while one write is under way, others wait and join. */
+export function jsonlExporter(options: JsonlExporterOptions): SpanExporter {
+  const { path, redact = redactor() } = options;
+  let waiting = "";
+  let writing: Promise<void> | undefined;
+  let isOpen = true;
+
+  async function write(): Promise<void> {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    while (waiting !== "") {
+      const lines = waiting;
+      waiting = "";
+      await appendFile(path, lines, { mode: 0o600 });
+    }
+  }
+
+  function settle(): Promise<void> {
+    writing ??= write().finally(() => {
+      writing = undefined;
+    });
+    return writing;
+  }
+
+  return {
+    name: "jsonl",
+    export(spans) {
+      if (!isOpen) return;
+      if (waiting.length > MAX_WAITING_CHARS)
+        throw new RangeError(`"${path}" is too slow; ${spans.length} spans dropped`);
+      for (const span of spans) waiting += `${JSON.stringify(leavingSpan(span, redact))}\n`;
+      return settle();
+    },
+    async flush() {
+      if (waiting !== "" || writing !== undefined) await settle();
+    },
+    async shutdown() {
+      isOpen = false;
+      if (waiting !== "" || writing !== undefined) await settle();
+    },
+  };
+}
