@@ -1,0 +1,6 @@
+// What the harness must know of this peer without loading it.
+export const peer = {
+  tracing: "never",
+  imports: [{ label: "@mariozechner/pi-agent-core", modules: ["@mariozechner/pi-agent-core"] }],
+  sizes: [{ label: "@mariozechner/pi-agent-core", packages: ["@mariozechner/pi-agent-core"] }],
+};

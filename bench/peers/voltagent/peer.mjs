@@ -1,0 +1,9 @@
+// What the harness must know of this peer without loading it.
+export const peer = {
+  tracing: "always",
+  imports: [{ label: "@voltagent/core", modules: ["@voltagent/core"] }],
+  sizes: [
+    { label: "@voltagent/core, ai, zod", packages: ["@voltagent/core", "ai", "zod"] },
+    { label: "@voltagent/core, libsql, ai, zod", packages: ["@voltagent/core", "@voltagent/libsql", "ai", "zod"] },
+  ],
+};
