@@ -132,14 +132,17 @@ function fastestOf(values) {
 }
 
 function ratioVerdicts(figures, grownSteps) {
-  const grown = figures.usPerStep("offstage", grownSteps, "off");
+  const growthOf = (contender) =>
+    ratioOf(figures.usPerStep(contender, grownSteps, "off"), figures.usPerStep(contender, 100, "off"));
+  const crowdingOf = (contender) => ratioOf(figures.atOnce(contender), figures.alone(contender));
   return [
     {
       promise: `step at K=${grownSteps} against K=100`,
       kind: "must",
       limit: GROWTH_LIMIT,
       unit: "x",
-      measured: ratioOf(grown, figures.usPerStep("offstage", 100, "off")),
+      measured: growthOf("offstage"),
+      bare: growthOf("bare"),
     },
     {
       promise: "heap kept after K=1000, tracing on",
@@ -155,7 +158,8 @@ function ratioVerdicts(figures, grownSteps) {
       kind: "must",
       limit: CONCURRENCY_LIMIT,
       unit: "x",
-      measured: ratioOf(figures.atOnce("offstage"), figures.alone("offstage")),
+      measured: crowdingOf("offstage"),
+      bare: crowdingOf("bare"),
     },
   ];
 }
