@@ -1,5 +1,5 @@
 // A decorator that hands spans to an exporter in batches, later, through a bounded queue. Not an exporter by itself.
-import { isBridge } from "./span-bridge.ts";
+import { isBridge, type SpanBridge } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
 import type { SpanExporter } from "./span-exporter.ts";
 import { printErrors, report } from "./tracing-options.ts";
@@ -43,8 +43,13 @@ export function batched(exporter: SpanExporter, options: BatchedOptions = {}): B
     stats: () => queue.stats(),
   };
   if (!isBridge(exporter)) return batchedExporter;
-  const { traceStarted, traceEnded, spanStarted, run } = exporter;
-  return Object.assign(batchedExporter, { traceStarted, traceEnded, spanStarted, run });
+  const bridge: SpanBridge = {
+    traceStarted: (trace) => exporter.traceStarted(trace),
+    traceEnded: (trace) => exporter.traceEnded(trace),
+    spanStarted: (span) => exporter.spanStarted(span),
+    run: (scope, work) => exporter.run(scope, work),
+  };
+  return Object.assign(batchedExporter, bridge);
 }
 
 class SpanQueue {

@@ -7,6 +7,8 @@ export interface TraceInfo {
   readonly traceId: string;
   readonly name: string;
   readonly groupId?: string | undefined;
+  /** The id of the caller's span, in a trace that came from another process. */
+  readonly remoteParentId?: string | undefined;
 }
 
 /**

@@ -1,0 +1,178 @@
+// Spans to any OpenTelemetry SDK, under GenAI names, nested with what other instrumentation records. Needs "@opentelemetry/api".
+import type * as OpenTelemetry from "@opentelemetry/api";
+import { OffstageError } from "../../errors.ts";
+import { type Redactor, redactor } from "../../messages/redact.ts";
+import { leavingSpan } from "../leaving-span.ts";
+import type { SpanBridge, TraceInfo } from "../span-bridge.ts";
+import type { SpanData } from "../span-data.ts";
+import type { SpanExporter } from "../span-exporter.ts";
+import { contentAttributes, metadataAttributes, otelName, startAttributes } from "./otel/gen-ai-attributes.ts";
+import { names, workflowOperation } from "./otel/gen-ai-names.ts";
+
+const otel = await loadOpenTelemetry();
+
+const MAX_OPEN = 100_000;
+const MAX_ENDED = 4096;
+
+export interface OtelExporterOptions {
+  /** Where spans go. Default: the provider that is registered globally when a span starts. */
+  readonly provider?: OpenTelemetry.TracerProvider;
+  /** Sends prompts, answers, arguments and results, where tracing keeps them (`content: true` there too). Default false. */
+  readonly content?: boolean;
+  /** Takes secrets out of every text. Default: the usual ones. */
+  readonly redact?: Redactor;
+}
+
+/**
+ * An exporter to OpenTelemetry that is a bridge too: spans start there when they start here, so that what else is
+ * instrumented nests in them. The caller owns the provider; it is flushed, never shut down.
+ */
+export function otelExporter(options: OtelExporterOptions = {}): SpanExporter & SpanBridge {
+  return new OtelExporter(options);
+}
+
+class OtelExporter implements SpanExporter, SpanBridge {
+  readonly name = "otel";
+  readonly #provider: OpenTelemetry.TracerProvider | undefined;
+  readonly #content: boolean;
+  readonly #redact: Redactor;
+  // By our span id; a workflow by its trace id.
+  readonly #open = new Map<string, OpenTelemetry.Span>();
+  readonly #ended = new Map<string, OpenTelemetry.SpanContext>();
+  #isOpen = true;
+
+  constructor({ provider, content = false, redact = redactor() }: OtelExporterOptions) {
+    this.#provider = provider;
+    this.#content = content;
+    this.#redact = redact;
+  }
+
+  traceStarted(trace: TraceInfo): void {
+    if (!this.#isOpen) return;
+    const name = this.#redact(trace.name);
+    const attributes = {
+      [names.operation]: workflowOperation,
+      [names.workflow]: name,
+      [`${names.own}.trace_id`]: trace.traceId,
+      ...(trace.groupId === undefined ? undefined : { [names.conversation]: this.#redact(trace.groupId) }),
+    };
+    const { remoteParentId } = trace;
+    const parent = remoteParentId === undefined ? otel.context.active() : remoteContext(trace.traceId, remoteParentId);
+    const span = this.#tracer().startSpan(`${workflowOperation} ${name}`, { attributes }, parent);
+    keep(this.#open, { key: trace.traceId, value: span, limit: MAX_OPEN });
+  }
+
+  traceEnded(trace: TraceInfo): void {
+    this.#end(trace.traceId);
+  }
+
+  spanStarted(span: SpanData): void {
+    if (this.#isOpen) this.#start(leavingSpan(span, this.#redact));
+  }
+
+  run<T>(scope: TraceInfo | SpanData, work: () => T): T {
+    const span = this.#open.get("spanId" in scope ? scope.spanId : scope.traceId);
+    if (span === undefined) return work();
+    return otel.context.with(otel.trace.setSpan(otel.context.active(), span), work);
+  }
+
+  export(spans: readonly SpanData[]): void {
+    if (!this.#isOpen) return;
+    for (const ended of spans) {
+      const span = leavingSpan(ended, this.#redact);
+      const there = this.#open.get(span.spanId) ?? this.#start(span);
+      there.setAttributes(metadataAttributes(span));
+      if (this.#content) there.setAttributes(contentAttributes(span));
+      if (span.status === "error") there.setStatus({ code: otel.SpanStatusCode.ERROR, message: errorTypeOf(span) });
+      this.#end(span.spanId, toTime(span.endTime ?? span.startTime));
+    }
+  }
+
+  async flush(): Promise<void> {
+    const provider = this.#provider ?? otel.trace.getTracerProvider();
+    const delegate = provider instanceof otel.ProxyTracerProvider ? provider.getDelegate() : provider;
+    await (delegate as { forceFlush?: () => Promise<void> }).forceFlush?.();
+  }
+
+  async shutdown(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    for (const id of [...this.#open.keys()]) this.#end(id);
+    await this.flush();
+  }
+
+  #tracer(): OpenTelemetry.Tracer {
+    return (this.#provider ?? otel.trace).getTracer("offstage");
+  }
+
+  #start(span: SpanData): OpenTelemetry.Span {
+    const kind = span.kind === "model" ? otel.SpanKind.CLIENT : otel.SpanKind.INTERNAL;
+    const started = { kind, attributes: startAttributes(span), startTime: toTime(span.startTime) };
+    const there = this.#tracer().startSpan(otelName(span), started, this.#parentOf(span));
+    keep(this.#open, { key: span.spanId, value: there, limit: MAX_OPEN });
+    return there;
+  }
+
+  #end(id: string, time?: OpenTelemetry.HrTime): void {
+    const span = this.#open.get(id);
+    if (span === undefined) return;
+    span.end(time);
+    this.#open.delete(id);
+    keep(this.#ended, { key: id, value: span.spanContext(), limit: MAX_ENDED });
+  }
+
+  #parentOf(span: SpanData): OpenTelemetry.Context {
+    const active = otel.context.active();
+    if (span.parentIsRemote && span.parentSpanId !== undefined && !this.#open.has(span.traceId)) {
+      const isInside = otel.trace.getSpanContext(active)?.traceId === span.traceId;
+      return isInside ? active : remoteContext(span.traceId, span.parentSpanId);
+    }
+    const parentId = span.parentIsRemote ? span.traceId : (span.parentSpanId ?? span.traceId);
+    const open = this.#open.get(parentId);
+    if (open !== undefined) return otel.trace.setSpan(active, open);
+    const ended = this.#ended.get(parentId);
+    return ended === undefined ? active : otel.trace.setSpanContext(active, ended);
+  }
+}
+
+async function loadOpenTelemetry(): Promise<typeof OpenTelemetry> {
+  try {
+    return await import("@opentelemetry/api");
+  } catch (cause) {
+    const sentence =
+      'Exporting to OpenTelemetry needs the package "@opentelemetry/api": npm install @opentelemetry/api';
+    throw new OffstageError("missing-package", sentence, { cause });
+  }
+}
+
+function remoteContext(traceId: string, spanId: string): OpenTelemetry.Context {
+  const parent = { traceId, spanId, traceFlags: otel.TraceFlags.SAMPLED, isRemote: true };
+  return otel.trace.setSpanContext(otel.context.active(), parent);
+}
+
+// A pair of seconds and nanoseconds: a plain number may be taken for a reading of the monotonic clock.
+function toTime(epochMs: number): OpenTelemetry.HrTime {
+  const seconds = Math.floor(epochMs / 1000);
+  return [seconds, Math.round((epochMs - seconds * 1000) * 1e6)];
+}
+
+function errorTypeOf(span: SpanData): string {
+  const { errorType } = span.metadata;
+  return typeof errorType === "string" ? errorType : "error";
+}
+
+interface Entry<Value> {
+  readonly key: string;
+  readonly value: Value;
+  readonly limit: number;
+}
+
+// Sets an entry and lets the oldest go, so that spans nobody ends cannot pile up.
+function keep<Value>(map: Map<string, Value>, { key, value, limit }: Entry<Value>): void {
+  map.set(key, value);
+  if (map.size <= limit) return;
+  for (const oldest of map.keys()) {
+    map.delete(oldest);
+    return;
+  }
+}

@@ -1,0 +1,35 @@
+// Messages in the form of the GenAI conventions: a role and typed parts. Pure, and tolerant of anything.
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../../../messages/json.ts";
+
+/** One of our messages as `{ role, parts }`. */
+export function messageParts(message: JsonValue): JsonObject {
+  if (!isObject(message)) return { role: "unknown", parts: [] };
+  const { role, content, tool_call_id: id, tool_calls: calls } = message as JsonObject;
+  if (role === "tool") return { role, parts: [{ type: "tool_call_response", id, result: content }] };
+  const called = Array.isArray(calls) ? calls.map(callPart) : [];
+  return { role, parts: [...textParts(content), ...called] };
+}
+
+/** What a model answered, as one assistant message. */
+export function outputMessage({ text, toolCalls }: JsonObject): JsonObject {
+  const called = Array.isArray(toolCalls) ? toolCalls.map(callPart) : [];
+  return { role: "assistant", parts: [...textParts(text), ...called] };
+}
+
+function textParts(content: JsonValue | undefined): JsonObject[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", content }];
+  if (!Array.isArray(content)) return [];
+  return content.filter(isObject).map((part) => {
+    const { type, text, ...rest } = part as JsonObject;
+    return type === "text" ? { type, content: text } : { type, ...rest };
+  });
+}
+
+// A call is either in chat form, with its function inside, or flat as `{ id, name, arguments | input }`.
+function callPart(call: JsonValue): JsonObject {
+  if (!isObject(call)) return { type: "tool_call" };
+  const { id, function: called, ...flat } = call as JsonObject;
+  const { name, arguments: given, input } = (isObject(called) ? called : flat) as JsonObject;
+  const parsed = typeof given === "string" ? (parseJson(given) ?? given) : (given ?? input);
+  return { type: "tool_call", id, name, arguments: parsed };
+}

@@ -1,0 +1,78 @@
+// The names of OpenTelemetry's GenAI conventions, all in one place: they are still moving. A table, no behaviour.
+
+/** What our span kinds are called there. */
+export const operations: Readonly<Record<string, string>> = {
+  run: "invoke_agent",
+  subagent: "invoke_agent",
+  model: "chat",
+  tool: "execute_tool",
+};
+
+/** The operation of a trace that was opened with `withTrace`. */
+export const workflowOperation = "invoke_workflow";
+
+/** Where our metadata goes. What is not here is exported as `offstage.<key>`. */
+export const attributeNames: Readonly<Record<string, string>> = {
+  agent: "gen_ai.agent.name",
+  agentId: "gen_ai.agent.id",
+  sessionId: "gen_ai.conversation.id",
+  provider: "gen_ai.provider.name",
+  model: "gen_ai.request.model",
+  temperature: "gen_ai.request.temperature",
+  maxOutputTokens: "gen_ai.request.max_tokens",
+  topP: "gen_ai.request.top_p",
+  topK: "gen_ai.request.top_k",
+  seed: "gen_ai.request.seed",
+  stopSequences: "gen_ai.request.stop_sequences",
+  stream: "gen_ai.request.stream",
+  responseId: "gen_ai.response.id",
+  responseModel: "gen_ai.response.model",
+  finishReason: "gen_ai.response.finish_reasons",
+  timeToFirstTokenMs: "gen_ai.response.time_to_first_chunk",
+  tool: "gen_ai.tool.name",
+  toolCallId: "gen_ai.tool.call.id",
+  toolType: "gen_ai.tool.type",
+  toolDescription: "gen_ai.tool.description",
+  errorType: "error.type",
+};
+
+/** Where the fields of `metadata.usage` go. */
+export const usageNames: Readonly<Record<string, string>> = {
+  inputTokens: "gen_ai.usage.input_tokens",
+  outputTokens: "gen_ai.usage.output_tokens",
+  cachedInputTokens: "gen_ai.usage.cache_read.input_tokens",
+  reasoningTokens: "gen_ai.usage.reasoning.output_tokens",
+};
+
+/** Where content goes, when it is asked for. */
+export const contentNames = {
+  inputMessages: "gen_ai.input.messages",
+  outputMessages: "gen_ai.output.messages",
+  instructions: "gen_ai.system_instructions",
+  tools: "gen_ai.tool.definitions",
+  arguments: "gen_ai.tool.call.arguments",
+  result: "gen_ai.tool.call.result",
+} as const;
+
+/** The well-known provider names, by the first word of what AI SDK providers call themselves. */
+export const providerNames: Readonly<Record<string, string>> = {
+  "amazon-bedrock": "aws.bedrock",
+  azure: "azure.ai.openai",
+  "azure-openai": "azure.ai.openai",
+  "google.generative-ai": "gcp.gemini",
+  "google.vertex": "gcp.vertex_ai",
+  google: "gcp.gemini",
+  mistral: "mistral_ai",
+  xai: "x_ai",
+};
+
+/** The rest of the fixed names. */
+export const names = {
+  operation: "gen_ai.operation.name",
+  workflow: "gen_ai.workflow.name",
+  agent: "gen_ai.agent.name",
+  model: "gen_ai.request.model",
+  tool: "gen_ai.tool.name",
+  conversation: "gen_ai.conversation.id",
+  own: "offstage",
+} as const;
