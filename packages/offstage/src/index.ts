@@ -1,3 +1,69 @@
-// The front door: every public name of the root entry, listed by hand. No code of its own.
+// The front door of the library: every public name, listed by hand.
 
+export { Agent, type ContextState } from "./agent/agent.ts";
+export { AgentBuilder } from "./agent/agent-builder.ts";
+export type { AgentOptions, Instructions, RunInput, RunOptions } from "./agent/agent-options.ts";
+export type { AgentStream } from "./agent/agent-stream.ts";
+export type { Driver, Reading } from "./agent/driver.ts";
+export { reactDriver } from "./agent/drivers/react.ts";
+export { toolCallingDriver } from "./agent/drivers/tool-calling.ts";
+export type { AgentEvent } from "./agent/events.ts";
+export type {
+  Guardrail,
+  GuardrailOptions,
+  GuardrailTrip,
+  GuardrailVerdict,
+  InputGuardrail,
+  OutputGuardrail,
+  ToolInputGuardrail,
+  ToolOutputGuardrail,
+} from "./agent/guardrails.ts";
+export type { AgentHooks } from "./agent/hooks.ts";
+export type { RunResult } from "./agent/run-result.ts";
+export type { SubagentOptions } from "./agent/run-subagent.ts";
+export { type ErrorCode, isOffstageError, OffstageError } from "./errors.ts";
+export { parseMessage, parseMessages } from "./messages/codec.ts";
+export type { JsonObject, JsonValue } from "./messages/json.ts";
+export { assistant, system, toolCall, toolResult, user } from "./messages/makers.ts";
+export type {
+  AssistantMessage,
+  Content,
+  ContentPart,
+  Message,
+  MessageMetadata,
+  Role,
+  SystemMessage,
+  ToolCall,
+  ToolMessage,
+  UserMessage,
+} from "./messages/message.ts";
+export { MessageStore } from "./messages/message-store.ts";
+export { Messages } from "./messages/messages.ts";
+export { repairMessages } from "./messages/repair.ts";
+export { adaptModel } from "./models/adapt-model.ts";
+export type { AnyModel, Model, ModelCallOptions, ModelResult, ModelSettings, ModelStreamPart } from "./models/model.ts";
+export type { RetryOptions } from "./models/retry.ts";
+export { MessageQuery } from "./query/message-query.ts";
+export type { Session, SessionPort } from "./sessions/session.ts";
+export { AgentContext } from "./state/agent-context.ts";
+export { AgentState, type AgentStatus } from "./state/agent-state.ts";
+export { type ErrorPolicy, errorPolicy, errorPresence } from "./state/criteria/errors.ts";
+export { costLimit, deadline, retryLimit, stepLimit, timeLimit, tokenLimit } from "./state/criteria/limits.ts";
+export { finishReason, repeatedCall, responseContent, toolCallPresence } from "./state/criteria/replies.ts";
+export { type Critique, selfCritic } from "./state/criteria/self-critic.ts";
+export type { Criterion, CriterionFunction } from "./state/criterion.ts";
+export type { Outcome, OutcomeReason, OutcomeStatus, Verdict } from "./state/outcome.ts";
+export type { Next, Processor } from "./state/processor.ts";
+export {
+  appendContextMetadata,
+  appendFinalResponse,
+  appendStepMessages,
+  appendToolTraceToBuffer,
+  applyCachedContext,
+  clearExecutionBuffer,
+} from "./state/processors/index.ts";
+export type { Step, StepToolCall, ToolResult } from "./state/step.ts";
+export type { Usage } from "./tokens/usage.ts";
+export type { AnySchema, JsonSchema, RawSchema, StandardSchema } from "./tools/schema.ts";
+export { type Remember, type Tool, type ToolOptions, type ToolRunOptions, tool } from "./tools/tool.ts";
 export { version } from "./version.ts";

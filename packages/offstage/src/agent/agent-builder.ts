@@ -1,0 +1,146 @@
+// AgentBuilder: the same options, one call each. Immutable: every call gives a new builder, so a base can be shared.
+
+import { OffstageError } from "../errors.ts";
+import type { AnyModel, ModelSettings } from "../models/model.ts";
+import type { RetryOptions } from "../models/retry.ts";
+import type { SessionPort } from "../sessions/session.ts";
+import type { ErrorPolicy } from "../state/criteria/errors.ts";
+import type { Criterion, CriterionFunction } from "../state/criterion.ts";
+import type { Processor } from "../state/processor.ts";
+import type { TokenCounting } from "../tokens/token-counter.ts";
+import type { AnySchema } from "../tools/schema.ts";
+import type { Remember, Tool } from "../tools/tool.ts";
+import type { TracingOptions } from "../tracing/tracing-options.ts";
+import { Agent } from "./agent.ts";
+import type { AgentOptions, Instructions } from "./agent-options.ts";
+import type { Driver } from "./driver.ts";
+import type { Guardrails } from "./guardrails.ts";
+import type { AgentHooks } from "./hooks.ts";
+
+/** Builds an agent step by step. What is added (tools, processors, criteria, guardrails) adds; everything else replaces. */
+export class AgentBuilder<Output = string> {
+  readonly #options: Partial<AgentOptions<Output>>;
+
+  private constructor(options: Partial<AgentOptions<Output>>) {
+    this.#options = options;
+  }
+
+  /** A builder with nothing set: the defaults of `new Agent`. */
+  static base(): AgentBuilder {
+    return new AgentBuilder({});
+  }
+
+  withName(name: string): AgentBuilder<Output> {
+    return this.#with({ name });
+  }
+
+  withDescription(description: string): AgentBuilder<Output> {
+    return this.#with({ description });
+  }
+
+  withModel(model: AnyModel): AgentBuilder<Output> {
+    return this.#with({ model });
+  }
+
+  withModelSettings(modelSettings: ModelSettings): AgentBuilder<Output> {
+    return this.#with({ modelSettings: { ...this.#options.modelSettings, ...modelSettings } });
+  }
+
+  withInstructions(instructions: Instructions): AgentBuilder<Output> {
+    return this.#with({ instructions });
+  }
+
+  withTools(...tools: readonly Tool[]): AgentBuilder<Output> {
+    return this.#with({ tools: [...(this.#options.tools ?? []), ...tools.flat()] });
+  }
+
+  /** Keeps the tool trace out of the conversation: the model sees it while it works, and nobody keeps it. */
+  withSeparatedToolTrace(separateToolTrace = true): AgentBuilder<Output> {
+    return this.#with({ separateToolTrace });
+  }
+
+  withToolHistory(toolHistory: Remember): AgentBuilder<Output> {
+    return this.#with({ toolHistory });
+  }
+
+  withProcessors(...processors: readonly Processor[]): AgentBuilder<Output> {
+    return this.#with({ processors: [...(this.#options.processors ?? []), ...processors.flat()] });
+  }
+
+  withContinuation(...criteria: readonly (Criterion | CriterionFunction)[]): AgentBuilder<Output> {
+    return this.#with({ continueWhile: [...[this.#options.continueWhile ?? []].flat(), ...criteria.flat()] });
+  }
+
+  withErrorPolicy(errorPolicy: ErrorPolicy): AgentBuilder<Output> {
+    return this.#with({ errorPolicy });
+  }
+
+  withHooks(hooks: AgentHooks): AgentBuilder<Output> {
+    return this.#with({ hooks });
+  }
+
+  withGuardrails(guardrails: Guardrails): AgentBuilder<Output> {
+    const {
+      inputGuardrails = [],
+      outputGuardrails = [],
+      toolInputGuardrails = [],
+      toolOutputGuardrails = [],
+    } = this.#options;
+    return this.#with({
+      inputGuardrails: [...inputGuardrails, ...(guardrails.input ?? [])],
+      outputGuardrails: [...outputGuardrails, ...(guardrails.output ?? [])],
+      toolInputGuardrails: [...toolInputGuardrails, ...(guardrails.toolInput ?? [])],
+      toolOutputGuardrails: [...toolOutputGuardrails, ...(guardrails.toolOutput ?? [])],
+    });
+  }
+
+  /** The answer must fit this schema. */
+  withOutput<Value>(output: AnySchema<Value>): AgentBuilder<Value> {
+    return new AgentBuilder<Value>({ ...(this.#options as Partial<AgentOptions<Value>>), output });
+  }
+
+  withDriver(driver: Driver): AgentBuilder<Output> {
+    return this.#with({ driver });
+  }
+
+  withRetry(retry: RetryOptions): AgentBuilder<Output> {
+    return this.#with({ retry });
+  }
+
+  withMaxSteps(maxSteps: number): AgentBuilder<Output> {
+    return this.#with({ maxSteps });
+  }
+
+  withMaxParallelTools(maxParallelTools: number): AgentBuilder<Output> {
+    return this.#with({ maxParallelTools });
+  }
+
+  withTokenCounter(tokenCounter: TokenCounting): AgentBuilder<Output> {
+    return this.#with({ tokenCounter });
+  }
+
+  /** Every run uses this session unless it names another. */
+  withSession(session: SessionPort): AgentBuilder<Output> {
+    return this.#with({ session });
+  }
+
+  withTracing(tracing: TracingOptions | false = {}): AgentBuilder<Output> {
+    return this.#with({ tracing });
+  }
+
+  withKeepMessages(keepMessages: number): AgentBuilder<Output> {
+    return this.#with({ keepMessages });
+  }
+
+  /** The agent; throws where no model was set. */
+  build(): Agent<Output> {
+    const { model } = this.#options;
+    if (model === undefined)
+      throw new OffstageError("invalid-argument", "An agent needs a model: call withModel(…) before build().");
+    return new Agent<Output>({ ...this.#options, model });
+  }
+
+  #with(options: Partial<AgentOptions<Output>>): AgentBuilder<Output> {
+    return new AgentBuilder<Output>({ ...this.#options, ...options });
+  }
+}

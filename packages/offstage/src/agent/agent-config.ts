@@ -1,0 +1,103 @@
+// An agent's options, checked and completed once, when it is made. The loop reads this and nothing else of the agent.
+import { OffstageError } from "../errors.ts";
+import { adaptModel } from "../models/adapt-model.ts";
+import type { Model, ModelCallOptions } from "../models/model.ts";
+import { errorPolicy } from "../state/criteria/errors.ts";
+import { retryLimit, stepLimit } from "../state/criteria/limits.ts";
+import { toolCallPresence } from "../state/criteria/replies.ts";
+import { type Criterion, criterionOf } from "../state/criterion.ts";
+import type { Processor } from "../state/processor.ts";
+import { separatedProcessors, togetherProcessors } from "../state/processors/index.ts";
+import { type TokenCounter, tokenCounter } from "../tokens/token-counter.ts";
+import { type CompiledSchema, compileSchema } from "../tools/schema.ts";
+import { type Tool, toolsByName } from "../tools/tool.ts";
+import type { AgentOptions } from "./agent-options.ts";
+import type { Driver } from "./driver.ts";
+import { toolCallingDriver } from "./drivers/tool-calling.ts";
+import type { Guardrails } from "./guardrails.ts";
+
+export interface AgentConfig {
+  readonly options: AgentOptions<unknown>;
+  readonly name: string;
+  readonly model: Model;
+  readonly driver: Driver;
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** What every model call has in common. */
+  readonly call: Omit<ModelCallOptions, "prompt" | "abortSignal">;
+  readonly processors: readonly Processor[];
+  readonly criteria: readonly Criterion[];
+  readonly guardrails: Required<Guardrails>;
+  readonly output: CompiledSchema | undefined;
+  readonly maxParallelTools: number;
+  readonly tokenCounter: TokenCounter;
+}
+
+/** The configuration of these options; throws where they do not fit. */
+export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
+  const { name = "agent", driver = toolCallingDriver(), tools = [], maxParallelTools = 16 } = options;
+  if (typeof name !== "string" || name.trim() === "")
+    throw invalid(`"name" must be text; found ${JSON.stringify(name)}.`);
+  if (!(maxParallelTools >= 1)) throw invalid(`"maxParallelTools" must be at least 1; found ${maxParallelTools}.`);
+  const output =
+    options.output === undefined ? undefined : compileSchema(options.output, `the output of agent "${name}"`);
+  return {
+    options,
+    name,
+    model: adaptModel(options.model),
+    driver,
+    tools: toolsByName(tools),
+    call: callOptions(options, driver, output),
+    processors: [
+      ...(options.processors ?? []),
+      ...(options.separateToolTrace ? separatedProcessors : togetherProcessors),
+    ],
+    criteria: criteriaOf(options),
+    guardrails: guardrailsOf(options),
+    output,
+    maxParallelTools,
+    tokenCounter: tokenCounter(options.tokenCounter),
+  };
+}
+
+function callOptions(
+  options: AgentOptions<unknown>,
+  driver: Driver,
+  output: CompiledSchema | undefined,
+): AgentConfig["call"] {
+  const tools = driver.modelTools(options.tools ?? []);
+  return {
+    ...driver.settings,
+    ...options.modelSettings,
+    ...(tools === undefined ? undefined : { tools }),
+    ...(output === undefined ? undefined : { responseFormat: { type: "json" as const, schema: output.jsonSchema } }),
+  };
+}
+
+// A criterion of the user's replaces a default one of the same name.
+function criteriaOf(options: AgentOptions<unknown>): readonly Criterion[] {
+  const { continueWhile = [], maxSteps = 20, outputRetries = 2, errorPolicy: policy } = options;
+  const own = [continueWhile].flat().map((each) => criterionOf(each as Criterion));
+  const byName = new Map<string, Criterion>();
+  for (const each of [stepLimit(maxSteps), toolCallPresence(), retryLimit(outputRetries)]) byName.set(each.name, each);
+  if (policy !== undefined) byName.set("error-policy", errorPolicy(policy));
+  for (const [index, each] of own.entries())
+    byName.set(byName.has(each.name) && isFunctionName(options, index) ? `${each.name} ${index}` : each.name, each);
+  return [...byName.values()];
+}
+
+function isFunctionName(options: AgentOptions<unknown>, index: number): boolean {
+  return typeof [options.continueWhile].flat()[index] === "function";
+}
+
+function guardrailsOf(options: AgentOptions<unknown>): Required<Guardrails> {
+  return {
+    input: options.inputGuardrails ?? [],
+    output: options.outputGuardrails ?? [],
+    toolInput: options.toolInputGuardrails ?? [],
+    toolOutput: options.toolOutputGuardrails ?? [],
+  };
+}
+
+function invalid(message: string): OffstageError {
+  return new OffstageError("invalid-argument", message);
+}

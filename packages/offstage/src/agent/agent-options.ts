@@ -1,0 +1,87 @@
+// What an agent and a run can be told. Types and their defaults; nothing here acts.
+import type { Message } from "../messages/message.ts";
+import type { AnyModel, ModelSettings } from "../models/model.ts";
+import type { RetryOptions } from "../models/retry.ts";
+import type { SessionPort } from "../sessions/session.ts";
+import type { AgentContext } from "../state/agent-context.ts";
+import type { ErrorPolicy } from "../state/criteria/errors.ts";
+import type { Criterion, CriterionFunction } from "../state/criterion.ts";
+import type { Processor } from "../state/processor.ts";
+import type { TokenCounting } from "../tokens/token-counter.ts";
+import type { AnySchema } from "../tools/schema.ts";
+import type { Remember, Tool } from "../tools/tool.ts";
+import type { TracingOptions } from "../tracing/tracing-options.ts";
+import type { Driver } from "./driver.ts";
+import type { InputGuardrail, OutputGuardrail, ToolInputGuardrail, ToolOutputGuardrail } from "./guardrails.ts";
+import type { AgentHooks } from "./hooks.ts";
+
+/** The system text, or a function that makes it when a run begins. */
+export type Instructions = string | ((context: AgentContext) => string | Promise<string>);
+
+export interface AgentOptions<Output = string> {
+  /** Default "agent". */
+  readonly name?: string;
+  /** Any AI SDK provider's language model. */
+  readonly model: AnyModel;
+  readonly instructions?: Instructions;
+  /** What the agent is for; subagents show it to their parents. */
+  readonly description?: string;
+  readonly tools?: readonly Tool[];
+  /** Keeps the tool trace out of `state.messages`. Default false. */
+  readonly separateToolTrace?: boolean;
+  /** What later turns see of earlier turns' tools. Default "none". */
+  readonly toolHistory?: Remember;
+  /** Your own processors; they act after the built-in ones. */
+  readonly processors?: readonly Processor[];
+  /** Criteria beside the default ones (step limit, tool-call presence). */
+  readonly continueWhile?: Criterion | CriterionFunction | readonly (Criterion | CriterionFunction)[];
+  /** What tool errors mean for a run. Default "continue": the model deals with them. */
+  readonly errorPolicy?: ErrorPolicy;
+  readonly hooks?: AgentHooks;
+  readonly inputGuardrails?: readonly InputGuardrail[];
+  readonly outputGuardrails?: readonly OutputGuardrail[];
+  readonly toolInputGuardrails?: readonly ToolInputGuardrail[];
+  readonly toolOutputGuardrails?: readonly ToolOutputGuardrail[];
+  /** A schema the answer must fit; `result.output` is then the checked value. */
+  readonly output?: AnySchema<Output>;
+  /** How often an answer that does not fit is sent back. Default 2. */
+  readonly outputRetries?: number;
+  /** How the agent speaks with its model. Default: tool calling. */
+  readonly driver?: Driver;
+  /** Temperature and the like, for every model call. */
+  readonly modelSettings?: ModelSettings;
+  /** When and how often a failed model call is tried again. */
+  readonly retry?: RetryOptions;
+  /** Default 20. */
+  readonly maxSteps?: number;
+  /** How many tools run at once. Default 16. */
+  readonly maxParallelTools?: number;
+  readonly tokenCounter?: TokenCounting;
+  /** How many messages `agent.messages` holds. Default 1,000; 0 turns it off. */
+  readonly keepMessages?: number;
+  /** Every run uses this session unless it names another. */
+  readonly session?: SessionPort;
+  /** False turns tracing off for this agent. */
+  readonly tracing?: TracingOptions | false;
+}
+
+export interface RunOptions {
+  /** The conversation to continue and to remember in. */
+  readonly session?: SessionPort;
+  /** How many earlier messages to load from it: whole turns. Default 50. */
+  readonly historyLimit?: number;
+  /** What to do while another run holds the session. Default "queue". */
+  readonly onBusy?: "queue" | "reject";
+  /** "everything" stores tool messages in the session too. Default "conversation". */
+  readonly record?: "conversation" | "everything";
+  /** Key-value state for tools, hooks and guardrails. */
+  readonly context?: AgentContext | Record<string, unknown>;
+  readonly hooks?: AgentHooks;
+  readonly signal?: AbortSignal;
+  /** Overrides the agent's. */
+  readonly maxSteps?: number;
+  readonly tracing?: TracingOptions | false;
+}
+
+/** What a run can be started with: text, one message, or several. */
+export type RunInput = string | Message | readonly Message[];

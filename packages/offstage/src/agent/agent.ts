@@ -1,0 +1,142 @@
+// Agent: a model, instructions and tools, ready to run. A thin face over the one loop.
+import { OffstageError } from "../errors.ts";
+import { parseMessages } from "../messages/codec.ts";
+import { user } from "../messages/makers.ts";
+import type { Message } from "../messages/message.ts";
+import { MessageQuery } from "../query/message-query.ts";
+import { AgentState } from "../state/agent-state.ts";
+import { type Tool, tool } from "../tools/tool.ts";
+import { type AgentConfig, agentConfig } from "./agent-config.ts";
+import type { AgentOptions, RunInput, RunOptions } from "./agent-options.ts";
+import { AgentStream } from "./agent-stream.ts";
+import { createRun } from "./create-run.ts";
+import { EventQueue } from "./event-queue.ts";
+import type { Emit } from "./events.ts";
+import { type Beginning, loop } from "./loop.ts";
+import type { Run } from "./run.ts";
+import type { RunResult } from "./run-result.ts";
+import { runSubagent, type SubagentOptions, subagentToolName } from "./run-subagent.ts";
+import { TrackedMessages } from "./tracked-messages.ts";
+
+/** How much an agent's own list of messages holds. */
+export interface ContextState {
+  readonly messageCount: number;
+  readonly tokenCount: number;
+  /** True where tokens were estimated, not counted. */
+  readonly estimated: boolean;
+}
+
+/** An agent. Immutable but for the list behind `messages`; runs on it may overlap. */
+export class Agent<Output = string> {
+  readonly name: string;
+  readonly #config: AgentConfig;
+  readonly #tracked: TrackedMessages;
+
+  constructor(options: AgentOptions<Output>) {
+    this.#config = agentConfig(options as AgentOptions<unknown>);
+    this.name = this.#config.name;
+    this.#tracked = new TrackedMessages(keepMessages(options.keepMessages));
+  }
+
+  /** Runs on new input. Resolves when the agent answered or was stopped; rejects on failure and on abort. */
+  async run(input: RunInput, options: RunOptions = {}): Promise<RunResult<Output>> {
+    const beginning = { input: inputMessages(input), state: undefined };
+    return this.#loop(this.#createRun(options), beginning);
+  }
+
+  /** The same run, as events. Starts at once. */
+  stream(input: RunInput, options: RunOptions = {}): AgentStream<Output> {
+    const beginning = { input: inputMessages(input), state: undefined };
+    const queue = new EventQueue();
+    const run = this.#createRun(options, (event) => queue.push(event));
+    const result = this.#loop(run, beginning);
+    result.then(
+      () => queue.end(),
+      (error) => queue.end({ error }),
+    );
+    return new AgentStream({ runId: run.runId, queue, result, abort: (reason) => run.cancellation.abort(reason) });
+  }
+
+  /** State in, state out: runs on a state's conversation. A state whose run has ended begins a new one. */
+  async execute(state: AgentState, options: RunOptions = {}): Promise<AgentState> {
+    if (!(state instanceof AgentState))
+      throw invalid("execute() takes an AgentState. Make one with AgentState.empty().withUserMessage(…).");
+    const base = state.outcome === undefined ? state : state.forContinuation();
+    const result = await this.#loop(this.#createRun(options), { input: [], state: base });
+    return result.state;
+  }
+
+  /** The agent as a tool of another: called with `{ prompt }`, it gives its answer and nothing else. */
+  asTool(options: SubagentOptions = {}): Tool {
+    const { name = subagentToolName(this.name), description = this.#config.options.description } = options;
+    return tool({
+      name,
+      description: description ?? `Asks the agent "${this.name}", which works on its own and gives its answer.`,
+      input: promptSchema,
+      ...(options.timeoutMs === undefined ? undefined : { timeoutMs: options.timeoutMs }),
+      execute: ({ prompt }, about) =>
+        runSubagent(this.#config, String(prompt), {
+          about,
+          options,
+          name: options.name ?? this.name,
+          track: (messages) => this.#tracked.add(messages),
+        }),
+    });
+  }
+
+  /** Everything this agent exchanged, conversation and tool trace together: see `keepMessages`. */
+  get messages(): MessageQuery {
+    return new MessageQuery(() => this.#tracked.all(), { tokenCounter: this.#config.tokenCounter });
+  }
+
+  /** The same as a plain list. */
+  getMessages(): Message[] {
+    return [...this.#tracked.all()];
+  }
+
+  getContextState(): ContextState {
+    const messages = this.#tracked.all();
+    const { tokenCounter } = this.#config;
+    return {
+      messageCount: messages.length,
+      tokenCount: tokenCounter.countMessages(messages),
+      estimated: tokenCounter.estimated,
+    };
+  }
+
+  /** Empties the list behind `messages`. Sessions and states are not touched. */
+  clearContext(): void {
+    this.#tracked.clear();
+  }
+
+  #createRun(options: RunOptions, listener?: Emit): Run {
+    return createRun(this.#config, { options, listener, track: (messages) => this.#tracked.add(messages) });
+  }
+
+  #loop(run: Run, beginning: Beginning): Promise<RunResult<Output>> {
+    return loop(run, beginning) as Promise<RunResult<Output>>;
+  }
+}
+
+const promptSchema = {
+  type: "object",
+  properties: { prompt: { type: "string", description: "What the agent is to do, with everything it needs to know." } },
+  required: ["prompt"],
+  additionalProperties: false,
+};
+
+function inputMessages(input: RunInput): readonly Message[] {
+  if (typeof input === "string") return [user(input)];
+  if (typeof input !== "object" || input === null)
+    throw invalid(`A run takes text, a message or a list of messages; found ${typeof input}.`);
+  return parseMessages(Symbol.iterator in input ? input : [input], { name: "input" });
+}
+
+function keepMessages(keep = 1000): number {
+  if (Number.isInteger(keep) && keep >= 0) return keep;
+  throw new RangeError(`"keepMessages" must be a non-negative integer; found ${keep}.`);
+}
+
+function invalid(message: string): OffstageError {
+  return new OffstageError("invalid-argument", message);
+}

@@ -1,0 +1,108 @@
+// One model call, streamed or not, retried while its errors allow. Gives the same reply either way.
+import { messageOf, OffstageError } from "../errors.ts";
+import type { ModelCallOptions } from "../models/model.ts";
+import { type ModelReply, replyOf } from "../models/reply.ts";
+import { withRetry } from "../models/retry.ts";
+import { type DeltaListener, readStream } from "../models/stream-reply.ts";
+import type { AgentState } from "../state/agent-state.ts";
+import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
+import { runInSpan } from "../tracing/with-span.ts";
+import { inputSections, type Run } from "./run.ts";
+
+/** The model's reply to the present state. Rejects with `model-failed`, or with the abort's reason. */
+export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan): Promise<ModelReply> {
+  const { model, name } = run.config;
+  const step = state.stepCount + 1;
+  const span = startSpan(stepSpan, { name: model.modelId, kind: "model" });
+  run.emit?.({
+    type: "model-start",
+    runId: run.runId,
+    agent: name,
+    step,
+    provider: model.provider,
+    modelId: model.modelId,
+  });
+  try {
+    const reply = await runInSpan(span, () => attempts(run, state, span));
+    finishSpan(run, span, reply);
+    const modelId = reply.modelId ?? model.modelId;
+    run.ledger.add(modelId, reply.usage);
+    run.emit?.({
+      type: "model-end",
+      runId: run.runId,
+      agent: name,
+      step,
+      modelId,
+      finishReason: reply.finishReason,
+      usage: reply.usage,
+    });
+    return reply;
+  } catch (error) {
+    span.fail(error, run.cancellation.signal);
+    run.cancellation.throwIfAborted();
+    throw modelFailure(run, step, error);
+  }
+}
+
+function attempts(run: Run, state: AgentState, span: TraceSpan): Promise<ModelReply> {
+  const { config, cancellation } = run;
+  const step = state.stepCount + 1;
+  const prompt = run.modelInput.promptOf(inputSections(run, state));
+  const options: ModelCallOptions = { ...config.call, prompt, abortSignal: cancellation.signal };
+  const once = run.isStreaming ? () => streamOnce(run, options, step) : () => generateOnce(run, options);
+  return withRetry(() => cancellation.race(once()), config.options.retry ?? {}, {
+    signal: cancellation.signal,
+    mayRetry: () => run.partialText === "",
+    onRetry({ attempt, delayMs, error }) {
+      if (span.recording) span.setMetadata({ retries: attempt });
+      run.emit?.({ type: "model-retry", runId: run.runId, agent: config.name, step, attempt, delayMs, error });
+    },
+  });
+}
+
+async function generateOnce(run: Run, options: ModelCallOptions): Promise<ModelReply> {
+  run.cancellation.throwIfAborted();
+  return replyOf(await run.config.model.doGenerate(options));
+}
+
+async function streamOnce(run: Run, options: ModelCallOptions, step: number): Promise<ModelReply> {
+  run.cancellation.throwIfAborted();
+  const { stream } = await run.config.model.doStream(options);
+  const listener = listenerOf(run, step);
+  return readStream(stream, run.config.driver.listen?.(listener) ?? listener, run.cancellation.signal);
+}
+
+function listenerOf(run: Run, step: number): DeltaListener {
+  const { emit, runId } = run;
+  const agent = run.config.name;
+  return {
+    text(delta) {
+      run.partialText += delta;
+      emit?.({ type: "text-delta", runId, agent, step, delta });
+    },
+    reasoning: (delta) => emit?.({ type: "reasoning-delta", runId, agent, step, delta }),
+    toolInput: (toolCallId, toolName, delta) =>
+      emit?.({ type: "tool-input-delta", runId, agent, step, toolCallId, toolName, delta }),
+  };
+}
+
+function finishSpan(run: Run, span: TraceSpan, reply: ModelReply): void {
+  if (!span.recording) return;
+  const { provider, modelId } = run.config.model;
+  span.setMetadata({
+    provider,
+    model: modelId,
+    ...(reply.modelId === undefined ? undefined : { responseModel: reply.modelId }),
+    finishReason: reply.finishReason,
+    usage: { ...reply.usage },
+  });
+  span.setContent({ text: reply.text, toolCalls: reply.calls.map((call) => ({ ...call })) });
+  span.end();
+}
+
+function modelFailure(run: Run, step: number, cause: unknown): OffstageError {
+  if (cause instanceof OffstageError && cause.code !== "model-failed") return cause;
+  const { provider, modelId } = run.config.model;
+  const sentence = `The model "${modelId}" of "${provider}" failed in step ${step} of agent "${run.config.name}": ${messageOf(cause)}`;
+  return new OffstageError("model-failed", sentence, { cause });
+}

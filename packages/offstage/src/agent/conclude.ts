@@ -1,0 +1,160 @@
+// The end of a run, however it came: the answer joins the session, the rest the journal, and everybody is told once.
+import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
+import { assistant } from "../messages/makers.ts";
+import type { Message } from "../messages/message.ts";
+import { isSendable } from "../messages/pairing.ts";
+import type { RunEnd } from "../sessions/journal.ts";
+import type { AgentState } from "../state/agent-state.ts";
+import type { Outcome } from "../state/outcome.ts";
+import { partialAnswer } from "../state/partial-answer.ts";
+import type { TraceContext } from "../tracing/trace-context.ts";
+import { stepRecord } from "./record.ts";
+import { type Run, stamp } from "./run.ts";
+import { type RunResult, runResult } from "./run-result.ts";
+
+/** How a run came to its end. */
+export interface Ending {
+  readonly state: AgentState;
+  readonly failedWith?: unknown;
+  readonly abortedWith?: { readonly reason: unknown };
+}
+
+/** The ending of a state that has its outcome. */
+export function endOf(state: AgentState): Ending {
+  return { state };
+}
+
+/** Writes the end, tells of it, and gives the result, or throws what the run failed or was aborted with. */
+export async function conclude(run: Run, ending: Ending): Promise<RunResult<unknown>> {
+  run.state = ending.state;
+  const answer = answerOf(run, ending);
+  const unwritten = await writeEnd(run, answer, ending);
+  const failure = failureOf(run, ending) ?? unwritten;
+  if (ending.abortedWith !== undefined) run.track(answer);
+  const result = resultOf(run, answer);
+  endSpan(run, failure, ending);
+  if (failure !== undefined) {
+    const error = withResult(failure, result);
+    run.emit?.({ type: "error", runId: run.runId, agent: run.config.name, error, source: "run" });
+    announceEnd(run, result);
+    throw error;
+  }
+  announceEnd(run, result);
+  if (ending.abortedWith !== undefined) throw ending.abortedWith.reason;
+  return result;
+}
+
+// What joins the conversation: the answer, or what was said before something stopped the run.
+function answerOf(run: Run, ending: Ending): readonly Message[] {
+  const { state } = run;
+  const { status, reason } = state.outcome as Outcome;
+  const step = state.currentStep;
+  if (ending.abortedWith !== undefined) return abortedAnswer(run);
+  if (step?.isAnswer) return step.messages.filter(isSendable);
+  if (status !== "stopped" || reason === "guardrail") return [];
+  const partial = partialAnswer(state);
+  return partial === undefined ? [] : [partial];
+}
+
+function abortedAnswer(run: Run): readonly Message[] {
+  if (run.partialText === "") return [];
+  const metadata = stamp(run, run.state.stepCount + 1, new Date().toISOString());
+  return [assistant(run.partialText, { metadata: { ...metadata, interrupted: true } })];
+}
+
+function failureOf(run: Run, { failedWith }: Ending): OffstageError | undefined {
+  const { status, reason, message } = run.state.outcome as Outcome;
+  if (status !== "failed" || reason === "store-failed") return undefined;
+  if (isOffstageError(failedWith)) return failedWith;
+  if (failedWith !== undefined) return new OffstageError("run-failed", messageOf(failedWith), { cause: failedWith });
+  const code = reason === "retry-limit" && run.config.output !== undefined ? "output-mismatch" : "run-failed";
+  return new OffstageError(code, `Agent "${run.config.name}" failed: ${message}`);
+}
+
+// A session that cannot take the end makes the run a failure: an answer that is not stored was not given.
+async function writeEnd(run: Run, answer: readonly Message[], ending: Ending): Promise<OffstageError | undefined> {
+  const { log } = run;
+  if (log === undefined) return undefined;
+  try {
+    await log.end(runEnd(run, answer));
+    return undefined;
+  } catch (cause) {
+    await log.abandon();
+    if (ending.abortedWith !== undefined || run.state.outcome?.status === "failed") return undefined;
+    const message = `The end of the run could not be stored: ${messageOf(cause)}`;
+    run.state = run.state.withOutcome({ status: "failed", reason: "store-failed", message });
+    return isOffstageError(cause) ? cause : new OffstageError("store-failed", message, { cause });
+  }
+}
+
+function runEnd(run: Run, answer: readonly Message[]): RunEnd {
+  const { status, reason, message } = run.state.outcome as Outcome;
+  const step = run.state.currentStep;
+  return {
+    status,
+    reason,
+    usage: run.state.usage,
+    endedAt: new Date().toISOString(),
+    answer: remembered(run, answer).map(withoutParts),
+    ...(step === undefined ? undefined : { lastStep: stepRecord(step) }),
+    ...(status === "failed" ? { error: { code: reason, message } } : undefined),
+  };
+}
+
+function remembered(run: Run, answer: readonly Message[]): readonly Message[] {
+  if (run.options.record !== "everything") return answer;
+  const done = run.state.steps.flatMap((step) => step.messages);
+  return [...done, ...answer.filter((message) => !done.includes(message))];
+}
+
+// Signatures and the like serve within a run; what is remembered is what was said.
+function withoutParts(message: Message): Message {
+  if (message.metadata?.providerParts === undefined) return message;
+  const { providerParts: _, ...metadata } = message.metadata;
+  return { ...message, metadata };
+}
+
+function resultOf(run: Run, answer: readonly Message[]): RunResult<unknown> {
+  const { state, config } = run;
+  const text = answer.map((message) => (typeof message.content === "string" ? message.content : "")).join("");
+  const isAnswered = state.outcome?.status === "completed" && config.output !== undefined;
+  return runResult({
+    output: config.output === undefined ? text : isAnswered ? run.output : undefined,
+    text,
+    outcome: state.outcome as Outcome,
+    state,
+    runId: run.runId,
+    parentRunId: run.parent?.runId,
+    agent: config.name,
+    trace: run.span.recording ? (run.span.trace as TraceContext) : undefined,
+    input: run.input,
+    children: run.children,
+    guardrailTrips: run.trips,
+    tokenCounter: config.tokenCounter,
+  });
+}
+
+function endSpan(run: Run, failure: OffstageError | undefined, { abortedWith }: Ending): void {
+  const { span, state } = run;
+  if (!span.recording) return;
+  const { status, reason } = state.outcome as Outcome;
+  span.setMetadata({
+    runId: run.runId,
+    agent: run.config.name,
+    outcome: status,
+    reason,
+    usage: { ...state.usage },
+    steps: state.stepCount,
+  });
+  if (failure !== undefined) span.fail(failure);
+  else span.end(abortedWith === undefined ? "ok" : "cancelled");
+}
+
+function announceEnd(run: Run, result: RunResult<unknown>): void {
+  run.emit?.({ type: "run-end", runId: run.runId, agent: run.config.name, outcome: result.outcome, result });
+}
+
+function withResult(error: OffstageError, result: RunResult<unknown>): OffstageError {
+  const { code, message, cause } = error;
+  return new OffstageError(code, message, { ...(cause === undefined ? undefined : { cause }), result });
+}

@@ -1,0 +1,105 @@
+// Making a run: its own id, signal, ledger and span, its limits and those of the runs above it.
+import type { Message } from "../messages/message.ts";
+import { Messages } from "../messages/messages.ts";
+import { Cancellation } from "../models/cancellation.ts";
+import { ModelInput } from "../models/model-input.ts";
+import { type AgentContext, contextOf } from "../state/agent-context.ts";
+import { AgentState } from "../state/agent-state.ts";
+import { stepLimit } from "../state/criteria/limits.ts";
+import type { Criterion } from "../state/criterion.ts";
+import { startSpan } from "../tracing/trace-span.ts";
+import { startRootSpan } from "../tracing/with-span.ts";
+import type { AgentConfig } from "./agent-config.ts";
+import type { RunOptions } from "./agent-options.ts";
+import type { AgentEvent, Emit } from "./events.ts";
+import { emitToHooks } from "./hooks.ts";
+import { Ledger } from "./ledger.ts";
+import type { Run } from "./run.ts";
+import type { CallingTool } from "./subagent.ts";
+
+export interface CreateRunOptions {
+  readonly options: RunOptions;
+  /** Hears every event; a stream has one. */
+  readonly listener?: Emit | undefined;
+  /** The tool call this run answers, for a subagent. */
+  readonly caller?: CallingTool | undefined;
+  readonly track: (messages: readonly Message[]) => void;
+}
+
+/** A run that is ready for the loop. */
+export function createRun(config: AgentConfig, { options, listener, caller, track }: CreateRunOptions): Run {
+  const parent = caller?.run;
+  const runId = crypto.randomUUID();
+  return {
+    config,
+    options,
+    runId,
+    parent,
+    depth: parent === undefined ? 0 : parent.depth + 1,
+    isStreaming: listener !== undefined || parent?.isStreaming === true,
+    cancellation: new Cancellation(options.signal),
+    context: parent?.context ?? (contextOf(options.context) as AgentContext),
+    emit: emitOf(config, options, [listener, relayTo(caller)]),
+    criteria: criteriaOf(config, options, parent),
+    ledger: new Ledger(parent?.ledger, {}),
+    span: spanOf(config, options, caller),
+    modelInput: new ModelInput(config.driver.toPrompt),
+    children: [],
+    trips: [],
+    track,
+    input: [],
+    instructions: Messages.empty(),
+    log: undefined,
+    state: AgentState.empty(),
+    partialText: "",
+    output: undefined,
+    messageCount: 0,
+  };
+}
+
+function emitOf(config: AgentConfig, options: RunOptions, listeners: readonly (Emit | undefined)[]): Emit | undefined {
+  const hooks = emitToHooks([config.options.hooks, options.hooks]);
+  const all = [...listeners, hooks].filter((each) => each !== undefined);
+  const [only] = all;
+  if (all.length <= 1) return only;
+  return (event) => {
+    for (const each of all) each(event);
+  };
+}
+
+// A parent's listeners hear of a subagent inside an event of their own run.
+function relayTo(caller: CallingTool | undefined): Emit | undefined {
+  const emit = caller?.run.emit;
+  if (caller === undefined || emit === undefined) return undefined;
+  const { run, step, toolCallId } = caller;
+  return (event: AgentEvent) =>
+    emit({ type: "subagent-event", runId: run.runId, agent: run.config.name, step, toolCallId, event });
+}
+
+function criteriaOf(config: AgentConfig, options: RunOptions, parent: Run | undefined): readonly Criterion[] {
+  const { maxSteps } = options;
+  const own =
+    maxSteps === undefined
+      ? config.criteria
+      : [...config.criteria.filter(({ name }) => name !== "step-limit"), stepLimit(maxSteps)];
+  return parent === undefined ? own : [...own, ...inherited(parent)];
+}
+
+// The parent's shared limits see the parent's state with everything used so far, by whomever below it.
+function inherited(parent: Run): Criterion[] {
+  return parent.criteria
+    .filter((criterion) => criterion.isShared)
+    .map((criterion) => ({
+      name: `${criterion.name} of ${parent.config.name}`,
+      isShared: true,
+      decide: () => criterion.decide(parent.state.withUsage(parent.ledger.usageByModel)),
+    }));
+}
+
+function spanOf(config: AgentConfig, options: RunOptions, caller: CallingTool | undefined): Run["span"] {
+  const init = { name: config.name, kind: "run" as const };
+  if (caller !== undefined && config.options.tracing !== false) return startSpan(caller.span, init);
+  const session = options.session ?? config.options.session;
+  const tracing = options.tracing === false ? false : (options.tracing ?? config.options.tracing);
+  return startRootSpan({ ...init, traceName: config.name, groupId: session?.sessionId, tracing });
+}

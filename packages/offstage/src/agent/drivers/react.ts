@@ -1,0 +1,87 @@
+// The ReAct driver: thought, action, observation in plain text, for models without tool calling. Calls and results are kept
+// as tool messages like any other; only the model sees them as text.
+import type { Message } from "../../messages/message.ts";
+import { textOf, toolCallsOf } from "../../messages/message.ts";
+import type { ToPrompt } from "../../models/model-input.ts";
+import { promptMessage } from "../../models/prompt.ts";
+import type { DeltaListener } from "../../models/stream-reply.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { Driver, Reading } from "../driver.ts";
+import { readDecision } from "./react-decision.ts";
+
+/** Text protocol instead of tool calling. A reply that does not follow it is sent back with the reason. */
+export function reactDriver(): Driver {
+  return {
+    name: "react",
+    preamble,
+    modelTools: () => undefined,
+    toPrompt: asText,
+    settings: { stopSequences: ["\nObservation:"] },
+    read: ({ text }): Reading => readDecision(text),
+    listen: answerOnly,
+  };
+}
+
+function preamble(tools: readonly Tool[]): string | undefined {
+  if (tools.length === 0) return undefined;
+  const list = tools.map(
+    ({ name, description, schema }) => `- ${name}: ${description ?? ""}\n  input: ${JSON.stringify(schema.jsonSchema)}`,
+  );
+  return `You can use these tools:
+${list.join("\n")}
+
+Work in steps. Each of your replies has exactly one of these two forms.
+
+To use a tool:
+Thought: why you need it
+Action: the tool's name
+Action Input: its input as JSON
+
+The result comes back as "Observation: ...". When you know the answer:
+Thought: why you are done
+Final Answer: the answer`;
+}
+
+// One assistant message may hold several calls: its actions stand one under the other, its observations follow in order.
+const asText: ToPrompt = (message, toolName) => {
+  if (message.role === "tool")
+    return { role: "user", content: [{ type: "text", text: `Observation: ${textOf(message)}` }] };
+  const calls = toolCallsOf(message);
+  return calls.length === 0
+    ? promptMessage(message, toolName)
+    : { role: "assistant", content: [{ type: "text", text: actionText(message) }] };
+};
+
+function actionText(message: Message): string {
+  const thought = textOf(message);
+  const actions = toolCallsOf(message).map(
+    (call) => `Action: ${call.function.name}\nAction Input: ${call.function.arguments}`,
+  );
+  return [...(thought === "" ? [] : [`Thought: ${thought}`]), ...actions].join("\n");
+}
+
+const marker = "Final Answer:";
+
+// What comes before the answer is reasoning to whoever listens.
+function answerOnly(listener: DeltaListener): DeltaListener {
+  let held = "";
+  let isAnswer = false;
+  return {
+    ...listener,
+    text(delta) {
+      if (isAnswer) return listener.text(delta);
+      held += delta;
+      const at = held.indexOf(marker);
+      if (at === -1) {
+        const safe = Math.max(0, held.length - marker.length);
+        if (safe > 0) listener.reasoning(held.slice(0, safe));
+        held = held.slice(safe);
+        return;
+      }
+      if (at > 0) listener.reasoning(held.slice(0, at));
+      isAnswer = true;
+      const rest = held.slice(at + marker.length).trimStart();
+      if (rest !== "") listener.text(rest);
+    },
+  };
+}

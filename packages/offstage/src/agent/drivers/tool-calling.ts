@@ -1,0 +1,20 @@
+// The default driver: the provider's own tool calling.
+import type { ModelTool } from "../../models/model.ts";
+import { promptMessage } from "../../models/prompt.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { Driver } from "../driver.ts";
+
+export function toolCallingDriver(): Driver {
+  return {
+    name: "tool-calling",
+    preamble: () => undefined,
+    modelTools: (tools) => (tools.length === 0 ? undefined : tools.map(modelTool)),
+    toPrompt: promptMessage,
+    read: ({ text, calls }) => ({ text, calls }),
+  };
+}
+
+function modelTool({ name, description, schema }: Tool): ModelTool {
+  const base: ModelTool = { type: "function", name, inputSchema: schema.jsonSchema };
+  return description === undefined ? base : { ...base, description };
+}

@@ -1,0 +1,71 @@
+// Hooks observe a run. They are called with its events, are not waited for, and can neither change nor break it.
+import { messageOf } from "../errors.ts";
+import type * as Event from "./events.ts";
+
+type Hook<E> = (event: E) => unknown;
+
+/** Called as things happen. What a hook throws goes to `onError`, which prints where nobody sets it. */
+export interface AgentHooks {
+  readonly onRunStart?: Hook<Event.RunStartEvent>;
+  readonly onStepStart?: Hook<Event.StepStartEvent>;
+  readonly onModelStart?: Hook<Event.ModelStartEvent>;
+  readonly onModelRetry?: Hook<Event.ModelRetryEvent>;
+  readonly onModelEnd?: Hook<Event.ModelEndEvent>;
+  readonly onToolStart?: Hook<Event.ToolStartEvent>;
+  readonly onToolEnd?: Hook<Event.ToolEndEvent>;
+  readonly onStepEnd?: Hook<Event.StepEndEvent>;
+  readonly onGuardrailTrip?: Hook<Event.GuardrailTripEvent>;
+  readonly onMessageAdded?: Hook<Event.MessageAddedEvent>;
+  readonly onError?: Hook<Event.ErrorEvent>;
+  readonly onRunEnd?: Hook<Event.RunEndEvent>;
+}
+
+const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {
+  "run-start": "onRunStart",
+  "step-start": "onStepStart",
+  "model-start": "onModelStart",
+  "model-retry": "onModelRetry",
+  "model-end": "onModelEnd",
+  "tool-start": "onToolStart",
+  "tool-end": "onToolEnd",
+  "step-end": "onStepEnd",
+  "guardrail-trip": "onGuardrailTrip",
+  "message-added": "onMessageAdded",
+  error: "onError",
+  "run-end": "onRunEnd",
+};
+
+/** One function that calls the hooks of every set in turn; undefined where there are none. */
+export function emitToHooks(sets: readonly (AgentHooks | undefined)[]): Event.Emit | undefined {
+  const present = sets.filter((hooks) => hooks !== undefined);
+  if (present.length === 0) return undefined;
+  return (event) => {
+    const name = hookOf[event.type];
+    if (name !== undefined) for (const hooks of present) call(hooks, name, event);
+  };
+}
+
+function call(hooks: AgentHooks, name: keyof AgentHooks, event: Event.AgentEvent): void {
+  const failed = (error: unknown) => report(hooks, name, { error, event });
+  try {
+    const pending = (hooks[name] as Hook<Event.AgentEvent> | undefined)?.(event);
+    if (pending instanceof Promise) pending.catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+interface Failure {
+  readonly error: unknown;
+  readonly event: Event.AgentEvent;
+}
+
+function report(hooks: AgentHooks, source: keyof AgentHooks, { error, event }: Failure): void {
+  const { runId, agent } = event;
+  if (source === "onError" || hooks.onError === undefined) {
+    // biome-ignore lint/suspicious/noConsole: nothing is swallowed; this is the default of onError
+    console.error(`offstage: the hook "${source}" of agent "${agent}" failed: ${messageOf(error)}`);
+    return;
+  }
+  call(hooks, "onError", { type: "error", runId, agent, error, source });
+}

@@ -1,0 +1,53 @@
+// Recording: what a run tells its journal, its listeners and its agent's own list, and when.
+import type { Message } from "../messages/message.ts";
+import type { RunStart, StepRecord } from "../sessions/journal.ts";
+import type { Step } from "../state/step.ts";
+import type { Run } from "./run.ts";
+
+/** Makes input and run row durable and reads the conversation, where the run has a session or a journaled parent. */
+export async function openLog(run: Run, input: readonly Message[]): Promise<void> {
+  const session = run.parent === undefined ? (run.options.session ?? run.config.options.session) : undefined;
+  if (session === undefined && run.parent?.log === undefined) return;
+  const start: RunStart = {
+    runId: run.runId,
+    agent: run.config.name,
+    ...(run.parent === undefined ? undefined : { parentRunId: run.parent.runId }),
+    ...(run.span.recording ? { traceId: run.span.traceId } : undefined),
+    startedAt: new Date().toISOString(),
+    input,
+    historyLimit: run.options.historyLimit ?? 50,
+    onBusy: run.options.onBusy ?? "queue",
+    signal: run.cancellation.signal,
+  };
+  run.log = session === undefined ? await run.parent?.log?.child(start) : undefined;
+}
+
+/** Tells of the newest step, and journals it unless the run's end will. */
+export async function recordStep(run: Run): Promise<void> {
+  const step = run.state.currentStep as Step;
+  run.partialText = "";
+  run.track(step.messages);
+  if (run.emit !== undefined) announce(run, step);
+  if (run.log !== undefined && run.state.outcome === undefined) await run.log.step(stepRecord(step));
+}
+
+function announce(run: Run, step: Step): void {
+  const about = { runId: run.runId, agent: run.config.name, step: step.index };
+  for (const message of step.messages) run.emit?.({ type: "message-added", ...about, message });
+  run.emit?.({ type: "step-end", ...about, result: step });
+}
+
+/** A step as the journal keeps it. */
+export function stepRecord(step: Step): StepRecord {
+  const clipped = step.toolResults.filter((result) => result.clippedBytes !== undefined);
+  const values = Object.fromEntries(clipped.map((result) => [result.toolCallId, result.output]));
+  return {
+    step: step.index,
+    messages: step.messages,
+    usage: step.usage,
+    finishReason: step.finishReason,
+    startedAt: step.startedAt,
+    durationMs: step.durationMs,
+    ...(clipped.length > 0 ? { values } : undefined),
+  };
+}

@@ -1,0 +1,66 @@
+// The result of a run: what was said, how it ended, and everything that was done, one property away.
+import type { Message } from "../messages/message.ts";
+import { MessageQuery } from "../query/message-query.ts";
+import type { AgentState } from "../state/agent-state.ts";
+import type { Outcome } from "../state/outcome.ts";
+import type { Step } from "../state/step.ts";
+import type { TokenCounting } from "../tokens/token-counter.ts";
+import type { Usage } from "../tokens/usage.ts";
+import type { TraceContext } from "../tracing/trace-context.ts";
+import type { GuardrailTrip } from "./guardrails.ts";
+
+/** What a run gives. Where a limit stopped it, `output` is the partial text, or undefined for structured output. */
+export interface RunResult<Output = string> {
+  readonly output: Output;
+  /** The answer as text, or the partial text of a run that was stopped. */
+  readonly text: string;
+  readonly outcome: Outcome;
+  readonly state: AgentState;
+  readonly steps: readonly Step[];
+  /** Tokens of the run, its subagents included. */
+  readonly usage: Usage;
+  readonly runId: string;
+  readonly parentRunId: string | undefined;
+  readonly agent: string;
+  readonly traceId: string | undefined;
+  /** The trace the run was recorded in, where tracing is on. */
+  readonly trace: TraceContext | undefined;
+  /** What was said and done in this run: its input, its tool trace and its answer. */
+  readonly messages: MessageQuery;
+  /** The runs of subagents, in the order in which they ended. */
+  readonly children: readonly RunResult<unknown>[];
+  readonly guardrailTrips: readonly GuardrailTrip[];
+}
+
+export interface ResultParts<Output> {
+  readonly output: Output;
+  readonly text: string;
+  readonly outcome: Outcome;
+  readonly state: AgentState;
+  readonly runId: string;
+  readonly parentRunId: string | undefined;
+  readonly agent: string;
+  readonly trace: TraceContext | undefined;
+  readonly input: readonly Message[];
+  readonly children: readonly RunResult<unknown>[];
+  readonly guardrailTrips: readonly GuardrailTrip[];
+  readonly tokenCounter: TokenCounting;
+}
+
+/** The result of its parts; steps and messages are put together when they are asked for. */
+export function runResult<Output>(parts: ResultParts<Output>): RunResult<Output> {
+  const { state, trace, input, tokenCounter, ...rest } = parts;
+  return {
+    ...rest,
+    state,
+    trace,
+    traceId: trace?.traceId,
+    usage: state.usage,
+    get steps() {
+      return state.steps;
+    },
+    get messages() {
+      return new MessageQuery(() => [...input, ...state.steps.flatMap((step) => step.messages)], { tokenCounter });
+    },
+  };
+}

@@ -1,0 +1,74 @@
+// Running an agent as a tool: one level down, under its own run id, with one text for the parent at the end.
+import { isOffstageError } from "../errors.ts";
+import { user } from "../messages/makers.ts";
+import type { Message } from "../messages/message.ts";
+import type { ToolRunOptions } from "../tools/tool.ts";
+import { ToolAnswer } from "../tools/tool-answer.ts";
+import type { AgentConfig } from "./agent-config.ts";
+import { createRun } from "./create-run.ts";
+import { loop } from "./loop.ts";
+import type { Run } from "./run.ts";
+import type { RunResult } from "./run-result.ts";
+import { answerText, callerOf, failureText } from "./subagent.ts";
+
+export interface SubagentOptions {
+  /** What the parent's model calls it. Default: the agent's name. */
+  readonly name?: string;
+  readonly description?: string;
+  /** How deep subagents may nest, counted from the first run. Default 3. */
+  readonly maxDepth?: number;
+  /** Steps for each call. Default: the agent's own limit. */
+  readonly maxSteps?: number;
+  readonly timeoutMs?: number;
+}
+
+export interface RunSubagentOptions {
+  readonly about: ToolRunOptions;
+  readonly options: SubagentOptions;
+  readonly name: string;
+  readonly track: (messages: readonly Message[]) => void;
+}
+
+/** A name that providers take for a tool. */
+export function subagentToolName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "agent";
+}
+
+/** The answer of a subagent. Rejects only when the run that called it is aborted. */
+export async function runSubagent(
+  config: AgentConfig,
+  prompt: string,
+  { about, options, name, track }: RunSubagentOptions,
+): Promise<ToolAnswer> {
+  const caller = callerOf(about);
+  const { maxDepth = 3, maxSteps } = options;
+  const run = createRun(config, {
+    options: { signal: about.signal, context: about.context, ...(maxSteps === undefined ? undefined : { maxSteps }) },
+    caller,
+    track,
+  });
+  if (run.depth > maxDepth)
+    return refused(run, name, `subagents may nest ${maxDepth} deep, and this would be level ${run.depth}`);
+  try {
+    const result = await loop(run, { input: [user(prompt)], state: undefined });
+    caller?.run.children.push(result);
+    return answerOf(result, name);
+  } catch (error) {
+    if (run.cancellation.isAborted) throw error;
+    if (isOffstageError(error) && error.result !== undefined)
+      caller?.run.children.push(error.result as RunResult<unknown>);
+    return new ToolAnswer(failureText(name, error), { isError: true, childRunId: run.runId });
+  }
+}
+
+function refused(run: Run, name: string, reason: string): ToolAnswer {
+  run.span.end("error");
+  return new ToolAnswer(failureText(name, reason), { isError: true });
+}
+
+function answerOf(result: RunResult<unknown>, name: string): ToolAnswer {
+  const { outcome, text, runId } = result;
+  if (outcome.status === "completed") return new ToolAnswer(answerText(name, text), { childRunId: runId });
+  const partial = text === "" ? "" : ` Partial answer: ${text}`;
+  return new ToolAnswer(failureText(name, outcome.message + partial), { isError: true, childRunId: runId });
+}

@@ -1,0 +1,63 @@
+// A run while it happens: what every part of the loop shares. Mutable on purpose, and private to the agent room.
+import type { Message } from "../messages/message.ts";
+import type { Messages } from "../messages/messages.ts";
+import type { Cancellation } from "../models/cancellation.ts";
+import type { ModelInput } from "../models/model-input.ts";
+import type { RunLog } from "../sessions/journal.ts";
+import type { AgentContext } from "../state/agent-context.ts";
+import { AgentState } from "../state/agent-state.ts";
+import type { Criterion } from "../state/criterion.ts";
+import type { TraceSpan } from "../tracing/trace-span.ts";
+import type { AgentConfig } from "./agent-config.ts";
+import type { RunOptions } from "./agent-options.ts";
+import type { Emit } from "./events.ts";
+import type { GuardrailTrip } from "./guardrails.ts";
+import type { Ledger } from "./ledger.ts";
+import type { RunResult } from "./run-result.ts";
+
+export interface Run {
+  readonly config: AgentConfig;
+  readonly options: RunOptions;
+  readonly runId: string;
+  readonly parent: Run | undefined;
+  /** 0 for a run that nobody called as a tool. */
+  readonly depth: number;
+  readonly isStreaming: boolean;
+  readonly cancellation: Cancellation;
+  readonly context: AgentContext;
+  /** Undefined where nobody listens, so that no event is made in vain. */
+  readonly emit: Emit | undefined;
+  readonly criteria: readonly Criterion[];
+  readonly ledger: Ledger;
+  readonly span: TraceSpan;
+  readonly modelInput: ModelInput;
+  readonly children: RunResult<unknown>[];
+  readonly trips: GuardrailTrip[];
+  /** Takes what is said and done into the agent's own list. */
+  readonly track: (messages: readonly Message[]) => void;
+  /** The new messages of this run. */
+  input: readonly Message[];
+  instructions: Messages;
+  log: RunLog | undefined;
+  /** The newest state: what a failure or an abort leaves. */
+  state: AgentState;
+  /** The text of the model call under way, as far as it was streamed. */
+  partialText: string;
+  /** The checked value of structured output. */
+  output: unknown;
+  /** How many messages the run has made; numbers their ids. */
+  messageCount: number;
+}
+
+/** The messages a model call sees, by section: instructions first. */
+export function inputSections(run: Run, state: AgentState): readonly Messages[] {
+  return [run.instructions, ...AgentState.INFERENCE_SECTIONS.map((name) => state.section(name))];
+}
+
+/** What a message that this run makes carries. */
+export function stamp(run: Run, step: number | undefined, createdAt: string): Record<string, unknown> {
+  const metadata: Record<string, unknown> = { id: `${run.runId}.${++run.messageCount}`, createdAt, runId: run.runId };
+  if (step !== undefined) metadata.step = step;
+  metadata.agent = run.config.name;
+  return metadata;
+}

@@ -1,0 +1,25 @@
+// What an agent exchanged, newest last, bounded. Trimmed in large bites, so that keeping it costs next to nothing.
+import type { Message } from "../messages/message.ts";
+
+export class TrackedMessages {
+  readonly #keep: number;
+  #messages: Message[] = [];
+
+  constructor(keep: number) {
+    this.#keep = keep;
+  }
+
+  add(messages: readonly Message[]): void {
+    if (this.#keep === 0) return;
+    for (const message of messages) this.#messages.push(message);
+    if (this.#messages.length > this.#keep * 2) this.#messages = this.#messages.slice(-this.#keep);
+  }
+
+  all(): readonly Message[] {
+    return this.#messages.length > this.#keep ? this.#messages.slice(-this.#keep) : this.#messages.slice();
+  }
+
+  clear(): void {
+    this.#messages = [];
+  }
+}

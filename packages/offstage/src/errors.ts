@@ -1,0 +1,77 @@
+// Every error Offstage throws on purpose. Not tool failures (those are messages) and not aborts (those are the signal's reason).
+
+/** What went wrong, as a stable kebab-case tag. Branch on it; never on the sentence. */
+export type ErrorCode =
+  | "invalid-argument"
+  | "invalid-message"
+  | "invalid-state"
+  | "invalid-tool"
+  | "invalid-format"
+  | "unsupported-model"
+  | "model-failed"
+  | "output-mismatch"
+  | "error-policy"
+  | "guardrail-failed"
+  | "processor-failed"
+  | "criterion-failed"
+  | "script-exhausted"
+  | "script-violation"
+  | "stream-consumed"
+  | "missing-package"
+  | "pattern-timeout"
+  | "store-failed"
+  | "store-closed"
+  | "store-corrupt"
+  | "store-foreign"
+  | "store-locked"
+  | "store-read-only"
+  | "store-full"
+  | "store-connection"
+  | "schema-newer"
+  | "wrong-key"
+  | "session-busy"
+  | "session-conflict"
+  | "run-failed"
+  | "run-not-found"
+  | "run-not-resumable";
+
+export interface OffstageErrorOptions {
+  /** The error underneath, if there is one. */
+  readonly cause?: unknown;
+  /** What a failed run had done so far. */
+  readonly result?: unknown;
+}
+
+const brand: unique symbol = Symbol.for("offstage.error");
+
+/** The one error class. Its sentence says what happened, with what, and what to do. */
+export class OffstageError extends Error {
+  override readonly name: string = "OffstageError";
+  readonly code: ErrorCode;
+  /** For a failed run: the `RunResult` so far, with its state, steps and usage. */
+  readonly result?: unknown;
+
+  constructor(code: ErrorCode, message: string, options: OffstageErrorOptions = {}) {
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    this.code = code;
+    Object.defineProperty(this, brand, { value: true });
+    if (options.result !== undefined)
+      Object.defineProperty(this, "result", { value: options.result, enumerable: false });
+  }
+}
+
+/** True for an error of any copy of Offstage in the process, optionally with one code. */
+export function isOffstageError(error: unknown, code?: ErrorCode): error is OffstageError {
+  if (typeof error !== "object" || error === null || !(brand in error)) return false;
+  return code === undefined || (error as { code?: unknown }).code === code;
+}
+
+/** The readable sentence of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  try {
+    if (error instanceof Error) return error.message || error.name;
+    return typeof error === "string" ? error : String(error);
+  } catch {
+    return "an error that cannot be shown";
+  }
+}

@@ -1,0 +1,20 @@
+// Inert text: untrusted text that a terminal can show and cannot obey. Not for HTML or Markdown, which have their own.
+
+// C0 and C1 controls except tab and newline, DEL, bidirectional controls, separators and invisible tag characters.
+const active =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
+
+/** The text with every character that could steer a terminal or hide text made visible. Tabs and newlines stay. */
+export function inertText(text: string): string {
+  return text.replace(active, (found) => {
+    const code = found.codePointAt(0) as number;
+    if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+    return code === 0x7f ? "␡" : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
+  });
+}
+
+/** The same on one line: line breaks and tabs become blanks. */
+export function inertLine(text: string): string {
+  return inertText(text.replace(/\s*[\r\n]\s*|\t/g, " "));
+}

@@ -1,0 +1,80 @@
+// Pairing: is every tool call answered, by one result, right behind it? Checks a growing list, each message once.
+import { isObject, parseJson } from "./json.ts";
+import type { Message, ToolCall } from "./message.ts";
+
+/**
+ * Remembers the calls of the messages it accepted. A list is valid for every provider when `accepts` was true for
+ * all of it; once it was false the check is spent.
+ */
+export class PairingCheck {
+  readonly #seen = new Set<string>();
+  readonly #open = new Set<string>();
+
+  /** True where a call already used this id. */
+  hasSeen(id: string): boolean {
+    return this.#seen.has(id);
+  }
+
+  /** True where these messages, coming after those accepted before, leave a valid list with no open call. */
+  accepts(messages: readonly Message[], from = 0): boolean {
+    for (let i = from; i < messages.length; i++) if (!this.#acceptsOne(messages[i] as Message)) return false;
+    return this.#open.size === 0;
+  }
+
+  #acceptsOne(message: Message): boolean {
+    if (!isSendable(message)) return false;
+    if (message.role === "tool") return this.#open.delete(message.tool_call_id);
+    if (this.#open.size > 0) return false;
+    if (message.role !== "assistant" || message.tool_calls === undefined) return true;
+    const calls = message.tool_calls;
+    return Array.isArray(calls) && calls.length > 0 && calls.every((call) => this.#acceptsCall(call));
+  }
+
+  #acceptsCall(call: ToolCall): boolean {
+    if (!isWellFormed(call) || this.#seen.has(call.id)) return false;
+    this.#seen.add(call.id);
+    this.#open.add(call.id);
+    return true;
+  }
+}
+
+/** True where the message says something: a known role, and content (or, for an assistant, calls). */
+export function isSendable(message: Message): boolean {
+  if (!isObject(message)) return false;
+  const { role, content } = message;
+  if (role === "assistant") return hasContent(content) || hasCalls(message);
+  return (role === "system" || role === "user" || role === "tool") && isContent(content);
+}
+
+/** True where an assistant's content is more than emptiness. */
+export function hasContent(content: unknown): boolean {
+  if (typeof content === "string") return content !== "";
+  return (
+    Array.isArray(content) && content.some((part) => isObject(part) && !(part.type === "text" && part.text === ""))
+  );
+}
+
+/** True for text or a list of parts. */
+export function isContent(content: unknown): boolean {
+  return typeof content === "string" || Array.isArray(content);
+}
+
+/** True where a text is a JSON object, as every provider wants a call's arguments to be. */
+export function isArgumentsText(text: unknown): boolean {
+  return text === "{}" || (typeof text === "string" && isObject(parseJson(text)));
+}
+
+function hasCalls(message: { readonly tool_calls?: unknown }): boolean {
+  return Array.isArray(message.tool_calls) && message.tool_calls.length > 0;
+}
+
+function isWellFormed(call: ToolCall): boolean {
+  if (!isObject(call) || call.type !== "function" || !isObject(call.function)) return false;
+  const { name, arguments: text } = call.function;
+  return isName(call.id) && isName(name) && isArgumentsText(text);
+}
+
+/** True for a non-empty string. */
+export function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}

@@ -1,0 +1,163 @@
+// Repair: any list of messages made valid for every provider. Pure; works on the outgoing copy, never on what is stored.
+import { isObject } from "./json.ts";
+import type { AssistantMessage, Message, MessageMetadata, ToolCall, ToolMessage } from "./message.ts";
+import { Messages } from "./messages.ts";
+import { hasContent, isArgumentsText, isContent, isName, isSendable, PairingCheck } from "./pairing.ts";
+
+const interruptedText = "This tool call was interrupted: no result was recorded and its effect is unknown.";
+const unreadableText = "This tool call was not run: its arguments were not a JSON object.";
+
+/**
+ * The same messages, valid for every provider: each result follows the call it answers, every call has one, ids are
+ * present and unique, arguments parse. Idempotent, linear, and the identity (the same object) on valid input.
+ */
+export function repairMessages(messages: Messages): Messages;
+export function repairMessages(messages: readonly Message[]): readonly Message[];
+export function repairMessages(messages: Messages | readonly Message[]): Messages | readonly Message[] {
+  const list = messages instanceof Messages ? messages.toArray() : messages;
+  if (new PairingCheck().accepts(list)) return messages;
+  const repaired = rebuild(list);
+  return messages instanceof Messages ? Messages.from(repaired) : repaired;
+}
+
+/** One call at one place of the list, and the place of the result that answers it. */
+interface Slot {
+  readonly call: ToolCall;
+  answeredAt?: number;
+}
+
+function rebuild(list: readonly Message[]): Message[] {
+  const slots = list.map(slotsOf);
+  pairResults(list, slots);
+  const mint = idMinter(list);
+  return list.flatMap((message, index) => {
+    if (!isObject(message) || (message as Message).role === "tool") return [];
+    if ((message as Message).role !== "assistant") return isSendable(message) ? [message] : [];
+    return rebuildAssistant(message as AssistantMessage, slots[index] ?? [], { list, mint });
+  });
+}
+
+function slotsOf(message: Message): Slot[] | undefined {
+  if (!isObject(message) || message.role !== "assistant" || !Array.isArray(message.tool_calls)) return undefined;
+  return message.tool_calls.filter(isObject).map((call) => ({ call: call as unknown as ToolCall }));
+}
+
+// A result answers the nearest call before it that has its id and no result yet; within one message the first such
+// call. What is left over answers a later call: its list was out of order.
+function pairResults(list: readonly Message[], slots: readonly (Slot[] | undefined)[]): void {
+  const waiting = new Map<unknown, Slot[][]>();
+  const early: number[] = [];
+  list.forEach((message, index) => {
+    for (const [id, group] of groupById(slots[index] ?? [])) pushTo(waiting, id, group);
+    if (isObject(message) && (message as Message).role === "tool" && !answer(waiting, list, index)) early.push(index);
+  });
+  for (const index of early) answer(waiting, list, index);
+}
+
+// Groups are reversed so that taking the first call is a pop.
+function groupById(slots: readonly Slot[]): Map<unknown, Slot[]> {
+  const groups = new Map<unknown, Slot[]>();
+  for (let i = slots.length - 1; i >= 0; i--) {
+    const slot = slots[i] as Slot;
+    pushTo(groups, keyOf(slot.call.id), slot);
+  }
+  return groups;
+}
+
+function pushTo<T>(map: Map<unknown, T[]>, key: unknown, value: T): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}
+
+function keyOf(id: unknown): unknown {
+  return id ?? "";
+}
+
+function answer(waiting: Map<unknown, Slot[][]>, list: readonly Message[], index: number): boolean {
+  const groups = waiting.get(keyOf((list[index] as ToolMessage).tool_call_id));
+  const group = groups?.at(-1);
+  const slot = group?.pop();
+  if (groups === undefined || group === undefined || slot === undefined) return false;
+  if (group.length === 0) groups.pop();
+  slot.answeredAt = index;
+  return true;
+}
+
+interface Rebuilding {
+  readonly list: readonly Message[];
+  readonly mint: (id: unknown) => string;
+}
+
+function rebuildAssistant(message: AssistantMessage, slots: readonly Slot[], { list, mint }: Rebuilding): Message[] {
+  const { tool_calls: given, ...bare } = message;
+  if (slots.length === 0) {
+    if (!hasContent(message.content)) return [];
+    return [given === undefined ? message : { ...bare, metadata: marked(message, "tool_calls") }];
+  }
+  const calls = slots.map(({ call }) => rebuildCall(call, mint));
+  const same = calls.length === given?.length && calls.every((call, i) => call === given[i]);
+  const head = same ? message : { ...bare, tool_calls: calls, metadata: marked(message, "tool_calls") };
+  const order = slots.map((_, i) => i).sort((a, b) => placeOf(slots[a]) - placeOf(slots[b]) || a - b);
+  return [head, ...order.map((i) => rebuildResult(list, slots[i] as Slot, calls[i] as ToolCall))];
+}
+
+function placeOf(slot: Slot | undefined): number {
+  return slot?.answeredAt ?? Number.MAX_SAFE_INTEGER;
+}
+
+function rebuildCall(call: ToolCall, mint: Rebuilding["mint"]): ToolCall {
+  const id = mint(call.id);
+  const { name, arguments: text } = isObject(call.function) ? call.function : { name: "", arguments: "" };
+  const parses = isArgumentsText(text);
+  if (id === call.id && call.type === "function" && parses && isName(name)) return call;
+  return {
+    ...call,
+    id,
+    type: "function",
+    function: { ...call.function, name: isName(name) ? name : "unknown_tool", arguments: parses ? text : "{}" },
+  };
+}
+
+function rebuildResult(list: readonly Message[], slot: Slot, call: ToolCall): ToolMessage {
+  if (slot.answeredAt === undefined) return syntheticResult(slot, call);
+  const result = list[slot.answeredAt] as ToolMessage;
+  if (result.tool_call_id === call.id && isContent(result.content)) return result;
+  const content = isContent(result.content) ? result.content : "";
+  return { ...result, tool_call_id: call.id, content, metadata: marked(result, "tool_call_id") };
+}
+
+function syntheticResult(slot: Slot, call: ToolCall): ToolMessage {
+  const readable = isArgumentsText(slot.call.function?.arguments);
+  return {
+    role: "tool",
+    tool_call_id: call.id,
+    name: call.function.name,
+    content: readable ? interruptedText : unreadableText,
+    metadata: { isError: true, interrupted: readable, repaired: "result" },
+  };
+}
+
+function marked(message: Message, what: string): MessageMetadata {
+  return { ...(isObject(message.metadata) ? message.metadata : undefined), repaired: what };
+}
+
+// The id itself the first time it is used, a new one for an empty or repeated one. New ids depend on the list alone.
+function idMinter(list: readonly Message[]): (id: unknown) => string {
+  const taken = new Set<unknown>();
+  for (const message of list) {
+    if (!isObject(message)) continue;
+    if (Array.isArray(message.tool_calls)) for (const call of message.tool_calls) taken.add(call?.id);
+  }
+  const used = new Set<string>();
+  let count = 0;
+  return (id) => {
+    let unique = isName(id) && !used.has(id) ? id : "";
+    while (unique === "") {
+      const next = `call_repaired_${++count}`;
+      if (!taken.has(next)) unique = next;
+    }
+    used.add(unique);
+    return unique;
+  };
+}

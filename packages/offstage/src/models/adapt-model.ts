@@ -1,0 +1,126 @@
+// Adapts models of the AI SDK's second and third generation to the port. A V4 model passes through untouched.
+import { OffstageError } from "../errors.ts";
+import { isObject } from "../messages/json.ts";
+import type {
+  AnyModel,
+  LegacyModel,
+  Model,
+  ModelCallOptions,
+  ModelResult,
+  ModelStream,
+  PromptMessage,
+} from "./model.ts";
+
+type Fields = Record<string, unknown>;
+
+/** The model as a `Model`; throws `unsupported-model` for anything that is not one. */
+export function adaptModel(model: AnyModel): Model {
+  const version = isObject(model) ? (model as AnyModel).specificationVersion : undefined;
+  if (version === "v4") return model as Model;
+  if (version === "v3" || version === "v2") return adapted(model as LegacyModel);
+  const found =
+    typeof model === "string"
+      ? `the text "${model}"`
+      : `specificationVersion ${JSON.stringify(version) ?? "undefined"}`;
+  throw new OffstageError(
+    "unsupported-model",
+    `"model" must be a language model object of an AI SDK provider (v2, v3 or v4); found ${found}. Create one, for instance createOpenAICompatible({ name, baseURL }).chatModel("…").`,
+  );
+}
+
+function adapted(model: LegacyModel): Model {
+  const isV2 = model.specificationVersion === "v2";
+  const call = (options: ModelCallOptions) => ({ ...options, prompt: options.prompt.map(legacyMessage(isV2)) });
+  return {
+    specificationVersion: "v4",
+    provider: model.provider,
+    modelId: model.modelId,
+    doGenerate: async (options) => currentResult((await model.doGenerate(call(options))) as Fields),
+    doStream: async (options) => {
+      const { stream } = await model.doStream(call(options));
+      return { stream: mapStream(stream, currentPart) };
+    },
+  };
+}
+
+// Older generations take file data bare instead of tagged, and V2 calls a file in a tool result "media".
+function legacyMessage(isV2: boolean): (message: PromptMessage) => Fields {
+  return (message) => {
+    if (message.role === "system") return { ...message };
+    if (message.role !== "tool") return { ...message, content: message.content.map(legacyPart) };
+    return {
+      ...message,
+      content: message.content.map((part) => ({ ...part, output: legacyOutput(part.output, isV2) })),
+    };
+  };
+}
+
+function legacyPart(part: object): object {
+  const { type, data } = part as Fields;
+  return type === "file" || type === "reasoning-file" ? { ...part, data: bareData(data) } : part;
+}
+
+function bareData(data: unknown): unknown {
+  if (!isObject(data)) return data;
+  if (data.type === "text") return Buffer.from(String(data.text)).toString("base64");
+  return data.type === "url" ? data.url : data.data;
+}
+
+function legacyOutput(output: { type: string; value: unknown }, isV2: boolean): object {
+  if (output.type !== "content") return output;
+  const value = (output.value as Fields[]).map((part) => (part.type === "file" ? legacyFile(part, isV2) : part));
+  return { ...output, value };
+}
+
+function legacyFile({ data, mediaType }: Fields, isV2: boolean): Fields {
+  const bare = bareData(data);
+  if (bare instanceof URL) return isV2 ? { type: "text", text: bare.href } : { type: "file-url", url: bare.href };
+  return { type: isV2 ? "media" : "file-data", data: bare, mediaType };
+}
+
+function currentResult(result: Fields): ModelResult {
+  return {
+    ...result,
+    finishReason: currentFinish(result.finishReason),
+    usage: currentUsage(result.usage),
+  } as ModelResult;
+}
+
+function currentPart(part: unknown): unknown {
+  if (!isObject(part) || part.type !== "finish") return part;
+  return { ...part, finishReason: currentFinish(part.finishReason), usage: currentUsage(part.usage) };
+}
+
+function currentFinish(reason: unknown): unknown {
+  return typeof reason === "string" ? { unified: reason, raw: undefined } : reason;
+}
+
+// V2 reported flat numbers.
+function currentUsage(usage: unknown): unknown {
+  if (!isObject(usage) || isObject(usage.inputTokens)) return usage;
+  return {
+    inputTokens: { total: usage.inputTokens, cacheRead: usage.cachedInputTokens },
+    outputTokens: { total: usage.outputTokens, reasoning: usage.reasoningTokens },
+  };
+}
+
+function mapStream(stream: ModelStream, change: (part: unknown) => unknown): ModelStream {
+  if (!("getReader" in stream)) return mapIterable(stream, change);
+  const reader = stream.getReader();
+  return {
+    getReader: () => ({
+      read: async () => {
+        const { done, value } = await reader.read();
+        return done ? { done } : { done, value: change(value) };
+      },
+      cancel: (reason) => reader.cancel(reason),
+    }),
+  };
+}
+
+async function* mapIterable(
+  stream: AsyncIterable<unknown>,
+  change: (part: unknown) => unknown,
+): AsyncGenerator<unknown> {
+  for await (const part of stream) yield change(part);
+}

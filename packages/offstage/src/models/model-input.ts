@@ -1,0 +1,81 @@
+// Model input: the exact prompt of each model call of a run. Repaired before every call, converted once per message.
+import { type Message, toolCallsOf } from "../messages/message.ts";
+import { Messages } from "../messages/messages.ts";
+import { PairingCheck } from "../messages/pairing.ts";
+import { repairMessages } from "../messages/repair.ts";
+import type { PromptMessage } from "./model.ts";
+import { promptMessage } from "./prompt.ts";
+
+/** Turns one message into its prompt form. */
+export type ToPrompt = (message: Message, toolName: (callId: string) => string) => PromptMessage;
+
+/**
+ * The prompts of one run. While sections only grow at their end, a call costs what was added to them and one copy of
+ * the prompt's pointers; any other change is repaired and converted anew.
+ */
+export class ModelInput {
+  readonly #toPrompt: ToPrompt;
+  #sections: readonly Messages[] = [];
+  #prompt: PromptMessage[] = [];
+  #pairing = new PairingCheck();
+  #toolNames = new Map<string, string>();
+
+  constructor(toPrompt: ToPrompt = promptMessage) {
+    this.#toPrompt = toPrompt;
+  }
+
+  /** True where a call of the present input already uses this id. */
+  usesCallId(id: string): boolean {
+    return this.#pairing.hasSeen(id);
+  }
+
+  /** The prompt of these sections, one after another: valid, and the caller's to keep. */
+  promptOf(sections: readonly Messages[]): PromptMessage[] {
+    const grown = grownSection(this.#sections, sections);
+    const added = grown === undefined ? undefined : tailOf(grown);
+    if (added === undefined || !this.#pairing.accepts(added)) this.#rebuild(sections);
+    else for (const message of added) this.#push(message);
+    this.#sections = sections;
+    return this.#prompt.slice();
+  }
+
+  #rebuild(sections: readonly Messages[]): void {
+    const list = repairMessages(sections.flatMap((section) => section.toArray()));
+    this.#prompt = [];
+    this.#toolNames = new Map();
+    this.#pairing = new PairingCheck();
+    this.#pairing.accepts(list);
+    for (const message of list) this.#push(message);
+  }
+
+  #push(message: Message): void {
+    for (const call of toolCallsOf(message)) this.#toolNames.set(call.id, call.function.name);
+    this.#prompt.push(this.#toPrompt(message, (callId) => this.#toolNames.get(callId) ?? "unknown_tool"));
+  }
+}
+
+interface Growth {
+  readonly section: Messages;
+  readonly from: number;
+}
+
+// The one section that grew, where everything before it is the same and nothing stands behind it.
+function grownSection(before: readonly Messages[], after: readonly Messages[]): Growth | undefined {
+  if (before.length !== after.length) return undefined;
+  let growth: Growth | undefined;
+  for (let i = 0; i < after.length; i++) {
+    const old = before[i] as Messages;
+    const now = after[i] as Messages;
+    if (now === old) {
+      if (growth !== undefined && now.length > 0) return undefined;
+    } else if (growth === undefined && now.extends(old)) growth = { section: now, from: old.length };
+    else if (now.length > 0 || old.length > 0) return undefined;
+  }
+  return growth ?? { section: Messages.empty(), from: 0 };
+}
+
+function tailOf({ section, from }: Growth): Message[] {
+  const added: Message[] = [];
+  for (let i = from; i < section.length; i++) added.push(section.at(i) as Message);
+  return added;
+}

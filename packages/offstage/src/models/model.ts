@@ -1,0 +1,180 @@
+// The model port: the shape of the AI SDK's LanguageModelV4 as types of our own. Any V4 provider object fits as it is.
+// Unions of providers grow: nothing here is matched exhaustively, and a part of an unknown type is passed over.
+import type { JsonValue } from "../messages/json.ts";
+
+export type ProviderData = Record<string, Record<string, JsonValue | undefined>>;
+
+interface WithOptions {
+  providerOptions?: ProviderData;
+}
+
+export type FileData =
+  | { type: "data"; data: string | Uint8Array }
+  | { type: "url"; url: URL }
+  | { type: "text"; text: string };
+
+export interface PromptText extends WithOptions {
+  type: "text";
+  text: string;
+}
+
+export interface PromptFile extends WithOptions {
+  type: "file";
+  filename?: string;
+  data: FileData;
+  mediaType: string;
+}
+
+export interface PromptReasoning extends WithOptions {
+  type: "reasoning";
+  text: string;
+}
+
+export interface PromptToolCall extends WithOptions {
+  type: "tool-call";
+  toolCallId: string;
+  toolName: string;
+  /** The parsed arguments: an object, not text. */
+  input: unknown;
+}
+
+export interface PromptToolResult extends WithOptions {
+  type: "tool-result";
+  toolCallId: string;
+  toolName: string;
+  output:
+    | { type: "text"; value: string }
+    | { type: "error-text"; value: string }
+    | { type: "content"; value: (PromptText | PromptFile)[] };
+}
+
+export type PromptMessage = WithOptions &
+  (
+    | { role: "system"; content: string }
+    | { role: "user"; content: (PromptText | PromptFile)[] }
+    | { role: "assistant"; content: (PromptText | PromptFile | PromptReasoning | PromptToolCall)[] }
+    | { role: "tool"; content: PromptToolResult[] }
+  );
+
+export interface ModelTool extends WithOptions {
+  type: "function";
+  name: string;
+  description?: string;
+  inputSchema: { [key: string]: unknown };
+  strict?: boolean;
+}
+
+export type ToolChoice =
+  | { type: "auto" }
+  | { type: "none" }
+  | { type: "required" }
+  | { type: "tool"; toolName: string };
+
+export type ReasoningEffort = "provider-default" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+
+/** What a caller may set for every model call of an agent. */
+export interface ModelSettings extends WithOptions {
+  maxOutputTokens?: number;
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+  stopSequences?: string[];
+  seed?: number;
+  reasoning?: ReasoningEffort;
+  toolChoice?: ToolChoice;
+  headers?: Record<string, string | undefined>;
+}
+
+export interface ModelCallOptions extends ModelSettings {
+  prompt: PromptMessage[];
+  tools?: ModelTool[];
+  responseFormat?: { type: "text" } | { type: "json"; schema?: { [key: string]: unknown }; name?: string };
+  abortSignal?: AbortSignal;
+}
+
+/** A piece of a reply. `input` of a tool call is JSON text, not to be trusted. */
+export interface ModelContent {
+  type: string;
+  text?: string;
+  toolCallId?: string;
+  toolName?: string;
+  input?: unknown;
+  providerExecuted?: boolean;
+  providerMetadata?: ProviderData;
+}
+
+export interface ModelFinishReason {
+  unified: string;
+  raw?: string | undefined;
+}
+
+export interface ModelUsage {
+  inputTokens: { total: number | undefined; cacheRead?: number | undefined };
+  outputTokens: { total: number | undefined; reasoning?: number | undefined };
+}
+
+export interface ModelWarning {
+  type: string;
+}
+
+export interface ModelResult {
+  content: readonly ModelContent[];
+  finishReason: ModelFinishReason;
+  usage: ModelUsage;
+  warnings?: readonly ModelWarning[];
+  providerMetadata?: ProviderData;
+  response?: { id?: string; modelId?: string };
+}
+
+/** A part of a streamed reply; which fields it has depends on its type. */
+export interface ModelStreamPart {
+  type: string;
+  id?: string;
+  delta?: string;
+  toolName?: string;
+  toolCallId?: string;
+  input?: unknown;
+  error?: unknown;
+  finishReason?: ModelFinishReason;
+  usage?: ModelUsage;
+  providerMetadata?: ProviderData;
+  modelId?: string;
+}
+
+interface StreamReader {
+  read(): PromiseLike<{ done: boolean; value?: unknown }>;
+  cancel(reason?: unknown): PromiseLike<void>;
+}
+
+/** Where the parts come from: a web stream, as AI SDK providers give it, or any async iterable. */
+export type ModelStream = { getReader(): StreamReader } | AsyncIterable<unknown>;
+
+/**
+ * A language model.
+ *
+ * **Contract:** `doGenerate` and `doStream` say the same thing for the same options; both honour `abortSignal`; a failure
+ * is a rejection or a stream part of type `error`.
+ */
+export interface Model {
+  readonly specificationVersion: "v4";
+  readonly provider: string;
+  readonly modelId: string;
+  doGenerate(options: ModelCallOptions): PromiseLike<ModelResult>;
+  doStream(options: ModelCallOptions): PromiseLike<{ stream: ModelStream }>;
+}
+
+/** A model of an earlier AI SDK generation; `adaptModel` makes a `Model` of it. */
+export interface LegacyModel {
+  readonly specificationVersion: "v2" | "v3";
+  readonly provider: string;
+  readonly modelId: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the older generations differ in detail; the adapter translates at run time
+  doGenerate(options: any): PromiseLike<unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  doStream(options: any): PromiseLike<{ stream: ModelStream }>;
+}
+
+/** Any model an agent takes. */
+export type AnyModel = Model | LegacyModel;

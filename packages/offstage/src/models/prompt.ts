@@ -1,0 +1,138 @@
+// Messages to provider prompt, one message at a time and cached by message object. Not the list: see model-input.ts.
+import { OffstageError } from "../errors.ts";
+import { isObject, parseJson } from "../messages/json.ts";
+import {
+  type AssistantMessage,
+  type Content,
+  type ContentPart,
+  type Message,
+  type ToolMessage,
+  textOf,
+  toolCallsOf,
+} from "../messages/message.ts";
+import type { FileData, PromptFile, PromptMessage, PromptText, PromptToolCall, ProviderData } from "./model.ts";
+
+type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
+
+const cache = new WeakMap<Message, PromptMessage>();
+
+/** The prompt message of a message. `toolName` is asked only for a tool result that does not say its tool itself. */
+export function promptMessage(message: Message, toolName: (callId: string) => string): PromptMessage {
+  const known = cache.get(message);
+  if (known !== undefined) return known;
+  const made = convert(message, toolName);
+  if (message.role !== "tool" || message.name !== undefined) cache.set(message, made);
+  return made;
+}
+
+function convert(message: Message, toolName: (callId: string) => string): PromptMessage {
+  switch (message.role) {
+    case "system":
+      return { role: "system", content: textOf(message) };
+    case "user":
+      return { role: "user", content: contentParts(message.content) };
+    case "assistant":
+      return { role: "assistant", content: assistantParts(message) };
+    case "tool":
+      return toolPrompt(message, message.name ?? toolName(message.tool_call_id));
+  }
+}
+
+function toolPrompt(message: ToolMessage, toolName: string): PromptMessage {
+  return {
+    role: "tool",
+    content: [{ type: "tool-result", toolCallId: message.tool_call_id, toolName, output: toolOutput(message) }],
+  };
+}
+
+function toolOutput(message: ToolMessage) {
+  const { content, metadata } = message;
+  if (typeof content !== "string") return { type: "content" as const, value: contentParts(content) };
+  return { type: metadata?.isError ? ("error-text" as const) : ("text" as const), value: content };
+}
+
+// What the model itself said goes back part by part, so that reasoning keeps its signatures and its place.
+function assistantParts(message: AssistantMessage): AssistantPart[] {
+  const calls = toolCallsOf(message).map(callPart);
+  const own = message.metadata?.providerParts;
+  if (own !== undefined && speaksFor(own, message, calls.length)) return replay(own, calls);
+  const content = message.content ?? "";
+  return content === "" ? calls : [...contentParts(content), ...calls];
+}
+
+function callPart(call: { id: string; function: { name: string; arguments: string } }): PromptToolCall {
+  const input = parseJson(call.function.arguments) ?? {};
+  return { type: "tool-call", toolCallId: call.id, toolName: call.function.name, input };
+}
+
+type OwnPart = Record<string, unknown>;
+
+// Parts stand in for the message only while they still say what it says: an edited message is sent as edited.
+function speaksFor(parts: readonly unknown[], message: AssistantMessage, callCount: number): boolean {
+  let text = "";
+  let count = 0;
+  for (const part of parts as readonly OwnPart[]) {
+    if (part.type === "text") text += part.text;
+    if (part.type === "tool-call" && part.providerExecuted !== true) count++;
+  }
+  return count === callCount && text === textOf(message);
+}
+
+function replay(parts: readonly unknown[], calls: readonly PromptToolCall[]): AssistantPart[] {
+  let next = 0;
+  return (parts as readonly OwnPart[]).flatMap((part): AssistantPart[] => {
+    const options =
+      part.providerMetadata === undefined ? undefined : { providerOptions: part.providerMetadata as ProviderData };
+    if (part.type === "tool-call" && part.providerExecuted !== true) {
+      return [{ ...(calls[next++] as PromptToolCall), ...options }];
+    }
+    if (!replayed.has(part.type as string)) return [];
+    const { providerMetadata: _, ...rest } = part;
+    return [{ ...rest, ...options } as unknown as AssistantPart];
+  });
+}
+
+const replayed = new Set(["text", "reasoning", "reasoning-file", "file", "custom", "tool-call", "tool-result"]);
+
+function contentParts(content: Content): (PromptText | PromptFile)[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return content.map(contentPart);
+}
+
+function contentPart(part: ContentPart): PromptText | PromptFile {
+  const { image_url, input_audio, file, text, refusal } = part as Record<string, unknown>;
+  if (isObject(image_url)) return filePart(String(image_url.url), "image");
+  if (isObject(input_audio)) return audioPart(input_audio);
+  if (isObject(file)) return documentPart(file);
+  if (typeof text === "string") return { type: "text", text };
+  return { type: "text", text: typeof refusal === "string" ? refusal : JSON.stringify(part) };
+}
+
+function audioPart({ data, format }: Record<string, unknown>): PromptFile {
+  const mediaType = format === "mp3" ? "audio/mpeg" : `audio/${format ?? "wav"}`;
+  return { type: "file", mediaType, data: { type: "data", data: String(data) } };
+}
+
+function documentPart({ file_data, file_id, filename }: Record<string, unknown>): PromptFile {
+  const named = typeof filename === "string" ? { filename } : undefined;
+  if (typeof file_data === "string") return { ...filePart(file_data, "application/pdf"), ...named };
+  const reference = { type: "reference", reference: { openai: String(file_id) } } as unknown as FileData;
+  return { type: "file", mediaType: "application/pdf", data: reference, ...named };
+}
+
+// `data:image/png;base64,…` carries its bytes and its type; anything else must be an address.
+function filePart(source: string, mediaType: string): PromptFile {
+  const inline = /^data:([^;,]*)[^,]*,/.exec(source);
+  if (inline !== null) {
+    const data = source.slice(inline[0].length);
+    return { type: "file", mediaType: inline[1] || mediaType, data: { type: "data", data } };
+  }
+  if (!URL.canParse(source)) {
+    const shown = source.length > 60 ? `${source.slice(0, 60)}…` : source;
+    throw new OffstageError(
+      "invalid-message",
+      `A content part points to "${shown}", which is neither an absolute URL nor a data: URL.`,
+    );
+  }
+  return { type: "file", mediaType, data: { type: "url", url: new URL(source) } };
+}

@@ -1,0 +1,87 @@
+// The reply: what a model call gave, generated or streamed, in one shape. Nothing of it is trusted yet.
+import type { JsonValue } from "../messages/json.ts";
+import { noUsage, type Usage } from "../tokens/usage.ts";
+import type { ModelContent, ModelResult, ModelUsage } from "./model.ts";
+
+/** A tool call as the model wrote it. */
+export interface RequestedCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text, perhaps broken. */
+  readonly arguments: string;
+}
+
+/** One whole model reply. */
+export interface ModelReply {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly calls: readonly RequestedCall[];
+  /** The parts themselves, where they hold more than text and calls. */
+  readonly parts: readonly JsonValue[] | undefined;
+  readonly finishReason: string;
+  readonly usage: Usage;
+  /** The model that answered, where the provider says so. */
+  readonly modelId: string | undefined;
+}
+
+/** The reply of a model result. */
+export function replyOf(result: Pick<ModelResult, "content" | "finishReason" | "usage" | "response">): ModelReply {
+  let text = "";
+  let reasoning = "";
+  let isPlain = true;
+  const calls: RequestedCall[] = [];
+  for (const part of result.content) {
+    if (part.type === "text") text += part.text ?? "";
+    else if (part.type === "tool-call" && part.providerExecuted !== true) calls.push(callOf(part));
+    else isPlain = false;
+    if (part.type === "reasoning") reasoning += part.text ?? "";
+    if (part.providerMetadata !== undefined) isPlain = false;
+  }
+  return {
+    text,
+    reasoning,
+    calls,
+    parts: isPlain ? undefined : result.content.map(jsonPart),
+    finishReason: result.finishReason?.unified ?? "other",
+    usage: usageOf(result.usage),
+    modelId: result.response?.modelId,
+  };
+}
+
+function callOf(part: ModelContent): RequestedCall {
+  const { toolCallId, toolName, input } = part;
+  return {
+    id: typeof toolCallId === "string" ? toolCallId : "",
+    name: typeof toolName === "string" ? toolName : "",
+    arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}),
+  };
+}
+
+/** The usage of a provider's report; what it left out counts as nothing. */
+export function usageOf(usage: ModelUsage | undefined): Usage {
+  if (usage === undefined) return noUsage;
+  const inputTokens = count(usage.inputTokens?.total) ?? 0;
+  const outputTokens = count(usage.outputTokens?.total) ?? 0;
+  const sum: { -readonly [Key in keyof Usage]: Usage[Key] } = {
+    inputTokens,
+    outputTokens,
+    totalTokens: inputTokens + outputTokens,
+  };
+  const cached = count(usage.inputTokens?.cacheRead);
+  if (cached !== undefined) sum.cachedInputTokens = cached;
+  const reasoning = count(usage.outputTokens?.reasoning);
+  if (reasoning !== undefined) sum.reasoningTokens = reasoning;
+  return sum;
+}
+
+function count(tokens: unknown): number | undefined {
+  return typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0 ? tokens : undefined;
+}
+
+// The bytes of a generated file become base64, so that what is held stays JSON.
+function jsonPart(part: ModelContent): JsonValue {
+  const text = JSON.stringify(part, (_, value) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
+  );
+  return JSON.parse(text) as JsonValue;
+}

@@ -1,0 +1,111 @@
+// Retry: when a model call is worth another try, and how long to wait for it. Never after an abort.
+
+export interface RetryOptions {
+  /** Tries after the first one. Default 2. */
+  readonly maxRetries?: number;
+  /** The first wait; each further one doubles. Default 500. */
+  readonly initialDelayMs?: number;
+  /** The longest wait; a server that asks for more is not retried. Default 30,000. */
+  readonly maxDelayMs?: number;
+}
+
+export interface RetryEvents {
+  readonly signal?: AbortSignal | undefined;
+  /** Told before each wait. */
+  readonly onRetry?: (retry: { attempt: number; delayMs: number; error: unknown }) => void;
+  /** Asked before each retry: false where something was already handed on and cannot be taken back. */
+  readonly mayRetry?: () => boolean;
+}
+
+/** The result of `attempt`, tried again while its error says that it can be. */
+export async function withRetry<T>(
+  attempt: () => PromiseLike<T>,
+  options: RetryOptions,
+  events: RetryEvents,
+): Promise<T> {
+  const { maxRetries = 2 } = options;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      events.signal?.throwIfAborted();
+      const delayMs = tries <= maxRetries && isRetryable(error) ? delayFor(error, tries, options) : undefined;
+      if (delayMs === undefined || events.mayRetry?.() === false) throw error;
+      events.onRetry?.({ attempt: tries, delayMs, error });
+      await sleep(delayMs, events.signal);
+    }
+  }
+}
+
+const retryableStatus = new Set([408, 409, 429]);
+const networkCodes = new Set([
+  "ECONNRESET",
+  "ECONNREFUSED",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENETUNREACH",
+  "EHOSTUNREACH",
+  "EAI_AGAIN",
+  "UND_ERR_SOCKET",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
+
+/** True where an error says that another try may succeed: `isRetryable`, 408, 409, 429, 5xx, or the network. */
+export function isRetryable(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  const { isRetryable: says, statusCode, status, code, cause } = error as Record<string, unknown>;
+  if (typeof says === "boolean") return says;
+  const http = typeof statusCode === "number" ? statusCode : status;
+  if (typeof http === "number") return retryableStatus.has(http) || (http >= 500 && http < 600);
+  if (typeof code === "string" && networkCodes.has(code)) return true;
+  return cause !== undefined && cause !== error && isRetryable(cause);
+}
+
+function delayFor(error: unknown, tries: number, options: RetryOptions): number | undefined {
+  const { initialDelayMs = 500, maxDelayMs = 30_000 } = options;
+  const asked = retryAfterMs(error);
+  if (asked !== undefined) return asked <= maxDelayMs ? asked : undefined;
+  const backoff = Math.min(initialDelayMs * 2 ** (tries - 1), maxDelayMs);
+  return backoff * (0.75 + Math.random() * 0.5);
+}
+
+// `retry-after-ms`, then `retry-after` in seconds or as a date.
+function retryAfterMs(error: unknown): number | undefined {
+  const { responseHeaders, headers } = error as { responseHeaders?: unknown; headers?: unknown };
+  const read = headerReader(responseHeaders ?? headers);
+  const ms = Number.parseFloat(read("retry-after-ms") ?? "");
+  if (ms >= 0) return ms;
+  const after = read("retry-after");
+  if (after === undefined) return undefined;
+  const seconds = Number(after);
+  const wait = Number.isNaN(seconds) ? Date.parse(after) - Date.now() : seconds * 1000;
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}
+
+function headerReader(headers: unknown): (name: string) => string | undefined {
+  if (headers instanceof Headers) return (name) => headers.get(name) ?? undefined;
+  if (typeof headers !== "object" || headers === null) return () => undefined;
+  return (name) => {
+    const value = (headers as Record<string, unknown>)[name];
+    return typeof value === "string" ? value : undefined;
+  };
+}
+
+/** Waits; rejects with the signal's reason as soon as it aborts, and leaves no listener behind. */
+export function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, delayMs);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}

@@ -1,0 +1,171 @@
+// Reads a model's stream: hands each delta on as it comes, and gives the whole reply at the end.
+import { OffstageError } from "../errors.ts";
+import type {
+  ModelContent,
+  ModelFinishReason,
+  ModelStream,
+  ModelStreamPart,
+  ModelUsage,
+  ProviderData,
+} from "./model.ts";
+import { type ModelReply, replyOf } from "./reply.ts";
+
+/** What a listener hears while a reply streams in. */
+export interface DeltaListener {
+  text(delta: string): void;
+  reasoning(delta: string): void;
+  toolInput(callId: string, toolName: string, delta: string): void;
+}
+
+/** The whole reply of a stream. Rejects on an `error` part, on a cut, and when the signal aborts. */
+export async function readStream(
+  stream: ModelStream,
+  listener: DeltaListener,
+  signal?: AbortSignal,
+): Promise<ModelReply> {
+  const assembly = new Assembly(listener);
+  if ("getReader" in stream) await readWeb(stream.getReader(), assembly, signal);
+  else await readIterable(stream, assembly, signal);
+  return assembly.finish();
+}
+
+type Reader = ReturnType<Extract<ModelStream, { getReader(): unknown }>["getReader"]>;
+
+async function readWeb(reader: Reader, assembly: Assembly, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    while (true) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      signal?.throwIfAborted();
+      assembly.add(value as ModelStreamPart);
+    }
+  } catch (error) {
+    Promise.resolve(reader.cancel(error)).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function readIterable(
+  stream: AsyncIterable<unknown>,
+  assembly: Assembly,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for await (const part of stream) {
+    signal?.throwIfAborted();
+    assembly.add(part as ModelStreamPart);
+  }
+}
+
+/** Puts the parts of a stream together, in the order in which they began. */
+class Assembly {
+  readonly #listener: DeltaListener;
+  readonly #content: ModelContent[] = [];
+  readonly #open = new Map<string, ModelContent>();
+  readonly #toolNames = new Map<string, string>();
+  #finishReason: ModelFinishReason | undefined;
+  #usage: ModelUsage | undefined;
+  #modelId: string | undefined;
+  // The block that the last delta belonged to: deltas of one block come in a row.
+  #lastId: string | undefined;
+  #lastBlock: ModelContent | undefined;
+
+  constructor(listener: DeltaListener) {
+    this.#listener = listener;
+  }
+
+  add(part: ModelStreamPart): void {
+    switch (part.type) {
+      case "text-delta":
+        this.#grow("text", part);
+        if (part.delta) this.#listener.text(part.delta);
+        return;
+      case "reasoning-delta":
+        this.#grow("reasoning", part);
+        if (part.delta) this.#listener.reasoning(part.delta);
+        return;
+      case "tool-input-delta":
+        this.#listener.toolInput(part.id ?? "", this.#toolNames.get(part.id ?? "") ?? "", part.delta ?? "");
+        return;
+      default:
+        this.#addRare(part);
+    }
+  }
+
+  #addRare(part: ModelStreamPart): void {
+    switch (part.type) {
+      case "text-start":
+      case "text-end":
+        this.#grow("text", part);
+        return;
+      case "reasoning-start":
+      case "reasoning-end":
+        this.#grow("reasoning", part);
+        return;
+      case "tool-input-start":
+        this.#toolNames.set(part.id ?? "", part.toolName ?? "");
+        return;
+      case "finish":
+        this.#finishReason = part.finishReason;
+        this.#usage = part.usage;
+        return;
+      case "response-metadata":
+        this.#modelId = part.modelId;
+        return;
+      case "error":
+        throw part.error instanceof Error ? part.error : streamFailure(part.error);
+      default:
+        if (!passedOver.has(part.type)) this.#content.push(part as ModelContent);
+    }
+  }
+
+  // Metadata may come with any part of a block, even with an empty delta: all of it belongs to the block.
+  #grow(type: "text" | "reasoning", part: ModelStreamPart): void {
+    const block = this.#blockOf(type, part.id ?? "");
+    if (part.delta) block.text += part.delta;
+    if (part.providerMetadata !== undefined) {
+      block.providerMetadata = mergeData(block.providerMetadata, part.providerMetadata);
+    }
+  }
+
+  #blockOf(type: "text" | "reasoning", id: string): ModelContent {
+    if (this.#lastBlock?.type === type && this.#lastId === id) return this.#lastBlock;
+    const key = `${type} ${id}`;
+    let block = this.#open.get(key);
+    if (block === undefined) {
+      block = { type, text: "" };
+      this.#open.set(key, block);
+      this.#content.push(block);
+    }
+    this.#lastId = id;
+    this.#lastBlock = block;
+    return block;
+  }
+
+  finish(): ModelReply {
+    if (this.#finishReason === undefined) throw cutFailure();
+    const response = this.#modelId === undefined ? undefined : { response: { modelId: this.#modelId } };
+    return replyOf({
+      content: this.#content.filter((part) => part.text !== "" || part.providerMetadata !== undefined),
+      finishReason: this.#finishReason,
+      usage: this.#usage as ModelUsage,
+      ...response,
+    });
+  }
+}
+
+const passedOver = new Set(["stream-start", "tool-input-end", "ping", "raw"]);
+
+function mergeData(a: ProviderData | undefined, b: ProviderData): ProviderData {
+  const merged: ProviderData = { ...a };
+  for (const [provider, data] of Object.entries(b)) merged[provider] = { ...merged[provider], ...data };
+  return merged;
+}
+
+function streamFailure(error: unknown): OffstageError {
+  const text = typeof error === "string" ? error : JSON.stringify(error);
+  return new OffstageError("model-failed", `The model's stream reported an error: ${text}`, { cause: error });
+}
+
+function cutFailure(): OffstageError {
+  return new OffstageError("model-failed", "The model's stream ended without a finish part: the connection was cut.");
+}

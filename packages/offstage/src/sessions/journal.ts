@@ -1,0 +1,138 @@
+// The journal: what the loop writes of a run while it happens. The port between agent and sessions; no storage here.
+import type { JsonObject, JsonValue } from "../messages/json.ts";
+import type { AssistantMessage, Message, ToolCall, ToolMessage } from "../messages/message.ts";
+import type { Usage } from "../tokens/usage.ts";
+import type { SpanData } from "../tracing/span-data.ts";
+
+/** How a journaled run stands. */
+export type RunStatus = "running" | "completed" | "stopped" | "failed" | "interrupted" | "waiting";
+
+/** What is known when a run begins. */
+export interface RunStart {
+  readonly runId: string;
+  readonly agent: string;
+  readonly parentRunId?: string;
+  /** The call of the parent run that a subagent's run answers. */
+  readonly parentToolCallId?: string;
+  readonly traceId?: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** Anything further worth keeping with the run. */
+  readonly notes?: JsonObject;
+  /** The new messages of this run, as they join the conversation. */
+  readonly input: readonly Message[];
+  /** How many earlier messages to load: the latest, cut from the front to whole turns. */
+  readonly historyLimit: number | undefined;
+  /** What to do while another run holds the session. */
+  readonly onBusy: "queue" | "reject";
+  readonly signal?: AbortSignal;
+}
+
+/** One finished step. */
+export interface StepRecord {
+  /** From 1. */
+  readonly step: number;
+  readonly messages: readonly Message[];
+  readonly usage: Usage;
+  readonly finishReason: string;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  /** Whole values of results that were clipped for the model, by tool call id. */
+  readonly values?: Readonly<Record<string, JsonValue>>;
+  /** Anything further worth keeping with the step, such as compaction. */
+  readonly notes?: JsonObject;
+  /** Spans that ended since the last write. */
+  readonly spans?: readonly SpanData[];
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly status: Exclude<RunStatus, "running" | "interrupted">;
+  readonly reason: string;
+  readonly usage: Usage;
+  readonly endedAt: string;
+  /** What joins the conversation: the answer, or partial text marked `interrupted`, or nothing. */
+  readonly answer: readonly Message[];
+  /** The last step where it was not written yet: it is made durable in the same write. */
+  readonly lastStep?: StepRecord;
+  readonly error?: { readonly code: string; readonly message: string };
+  /** Anything further worth keeping with the run; joins the notes it began with. */
+  readonly notes?: JsonObject;
+  /** Spans that ended since the last write. */
+  readonly spans?: readonly SpanData[];
+}
+
+/** What a list of runs shows of one. `running` is only said of a run whose process still holds its session. */
+export interface RunInfo {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly status: RunStatus;
+  readonly startedAt: string;
+  readonly endedAt?: string;
+  readonly reason?: string;
+  readonly usage?: Usage;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly parentRunId?: string;
+  readonly parentToolCallId?: string;
+  readonly traceId?: string;
+  readonly notes?: JsonObject;
+}
+
+/** A step that did not finish: its calls, and the results that were recorded. */
+export interface OpenStep {
+  readonly step: number;
+  readonly message: AssistantMessage;
+  readonly results: readonly ToolMessage[];
+  /** The calls without a result. */
+  readonly pending: readonly ToolCall[];
+}
+
+/** Everything recorded of a run. Input and answer are read from the conversation; what was removed there is gone here. */
+export interface RunRecord extends RunInfo {
+  readonly input: readonly Message[];
+  /** Finished steps in order; whole values are read apart, by `store.runs.value`. */
+  readonly steps: readonly StepRecord[];
+  readonly openStep?: OpenStep;
+  /** Runs of subagents, in the order they began. */
+  readonly children: readonly RunInfo[];
+}
+
+/**
+ * The record of one run.
+ *
+ * **Contract:** each write is atomic and idempotent; when its promise resolves the write is durable. After `end` or
+ * `abandon` nothing further is written, and the session is free for the next run.
+ */
+export interface RunLog {
+  readonly runId: string;
+  /** The conversation before this run's input: whole turns, oldest first. */
+  readonly history: readonly Message[];
+  /** What was recorded before, where the run is taken up again. */
+  readonly recorded?: RunRecord;
+  /** The tool messages of earlier runs of this session, by run id, for `toolHistory`. */
+  toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>>;
+  /** These calls are about to run. */
+  intend(step: number, message: AssistantMessage): Promise<void>;
+  /** One of them has its result. */
+  settle(step: number, result: ToolMessage): Promise<void>;
+  step(record: StepRecord): Promise<void>;
+  end(end: RunEnd): Promise<void>;
+  /** Opens the record of a subagent's run beneath this one; it has no conversation of its own. A known id is taken up again. */
+  child(start: Omit<RunStart, "historyLimit" | "onBusy">): Promise<RunLog>;
+  /** Frees the session without an end: the run reads as interrupted. Never rejects. */
+  abandon(): Promise<void>;
+}
+
+/** Where runs are recorded. */
+export interface Journal {
+  /** Takes the session for one run, reads its conversation, and makes input and run row durable. */
+  open(start: RunStart): Promise<RunLog>;
+  /**
+   * Takes the session again for a run that was interrupted, waits or failed, and makes it `running`. Throws
+   * `run-not-found`, or `run-not-resumable` where the run completed or was stopped.
+   */
+  reopen(runId: string, options: ReopenOptions): Promise<RunLog>;
+}
+
+export type ReopenOptions = Pick<RunStart, "historyLimit" | "onBusy" | "signal">;

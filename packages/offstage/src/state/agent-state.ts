@@ -1,0 +1,217 @@
+// AgentState: everything a run knows, immutable and serialisable. Transitions give a new state; nothing is half done.
+import { appendShared } from "../messages/append-shared.ts";
+import type { JsonObject, JsonValue } from "../messages/json.ts";
+import { user } from "../messages/makers.ts";
+import type { Message } from "../messages/message.ts";
+import { MessageStore } from "../messages/message-store.ts";
+import type { Messages } from "../messages/messages.ts";
+import { addUsage, noUsage, type Usage } from "../tokens/usage.ts";
+import { type AgentStateFields, type AgentStateJson, readState, writeState } from "./agent-state-json.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Step } from "./step.ts";
+
+/** How a run stands: `ready` before its first step, `running` between steps, then as its outcome says. */
+export type AgentStatus = "ready" | "running" | Outcome["status"];
+
+export interface WithUserMessageOptions {
+  /** Begin a new run: see `forContinuation`. Default true. */
+  readonly resetExecutionState?: boolean;
+}
+
+/** What an agent knows: the conversation, the execution buffer, the steps of the present run and how it stands. */
+export class AgentState {
+  static readonly DEFAULT_SECTION: string = "messages";
+  static readonly EXECUTION_BUFFER_SECTION: string = "execution_buffer";
+  /** The sections that become model input, in this order. */
+  static readonly INFERENCE_SECTIONS: readonly string[] = ["summary", "buffer", "messages", "execution_buffer"];
+
+  readonly #fields: AgentStateFields;
+  readonly #steps: Step[];
+  readonly #stepCount: number;
+
+  private constructor(fields: AgentStateFields, steps: Step[], stepCount: number) {
+    this.#fields = fields;
+    this.#steps = steps;
+    this.#stepCount = stepCount;
+  }
+
+  /** A state with nothing in it and an agent id of its own. */
+  static empty(): AgentState {
+    const fields: AgentStateFields = {
+      agentId: crypto.randomUUID(),
+      parentAgentId: undefined,
+      runId: undefined,
+      createdAt: new Date().toISOString(),
+      startedAt: undefined,
+      store: MessageStore.empty(),
+      metadata: {},
+      outcome: undefined,
+      usageByModel: {},
+      usage: noUsage,
+    };
+    return new AgentState(fields, [], 0);
+  }
+
+  /** The state that `toJSON` wrote; throws `invalid-state` naming what does not fit. */
+  static fromJSON(value: unknown): AgentState {
+    const { steps, ...fields } = readState(value);
+    return new AgentState(fields, [...steps], steps.length);
+  }
+
+  toJSON(): AgentStateJson {
+    return writeState(this.#fields, this.steps);
+  }
+
+  get agentId(): string {
+    return this.#fields.agentId;
+  }
+
+  get parentAgentId(): string | undefined {
+    return this.#fields.parentAgentId;
+  }
+
+  /** The run that is under way or has ended; undefined before the first. */
+  get runId(): string | undefined {
+    return this.#fields.runId;
+  }
+
+  get createdAt(): string {
+    return this.#fields.createdAt;
+  }
+
+  /** When the run began, in epoch milliseconds. */
+  get startedAt(): number | undefined {
+    return this.#fields.startedAt;
+  }
+
+  get metadata(): JsonObject {
+    return this.#fields.metadata;
+  }
+
+  get store(): MessageStore {
+    return this.#fields.store;
+  }
+
+  /** The conversation. */
+  get messages(): Messages {
+    return this.section(AgentState.DEFAULT_SECTION);
+  }
+
+  /** The tool trace of the present run, where it is kept apart from the conversation. */
+  get executionBuffer(): Messages {
+    return this.section(AgentState.EXECUTION_BUFFER_SECTION);
+  }
+
+  section(name: string): Messages {
+    return this.#fields.store.section(name);
+  }
+
+  /** What the model sees: summary, buffer, messages and execution buffer, in this order. */
+  messagesForInference(): Messages {
+    return this.#fields.store.compile(AgentState.INFERENCE_SECTIONS);
+  }
+
+  get steps(): readonly Step[] {
+    return this.#steps.slice(0, this.#stepCount);
+  }
+
+  get stepCount(): number {
+    return this.#stepCount;
+  }
+
+  get currentStep(): Step | undefined {
+    return this.#stepCount === 0 ? undefined : this.#steps[this.#stepCount - 1];
+  }
+
+  /** How the run ended; undefined while it goes on. */
+  get outcome(): Outcome | undefined {
+    return this.#fields.outcome;
+  }
+
+  get status(): AgentStatus {
+    return this.#fields.outcome?.status ?? (this.#stepCount > 0 ? "running" : "ready");
+  }
+
+  /** Tokens of this run, its subagents included. */
+  get usage(): Usage {
+    return this.#fields.usage;
+  }
+
+  /** The same, by the id of the model that used them. */
+  get usageByModel(): Readonly<Record<string, Usage>> {
+    return this.#fields.usageByModel;
+  }
+
+  /** The state with a user message at the end of the conversation; a new run unless told otherwise. */
+  withUserMessage(message: string | Message, options: WithUserMessageOptions = {}): AgentState {
+    const { resetExecutionState = true } = options;
+    const base = resetExecutionState ? this.forContinuation() : this;
+    const added = typeof message === "string" ? user(message) : message;
+    return base.withMessages(base.messages.append(added));
+  }
+
+  /** The state with another conversation. */
+  withMessages(messages: Iterable<Message>): AgentState {
+    return this.withSection(AgentState.DEFAULT_SECTION, messages);
+  }
+
+  withSection(name: string, messages: Iterable<Message>): AgentState {
+    return this.withMessageStore(this.#fields.store.withSection(name, messages));
+  }
+
+  withMessageStore(store: MessageStore): AgentState {
+    return this.#with({ store });
+  }
+
+  /** The state with further metadata: one key, or several. */
+  withMetadata(key: string, value: JsonValue): AgentState;
+  withMetadata(entries: JsonObject): AgentState;
+  withMetadata(entries: string | JsonObject, value?: JsonValue): AgentState {
+    const added = typeof entries === "string" ? { [entries]: value } : entries;
+    return this.#with({ metadata: { ...this.metadata, ...added } });
+  }
+
+  withOutcome(outcome: Outcome | undefined): AgentState {
+    return this.#with({ outcome });
+  }
+
+  /** The state with one more step. Tokens are counted by `withUsage`. */
+  withStep(step: Step): AgentState {
+    return new AgentState(this.#fields, appendShared(this.#steps, this.#stepCount, [step]), this.#stepCount + 1);
+  }
+
+  /** The state with its newest step replaced. */
+  withCurrentStep(step: Step): AgentState {
+    return new AgentState(this.#fields, [...this.#steps.slice(0, this.#stepCount - 1), step], this.#stepCount);
+  }
+
+  /** The state with the tokens of the run so far, by model. */
+  withUsage(usageByModel: Readonly<Record<string, Usage>>): AgentState {
+    return this.#with({ usageByModel, usage: Object.values(usageByModel).reduce(addUsage, noUsage) });
+  }
+
+  /** The state as a run begins on it. */
+  withRun(run: { runId: string; startedAt: number; parentAgentId?: string | undefined }): AgentState {
+    return this.#with({ ...run, parentAgentId: run.parentAgentId ?? this.parentAgentId });
+  }
+
+  /** The state for a new run: buffer emptied; steps, outcome and usage reset; ids, conversation and metadata kept. */
+  forContinuation(): AgentState {
+    const { store } = this.#fields;
+    const buffer = AgentState.EXECUTION_BUFFER_SECTION;
+    const fields: AgentStateFields = {
+      ...this.#fields,
+      store: store.section(buffer).length > 0 ? store.withSection(buffer, []) : store,
+      runId: undefined,
+      startedAt: undefined,
+      outcome: undefined,
+      usage: noUsage,
+      usageByModel: {},
+    };
+    return new AgentState(fields, [], 0);
+  }
+
+  #with(changes: Partial<AgentStateFields>): AgentState {
+    return new AgentState({ ...this.#fields, ...changes }, this.#steps, this.#stepCount);
+  }
+}

@@ -1,0 +1,14 @@
+// Shows the state's metadata to the model, as one system message ahead of the conversation. Renewed only when it changes.
+import { system } from "../../messages/makers.ts";
+import type { Processor } from "../processor.ts";
+
+const section = "buffer";
+
+export const appendContextMetadata: Processor = (state, next) => {
+  const others = state.section(section).filter((message) => message.metadata?.isContext !== true);
+  if (Object.keys(state.metadata).length === 0) return next(state.withSection(section, others));
+  const text = `Context of this conversation:\n${JSON.stringify(state.metadata, null, 2)}`;
+  const known = state.section(section).at(-1);
+  if (known?.metadata?.isContext === true && known.content === text) return next(state);
+  return next(state.withSection(section, others.append(system(text, { metadata: { isContext: true } }))));
+};

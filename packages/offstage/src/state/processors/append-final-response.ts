@@ -1,0 +1,13 @@
+// Appends the answer, and only the answer, to the conversation. A run that a limit stops leaves its partial text, marked.
+import { isSendable } from "../../messages/pairing.ts";
+import { partialAnswer } from "../partial-answer.ts";
+import type { Processor } from "../processor.ts";
+
+export const appendFinalResponse: Processor = async (state, next) => {
+  const after = await next(state);
+  const step = after.currentStep;
+  if (step === undefined || step === state.currentStep) return after;
+  if (step.isAnswer) return after.withMessages(after.messages.append(step.messages.filter(isSendable)));
+  const partial = after.outcome?.status === "stopped" ? partialAnswer(after) : undefined;
+  return partial === undefined ? after : after.withMessages(after.messages.append(partial));
+};

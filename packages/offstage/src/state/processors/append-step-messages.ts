@@ -1,0 +1,9 @@
+// Appends everything a step produced to the conversation: the mode without separation.
+import type { Processor } from "../processor.ts";
+
+export const appendStepMessages: Processor = async (state, next) => {
+  const after = await next(state);
+  const step = after.currentStep;
+  if (step === undefined || step === state.currentStep) return after;
+  return after.withMessages(after.messages.append(step.messages));
+};

@@ -1,0 +1,10 @@
+// Appends what a step produced on the way to an answer to the execution buffer, which the model sees and nobody keeps.
+import { AgentState } from "../agent-state.ts";
+import type { Processor } from "../processor.ts";
+
+export const appendToolTraceToBuffer: Processor = async (state, next) => {
+  const after = await next(state);
+  const step = after.currentStep;
+  if (step === undefined || step === state.currentStep || step.isAnswer) return after;
+  return after.withSection(AgentState.EXECUTION_BUFFER_SECTION, after.executionBuffer.append(step.messages));
+};

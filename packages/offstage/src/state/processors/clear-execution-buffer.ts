@@ -1,0 +1,10 @@
+// Empties the execution buffer when the run has come to its end. A run that waits for approval keeps it.
+import { AgentState } from "../agent-state.ts";
+import type { Processor } from "../processor.ts";
+
+export const clearExecutionBuffer: Processor = async (state, next) => {
+  const after = await next(state);
+  const status = after.outcome?.status;
+  if (status !== "completed" && status !== "stopped") return after;
+  return after.executionBuffer.isEmpty ? after : after.withSection(AgentState.EXECUTION_BUFFER_SECTION, []);
+};

@@ -1,0 +1,176 @@
+// The scripted model: plays a list of replies and throws on any request a real provider would refuse. The one fake model.
+import { OffstageError } from "../errors.ts";
+import type { Message } from "../messages/message.ts";
+import { PairingCheck } from "../messages/pairing.ts";
+import type {
+  Model,
+  ModelCallOptions,
+  ModelContent,
+  ModelResult,
+  ModelStreamPart,
+  ModelUsage,
+} from "../models/model.ts";
+import { promptMessages } from "./prompt-messages.ts";
+
+export interface ScriptedToolCall {
+  readonly name: string;
+  /** Written as JSON. */
+  readonly input?: unknown;
+  /** Raw text instead, for broken JSON. */
+  readonly arguments?: string;
+  /** Default: a new one for every call. */
+  readonly id?: string;
+}
+
+export interface ScriptedReply {
+  readonly text?: string;
+  readonly reasoning?: string;
+  readonly toolCalls?: readonly ScriptedToolCall[];
+  readonly usage?: {
+    readonly inputTokens?: number;
+    readonly outputTokens?: number;
+    readonly cachedInputTokens?: number;
+    readonly reasoningTokens?: number;
+  };
+  readonly finishReason?: string;
+}
+
+/** One request, as the model got it. */
+export interface ScriptedRequest {
+  /** In our own form. */
+  readonly messages: readonly Message[];
+  /** As it came through the model port. */
+  readonly options: ModelCallOptions;
+  /** From 0. */
+  readonly index: number;
+}
+
+type Reply = string | ScriptedReply | Error;
+
+/** Text, a reply, an error to throw, or a function of the request that gives one of these. */
+export type ScriptEntry = Reply | ((request: ScriptedRequest) => Reply | Promise<Reply>);
+
+export interface ScriptedModelOptions {
+  /** Keep the requests. Default true. */
+  readonly record?: boolean;
+  /** Default "scripted". */
+  readonly modelId?: string;
+  /** Default "offstage". */
+  readonly provider?: string;
+}
+
+export interface ScriptedModel extends Model {
+  /** What it was sent, in order; empty without `record`. */
+  readonly requests: readonly ScriptedRequest[];
+  /** How many calls it got, recorded or not. */
+  readonly callCount: number;
+}
+
+/** A model that plays these replies in order, streamed word by word, and says so when its script runs out. */
+export function scriptedModel(
+  script: readonly ScriptEntry[] | ((request: ScriptedRequest) => Reply | Promise<Reply>),
+  options: ScriptedModelOptions = {},
+): ScriptedModel {
+  const { record = true, modelId = "scripted", provider = "offstage" } = options;
+  const requests: ScriptedRequest[] = [];
+  let callCount = 0;
+  const play = async (call: ModelCallOptions): Promise<ModelResult> => {
+    const index = callCount++;
+    call.abortSignal?.throwIfAborted();
+    const messages = promptMessages(call.prompt);
+    checkRequest(messages, index);
+    const request = { messages, options: call, index };
+    if (record) requests.push(request);
+    return resultOf(await replyFor(script, request), `${index}`);
+  };
+  return {
+    specificationVersion: "v4",
+    provider,
+    modelId,
+    requests,
+    get callCount() {
+      return callCount;
+    },
+    doGenerate: play,
+    doStream: async (call) => ({ stream: streamOf(await play(call), call.abortSignal) }),
+  };
+}
+
+async function replyFor(script: Parameters<typeof scriptedModel>[0], request: ScriptedRequest): Promise<ScriptedReply> {
+  if (typeof script !== "function" && request.index >= script.length) {
+    throw new OffstageError(
+      "script-exhausted",
+      `The script has ${script.length} replies and the model was called for the ${request.index + 1}th time. Add a reply, or stop the run earlier.`,
+    );
+  }
+  const entry = typeof script === "function" ? script : (script[request.index] as ScriptEntry);
+  const reply = typeof entry === "function" ? await entry(request) : entry;
+  if (reply instanceof Error) throw reply;
+  return typeof reply === "string" ? { text: reply } : reply;
+}
+
+// What every provider refuses: a call without its result, a result without its call, ids that repeat, empty messages.
+function checkRequest(messages: readonly Message[], index: number): void {
+  if (messages.length === 0) throw violation(index, "it has no messages");
+  const check = new PairingCheck();
+  if (check.accepts(messages)) return;
+  const outline = messages.map((message) => outlineOf(message)).join(", ");
+  throw violation(index, `its tool calls and results do not pair up: ${outline}`);
+}
+
+function outlineOf(message: Message): string {
+  if (message.role === "tool") return `tool(${message.tool_call_id})`;
+  const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
+  return calls.length === 0 ? message.role : `${message.role}[${calls.map((call) => call.id).join(" ")}]`;
+}
+
+function violation(index: number, why: string): OffstageError {
+  return new OffstageError("script-violation", `Request ${index + 1} would be refused by a provider: ${why}.`);
+}
+
+function resultOf(reply: ScriptedReply, key: string): ModelResult {
+  const { text, reasoning, toolCalls = [], usage, finishReason } = reply;
+  const content: ModelContent[] = [];
+  if (reasoning !== undefined) content.push({ type: "reasoning", text: reasoning });
+  if (text !== undefined) content.push({ type: "text", text });
+  for (const [index, call] of toolCalls.entries()) content.push(callContent(call, `call_${key}_${index}`));
+  const unified = finishReason ?? (toolCalls.length > 0 ? "tool-calls" : "stop");
+  return { content, finishReason: { unified, raw: undefined }, usage: usageOf(usage), warnings: [] };
+}
+
+function callContent(call: ScriptedToolCall, id: string): ModelContent {
+  const input = call.arguments ?? JSON.stringify(call.input ?? {});
+  return { type: "tool-call", toolCallId: call.id ?? id, toolName: call.name, input };
+}
+
+function usageOf(usage: ScriptedReply["usage"]): ModelUsage {
+  const { inputTokens = 10, outputTokens = 5, cachedInputTokens, reasoningTokens } = usage ?? {};
+  return {
+    inputTokens: { total: inputTokens, cacheRead: cachedInputTokens },
+    outputTokens: { total: outputTokens, reasoning: reasoningTokens },
+  };
+}
+
+async function* streamOf(result: ModelResult, signal: AbortSignal | undefined): AsyncGenerator<ModelStreamPart> {
+  for (const [index, part] of result.content.entries()) {
+    for (const piece of piecesOf(part, `${index}`)) {
+      signal?.throwIfAborted();
+      yield piece;
+    }
+  }
+  yield { type: "finish", finishReason: result.finishReason, usage: result.usage };
+}
+
+function* piecesOf(part: ModelContent, id: string): Generator<ModelStreamPart> {
+  if (part.type === "tool-call") {
+    const callId = part.toolCallId ?? "";
+    yield { type: "tool-input-start", id: callId, toolName: part.toolName ?? "" };
+    yield { type: "tool-input-delta", id: callId, delta: String(part.input) };
+    yield { type: "tool-input-end", id: callId };
+    yield part as ModelStreamPart;
+    return;
+  }
+  yield { type: `${part.type}-start`, id };
+  for (const word of part.text?.match(/\S+\s*|\s+/g) ?? []) yield { type: `${part.type}-delta`, id, delta: word };
+  yield { type: `${part.type}-end`, id };
+}

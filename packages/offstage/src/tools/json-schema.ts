@@ -1,0 +1,148 @@
+// A small JSON Schema check for input that comes with no validator of its own: types, properties, items, enums, bounds,
+// combinations and local references. A keyword it does not know constrains nothing.
+import { isObject } from "../messages/json.ts";
+
+type Schema = Record<string, unknown>;
+
+interface Scope {
+  readonly root: Schema;
+  readonly problems: string[];
+}
+
+/** What is wrong with a value under a schema, each with its place; empty where it fits. */
+export function checkJsonSchema(schema: Schema, value: unknown): string[] {
+  const scope: Scope = { root: schema, problems: [] };
+  check(schema, value, "", scope);
+  return scope.problems;
+}
+
+function check(schema: unknown, value: unknown, place: string, scope: Scope): void {
+  if (schema === false) report(scope, place, "is not allowed");
+  if (!isObject(schema)) return;
+  const target = resolve(schema, scope.root);
+  if (target !== schema) check(target, value, place, scope);
+  else checkKeywords(schema, value, place, scope);
+}
+
+function checkKeywords(schema: Schema, value: unknown, place: string, scope: Scope): void {
+  if (!checkType(schema.type, value, place, scope)) return;
+  checkChoice(schema, value, place, scope);
+  checkCombinations(schema, value, place, scope);
+  if (typeof value === "number") checkNumber(schema, value, place, scope);
+  if (typeof value === "string") checkText(schema, value, place, scope);
+  if (Array.isArray(value)) checkList(schema, value, place, scope);
+  if (isObject(value)) checkProperties(schema, value, place, scope);
+}
+
+function resolve(schema: Schema, root: Schema): unknown {
+  const reference = schema.$ref;
+  if (typeof reference !== "string" || !reference.startsWith("#")) return schema;
+  let found: unknown = root;
+  for (const key of reference.split("/").slice(1)) {
+    const name = decodeURIComponent(key).replaceAll("~1", "/").replaceAll("~0", "~");
+    found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+  }
+  return found ?? true;
+}
+
+function checkType(type: unknown, value: unknown, place: string, scope: Scope): boolean {
+  const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
+  if (types.length === 0 || types.some((name) => isOfType(name, value))) return true;
+  report(scope, place, `must be ${types.join(" or ")}, not ${nameOf(value)}`);
+  return false;
+}
+
+function isOfType(type: unknown, value: unknown): boolean {
+  if (type === "integer") return Number.isInteger(value);
+  if (type === "number") return typeof value === "number";
+  return type === nameOf(value);
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+function checkChoice(schema: Schema, value: unknown, place: string, scope: Scope): void {
+  const choices = "const" in schema ? [schema.const] : schema.enum;
+  if (!Array.isArray(choices)) return;
+  const text = JSON.stringify(value);
+  if (choices.some((choice) => JSON.stringify(choice) === text)) return;
+  report(scope, place, `must be ${choices.map((choice) => JSON.stringify(choice)).join(" or ")}, not ${text}`);
+}
+
+function checkCombinations(schema: Schema, value: unknown, place: string, scope: Scope): void {
+  for (const part of listOf(schema.allOf)) check(part, value, place, scope);
+  const any = listOf(schema.anyOf);
+  if (any.length > 0 && !any.some((part) => fits(part, value, scope)))
+    report(scope, place, "fits none of the allowed forms");
+  const one = listOf(schema.oneOf);
+  if (one.length === 0) return;
+  const count = one.filter((part) => fits(part, value, scope)).length;
+  if (count !== 1) report(scope, place, `fits ${count} of the allowed forms instead of one`);
+}
+
+function fits(schema: unknown, value: unknown, { root }: Scope): boolean {
+  const scope: Scope = { root, problems: [] };
+  check(schema, value, "", scope);
+  return scope.problems.length === 0;
+}
+
+function checkNumber(schema: Schema, value: number, place: string, scope: Scope): void {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  if (typeof minimum === "number" && value < minimum) report(scope, place, `must be at least ${minimum}`);
+  if (typeof maximum === "number" && value > maximum) report(scope, place, `must be at most ${maximum}`);
+  if (typeof exclusiveMinimum === "number" && value <= exclusiveMinimum)
+    report(scope, place, `must be more than ${exclusiveMinimum}`);
+  if (typeof exclusiveMaximum === "number" && value >= exclusiveMaximum)
+    report(scope, place, `must be less than ${exclusiveMaximum}`);
+  if (typeof multipleOf === "number" && !Number.isInteger(value / multipleOf))
+    report(scope, place, `must be a multiple of ${multipleOf}`);
+}
+
+function checkText(schema: Schema, value: string, place: string, scope: Scope): void {
+  const { minLength, maxLength, pattern } = schema;
+  const length = typeof minLength === "number" || typeof maxLength === "number" ? [...value].length : 0;
+  if (typeof minLength === "number" && length < minLength)
+    report(scope, place, `must have at least ${minLength} characters`);
+  if (typeof maxLength === "number" && length > maxLength)
+    report(scope, place, `must have at most ${maxLength} characters`);
+  if (typeof pattern === "string" && !new RegExp(pattern, "u").test(value))
+    report(scope, place, `must match ${pattern}`);
+}
+
+function checkList(schema: Schema, value: readonly unknown[], place: string, scope: Scope): void {
+  const { minItems, maxItems, items, prefixItems } = schema;
+  if (typeof minItems === "number" && value.length < minItems)
+    report(scope, place, `must have at least ${minItems} items`);
+  if (typeof maxItems === "number" && value.length > maxItems)
+    report(scope, place, `must have at most ${maxItems} items`);
+  const fixed = listOf(prefixItems ?? (Array.isArray(items) ? items : undefined));
+  value.forEach((item, index) => {
+    const rule = index < fixed.length ? fixed[index] : Array.isArray(items) ? schema.additionalItems : items;
+    if (rule !== undefined) check(rule, item, `${place}[${index}]`, scope);
+  });
+}
+
+function checkProperties(schema: Schema, value: Record<string, unknown>, place: string, scope: Scope): void {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  for (const name of listOf(schema.required)) {
+    if (!Object.hasOwn(value, String(name))) report(scope, join(place, String(name)), "is missing");
+  }
+  for (const [name, item] of Object.entries(value)) {
+    const rule = Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties;
+    if (rule !== undefined) check(rule, item, join(place, name), scope);
+  }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function join(place: string, name: string): string {
+  return place === "" ? name : `${place}.${name}`;
+}
+
+function report(scope: Scope, place: string, problem: string): void {
+  scope.problems.push(place === "" ? problem : `${place} ${problem}`);
+}

@@ -1,0 +1,134 @@
+// Schemas of tool input and structured output: any Standard Schema, or JSON Schema as it is. Two things of each: the
+// JSON Schema the model is shown, and the check that its words must pass.
+import { OffstageError } from "../errors.ts";
+import { isObject } from "../messages/json.ts";
+import { checkJsonSchema } from "./json-schema.ts";
+
+export type JsonSchema = { [key: string]: unknown };
+
+interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[] };
+
+/** The part of the Standard Schema specification that we use. zod 4, arktype and valibot schemas are such. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+/** JSON Schema with a check of your own; ours covers the common keywords. */
+export interface RawSchema<Output = unknown> {
+  readonly jsonSchema: JsonSchema;
+  /** Gives the value to use, or throws saying what is wrong. */
+  readonly validate?: (value: unknown) => Output;
+}
+
+export type AnySchema<Output = unknown> = StandardSchema<unknown, Output> | RawSchema<Output> | JsonSchema;
+
+/** What a schema accepts, as a type. */
+export type OutputOf<Schema> =
+  Schema extends StandardSchema<infer _, infer Output>
+    ? Output
+    : Schema extends { readonly validate: (value: unknown) => infer Output }
+      ? Output
+      : // biome-ignore lint/suspicious/noExplicitAny: a bare JSON Schema says nothing at compile time
+        any;
+
+/** The value to use, or what is wrong with the one that was given. */
+export type Checked = { readonly value: unknown } | { readonly problems: readonly string[] };
+
+export interface CompiledSchema {
+  readonly jsonSchema: JsonSchema;
+  check(value: unknown): Checked | Promise<Checked>;
+}
+
+/** The two things of a schema; throws `invalid-tool` where it cannot give them. `owner` is how an error calls it. */
+export function compileSchema(schema: unknown, owner: string): CompiledSchema {
+  if (isStandard(schema)) return compileStandard(schema, owner);
+  if (isObject(schema) && isObject(schema.jsonSchema)) return compileRaw(schema as unknown as RawSchema);
+  if (isObject(schema) && looksLikeJsonSchema(schema)) return compileRaw({ jsonSchema: schema });
+  throw new OffstageError(
+    "invalid-tool",
+    `The schema of ${owner} is neither a Standard Schema (zod 4, arktype, valibot) nor JSON Schema. Pass one, or { jsonSchema, validate }.`,
+  );
+}
+
+// arktype's schemas are functions.
+function isStandard(schema: unknown): schema is StandardSchema {
+  return ((typeof schema === "object" && schema !== null) || typeof schema === "function") && "~standard" in schema;
+}
+
+function looksLikeJsonSchema(schema: JsonSchema): boolean {
+  return (
+    Object.keys(schema).length === 0 ||
+    ["type", "properties", "anyOf", "oneOf", "allOf", "$ref", "enum", "const"].some((key) => key in schema)
+  );
+}
+
+function compileStandard(schema: StandardSchema, owner: string): CompiledSchema {
+  const standard = schema["~standard"];
+  return {
+    jsonSchema: jsonSchemaOf(standard as { jsonSchema?: unknown; vendor: string }, owner),
+    check(value) {
+      const result = standard.validate(value);
+      return result instanceof Promise ? result.then(checkedOf) : checkedOf(result);
+    },
+  };
+}
+
+function jsonSchemaOf(standard: { jsonSchema?: unknown; vendor: string }, owner: string): JsonSchema {
+  const maker = standard.jsonSchema as { input?: (options: { target: string }) => JsonSchema } | undefined;
+  if (typeof maker?.input !== "function") {
+    throw new OffstageError(
+      "invalid-tool",
+      `The ${standard.vendor} schema of ${owner} cannot describe itself as JSON Schema. Use zod 4 or arktype, wrap a valibot schema in toStandardJsonSchema() of @valibot/to-json-schema, or pass { jsonSchema, validate }.`,
+    );
+  }
+  try {
+    const { $schema: _, ...jsonSchema } = maker.input({ target: "draft-07" });
+    return jsonSchema;
+  } catch (cause) {
+    throw new OffstageError(
+      "invalid-tool",
+      `The schema of ${owner} has no JSON Schema form: ${(cause as Error).message}`,
+      { cause },
+    );
+  }
+}
+
+function checkedOf(result: SchemaResult<unknown>): Checked {
+  return result.issues === undefined ? { value: result.value } : { problems: result.issues.map(problemOf) };
+}
+
+function problemOf({ path = [], message }: Issue): string {
+  const place = path.map((item) => String(typeof item === "object" ? item.key : item)).join(".");
+  return place === "" ? message : `${place}: ${message}`;
+}
+
+function compileRaw({ jsonSchema, validate }: RawSchema): CompiledSchema {
+  if (validate === undefined)
+    return { jsonSchema, check: (value) => checkedBy(checkJsonSchema(jsonSchema, value), value) };
+  return {
+    jsonSchema,
+    check(value) {
+      try {
+        return { value: validate(value) };
+      } catch (error) {
+        return { problems: [error instanceof Error ? error.message : String(error)] };
+      }
+    },
+  };
+}
+
+function checkedBy(problems: readonly string[], value: unknown): Checked {
+  return problems.length === 0 ? { value } : { problems };
+}

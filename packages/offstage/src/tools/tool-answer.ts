@@ -1,0 +1,15 @@
+// A ready-made answer: what a tool gives when it decides itself what the model reads and whether that is a failure.
+
+/** Shown to the model word for word. */
+export class ToolAnswer {
+  readonly text: string;
+  readonly isError: boolean;
+  /** The run of the subagent that gave it. */
+  readonly childRunId: string | undefined;
+
+  constructor(text: string, options: { readonly isError?: boolean; readonly childRunId?: string } = {}) {
+    this.text = text;
+    this.isError = options.isError ?? false;
+    this.childRunId = options.childRunId;
+  }
+}

@@ -1,0 +1,106 @@
+// A tool: a name, a schema and a function. Defining one checks it; running one is the executor's.
+import { OffstageError } from "../errors.ts";
+import type { AgentContext } from "../state/agent-context.ts";
+import { type AnySchema, type CompiledSchema, compileSchema, type OutputOf } from "./schema.ts";
+
+/** What a tool is told about the call beside its input. */
+export interface ToolRunOptions<Values extends object = Record<string, unknown>> {
+  /** Aborts when the run does, or when the tool's time is up. */
+  readonly signal: AbortSignal;
+  /** The run's shared key-value state. */
+  readonly context: AgentContext<Values>;
+  readonly toolCallId: string;
+  readonly runId: string;
+  /** From 1. */
+  readonly step: number;
+  /** The name of the agent that called. */
+  readonly agent: string;
+}
+
+/** How much of a tool's earlier results later turns are shown; see `toolHistory`. */
+export type Remember = "none" | "digest" | "full";
+
+export interface ToolOptions<Schema, Values extends object> {
+  /** What the model calls it: letters, digits, `_` and `-`, at most 64. */
+  readonly name: string;
+  readonly description?: string;
+  /** A Standard Schema, JSON Schema, or `{ jsonSchema, validate }`. Left out: no input. */
+  readonly input?: Schema;
+  /** Does the work. May give anything; may throw: the model is told. */
+  execute(input: OutputOf<Schema>, options: ToolRunOptions<Values>): unknown;
+  /** After so long the call is answered with an error and its signal aborts. Default: no limit. */
+  readonly timeoutMs?: number;
+  /** The run pauses until the call is approved. */
+  readonly needsApproval?:
+    | boolean
+    | ((input: OutputOf<Schema>, options: ToolRunOptions<Values>) => boolean | Promise<boolean>);
+  /** Safe to run again after a crash. Default false. */
+  readonly idempotent?: boolean;
+  /** Overrides the agent's `toolHistory` for this tool. */
+  readonly remember?: Remember;
+  /** Results beyond this are clipped for the model. Default 64 KiB. */
+  readonly maxResultBytes?: number;
+}
+
+/** A defined tool. Make one with `tool()`. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly schema: CompiledSchema;
+  // biome-ignore lint/suspicious/noExplicitAny: the schema guarantees the input's type at run time
+  execute(input: any, options: ToolRunOptions<any>): unknown;
+  readonly timeoutMs: number | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly needsApproval: boolean | ((input: any, options: ToolRunOptions<any>) => boolean | Promise<boolean>);
+  readonly idempotent: boolean;
+  readonly remember: Remember | undefined;
+  readonly maxResultBytes: number;
+}
+
+const noInput = { type: "object", properties: {} };
+
+/** A tool that agents can use; throws `invalid-tool` naming what does not fit. */
+export function tool<Schema extends AnySchema = typeof noInput, Values extends object = Record<string, unknown>>(
+  options: ToolOptions<Schema, Values>,
+): Tool {
+  const { name, description, input = noInput, timeoutMs, maxResultBytes = 64 * 1024 } = options;
+  if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
+    throw invalid(`A tool's name must be 1 to 64 letters, digits, "_" or "-"; found ${JSON.stringify(name)}.`);
+  }
+  if (typeof options.execute !== "function") throw invalid(`The tool "${name}" needs an execute function.`);
+  checkPositive(name, "timeoutMs", timeoutMs);
+  checkPositive(name, "maxResultBytes", maxResultBytes);
+  return Object.freeze({
+    name,
+    description,
+    schema: compileSchema(input, `the tool "${name}"`),
+    execute: options.execute.bind(options),
+    timeoutMs,
+    needsApproval: options.needsApproval ?? false,
+    idempotent: options.idempotent ?? false,
+    remember: options.remember,
+    maxResultBytes,
+  });
+}
+
+function checkPositive(name: string, field: string, value: number | undefined): void {
+  if (value !== undefined && !(value > 0))
+    throw invalid(`"${field}" of the tool "${name}" must be positive; found ${value}.`);
+}
+
+function invalid(message: string): OffstageError {
+  return new OffstageError("invalid-tool", message);
+}
+
+/** The tools by name; throws `invalid-tool` where a name stands twice or a value is not a tool. */
+export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const byName = new Map<string, Tool>();
+  for (const each of tools) {
+    if (typeof each?.execute !== "function" || each.schema === undefined) {
+      throw invalid("Every entry of tools must be made with tool({ … }) or agent.asTool().");
+    }
+    if (byName.has(each.name)) throw invalid(`Two tools have the name "${each.name}". Rename one of them.`);
+    byName.set(each.name, each);
+  }
+  return byName;
+}
