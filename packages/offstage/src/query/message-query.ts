@@ -1,9 +1,18 @@
 // MessageQuery: a thin, read-only face over a list of messages. What it answers is computed beside it, per question.
+import type { Writable } from "node:stream";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
-import type { TokenCounting } from "../tokens/token-counter.ts";
+import { type TokenCounter, type TokenCounting, tokenCounter } from "../tokens/token-counter.ts";
+import { type ExportFormat, exportMessages, exportPieces, type FormatFunction, type TextFormat } from "./export.ts";
+import { type ExportToOptions, writePieces } from "./export-to.ts";
+import type { ExportOptions, ExportSource } from "./export-view.ts";
 import { filterMessages, type MessageCriteria, type MessagePredicate } from "./filter.ts";
+import { type MessageStats, stats } from "./stats.ts";
+import { timeline } from "./timeline.ts";
+import { type ToolCallInfo, toolSummary } from "./tool-summary.ts";
+import type { Timeline } from "./turn.ts";
+import type { ExportedMessage } from "./with-metadata.ts";
 
 /** Messages to ask about: a list, or a function that gives the current one. */
 export type MessageSource = Iterable<Message> | (() => Iterable<Message>);
@@ -11,10 +20,7 @@ export type MessageSource = Iterable<Message> | (() => Iterable<Message>);
 export interface MessageQueryOptions {
   /** Counts tokens; an agent hands in its own. Default: the calibrated estimate. */
   readonly tokenCounter?: TokenCounting;
-}
-
-// What a query made by `where` has beside its options.
-interface Narrowing extends MessageQueryOptions {
+  /** Criteria that hold for every question, as `where` adds them. */
   readonly where?: readonly (MessageCriteria | MessagePredicate)[];
 }
 
@@ -24,13 +30,13 @@ interface Narrowing extends MessageQueryOptions {
  */
 export class MessageQuery implements Iterable<Message> {
   readonly #read: () => readonly Message[];
-  readonly #options: MessageQueryOptions;
+  readonly #counter: TokenCounter;
   readonly #criteria: readonly (MessageCriteria | MessagePredicate)[];
 
   constructor(source: MessageSource = [], options: MessageQueryOptions = {}) {
-    const { where = [] } = options as Narrowing;
+    const { where = [] } = options;
     this.#read = readerOf(source);
-    this.#options = options;
+    this.#counter = tokenCounter(options.tokenCounter);
     this.#criteria = where;
   }
 
@@ -46,8 +52,7 @@ export class MessageQuery implements Iterable<Message> {
 
   /** The same filter as a query of its own, to go on asking. */
   where(criteria: MessageCriteria | MessagePredicate): MessageQuery {
-    const where = [...this.#criteria, criteria];
-    return new MessageQuery(this.#read, { ...this.#options, where } as MessageQueryOptions);
+    return new MessageQuery(this.#read, { tokenCounter: this.#counter, where: [...this.#criteria, criteria] });
   }
 
   /** The messages from `start` up to, not including, `end`; negative counts from the end. */
@@ -62,7 +67,7 @@ export class MessageQuery implements Iterable<Message> {
 
   /** The last `n` messages, oldest first. */
   last(n = 1): Message[] {
-    return n > 0 ? this.#list().slice(-n) : [];
+    return n >= 1 ? this.#list().slice(-Math.floor(n)) : [];
   }
 
   /** All messages, oldest first, in an array of the caller's own. */
@@ -70,12 +75,53 @@ export class MessageQuery implements Iterable<Message> {
     return this.#list().slice();
   }
 
+  /** How many messages and tokens there are, by role. */
+  stats(): MessageStats {
+    return stats(this.#list(), this.#counter);
+  }
+
+  /** The tools that were called, each with its calls and results. */
+  toolSummary(): ToolCallInfo[] {
+    return toolSummary(this.#list());
+  }
+
+  /** The messages as turns. */
+  timeline(): Timeline {
+    return timeline(this.#list());
+  }
+
+  /** The messages in a format: text, plain objects for "dict", or what a format function of your own returns. */
+  export(format?: TextFormat, options?: ExportOptions): string;
+  export(format: "dict", options?: ExportOptions): ExportedMessage[];
+  export<T>(format: FormatFunction<T>, options?: ExportOptions): T;
+  export(format: ExportFormat | FormatFunction<unknown> = "json", options: ExportOptions = {}): unknown {
+    return exportMessages(this.#exported(options), format, options);
+  }
+
+  /** Writes the messages to a stream in a text format, with constant memory; resolves when the stream has taken all. */
+  async exportTo(
+    target: Writable | WritableStream<Uint8Array>,
+    format: TextFormat = "json",
+    options: ExportOptions & ExportToOptions = {},
+  ): Promise<void> {
+    await writePieces(target, exportPieces(this.#exported(options), format, options), options);
+  }
+
   [Symbol.iterator](): Iterator<Message> {
     return this.#list()[Symbol.iterator]();
   }
 
+  #exported({ messages }: ExportOptions): ExportSource {
+    const whole = this.#read();
+    return { list: messages === undefined ? this.#narrowed(whole) : arrayOf(messages), whole, counter: this.#counter };
+  }
+
   #list(): readonly Message[] {
-    return this.#criteria.length === 0 ? this.#read() : filterMessages(this.#read(), this.#criteria);
+    return this.#narrowed(this.#read());
+  }
+
+  #narrowed(whole: readonly Message[]): readonly Message[] {
+    return this.#criteria.length === 0 ? whole : filterMessages(whole, this.#criteria);
   }
 }
 

@@ -79,7 +79,7 @@ export function timeOf(message: Message): number | undefined {
 }
 
 /** JSON text of any value; what JSON cannot hold is written as text. */
-export function jsonText(value: unknown, indent = 0): string {
+export function jsonText(value: unknown, indent: number | string = 0): string {
   try {
     return JSON.stringify(value, null, indent) ?? String(value);
   } catch {
@@ -87,7 +87,7 @@ export function jsonText(value: unknown, indent = 0): string {
   }
 }
 
-function safeJson(value: unknown, indent: number): string {
+function safeJson(value: unknown, indent: number | string): string {
   const above: unknown[] = [];
   const text = JSON.stringify(
     value,

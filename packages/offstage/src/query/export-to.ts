@@ -1,0 +1,79 @@
+// Writing an export to a stream: piece by piece, waiting for the reader, so that memory does not grow with the list.
+import type { Writable } from "node:stream";
+
+export interface ExportToOptions {
+  /** Ends the stream behind the last piece and waits until all is written. Standard output is never ended. Default true. */
+  readonly end?: boolean;
+  /** Stops the export between two pieces. */
+  readonly signal?: AbortSignal;
+}
+
+/** Small pieces are gathered up to about this many characters. */
+const chunkLength = 256 * 1024;
+
+/** Writes all pieces; resolves when the stream has taken them, rejects when it fails or the signal aborts. */
+export async function writePieces(
+  target: Writable | WritableStream<Uint8Array>,
+  pieces: Iterable<string>,
+  options: ExportToOptions = {},
+): Promise<void> {
+  const { end = true, signal } = options;
+  const sink = "getWriter" in target ? webSink(target) : nodeSink(target);
+  try {
+    for (const chunk of gathered(pieces)) {
+      signal?.throwIfAborted();
+      await sink.write(chunk);
+    }
+    await sink.finish(end);
+  } catch (error) {
+    sink.giveUp();
+    throw error;
+  }
+}
+
+function* gathered(pieces: Iterable<string>): Iterable<string> {
+  let chunk = "";
+  for (const piece of pieces) {
+    chunk += piece;
+    if (chunk.length < chunkLength) continue;
+    yield chunk;
+    chunk = "";
+  }
+  if (chunk !== "") yield chunk;
+}
+
+interface Sink {
+  write(chunk: string): Promise<void>;
+  finish(end: boolean): Promise<void>;
+  giveUp(): void;
+}
+
+// One chunk is under way at a time: its callback is both the back-pressure and the report of failure.
+function nodeSink(stream: Writable): Sink {
+  // A failed write is reported twice, to the callback and as an event; the event needs somebody to hear it.
+  const heard = (): void => {};
+  stream.on("error", heard);
+  const done = (start: (settle: (error?: Error | null) => void) => void): Promise<void> =>
+    new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())));
+  return {
+    write: (chunk) => done((settle) => stream.write(chunk, settle)),
+    finish: async (end) => {
+      if (end && stream !== process.stdout && stream !== process.stderr) await done((settle) => stream.end(settle));
+      stream.off("error", heard);
+    },
+    giveUp: () => {},
+  };
+}
+
+function webSink(stream: WritableStream<Uint8Array>): Sink {
+  const writer = stream.getWriter();
+  const encoder = new TextEncoder();
+  return {
+    write: (chunk) => writer.write(encoder.encode(chunk)),
+    finish: async (end) => {
+      if (end) await writer.close();
+      writer.releaseLock();
+    },
+    giveUp: () => writer.releaseLock(),
+  };
+}

@@ -1,0 +1,88 @@
+// The html format: one page that needs nothing else. No script runs in it; all that was said is escaped text.
+
+import { inertText } from "../../messages/inert.ts";
+import { parseJson } from "../../messages/json.ts";
+import type { ToolCall } from "../../messages/message.ts";
+import { cutText, type ExportView, toolCallIdsOf } from "../export-view.ts";
+import { callsOf, contentOf, isErrorOf, jsonText, linkOf, nameOfCall, roleOf } from "../readers.ts";
+
+const style = `
+:root { color-scheme: light dark; --page: #f6f6f4; --card: #fff; --ink: #1d1d1b; --faint: #6b6b66; --line: #deded8;
+  --user: #2563a8; --assistant: #3d7a3d; --tool: #8a5a00; --system: #6d4a9c; --error: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { --page: #161618; --card: #1f1f22; --ink: #e8e8e4; --faint: #9a9a94;
+  --line: #34343a; --user: #7db4f0; --assistant: #86c986; --tool: #e0b060; --system: #bfa0e8; --error: #ff8a80; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 2rem 1rem 4rem; max-width: 52rem; background: var(--page); color: var(--ink);
+  font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.4rem; margin: 0 0 .25rem; }
+.count { color: var(--faint); margin: 0 0 1.5rem; }
+article { background: var(--card); border: 1px solid var(--line); border-left: 4px solid var(--who, var(--faint));
+  border-radius: 6px; padding: .75rem 1rem; margin: 0 0 .75rem; break-inside: avoid-page; }
+.user { --who: var(--user); } .assistant { --who: var(--assistant); } .tool { --who: var(--tool); }
+.system { --who: var(--system); } .error { --who: var(--error); }
+header { display: flex; flex-wrap: wrap; gap: .75rem; align-items: baseline; font-size: .85rem; color: var(--faint); }
+header b { color: var(--who, var(--ink)); font-size: .95rem; }
+header a { margin-left: auto; color: inherit; text-decoration: none; }
+pre { margin: .5rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; font: inherit; unicode-bidi: plaintext; }
+.tool pre, details pre, code { font: .875em/1.5 ui-monospace, Menlo, Consolas, monospace; }
+details { margin: .5rem 0 0; border-top: 1px solid var(--line); padding-top: .5rem; }
+summary { cursor: pointer; }
+@media print { body { max-width: none; padding: 0; background: none; } details > * { display: block; } header a { display: none; } }
+`;
+
+/** A page with a card for each message. */
+export function* html(view: ExportView): Iterable<string> {
+  const policy = "default-src 'none'; style-src 'unsafe-inline'";
+  yield `<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n`;
+  yield `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<title>Conversation</title>\n<style>${style}</style>\n</head>\n`;
+  yield `<body>\n<h1>Conversation</h1>\n<p class="count">${view.length === 1 ? "1 message" : `${view.length} messages`}</p>\n`;
+  for (let i = 0; i < view.length; i++) yield card(view, i);
+  yield "</body>\n</html>\n";
+}
+
+const known = new Set(["user", "assistant", "system", "tool"]);
+
+function card(view: ExportView, place: number): string {
+  const message = view.message(place);
+  const role = roleOf(message);
+  const kind = `${known.has(role) ? role : "other"}${isErrorOf(message) ? " error" : ""}`;
+  const content = contentOf(message);
+  const body = content === undefined ? "" : textBlock(view, content);
+  const calls = callsOf(message).map((call) => renderCall(view, call));
+  return `<article class="${kind}" id="m${place}">\n${head(view, place, role)}${body}${calls.join("")}</article>\n`;
+}
+
+function head(view: ExportView, place: number, role: string): string {
+  const message = view.message(place);
+  const name = role === "tool" ? `<code>${escaped(view.toolNames(place).join(", ") || "unknown")}</code>` : "";
+  const id = role === "tool" ? `<code>${escaped(toolCallIdsOf(message).join(", "))}</code>` : "";
+  const time = view.timestamp(place);
+  const facts = [`${view.tokens(place)} tokens`, ...(time === null ? [] : [escaped(time)])].join(" · ");
+  const error = isErrorOf(message) ? "<span>failed</span>" : "";
+  const title = `<b>${escaped(role)}</b>${name}${id}${error}<span>${facts}</span>`;
+  return `<header>${title}<a href="#m${place}">#${place}</a></header>\n`;
+}
+
+function renderCall(view: ExportView, call: ToolCall): string {
+  const given: unknown = (call.function as { arguments?: unknown } | undefined)?.arguments ?? "";
+  const value = typeof given === "string" ? parseJson(given) : given;
+  const text = value === undefined ? String(given) : jsonText(value, 2);
+  const title = `calls <code>${escaped(nameOfCall(call))}</code> <code>${escaped(linkOf(call))}</code>`;
+  return `<details open><summary>${title}</summary>${textBlock(view, text)}</details>\n`;
+}
+
+function textBlock(view: ExportView, text: string): string {
+  return `<pre dir="auto">${escaped(cutText(text, view.options.maxContentLength))}</pre>\n`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escaped(text: string): string {
+  return inertText(text).replace(/[&<>"']/g, (character) => entities[character] as string);
+}

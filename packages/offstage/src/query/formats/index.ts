@@ -1,0 +1,15 @@
+// The list of formats. To add one: a file beside this one, and a line here.
+import type { ExportView } from "../export-view.ts";
+import { csv } from "./csv.ts";
+import { html } from "./html.ts";
+import { json } from "./json.ts";
+import { jsonl } from "./jsonl.ts";
+import { markdown } from "./markdown.ts";
+
+export { dict } from "./dict.ts";
+
+/** The formats that are text, written in pieces. */
+export const textFormats = { json, markdown, csv, jsonl, html } satisfies Record<
+  string,
+  (view: ExportView) => Iterable<string>
+>;

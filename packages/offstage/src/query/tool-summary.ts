@@ -1,0 +1,82 @@
+// Tool summary: which tools were called, how often, with what, and what came back. One entry for each tool.
+import { inertLine } from "../messages/inert.ts";
+import type { Message } from "../messages/message.ts";
+import { jsonText } from "./readers.ts";
+import { labelled, printing } from "./self-printing.ts";
+import { factsOfOrphan, factsOfPair, nameOfOrphan, type ToolCallFacts } from "./tool-calls.ts";
+import { toolPairs } from "./tool-pairs.ts";
+
+/** One call, or one result that answers no call. */
+export interface ToolCallRecord extends ToolCallFacts {
+  readonly id: string;
+}
+
+/** All calls of one tool, in order. The lists are aligned: the i-th of each belongs to the i-th call. */
+export interface ToolCallInfo {
+  readonly toolName: string;
+  readonly callCount: number;
+  readonly errorCount: number;
+  readonly arguments: readonly unknown[];
+  /** undefined where a call was not answered. */
+  readonly results: readonly (string | undefined)[];
+  readonly toolCallIds: readonly string[];
+  readonly calls: readonly ToolCallRecord[];
+  /** Results that answer no call in the list. */
+  readonly orphans: readonly ToolCallRecord[];
+}
+
+/** The tools of a list, in the order of their first call. The list and its entries print themselves. */
+export function toolSummary(list: readonly Message[]): ToolCallInfo[] {
+  const tools = new Map<string, { calls: ToolCallRecord[]; orphans: ToolCallRecord[] }>();
+  const toolOf = (name: string) => tools.get(name) ?? added(tools, name, { calls: [], orphans: [] });
+  const { pairs, orphans } = toolPairs(list);
+  for (const pair of pairs) toolOf(pair.toolName).calls.push({ id: pair.id, ...factsOfPair(list, pair) });
+  for (const index of orphans) {
+    const { toolName, id } = nameOfOrphan(list[index] as Message);
+    toolOf(toolName).orphans.push({ id, ...factsOfOrphan(list[index] as Message) });
+  }
+  const infos = Array.from(tools, ([toolName, found]) => infoOf(toolName, found.calls, found.orphans));
+  return printing(infos, () => renderToolSummary(infos));
+}
+
+function added<K, V>(map: Map<K, V>, key: K, value: V): V {
+  map.set(key, value);
+  return value;
+}
+
+function infoOf(toolName: string, calls: readonly ToolCallRecord[], orphans: readonly ToolCallRecord[]): ToolCallInfo {
+  const info: ToolCallInfo = {
+    toolName,
+    callCount: calls.length,
+    errorCount: calls.filter(({ isError }) => isError).length,
+    arguments: calls.map((call) => call.arguments),
+    results: calls.map(({ result }) => result),
+    toolCallIds: calls.map(({ id }) => id),
+    calls,
+    orphans,
+  };
+  return printing(info, () => renderTool(info));
+}
+
+/** All tools as text. */
+export function renderToolSummary(infos: readonly ToolCallInfo[]): string {
+  return infos.length === 0 ? "No tool calls." : infos.map(renderTool).join("\n");
+}
+
+function renderTool({ toolName, callCount, errorCount, calls, orphans }: ToolCallInfo): string {
+  const errors = errorCount === 0 ? "" : `, ${errorCount} failed`;
+  return [
+    `Tool: ${inertLine(toolName)} (called ${callCount === 1 ? "once" : `${callCount} times`}${errors})`,
+    ...calls.flatMap(renderCall),
+    ...orphans.map((orphan) => labelled(`[${inertLine(orphan.id)}] result without a call`, orphan.result ?? "")),
+  ].join("\n");
+}
+
+function renderCall(call: ToolCallRecord): string[] {
+  const time = call.durationMs === undefined ? "" : ` ${call.durationMs} ms`;
+  return [
+    `  [${inertLine(call.id)}]${time}`,
+    labelled("arguments", jsonText(call.arguments), "    "),
+    call.result === undefined ? "    no result" : labelled(call.isError ? "error" : "result", call.result, "    "),
+  ];
+}
