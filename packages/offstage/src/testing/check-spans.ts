@@ -1,0 +1,90 @@
+// The invariants of spans, checked over any list of them. For tests: run it over everything a test exported.
+import type { SpanData } from "../tracing/span-data.ts";
+
+export interface CheckSpansOptions {
+  /** Spans still active are fine. Default false. */
+  readonly allowActive?: boolean;
+  /** Parents that are not in the list are fine, as in a part of a trace. Default false. */
+  readonly allowMissingParents?: boolean;
+}
+
+type Spans = ReadonlyMap<string, SpanData>;
+
+// Which kinds the nearest run, step, model or tool above a span may have. A run may start anywhere.
+const nests: Readonly<Record<string, readonly string[]>> = {
+  step: ["run"],
+  model: ["step", "run"],
+  tool: ["step", "run"],
+};
+
+/** What is wrong with `spans`, one sentence each: `[]` when every one is well-formed, ended once and in its place. */
+export function checkSpans(spans: Iterable<SpanData>, options: CheckSpansOptions = {}): string[] {
+  const list = [...spans];
+  const byId = new Map(list.map((span) => [span.spanId, span]));
+  const repeated = list.length === byId.size ? [] : [`${list.length - byId.size} span ids are there twice`];
+  return [
+    ...repeated,
+    ...list.flatMap((span) => checkSpan(span, byId, options).map((what) => `${shown(span)} ${what}`)),
+  ];
+}
+
+function checkSpan(span: SpanData, byId: Spans, options: CheckSpansOptions): string[] {
+  return [...checkIds(span), ...checkEnd(span, options), ...checkParent(span, byId, options), ...checkJson(span)];
+}
+
+function checkIds({ traceId, spanId }: SpanData): string[] {
+  const isTraceId = /^(?!0+$)[0-9a-f]{32}$/.test(traceId);
+  const isSpanId = /^(?!0+$)[0-9a-f]{16}$/.test(spanId);
+  return [
+    ...(isTraceId ? [] : [`has the trace id "${traceId}"`]),
+    ...(isSpanId ? [] : [`has the span id "${spanId}"`]),
+  ];
+}
+
+function checkEnd(
+  { status, startTime, endTime, duration }: SpanData,
+  { allowActive = false }: CheckSpansOptions,
+): string[] {
+  if (status === "active") return allowActive && endTime === undefined ? [] : ["is still active"];
+  if (!["ok", "error", "cancelled"].includes(status)) return [`has the status "${status}"`];
+  if (endTime === undefined || duration === undefined) return ["has ended without an end time"];
+  if (endTime < startTime) return ["ends before it starts"];
+  return Math.abs(endTime - startTime - duration) < 0.001 ? [] : ["has a duration that is not its end less its start"];
+}
+
+function checkParent(span: SpanData, byId: Spans, { allowMissingParents = false }: CheckSpansOptions): string[] {
+  if (span.parentSpanId === undefined) return checkNesting(span, []);
+  const parent = byId.get(span.parentSpanId);
+  if (parent === undefined) return span.parentIsRemote || allowMissingParents ? [] : ["has a parent that is not there"];
+  if (parent.traceId !== span.traceId) return [`has its parent ${shown(parent)} in another trace`];
+  if (parent.startTime > span.startTime) return [`starts before its parent ${shown(parent)}`];
+  const above = ancestors(span, byId);
+  return above.includes(span) ? ["is its own ancestor"] : checkNesting(span, above);
+}
+
+function checkNesting({ kind }: SpanData, above: readonly SpanData[]): string[] {
+  const allowed = nests[kind];
+  const nearest = above.find((span) => span.kind === "run" || span.kind in nests)?.kind;
+  if (allowed === undefined || (nearest !== undefined && allowed.includes(nearest))) return [];
+  return [`of kind ${kind} is under ${nearest ?? "no run"}`];
+}
+
+function ancestors(span: SpanData, byId: Spans): SpanData[] {
+  const above = new Set<SpanData>();
+  const parentOf = ({ parentSpanId = "" }: SpanData): SpanData | undefined => byId.get(parentSpanId);
+  for (let next = parentOf(span); next !== undefined && !above.has(next); next = parentOf(next)) above.add(next);
+  return [...above];
+}
+
+function checkJson(span: SpanData): string[] {
+  try {
+    const data = { metadata: span.metadata, content: span.content };
+    return JSON.stringify(JSON.parse(JSON.stringify(data))) === JSON.stringify(data) ? [] : ["holds what is not JSON"];
+  } catch {
+    return ["holds what is not JSON"];
+  }
+}
+
+function shown({ name, spanId }: SpanData): string {
+  return `"${name}" (${spanId})`;
+}

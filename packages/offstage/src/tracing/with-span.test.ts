@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import { checkSpans } from "../testing/check-spans.ts";
+import { memoryExporter } from "./exporters/memory.ts";
+import { TraceContext } from "./trace-context.ts";
+import { startSpan } from "./trace-span.ts";
+import { configureTracing } from "./trace-state.ts";
+import { runInSpan, startRootSpan, withSpan, withTrace } from "./with-span.ts";
+
+afterEach(() => configureTracing());
+
+test("a span gives what its work gives and is ok", async () => {
+  await withTrace("t", async (trace) => {
+    expect(await withSpan("s", { kind: "tool", metadata: { a: 1 } }, async () => 42)).toBe(42);
+    const [span] = trace.getSpans();
+    expect([span?.name, span?.kind, span?.status, span?.metadata]).toEqual(["s", "tool", "ok", { a: 1 }]);
+  });
+});
+
+test("a span is custom unless told otherwise", async () => {
+  expect(await withSpan("s", (span) => span.kind)).toBe("custom");
+});
+
+test("spans nest by context, and siblings are siblings", async () => {
+  await withTrace("t", async (trace) => {
+    await withSpan("a", async () => {
+      await Promise.all([withSpan("a1", () => sleep(2)), withSpan("a2", () => withSpan("a21", () => sleep(1)))]);
+    });
+    await withSpan("b", async () => {});
+    const byId = new Map(trace.getSpans().map((span) => [span.spanId, span.name]));
+    const parents = trace.getSpans().map((span) => [span.name, byId.get(span.parentSpanId ?? "")]);
+    expect(Object.fromEntries(parents)).toEqual({ a: undefined, a1: "a", a2: "a", a21: "a2", b: undefined });
+    expect(checkSpans(trace.getSpans())).toEqual([]);
+  });
+});
+
+test("work that fails marks its span error and rejects with the same error", async () => {
+  const failure = new RangeError("no");
+  await withTrace("t", async (trace) => {
+    await expect(withSpan("s", () => Promise.reject(failure))).rejects.toBe(failure);
+    expect(trace.getSpans()[0]?.status).toBe("error");
+    expect(trace.getSpans()[0]?.metadata).toEqual({ errorType: "RangeError" });
+  });
+});
+
+test("work that is aborted marks its span cancelled: an AbortError, or the reason of its signal", async () => {
+  const reason = new Error("user left");
+  const controller = new AbortController();
+  await withTrace("t", async (trace) => {
+    const aborted = withSpan("s", () => Promise.reject(new DOMException("stop", "AbortError")));
+    await expect(aborted).rejects.toThrow("stop");
+    const { signal } = controller;
+    const waiting = withSpan("s", { signal }, () =>
+      sleep(1000, undefined, { signal }).catch(() => signal.throwIfAborted()),
+    );
+    controller.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await expect(withSpan("s", () => Promise.reject(reason))).rejects.toBe(reason);
+    expect(trace.getSpans().map((span) => span.status)).toEqual(["cancelled", "cancelled", "error"]);
+  });
+});
+
+test("outside of any trace a span opens one of its own name, which ends with it", async () => {
+  let opened: TraceContext | undefined;
+  const span = await withSpan("alone", (span) => {
+    opened = TraceContext.current;
+    return span;
+  });
+  expect(opened?.name).toBe("alone");
+  expect(opened?.traceId).toBe(span.traceId);
+  expect(opened?.getSpans()).toEqual([span]);
+  expect(opened?.endTime).toBeGreaterThanOrEqual(span.startTime);
+});
+
+test("a root span joins the current trace, or opens one that ends with it", async () => {
+  const alone = startRootSpan({ name: "run", kind: "run", groupId: "session-1", traceName: "agent" });
+  expect([alone.traceName, alone.groupId]).toEqual(["agent", "session-1"]);
+  alone.end();
+  expect((alone.trace as TraceContext).endTime).toBeDefined();
+  await withTrace("outer", async (outer) => {
+    await withSpan("work", (parent) => {
+      const joined = startRootSpan({ name: "run", kind: "run", groupId: "session-1" });
+      expect([joined.traceId, joined.parentSpanId, joined.groupId]).toEqual([outer.traceId, parent.spanId, undefined]);
+      joined.end();
+      expect(outer.endTime).toBeUndefined();
+    });
+  });
+});
+
+test("a root span can have exporters of its own, and all below it use them", async () => {
+  const outer = memoryExporter();
+  const own = memoryExporter();
+  await withTrace("t", { exporters: [outer] }, async (trace) => {
+    const run = startRootSpan({ name: "run", kind: "run", tracing: { exporters: [own] } });
+    startSpan(run, { name: "step", kind: "step" }).end();
+    await runInSpan(run, () => withSpan("inside", async () => {}));
+    run.end();
+    await withSpan("beside", async () => {});
+    expect(trace.getSpans()).toHaveLength(4);
+  });
+  expect(own.spans.map((span) => span.name)).toEqual(["step", "inside", "run"]);
+  expect(outer.spans.map((span) => span.name)).toEqual(["beside"]);
+});
+
+test("two copies of the package share one context", async () => {
+  const copy = (await import(`${"./with-span.ts"}?copy`)) as typeof import("./with-span.ts");
+  const exporter = memoryExporter();
+  await withTrace("ours", { exporters: [exporter] }, async (trace) => {
+    await copy.withSpan("theirs", (parent) =>
+      withSpan("ours again", (span) => expect(span.parentSpanId).toBe(parent.spanId)),
+    );
+    expect(trace.getSpans().map((span) => span.name)).toEqual(["theirs", "ours again"]);
+  });
+  expect(checkSpans(exporter.spans)).toEqual([]);
+});
