@@ -1,0 +1,169 @@
+// The conversation of one stored session: read, append, remove. Each change is one atomic write; runs are in stored-journal.ts.
+import type { Message } from "../messages/message.ts";
+import { touched } from "./activity.ts";
+import { checkLimit } from "./limit.ts";
+import { corrupt, decodeMessage } from "./message-rows.ts";
+import { keyNumber, numberKey } from "./row-keys.ts";
+import { type Changing, type SessionCell, textsOf } from "./session-cell.ts";
+import type { SessionHead } from "./session-head.ts";
+import type { Row, RowRange } from "./store-driver.ts";
+import { emptyTail, tailOf } from "./tail.ts";
+import { wholeTurns } from "./whole-turns.ts";
+
+/** A message and its position. */
+export interface PlacedMessage {
+  readonly position: number;
+  readonly message: Message;
+}
+
+/** The latest `limit` messages that can be read, oldest first, of those before a position. */
+export async function readLatest(cell: SessionCell, limit?: number, before?: number): Promise<PlacedMessage[]> {
+  const end = before === undefined ? {} : { before: numberKey(before) };
+  if (limit === 0) return [];
+  const rows = await readRows(cell, { ...end, ...(limit === undefined ? {} : { limit, reverse: true }) });
+  if (limit !== undefined) rows.reverse();
+  const placed = readable(cell, rows);
+  const missing = rows.length - placed.length;
+  if (limit === undefined || missing === 0 || rows.length < limit) return placed;
+  return [...(await readLatest(cell, missing, keyNumber(rows[0]?.key ?? ""))), ...placed];
+}
+
+/** The messages at positions `from` to `to`, both included, that are still there. */
+export async function readBetween(cell: SessionCell, from: number, to: number): Promise<PlacedMessage[]> {
+  if (to < from) return [];
+  return readable(cell, await readRows(cell, { from: numberKey(from), before: numberKey(to + 1) }));
+}
+
+function readRows(cell: SessionCell, range: RowRange): Promise<Row[]> {
+  return cell.context.driver.read(cell.lists.messages, range);
+}
+
+function readable(cell: SessionCell, rows: readonly Row[]): PlacedMessage[] {
+  const place = `of session "${cell.id}" in ${cell.context.driver.name}`;
+  return rows.flatMap((row) => {
+    const position = keyNumber(row.key);
+    const message = decodeMessage({ row, name: `message ${position} ${place}` }, cell.context.report);
+    return message === undefined ? [] : [{ position, message }];
+  });
+}
+
+/** All messages, oldest first; reports where some have vanished. */
+export async function readAll(cell: SessionCell): Promise<Message[]> {
+  const head = await cell.head();
+  const rows = await readRows(cell, {});
+  const messages = readable(cell, rows).map(({ message }) => message);
+  if (head !== undefined && rows.length < head.count && (await cell.head())?.active === head.active) {
+    const missing = `${head.count - rows.length} messages of session "${cell.id}" in ${cell.context.driver.name}`;
+    cell.context.report(corrupt(missing, "they are missing"));
+  }
+  return messages;
+}
+
+/** The conversation as a run gets to see it under a head: whole turns, oldest first. */
+export async function loadHistory(
+  cell: SessionCell,
+  head: SessionHead,
+  limit: number | undefined,
+): Promise<readonly Message[]> {
+  if (head.count === 0) cell.keepTail(emptyTail);
+  const known = cell.tail && wholeTurns(cell.tail.messages, limit, cell.tail.isWhole);
+  if (known !== undefined) return known;
+  const { turns, read, isWhole } = await loadTurns(cell, limit);
+  cell.keepTail(
+    tailOf(
+      read.map((message) => JSON.stringify(message)),
+      isWhole,
+    ),
+  );
+  return turns;
+}
+
+/** The conversation before a position, as a run that is taken up again gets to see it. */
+export async function loadHistoryBefore(
+  cell: SessionCell,
+  position: number,
+  limit: number | undefined,
+): Promise<readonly Message[]> {
+  return (await loadTurns(cell, limit, position)).turns;
+}
+
+interface LoadedTurns {
+  readonly turns: readonly Message[];
+  readonly read: readonly Message[];
+  readonly isWhole: boolean;
+}
+
+async function loadTurns(cell: SessionCell, limit: number | undefined, before?: number): Promise<LoadedTurns> {
+  for (let count = limit; ; count = count === undefined ? count : count * 2) {
+    const read = (await readLatest(cell, count, before)).map(({ message }) => message);
+    const isWhole = count === undefined || read.length < count;
+    const turns = wholeTurns(read, limit, isWhole);
+    if (turns !== undefined) return { turns, read, isWhole };
+  }
+}
+
+/** Adds messages at the end. */
+export function appending(cell: SessionCell, messages: readonly Message[]): Changing<void> {
+  const appended = textsOf(cell.context, messages);
+  return (head) => {
+    const counts = { next: head.next + appended.length, count: head.count + appended.length };
+    return { result: undefined, appended, ...touched(cell, head, counts) };
+  };
+}
+
+/** Removes the newest message that can be read. */
+export function popping(cell: SessionCell): Changing<Message | undefined> {
+  return removingFrom(
+    cell,
+    async () => readLatest(cell, 1),
+    (placed) => placed.at(-1)?.message,
+  );
+}
+
+/** Removes the newest turn: the last user message and everything after it. */
+export function poppingTurn(cell: SessionCell): Changing<Message[]> {
+  return removingFrom(
+    cell,
+    () => newestTurn(cell),
+    (placed) => placed.map(({ message }) => message),
+  );
+}
+
+async function newestTurn(cell: SessionCell): Promise<PlacedMessage[]> {
+  for (let count = 8; ; count *= 2) {
+    const placed = await readLatest(cell, count);
+    const start = placed.findLastIndex(({ message }) => message.role === "user");
+    if (start >= 0) return placed.slice(start);
+    if (placed.length < count) return placed;
+  }
+}
+
+function removingFrom<T>(
+  cell: SessionCell,
+  choose: () => Promise<PlacedMessage[]>,
+  resultOf: (placed: readonly PlacedMessage[]) => T,
+): Changing<T> {
+  return async (head) => {
+    const placed = await choose();
+    if (placed.length === 0) return { result: resultOf(placed), writes: [] };
+    const { head: next, writes } = touched(cell, head, { count: head.count - placed.length });
+    const removed = placed.map(({ position }) => ({ list: cell.lists.messages, key: numberKey(position) }));
+    return { result: resultOf(placed), head: next, writes: [...writes, ...removed], isRewrite: true };
+  };
+}
+
+/** Removes every message. Positions go on where they were. */
+export function clearing(cell: SessionCell): Changing<void> {
+  return (head) => {
+    if (head.count === 0) return { result: undefined, writes: [] };
+    const { head: next, writes } = touched(cell, head, { count: 0 });
+    return { result: undefined, head: next, writes: [...writes, { list: cell.lists.messages }], isRewrite: true };
+  };
+}
+
+/** A limit as a session method takes it. */
+export async function readItems(cell: SessionCell, limit: number | undefined): Promise<Message[]> {
+  const count = checkLimit(limit);
+  if (count === undefined) return readAll(cell);
+  return (await readLatest(cell, count)).map(({ message }) => message);
+}

@@ -1,0 +1,57 @@
+// Fifo: one at a time, in the order of asking. Within a process; leases do the same between processes.
+
+export interface EnterOptions {
+  /** Leaves the queue when aborted; the promise then rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A queue for one place. `enter` resolves with the function that gives the place up; calling it twice is harmless. */
+export interface Fifo {
+  readonly isHeld: boolean;
+  enter(options?: EnterOptions): Promise<() => void>;
+}
+
+export function fifo(): Fifo {
+  const waiting: (() => void)[] = [];
+  let isHeld = false;
+  const leave = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) isHeld = false;
+    else next();
+  };
+  return {
+    get isHeld() {
+      return isHeld;
+    },
+    async enter({ signal } = {}) {
+      signal?.throwIfAborted();
+      if (isHeld) await turnIn(waiting, signal);
+      isHeld = true;
+      return once(leave);
+    },
+  };
+}
+
+function turnIn(waiting: (() => void)[], signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const proceed = (): void => {
+      signal?.removeEventListener("abort", give);
+      resolve();
+    };
+    const give = (): void => {
+      waiting.splice(waiting.indexOf(proceed), 1);
+      reject(signal?.reason);
+    };
+    waiting.push(proceed);
+    signal?.addEventListener("abort", give, { once: true });
+  });
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    work();
+  };
+}

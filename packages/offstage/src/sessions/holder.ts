@@ -1,0 +1,55 @@
+// The holder of a lease: which process, on which machine, started when; and whether it still lives.
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+import type { Lease } from "./session-head.ts";
+
+/** How long a holder elsewhere may be silent, and how often one shows a sign of life. */
+export const renewMs = 2_000;
+const silentMs = 8_000;
+// A holder on this machine whose process lives may be busy with long synchronous work.
+const silentNearbyMs = 60_000;
+
+/** This process as text: machine, process id, start time and a token that tells holders within it apart. */
+export function holderOf(token: string): string {
+  return `${machine()} ${process.pid} ${startOf(process.pid) ?? ""} ${token}`;
+}
+
+/** True where nobody can still write under this lease, as far as can be known from here. */
+export function isAbandoned(lease: Lease, now: number): boolean {
+  const [where, pid, start] = lease.holder.split(" ");
+  const silent = now - lease.seen;
+  if (where !== machine()) return silent > silentMs;
+  return !isAlive(Number(pid), start) || silent > silentNearbyMs;
+}
+
+function isAlive(pid: number, start: string | undefined): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+  const current = startOf(pid);
+  return current === undefined || current === start;
+}
+
+// Containers may share a host name and see different process ids: the boot and the id space are part of the machine.
+function machine(): string {
+  const parts = [hostname(), attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim())];
+  parts.push(attempt(() => readlinkSync("/proc/self/ns/pid")));
+  return parts.filter(Boolean).join("/").replaceAll(" ", "_");
+}
+
+// A killed child that its parent has not collected yet keeps its entry, as a zombie; it will write nothing more.
+function startOf(pid: number): string | undefined {
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
+  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return fields?.[0] === "Z" ? "zombie" : fields?.[19];
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,168 @@
+// InMemorySession: a conversation in this process only. For tests and simple uses; nothing is written anywhere.
+import { randomUUID } from "node:crypto";
+import { OffstageError } from "../errors.ts";
+import type { Message } from "../messages/message.ts";
+import { fifo } from "./fifo.ts";
+import type { Journal, ReopenOptions, RunInfo, RunLog, RunRecord, RunStart } from "./journal.ts";
+import { journalOf } from "./journal-of.ts";
+import { checkLimit, latest } from "./limit.ts";
+import { checkedMessages } from "./message-rows.ts";
+import { plainCopy } from "./plain-json.ts";
+import { memoryRun, type RememberedRun, recordOf, rememberRun, toolTraceOf } from "./run-memory.ts";
+import type { Session } from "./session.ts";
+import { checkSessionId } from "./session-cells.ts";
+import { SessionBusyError } from "./session-errors.ts";
+import { wholeTurns } from "./whole-turns.ts";
+
+/** A conversation in memory. */
+export class InMemorySession implements Session {
+  readonly sessionId: string;
+  #items: Message[] = [];
+  readonly #runs: Map<string, RememberedRun> = new Map();
+  // Where in the conversation a run began, for `exchanged`.
+  readonly #begun: { readonly run: RememberedRun; readonly after: Message | undefined }[] = [];
+  readonly #gate = fifo();
+
+  constructor(sessionId: string = randomUUID()) {
+    checkSessionId(sessionId);
+    this.sessionId = sessionId;
+  }
+
+  async getItems(limit?: number): Promise<Message[]> {
+    return copies(latest(this.#items, limit));
+  }
+
+  async addItems(items: readonly Message[]): Promise<void> {
+    for (const message of checkedMessages(items)) this.#items.push(message);
+  }
+
+  async popItem(): Promise<Message | undefined> {
+    return this.#items.pop();
+  }
+
+  /** Removes the newest turn, the last user message and everything after it, and gives what was removed. */
+  async popTurn(): Promise<Message[]> {
+    const start = this.#items.findLastIndex(({ role }) => role === "user");
+    return this.#items.splice(Math.max(0, start));
+  }
+
+  async clearSession(): Promise<void> {
+    this.#items = [];
+  }
+
+  async getItemCount(): Promise<number> {
+    return this.#items.length;
+  }
+
+  async addItem(item: Message): Promise<void> {
+    await this.addItems([item]);
+  }
+
+  async getAllItems(): Promise<Message[]> {
+    return this.getItems();
+  }
+
+  async isEmpty(): Promise<boolean> {
+    return this.#items.length === 0;
+  }
+
+  /** The runs of this session, newest first. */
+  async runs(options: { readonly limit?: number } = {}): Promise<RunInfo[]> {
+    return latest(this.#begun, options.limit)
+      .map(({ run }) => run.info)
+      .reverse();
+  }
+
+  /** Everything recorded of a run. */
+  async run(runId: string): Promise<RunRecord | undefined> {
+    const run = this.#runs.get(runId);
+    return run && recordOf(run);
+  }
+
+  /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
+  async exchanged(): Promise<Message[]> {
+    const traces = new Map(this.#begun.map(({ run, after }) => [after, toolTraceOf(run)]));
+    return copies(this.#items.flatMap((message) => [message, ...(traces.get(message) ?? [])]));
+  }
+
+  /** A new session with the first `at` messages of this one; all of them where `at` is left out. */
+  async branch(at?: number, options: { readonly id?: string } = {}): Promise<InMemorySession> {
+    checkLimit(at, "at");
+    const session = new InMemorySession(options.id);
+    session.#items = copies(this.#items.slice(0, at));
+    return session;
+  }
+
+  [journalOf](): Journal {
+    return { open: (start) => this.#open(start), reopen: (runId, options) => this.#reopen(runId, options) };
+  }
+
+  async close(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  async #open(start: RunStart): Promise<RunLog> {
+    checkLimit(start.historyLimit, "historyLimit");
+    const leave = await this.#enter(start);
+    const history = wholeTurns(this.#items, start.historyLimit, true)?.slice() ?? [];
+    const input = own(start.input);
+    const run = rememberRun({ ...start, input }, this.sessionId);
+    this.#items.push(...input);
+    this.#runs.set(start.runId, run);
+    this.#begun.push({ run, after: input.at(-1) });
+    return this.#log(run, history, { leave });
+  }
+
+  async #reopen(runId: string, options: ReopenOptions): Promise<RunLog> {
+    const leave = await this.#enter(options);
+    try {
+      const run = this.#resumable(runId);
+      const recorded = recordOf(run);
+      const [first] = run.input;
+      const start = first === undefined ? -1 : this.#items.indexOf(first);
+      const before = start < 0 ? this.#items : this.#items.slice(0, start);
+      run.info = { ...run.info, status: "running" };
+      return this.#log(run, wholeTurns(before, options.historyLimit, true) ?? [], { leave, recorded });
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  #resumable(runId: string): RememberedRun {
+    const run = this.#runs.get(runId);
+    if (run === undefined)
+      throw new OffstageError("run-not-found", `There is no run "${runId}" in session "${this.sessionId}".`);
+    const { status } = run.info;
+    if (status === "interrupted" || status === "waiting" || status === "failed") return run;
+    throw new OffstageError("run-not-resumable", `Run "${runId}" cannot be resumed: it is ${status}.`);
+  }
+
+  async #enter({ onBusy, signal }: Pick<RunStart, "onBusy" | "signal">): Promise<() => void> {
+    if (onBusy === "reject" && this.#gate.isHeld) {
+      throw new SessionBusyError(`Another run holds session "${this.sessionId}". Wait for it, or use onBusy: "queue".`);
+    }
+    return this.#gate.enter({ signal });
+  }
+
+  #log(
+    run: RememberedRun,
+    history: readonly Message[],
+    { leave, recorded }: { leave: () => void; recorded?: RunRecord },
+  ): RunLog {
+    const onOver = (answer: readonly Message[]): void => {
+      this.#items.push(...own(answer));
+      leave();
+    };
+    return memoryRun(run, { runs: this.#runs, history, onOver, ...(recorded && { recorded }) });
+  }
+}
+
+function copies(messages: readonly Message[]): Message[] {
+  return messages.map((message, index) => plainCopy(message, `items[${index}]`));
+}
+
+// What a run hands over stays with those who made it; the conversation keeps copies.
+function own(messages: readonly Message[]): Message[] {
+  return messages.map((message) => JSON.parse(JSON.stringify(message)) as Message);
+}

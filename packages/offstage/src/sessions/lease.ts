@@ -1,0 +1,77 @@
+// Leases: one run at a time on a session. First in this process by a queue, then among processes by the head's lease.
+import { setTimeout as sleep } from "node:timers/promises";
+import { isAbandoned } from "./holder.ts";
+import type { RunStart } from "./journal.ts";
+import type { SessionCell } from "./session-cell.ts";
+import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
+import type { SessionHead } from "./session-head.ts";
+
+const firstPollMs = 2;
+const longestPollMs = 100;
+
+/** The head with the lease given to a run; throws `SessionBusyError` where somebody else holds it. */
+export function leased(cell: SessionCell, head: SessionHead, runId: string): SessionHead {
+  const { holder } = cell.context;
+  const { lease } = head;
+  const now = Date.now();
+  if (lease !== undefined && lease.holder !== holder && !isAbandoned(lease, now)) throw busy(cell.id, lease.runId);
+  const fence = head.fence + 1;
+  return { ...head, fence, lease: { fence, runId, holder, seen: now } };
+}
+
+/** Throws `SessionBusyError` where a run holds the session, in this process or another. */
+export function checkFree(cell: SessionCell, head: SessionHead): void {
+  const { lease } = head;
+  const isOurs = lease?.holder === cell.context.holder;
+  if (lease !== undefined && (isOurs ? cell.gate.isHeld : !isAbandoned(lease, Date.now())))
+    throw busy(cell.id, lease.runId);
+}
+
+/** Throws `SessionConflictError` unless the lease is still the one with this fence. */
+export function checkHeld(cell: SessionCell, head: SessionHead, fence: number): void {
+  if (head.lease?.fence === fence) return;
+  const message = `Session "${cell.id}" was taken over by another run; this write was refused.`;
+  throw new SessionConflictError(message);
+}
+
+/**
+ * Does the work when the session is free: after the runs of this process that asked before, and when no other process
+ * holds it. Resolves with the result and the function that lets the next run of this process in.
+ */
+export async function whenFree<T>(
+  cell: SessionCell,
+  { onBusy, signal }: Pick<RunStart, "onBusy" | "signal">,
+  work: () => Promise<T>,
+): Promise<{ result: T; leave: () => void }> {
+  if (onBusy === "reject" && cell.gate.isHeld) throw busy(cell.id);
+  const leave = await cell.gate.enter({ signal });
+  try {
+    return { result: await untilFree(cell, { onBusy, signal }, work), leave };
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+interface Waiting {
+  readonly onBusy: RunStart["onBusy"];
+  readonly signal: AbortSignal | undefined;
+}
+
+async function untilFree<T>(cell: SessionCell, { onBusy, signal }: Waiting, work: () => Promise<T>): Promise<T> {
+  for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
+    signal?.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof SessionBusyError) || onBusy === "reject") throw error;
+    }
+    await sleep(pollMs * (0.5 + Math.random()), undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
+    cell.forget();
+  }
+}
+
+function busy(sessionId: string, runId?: string): SessionBusyError {
+  const who = runId === undefined ? "Another run" : `Run "${runId}"`;
+  return new SessionBusyError(`${who} holds session "${sessionId}". Wait for it, or use onBusy: "queue".`);
+}

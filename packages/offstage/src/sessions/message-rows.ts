@@ -1,0 +1,56 @@
+// Message rows: messages as text and back. A row that cannot be read is reported and left out, never removed.
+import { messageOf, OffstageError } from "../errors.ts";
+import { parseMessage, parseMessages } from "../messages/codec.ts";
+import type { Message } from "../messages/message.ts";
+import { plainCopy } from "./plain-json.ts";
+import type { Row } from "./store-driver.ts";
+
+/** The messages of a caller, checked and copied. */
+export function checkedMessages(items: readonly Message[]): Message[] {
+  return parseMessages(items, { name: "items" }).map((message, index) => plainCopy(message, `items[${index}]`));
+}
+
+/** A value as JSON text; throws `invalid-message` where there is none. */
+export function encode(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new OffstageError("invalid-message", `A value cannot be stored as JSON: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** A text that was stored with what it is of. */
+export interface StoredRow {
+  readonly row: Row;
+  /** How an error calls it: `message 12 of session "a" in memory`. */
+  readonly name: string;
+}
+
+/** The value of a row, or undefined after reporting that it cannot be read. */
+export function decode<T>(stored: StoredRow, report: (error: OffstageError) => void): T | undefined {
+  try {
+    if (stored.row.damaged) throw new Error("its checksum does not match");
+    return JSON.parse(stored.row.value) as T;
+  } catch (cause) {
+    report(corrupt(stored.name, cause));
+    return undefined;
+  }
+}
+
+/** The message of a row, or undefined after reporting that it cannot be read. */
+export function decodeMessage(stored: StoredRow, report: (error: OffstageError) => void): Message | undefined {
+  try {
+    if (stored.row.damaged) throw new Error("its checksum does not match");
+    return parseMessage(JSON.parse(stored.row.value));
+  } catch (cause) {
+    report(corrupt(stored.name, cause));
+    return undefined;
+  }
+}
+
+/** What a row that cannot be read is reported as. */
+export function corrupt(name: string, cause: unknown): OffstageError {
+  return new OffstageError("store-corrupt", `The row of ${name} cannot be read and is left out: ${messageOf(cause)}`, {
+    cause,
+  });
+}

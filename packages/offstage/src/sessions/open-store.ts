@@ -1,0 +1,50 @@
+// Makers of stores: one per back end, and one that chooses by address. Nothing is opened or loaded before first use.
+import { OffstageError } from "../errors.ts";
+import { openStoreOn, type Store } from "./store.ts";
+import type { CoreOptions } from "./store-core.ts";
+import { drivers, type SqliteOptions } from "./stores/index.ts";
+
+/** What every store can be told. */
+export type StoreOptions = CoreOptions;
+export type SqliteStoreOptions = SqliteOptions & StoreOptions;
+
+/** A store in a SQLite file. */
+export interface SqliteStore extends Store {
+  /** Writes a consistent copy to a new file while others go on working. */
+  backup(path: string): Promise<void>;
+}
+
+/** A store in memory, gone with the process. */
+export function memoryStore(options: StoreOptions = {}): Store {
+  return openStoreOn(drivers.memory(), options);
+}
+
+/** A store in a SQLite file. */
+export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
+  const driver = drivers.sqlite(options);
+  const store = openStoreOn(driver, options);
+  const backup = async (path: string): Promise<void> => {
+    await store.ready();
+    await (await driver.load()).backup(path);
+  };
+  return { ...store, backup };
+}
+
+const schemes: Readonly<Record<string, (url: string, options: StoreOptions) => Store>> = {
+  memory: (_, options) => memoryStore(options),
+  sqlite: (url, options) => sqliteStore({ ...options, path: pathOf(url) }),
+};
+
+/** The store at an address: "sqlite:./offstage.db", "postgres://…", "redis://…" or "memory:". */
+export function openStore(url: string, options: StoreOptions = {}): Store {
+  const scheme = /^([a-z]+):/.exec(url)?.[1] ?? "";
+  const open = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
+  if (open !== undefined) return open(url, options);
+  const valid = Object.keys(schemes).join(", ");
+  throw new OffstageError("invalid-argument", `No store begins with "${scheme}:". Use one of: ${valid}.`);
+}
+
+function pathOf(url: string): string {
+  const path = url.slice("sqlite:".length).replace(/^\/\/(?=\/|[^/])/, "");
+  return path === "" ? "offstage.db" : path;
+}

@@ -1,0 +1,69 @@
+// Opened driver: a driver that opens itself on first use, repeats calls whose connection was lost, and refuses when closed.
+import { setTimeout as sleep } from "node:timers/promises";
+import { isOffstageError, OffstageError } from "../errors.ts";
+import { openSchema } from "./schema.ts";
+import type { StoreDriver } from "./store-driver.ts";
+
+/** A driver with its life attached. */
+export interface OpenedDriver extends StoreDriver {
+  /** Opens the place now; rejects with what is wrong with it. */
+  ready(): Promise<void>;
+}
+
+const retryDelaysMs = [50, 250, 1_000];
+
+export function openedDriver(driver: StoreDriver): OpenedDriver {
+  let opening: Promise<void> | undefined;
+  let isOpen = false;
+  let closing: Promise<void> | undefined;
+
+  const ready = (): Promise<void> => {
+    if (closing !== undefined) return Promise.reject(closedError(driver.name));
+    opening ??= withRetries(() => openSchema(driver)).then(
+      () => {
+        isOpen = closing === undefined;
+      },
+      (error) => {
+        opening = undefined;
+        throw error;
+      },
+    );
+    return opening;
+  };
+
+  const call = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (!isOpen) await ready();
+    return withRetries(work);
+  };
+
+  return {
+    name: driver.name,
+    ready,
+    open: () => driver.open(),
+    prepare: (version) => driver.prepare(version),
+    get: (places) => call(() => driver.get(places)),
+    read: (list, range) => call(() => driver.read(list, range)),
+    commit: (commit) => call(() => driver.commit(commit)),
+    close: () => {
+      isOpen = false;
+      closing ??= (opening ?? Promise.resolve()).catch(() => {}).then(() => driver.close());
+      return closing;
+    },
+  };
+}
+
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const delayMs = retryDelaysMs[attempt];
+      if (delayMs === undefined || !isOffstageError(error, "store-connection")) throw error;
+      await sleep(delayMs * (0.5 + Math.random() / 2));
+    }
+  }
+}
+
+function closedError(name: string): OffstageError {
+  return new OffstageError("store-closed", `${name} was closed; open it again to go on.`);
+}

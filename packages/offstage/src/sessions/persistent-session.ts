@@ -1,0 +1,148 @@
+// PersistentSession: a session on a store. A face: what it does is in conversation.ts, stored-journal.ts and branch.ts.
+import { randomUUID } from "node:crypto";
+import type { Message } from "../messages/message.ts";
+import { branch } from "./branch.ts";
+import { appending, clearing, popping, poppingTurn, readItems } from "./conversation.ts";
+import { exchanged } from "./exchanged.ts";
+import type { Journal } from "./journal.ts";
+import { journalOf } from "./journal-of.ts";
+import { checkedMessages } from "./message-rows.ts";
+import { type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
+import type { Session } from "./session.ts";
+import type { SessionCell } from "./session-cell.ts";
+import { checkSessionId, type SessionCells } from "./session-cells.ts";
+import { type CoreOptions, openCore, type StoreCore } from "./store-core.ts";
+import { storedJournal } from "./stored-journal.ts";
+import { drivers } from "./stores/index.ts";
+
+export interface PersistentSessionOptions extends CoreOptions {
+  /** The SQLite file. Default "offstage.db" in the working directory. */
+  readonly path?: string;
+}
+
+/** A store, as far as `PersistentSession.on` needs one. */
+export interface SessionSource {
+  session(id?: string): PersistentSession;
+  ready(): Promise<void>;
+}
+
+export interface BranchOptions {
+  /** The id of the new session. Default: a new one. */
+  readonly id?: string;
+}
+
+/** A conversation that outlives the process. Several objects of the same id on a store are the same session. */
+export class PersistentSession implements Session {
+  readonly sessionId: string;
+  readonly #cells: SessionCells;
+  readonly #owned: StoreCore | undefined;
+
+  /** Prefer `store.session(id)` or the makers below. `owned` is closed with the session. */
+  constructor(cells: SessionCells, sessionId: string = randomUUID(), owned?: StoreCore) {
+    checkSessionId(sessionId);
+    this.#cells = cells;
+    this.sessionId = sessionId;
+    this.#owned = owned;
+  }
+
+  /** A session in a SQLite file, which is made where it is missing and closed with the session. */
+  static persistent(sessionId: string, options: PersistentSessionOptions = {}): Promise<PersistentSession> {
+    const { path = "offstage.db" } = options;
+    return PersistentSession.#open(sessionId, openCore(drivers.sqlite({ path }), options));
+  }
+
+  /** A session in SQLite in memory: gone when it is closed. */
+  static inMemory(sessionId: string = randomUUID(), options: CoreOptions = {}): Promise<PersistentSession> {
+    return PersistentSession.#open(sessionId, openCore(drivers.sqlite({ path: ":memory:" }), options));
+  }
+
+  /** A session on a store that is open already, and stays so when the session closes. */
+  static async on(store: SessionSource, sessionId?: string): Promise<PersistentSession> {
+    const session = store.session(sessionId);
+    await store.ready();
+    return session;
+  }
+
+  static async #open(sessionId: string, core: StoreCore): Promise<PersistentSession> {
+    const session = new PersistentSession(core.cells, sessionId, core);
+    await core.ready();
+    return session;
+  }
+
+  get #cell(): SessionCell {
+    return this.#cells.of(this.sessionId);
+  }
+
+  async getItems(limit?: number): Promise<Message[]> {
+    return readItems(this.#cell, limit);
+  }
+
+  async addItems(items: readonly Message[]): Promise<void> {
+    const messages = checkedMessages(items);
+    const cell = this.#cell;
+    if (messages.length > 0) await cell.update("session.add", appending(cell, messages));
+  }
+
+  async popItem(): Promise<Message | undefined> {
+    const cell = this.#cell;
+    return cell.update("session.pop", popping(cell));
+  }
+
+  /** Removes the newest turn, the last user message and everything after it, and gives what was removed. */
+  async popTurn(): Promise<Message[]> {
+    const cell = this.#cell;
+    return cell.update("session.pop", poppingTurn(cell));
+  }
+
+  /** Empties the conversation. The records of runs stay; `store.sessions.delete` removes those too. */
+  async clearSession(): Promise<void> {
+    const cell = this.#cell;
+    await cell.update("session.clear", clearing(cell));
+  }
+
+  async getItemCount(): Promise<number> {
+    return (await this.#cell.head())?.count ?? 0;
+  }
+
+  async addItem(item: Message): Promise<void> {
+    await this.addItems([item]);
+  }
+
+  async getAllItems(): Promise<Message[]> {
+    return this.getItems();
+  }
+
+  async isEmpty(): Promise<boolean> {
+    return (await this.getItemCount()) === 0;
+  }
+
+  /** The runs of this session, newest first. */
+  async runs(options: Omit<ListRunsOptions, "sessionId"> = {}): Promise<ListedRun[]> {
+    return listRuns(this.#cells, { ...options, sessionId: this.sessionId });
+  }
+
+  /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
+  async exchanged(): Promise<Message[]> {
+    return exchanged(this.#cells, this.sessionId);
+  }
+
+  /** A new session with the first `at` messages of this one; all of them where `at` is left out. */
+  async branch(at?: number, options: BranchOptions = {}): Promise<PersistentSession> {
+    const { id = randomUUID() } = options;
+    checkSessionId(id);
+    await branch(this.#cell, this.#cells.of(id), at);
+    return new PersistentSession(this.#cells, id);
+  }
+
+  [journalOf](): Journal {
+    return storedJournal(this.#cells, this.sessionId);
+  }
+
+  async close(): Promise<void> {
+    await this.#owned?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

@@ -1,0 +1,84 @@
+// Plain journal: any session with the five methods, as the agent needs it. Input and answer are added; no run is recorded.
+
+import { OffstageError } from "../errors.ts";
+import type { Message } from "../messages/message.ts";
+import { type Fifo, fifo } from "./fifo.ts";
+import type { Journal, RunLog, RunStart } from "./journal.ts";
+import { isJournaled, journalOf } from "./journal-of.ts";
+import { memoryRun, type RememberedRun, rememberRun } from "./run-memory.ts";
+import type { SessionPort } from "./session.ts";
+import { SessionBusyError } from "./session-errors.ts";
+import { wholeTurns } from "./whole-turns.ts";
+
+// Beside the session it belongs to, and gone with it: runs of several agents on one object must queue together.
+const gates = new WeakMap<SessionPort, Fifo>();
+
+/** The journal of any session: its own if it has one, otherwise a plain one. */
+export function journalFor(session: SessionPort): Journal {
+  return isJournaled(session) ? session[journalOf]() : plainJournal(session);
+}
+
+/** A journal for a session that only keeps a conversation. Runs queue; `addItems` is called twice a turn. */
+export function plainJournal(session: SessionPort): Journal {
+  return {
+    open: (start) => openRun(session, start),
+    reopen: async (runId) => {
+      const message = `Run "${runId}" cannot be resumed: session "${session.sessionId}" keeps no runs. Use a store.`;
+      throw new OffstageError("run-not-resumable", message);
+    },
+  };
+}
+
+async function openRun(session: SessionPort, start: RunStart): Promise<RunLog> {
+  const gate = gateOf(session);
+  if (start.onBusy === "reject" && gate.isHeld) {
+    throw new SessionBusyError(
+      `Another run holds session "${session.sessionId}". Wait for it, or use onBusy: "queue".`,
+    );
+  }
+  const leave = await gate.enter(start);
+  try {
+    const history = await loadHistory(session, start.historyLimit);
+    if (start.input.length > 0) await session.addItems(start.input);
+    return plainRun(session, start, { history, leave });
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+function gateOf(session: SessionPort): Fifo {
+  const gate = gates.get(session) ?? fifo();
+  gates.set(session, gate);
+  return gate;
+}
+
+async function loadHistory(session: SessionPort, limit: number | undefined): Promise<readonly Message[]> {
+  for (let count = limit; ; count = count === undefined ? count : count * 2) {
+    const items = await session.getItems(count);
+    const turns = wholeTurns(items, limit, count === undefined || items.length < count);
+    if (turns !== undefined) return turns;
+  }
+}
+
+interface PlainRunOptions {
+  readonly history: readonly Message[];
+  readonly leave: () => void;
+}
+
+function plainRun(session: SessionPort, start: RunStart, { history, leave }: PlainRunOptions): RunLog {
+  const runs = new Map<string, RememberedRun>();
+  const log = memoryRun(rememberRun(start, session.sessionId), { runs, history, onOver: leave });
+  let answering: Promise<void> | undefined;
+  const answer = async (messages: readonly Message[]): Promise<void> => {
+    if (messages.length > 0) await session.addItems(messages);
+  };
+  return {
+    ...log,
+    async end(end) {
+      answering ??= answer(end.answer);
+      await answering;
+      await log.end(end);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+// Plain JSON: a checked copy of a value that must survive being written down, and a deep freeze for copies that are shared.
+import { OffstageError } from "../errors.ts";
+
+const deepest = 500;
+
+/** A fresh copy without undefined fields; throws `invalid-message` naming the place of anything that is not JSON. */
+export function plainCopy<T>(value: T, name: string): T {
+  return copy(value, name, 0) as T;
+}
+
+function copy(value: unknown, name: string, depth: number): unknown {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (typeof value !== "object") throw notJson(name, `found ${typeof value} ${String(value)}`);
+  if (depth > deepest) throw notJson(name, "it is circular or too deep");
+  if (Array.isArray(value)) return value.map((item, index) => copy(item ?? null, `${name}[${index}]`, depth + 1));
+  if (!isPlain(value)) throw notJson(name, `found an instance of ${value.constructor?.name ?? "a class"}`);
+  return copyFields(value, name, depth);
+}
+
+function copyFields(value: object, name: string, depth: number): object {
+  const fresh: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(value)) {
+    if (field === undefined) continue;
+    const copied = copy(field, `${name}.${key}`, depth + 1);
+    if (key === "__proto__") Object.defineProperty(fresh, key, { value: copied, ...ownField });
+    else fresh[key] = copied;
+  }
+  return fresh;
+}
+
+const ownField = { enumerable: true, writable: true, configurable: true };
+
+function isPlain(value: object): boolean {
+  const proto: unknown = Object.getPrototypeOf(value);
+  return proto === null || proto === Object.prototype || Object.getPrototypeOf(proto) === null;
+}
+
+function notJson(name: string, why: string): OffstageError {
+  return new OffstageError("invalid-message", `"${name}" cannot be stored because it is not JSON: ${why}.`);
+}
+
+/** The same value, frozen through and through. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const field of Object.values(value)) deepFreeze(field);
+  return value;
+}

@@ -1,0 +1,55 @@
+// Prune: removes sessions that are old or too many, each whole and in one write. Sessions a run holds are left alone.
+import { isOffstageError, OffstageError } from "../errors.ts";
+import { checkLimit } from "./limit.ts";
+import type { SessionCells } from "./session-cells.ts";
+import { deleteSession, listSessions, type SessionInfo } from "./session-list.ts";
+
+export interface PruneOptions {
+  /** Removes sessions without activity since this date, or for this many milliseconds. */
+  readonly olderThan?: Date | number;
+  /** The most recently active sessions that stay whatever their age. */
+  readonly keepLast?: number;
+}
+
+export interface PruneReport {
+  readonly removedSessions: number;
+  /** Sessions that were to go but are held by a run. */
+  readonly busySessions: number;
+}
+
+/** Removes what both options agree may go; with `keepLast` alone, everything but the latest. */
+export async function prune(cells: SessionCells, options: PruneOptions): Promise<PruneReport> {
+  const keepLast = checkLimit(options.keepLast, "keepLast");
+  const cutoff = cutoffOf(options);
+  const sessions = (await listSessions(cells.context)).slice(keepLast ?? 0);
+  const report = { removedSessions: 0, busySessions: 0 };
+  for (const session of sessions.filter((each) => isOlder(each, cutoff))) {
+    if (await removed(cells, session)) report.removedSessions++;
+    else report.busySessions++;
+  }
+  return report;
+}
+
+function cutoffOf({ olderThan, keepLast }: PruneOptions): number {
+  if (olderThan === undefined) {
+    if (keepLast !== undefined) return Number.POSITIVE_INFINITY;
+    throw new OffstageError("invalid-argument", 'prune() needs "olderThan", "keepLast" or both.');
+  }
+  const cutoff = typeof olderThan === "number" ? Date.now() - olderThan : olderThan.getTime();
+  if (Number.isNaN(cutoff)) throw new OffstageError("invalid-argument", '"olderThan" must be a date or milliseconds.');
+  return cutoff;
+}
+
+function isOlder(session: SessionInfo, cutoff: number): boolean {
+  return Date.parse(session.lastActivityAt) < cutoff;
+}
+
+async function removed(cells: SessionCells, { sessionId }: SessionInfo): Promise<boolean> {
+  try {
+    await deleteSession(cells.of(sessionId));
+    return true;
+  } catch (error) {
+    if (isOffstageError(error, "session-busy")) return false;
+    throw error;
+  }
+}

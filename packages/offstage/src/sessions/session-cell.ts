@@ -1,0 +1,169 @@
+// Session cell: one session as this process knows it, and the one way to change it: compare-and-swap on its head.
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Message } from "../messages/message.ts";
+import { type Fifo, fifo } from "./fifo.ts";
+import { numberKey } from "./row-keys.ts";
+import { SessionConflictError } from "./session-errors.ts";
+import { newHead, parseHead, type SessionHead, withOperation } from "./session-head.ts";
+import type { StoreContext } from "./store-context.ts";
+import type { Check, Row, Write, WriteLabel } from "./store-driver.ts";
+import { extendTail, type Tail } from "./tail.ts";
+
+/** What a change of a session amounts to. */
+export interface Change<T> {
+  readonly result: T;
+  readonly writes: readonly Write[];
+  /** The head after it; left out where the head stays as it is. */
+  readonly head?: SessionHead;
+  /** Texts of messages that join the conversation; their rows are made from them. */
+  readonly appended?: readonly string[];
+  /** The conversation changes in another way than by appending. */
+  readonly isRewrite?: boolean;
+  /** The session is removed, its head with it. */
+  readonly isGone?: boolean;
+  readonly checks?: readonly Check[];
+  /** Called with the rows of `checks` where one of them failed; throws to give up. */
+  readonly onRefused?: (rows: readonly (Row | undefined)[]) => void;
+}
+
+/** A change as a function of the current head; throws to refuse. */
+export type Changing<T> = (head: SessionHead) => Change<T> | Promise<Change<T>>;
+
+const mostAttempts = 200;
+
+export class SessionCell {
+  readonly id: string;
+  readonly context: StoreContext;
+  readonly lists: { readonly head: string; readonly messages: string; readonly runs: string };
+  /** Runs of this process on the session, one at a time. */
+  readonly gate: Fifo = fifo();
+  #row: string | undefined;
+  #head: SessionHead | undefined;
+  #isKnown = false;
+  #tail: Tail | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+  #pending = 0;
+
+  constructor(context: StoreContext, id: string) {
+    const { lists } = context;
+    this.context = context;
+    this.id = id;
+    this.lists = { head: lists.head(id), messages: lists.messages(id), runs: lists.sessionRuns(id) };
+  }
+
+  /** Nothing is under way, so the cell may be forgotten. */
+  get isIdle(): boolean {
+    return this.#pending === 0 && !this.gate.isHeld;
+  }
+
+  /** The latest messages as last seen here, if they are known to be current for the given head. */
+  get tail(): Tail | undefined {
+    return this.#tail;
+  }
+
+  /** Keeps what was read under the head that a change was given. */
+  keepTail(tail: Tail): void {
+    this.#tail = tail;
+  }
+
+  /** The head as it is in the store now; undefined where the session was never written. */
+  async head(): Promise<SessionHead | undefined> {
+    const [row] = await this.context.driver.get([this.#headPlace()]);
+    return row === undefined ? undefined : this.#parse(row);
+  }
+
+  /** The next change reads the head afresh. */
+  forget(): void {
+    this.#isKnown = false;
+    this.#tail = undefined;
+  }
+
+  /** Applies a change exactly once, after those asked for before it. */
+  update<T>(label: WriteLabel, change: Changing<T>): Promise<T> {
+    this.#pending++;
+    const work = this.#queue.then(() => this.#apply(label, change)).finally(() => this.#pending--);
+    this.#queue = work.catch(() => {});
+    return work;
+  }
+
+  async #apply<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
+    const operation = randomUUID().slice(24);
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      if (!this.#isKnown) await this.#load();
+      const change = await changing(this.#head ?? newHead(this.id, Date.now()));
+      const head = change.head === undefined ? undefined : withOperation(change.head, operation);
+      const row = head === undefined ? undefined : JSON.stringify(head);
+      const refused = await this.#commit(label, change, row);
+      if (refused === undefined) return this.#settle(change, head, row);
+      if (this.#learn(refused[0])?.operations.includes(operation)) return change.result;
+      change.onRefused?.(refused.slice(1));
+      if (attempt > 3) await sleep(Math.random() * Math.min(attempt, 50));
+    }
+    throw new SessionConflictError(`Session "${this.id}" is changed by others all the time; nothing was written.`);
+  }
+
+  async #commit<T>(
+    label: WriteLabel,
+    change: Change<T>,
+    row: string | undefined,
+  ): Promise<(Row | undefined)[] | undefined> {
+    const writes = [...(row === undefined ? [] : [{ ...this.#headPlace(), value: row }]), ...change.writes];
+    change.appended?.forEach((value, index) => {
+      writes.push({ list: this.lists.messages, key: numberKey((this.#head?.next ?? 0) + index), value });
+    });
+    const checks = [{ ...this.#headPlace(), value: this.#row }, ...(change.checks ?? [])];
+    try {
+      return await this.context.driver.commit({ label, checks, writes });
+    } catch (error) {
+      this.forget();
+      throw error;
+    }
+  }
+
+  #settle<T>(
+    { result, appended, isRewrite, isGone }: Change<T>,
+    head: SessionHead | undefined,
+    row: string | undefined,
+  ): T {
+    if (isRewrite) this.#tail = undefined;
+    if (head !== undefined || isGone) {
+      this.#head = head;
+      this.#row = row;
+    }
+    if (appended !== undefined && this.#tail !== undefined) this.#tail = extendTail(this.#tail, appended);
+    return result;
+  }
+
+  async #load(): Promise<void> {
+    const [row] = await this.context.driver.get([this.#headPlace()]);
+    this.#learn(row);
+    this.#isKnown = true;
+  }
+
+  // Another writer's head makes what we remember of the conversation worthless.
+  #learn(row: Row | undefined): SessionHead | undefined {
+    if (row?.value !== this.#row) {
+      this.#tail = undefined;
+      this.#head = row === undefined ? undefined : this.#parse(row);
+      this.#row = row?.value;
+    }
+    return this.#head;
+  }
+
+  #parse(row: Row): SessionHead {
+    const head = parseHead(row.damaged ? "" : row.value, this.context.driver.name);
+    if (head.id !== this.id) throw new SessionConflictError(`Two session ids share one key: "${head.id}".`);
+    return head;
+  }
+
+  #headPlace(): { readonly list: string; readonly key: string } {
+    return { list: this.lists.head, key: "head" };
+  }
+}
+
+/** The texts of messages as they will be stored. */
+export function textsOf(context: StoreContext, messages: readonly Message[]): string[] {
+  const { redact } = context;
+  return messages.map((message) => JSON.stringify(redact === undefined ? message : redact(message)));
+}

@@ -1,0 +1,63 @@
+// The head of a session: its one small row with counts, lease and recent operations. Every change of a session is a change of it.
+import { OffstageError } from "../errors.ts";
+import { isObject, parseJson } from "../messages/json.ts";
+
+/** Who may write runs on the session right now. */
+export interface Lease {
+  /** Grows with every holder, so that a late write of an earlier one is refused. */
+  readonly fence: number;
+  readonly runId: string;
+  /** The process, as `holder.ts` writes it. */
+  readonly holder: string;
+  /** Epoch milliseconds of the last sign of life. */
+  readonly seen: number;
+}
+
+export interface SessionHead {
+  readonly id: string;
+  /** Epoch milliseconds. */
+  readonly created: number;
+  /** Epoch microseconds of the last change of the conversation; unique within a process. */
+  readonly active: number;
+  /** The position of the next message; positions are never used twice. */
+  readonly next: number;
+  readonly count: number;
+  readonly runs: number;
+  readonly fence: number;
+  /** The latest operations, so that one whose reply was lost is not repeated. */
+  readonly operations: readonly string[];
+  readonly lease?: Lease;
+}
+
+const keptOperations = 16;
+
+export function newHead(id: string, created: number): SessionHead {
+  return { id, created, active: 0, next: 0, count: 0, runs: 0, fence: 0, operations: [] };
+}
+
+/** The head with one more operation remembered. */
+export function withOperation(head: SessionHead, operation: string): SessionHead {
+  return { ...head, operations: [...head.operations.slice(1 - keptOperations), operation] };
+}
+
+/** The head without its lease. */
+export function withoutLease(head: SessionHead): SessionHead {
+  const { lease: _, ...rest } = head;
+  return rest;
+}
+
+/** The head a row holds; throws `store-corrupt` where it cannot be read. */
+export function parseHead(text: string, place: string): SessionHead {
+  const value = parseJson(text);
+  const numbers = ["created", "active", "next", "count", "runs", "fence"] as const;
+  const isHead =
+    isObject(value) &&
+    typeof value["id"] === "string" &&
+    Array.isArray(value["operations"]) &&
+    numbers.every((name) => Number.isSafeInteger(value[name]));
+  if (isHead) return value as unknown as SessionHead;
+  throw new OffstageError(
+    "store-corrupt",
+    `The head row of a session in ${place} cannot be read; nothing was changed.`,
+  );
+}

@@ -1,0 +1,29 @@
+// What every part of an open store knows: where rows are, who we are, whom to tell. No behaviour of its own.
+import type { OffstageError } from "../errors.ts";
+import type { Message } from "../messages/message.ts";
+import type { ListNames } from "./row-keys.ts";
+import type { StoreDriver } from "./store-driver.ts";
+
+export interface StoreContext {
+  readonly driver: StoreDriver;
+  readonly lists: ListNames;
+  /** This store as the holder of leases. */
+  readonly holder: string;
+  /** What a message becomes before it is written. */
+  readonly redact: ((message: Message) => Message) | undefined;
+  /** Tells of a row that cannot be read, or a lease that could not be renewed. */
+  report(error: OffstageError): void;
+  /** What gives up the sessions that runs of this store hold, for when it closes. */
+  readonly holds: Set<() => Promise<void>>;
+  /** Epoch microseconds, each later than the one before. */
+  stamp(): number;
+}
+
+/** A clock of epoch microseconds that never gives the same twice. */
+export function stampClock(): () => number {
+  let last = 0;
+  return () => {
+    last = Math.max(last + 1, Math.trunc((performance.timeOrigin + performance.now()) * 1000));
+    return last;
+  };
+}

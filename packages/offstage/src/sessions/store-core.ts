@@ -1,0 +1,54 @@
+// Store core: a driver made usable for one namespace. What Store and PersistentSession both stand on; no face of its own.
+import { randomUUID } from "node:crypto";
+import type { OffstageError } from "../errors.ts";
+import type { Message } from "../messages/message.ts";
+import { holderOf } from "./holder.ts";
+import { type OpenedDriver, openedDriver } from "./opened-driver.ts";
+import { listNames } from "./row-keys.ts";
+import { type SessionCells, sessionCells } from "./session-cells.ts";
+import { stampClock } from "./store-context.ts";
+import type { StoreDriver } from "./store-driver.ts";
+
+export interface CoreOptions {
+  /** Whose sessions these are. Namespaces cannot see each other. Default "". */
+  readonly namespace?: string;
+  /** What a message becomes before it is written, in the conversation and in the journal. */
+  readonly redact?: (message: Message) => Message;
+  /** Told of rows that cannot be read. Default: a warning of the process. */
+  readonly onError?: (error: OffstageError) => void;
+}
+
+export interface StoreCore {
+  readonly driver: OpenedDriver;
+  readonly cells: SessionCells;
+  ready(): Promise<void>;
+  /** The same store for another namespace; the same object for the same name. */
+  namespace(name: string): StoreCore;
+  /** Gives up what runs still hold, then closes the driver. */
+  close(): Promise<void>;
+}
+
+export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCore {
+  const { namespace = "", redact, onError: report = warn } = options;
+  const driver = openedDriver(bare);
+  const holds = new Set<() => Promise<void>>();
+  const shared = { driver, holder: holderOf(randomUUID()), redact, holds, report, stamp: stampClock() };
+  const cores = new Map<string, StoreCore>();
+  const close = async (): Promise<void> => {
+    await Promise.all(Array.from(holds, (giveUp) => giveUp()));
+    await driver.close();
+  };
+  const coreOf = (name: string): StoreCore => {
+    const known = cores.get(name);
+    if (known !== undefined) return known;
+    const cells = sessionCells({ ...shared, lists: listNames(name) });
+    const core = { driver, cells, ready: driver.ready, namespace: coreOf, close };
+    cores.set(name, core);
+    return core;
+  };
+  return coreOf(namespace);
+}
+
+function warn(error: OffstageError): void {
+  process.emitWarning(error.message, { type: "OffstageWarning", code: error.code });
+}

@@ -1,0 +1,96 @@
+// Store: where sessions, runs and spans live. The face over any driver; the policy behind it is in the files beside.
+import type { JsonValue } from "../messages/json.ts";
+import type { SpanData } from "../tracing/span-data.ts";
+import type { Journal, RunRecord } from "./journal.ts";
+import { PersistentSession } from "./persistent-session.ts";
+import { type PruneOptions, type PruneReport, prune } from "./prune.ts";
+import { getRun, getValue, type ListedRun, type ListRunsOptions, listRuns, sessionOfRun } from "./run-list.ts";
+import { deleteSession, getSession, type ListSessionsOptions, listSessions, type SessionInfo } from "./session-list.ts";
+import { findSpans, type SpanPlace } from "./span-list.ts";
+import { addSpans } from "./span-rows.ts";
+import { type CoreOptions, openCore, type StoreCore } from "./store-core.ts";
+import type { StoreDriver } from "./store-driver.ts";
+import { storedJournal } from "./stored-journal.ts";
+import { type Violation, verifyStore } from "./verify-store.ts";
+
+/** An open store. */
+export interface Store extends AsyncDisposable {
+  /** How errors call it. */
+  readonly name: string;
+  /** Opens the place now rather than on first use; rejects with what is wrong with it. */
+  ready(): Promise<void>;
+  /** The session of an id, or a new one. */
+  session(id?: string): PersistentSession;
+  readonly sessions: StoredSessions;
+  readonly runs: StoredRuns;
+  readonly spans: StoredSpans;
+  /** The same store for another namespace. */
+  namespace(name: string): Store;
+  /** Removes old sessions with everything that belongs to them. */
+  prune(options: PruneOptions): Promise<PruneReport>;
+  /** What does not add up in the rows of this namespace; empty where all is well. Changes nothing. */
+  verify(): Promise<Violation[]>;
+  /** Gives up held sessions and closes what the store opened; idempotent. Closes every namespace of it. */
+  close(): Promise<void>;
+}
+
+export interface StoredSessions {
+  /** The most recently active first. */
+  list(options?: ListSessionsOptions): Promise<SessionInfo[]>;
+  get(sessionId: string): Promise<SessionInfo | undefined>;
+  /** Removes a session with its runs and spans; false where there was none. */
+  delete(sessionId: string): Promise<boolean>;
+}
+
+export interface StoredRuns {
+  /** The newest first. */
+  list(options?: ListRunsOptions): Promise<ListedRun[]>;
+  get(runId: string): Promise<RunRecord | undefined>;
+  /** The whole value of a result that was clipped for the model. */
+  value(runId: string, toolCallId: string): Promise<JsonValue | undefined>;
+  /** The journal that can take the run up again. */
+  journal(runId: string): Promise<Journal | undefined>;
+}
+
+export interface StoredSpans {
+  add(spans: readonly SpanData[]): Promise<void>;
+  /** The spans of a run, a trace or a session, in order of their start. */
+  list(place: SpanPlace): Promise<SpanData[]>;
+}
+
+/** A store on a driver: the driver keeps rows, everything else is done here. */
+export function openStoreOn(driver: StoreDriver, options: CoreOptions = {}): Store {
+  return storeOf(openCore(driver, options));
+}
+
+function storeOf(core: StoreCore): Store {
+  const { cells } = core;
+  return {
+    name: core.driver.name,
+    ready: core.ready,
+    session: (id) => new PersistentSession(cells, id),
+    sessions: {
+      list: (options) => listSessions(cells.context, options),
+      get: async (sessionId) => getSession(cells.of(sessionId)),
+      delete: async (sessionId) => deleteSession(cells.of(sessionId)),
+    },
+    runs: {
+      list: (options) => listRuns(cells, options),
+      get: (runId) => getRun(cells, runId),
+      value: (runId, toolCallId) => getValue(cells, runId, toolCallId),
+      journal: async (runId) => {
+        const cell = await sessionOfRun(cells, runId);
+        return cell && storedJournal(cells, cell.id);
+      },
+    },
+    spans: {
+      add: (spans) => addSpans(cells.context, spans),
+      list: (place) => findSpans(cells, place),
+    },
+    namespace: (name) => storeOf(core.namespace(name)),
+    prune: (options) => prune(cells, options),
+    verify: () => verifyStore(cells),
+    close: core.close,
+    [Symbol.asyncDispose]: core.close,
+  };
+}

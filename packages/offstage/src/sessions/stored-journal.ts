@@ -1,0 +1,107 @@
+// The journal of one stored session: takes the session for a run, or for one that is taken up again. The run itself is stored-run.ts.
+import { OffstageError } from "../errors.ts";
+import type { Message } from "../messages/message.ts";
+import { touched } from "./activity.ts";
+import { loadHistory, loadHistoryBefore } from "./conversation.ts";
+import type { Journal, ReopenOptions, RunLog, RunRecord, RunStart } from "./journal.ts";
+import { leased, whenFree } from "./lease.ts";
+import { checkLimit } from "./limit.ts";
+import { runKeys } from "./row-keys.ts";
+import { readRun, readRunRows } from "./run-reader.ts";
+import { indexRun, putRun, type RunRow, runRow } from "./run-rows.ts";
+import { type Change, type SessionCell, textsOf } from "./session-cell.ts";
+import type { SessionCells } from "./session-cells.ts";
+import type { SessionHead } from "./session-head.ts";
+import { storedRun } from "./stored-run.ts";
+
+/** The journal of a session on a store. */
+export function storedJournal(cells: SessionCells, sessionId: string): Journal {
+  return {
+    open: (start) => openRun(cells.of(sessionId), start),
+    reopen: (runId, options) => reopenRun(cells.of(sessionId), runId, options),
+  };
+}
+
+interface Begun {
+  readonly row: RunRow;
+  readonly fence: number;
+  readonly history: readonly Message[];
+}
+
+/** Thrown within a begin whose run row is there already. */
+class KnownRun extends Error {}
+
+async function openRun(cell: SessionCell, start: RunStart): Promise<RunLog> {
+  checkLimit(start.historyLimit, "historyLimit");
+  try {
+    const begin = (): Promise<Begun> => cell.update("run.begin", (head) => beginning(cell, head, start));
+    const { result, leave } = await whenFree(cell, start, begin);
+    return storedRun({ cell, ...result, leave });
+  } catch (error) {
+    if (!(error instanceof KnownRun)) throw error;
+    return reopenRun(cell, start.runId, start);
+  }
+}
+
+// Input, run row, its place in the lists and the lease: one write.
+async function beginning(cell: SessionCell, head: SessionHead, start: RunStart): Promise<Change<Begun>> {
+  const { context } = cell;
+  const held = leased(cell, head, start.runId);
+  const history = await loadHistory(cell, head, start.historyLimit);
+  const appended = textsOf(context, start.input);
+  const next = head.next + appended.length;
+  const begun = runRow(start, cell.id, context.stamp());
+  const row: RunRow = appended.length === 0 ? begun : { ...begun, input: [head.next, next - 1] };
+  const change = touched(cell, held, { next, count: head.count + appended.length, runs: head.runs + 1 });
+  return {
+    result: { row, fence: held.fence, history },
+    head: change.head,
+    appended,
+    writes: [...change.writes, putRun(context, row), ...indexRun(cell, row)],
+    checks: [{ list: context.lists.run(row.runId), key: runKeys.row, value: undefined }],
+    onRefused: ([known]) => {
+      if (known !== undefined) throw new KnownRun();
+    },
+  };
+}
+
+async function reopenRun(cell: SessionCell, runId: string, options: ReopenOptions): Promise<RunLog> {
+  checkLimit(options.historyLimit, "historyLimit");
+  const take = (): Promise<Reopened> =>
+    cell.update("run.begin", (head) => reopening(cell, head, { ...options, runId }));
+  const { result, leave } = await whenFree(cell, options, take);
+  return storedRun({ cell, ...result, leave });
+}
+
+interface Reopened extends Begun {
+  readonly recorded: RunRecord;
+}
+
+type Reopening = ReopenOptions & { readonly runId: string };
+
+async function reopening(cell: SessionCell, head: SessionHead, options: Reopening): Promise<Change<Reopened>> {
+  const held = leased(cell, head, options.runId);
+  const found = await resumable(cell, options.runId);
+  const row: RunRow = { ...found, status: "running" };
+  const recorded = await readRun(cell, found);
+  const history = await historyOf(cell, found, options);
+  return { result: { row, fence: held.fence, history, recorded }, head: held, writes: [putRun(cell.context, row)] };
+}
+
+async function resumable(cell: SessionCell, runId: string): Promise<RunRow> {
+  const [row] = await readRunRows(cell.context, [runId]);
+  if (row === undefined || row.sessionId !== cell.id) {
+    throw new OffstageError("run-not-found", `There is no run "${runId}" in session "${cell.id}".`);
+  }
+  if (row.rootRunId !== undefined) throw notResumable(row, `belongs to run "${row.rootRunId}"; resume that one`);
+  if (row.status === "completed" || row.status === "stopped") throw notResumable(row, `is ${row.status}`);
+  return row;
+}
+
+function notResumable({ runId }: RunRow, why: string): OffstageError {
+  return new OffstageError("run-not-resumable", `Run "${runId}" cannot be resumed: it ${why}.`);
+}
+
+function historyOf(cell: SessionCell, { input }: RunRow, { historyLimit }: ReopenOptions): Promise<readonly Message[]> {
+  return loadHistoryBefore(cell, input?.[0] ?? Number.MAX_SAFE_INTEGER, historyLimit);
+}

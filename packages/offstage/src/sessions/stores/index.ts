@@ -1,0 +1,41 @@
+// The list of back ends. Each is loaded when it is first used; to add one is to add a file and a line here.
+import type { StoreDriver } from "../store-driver.ts";
+import type { SqliteDriver, SqliteOptions } from "./sqlite.ts";
+
+export type { SqliteOptions } from "./sqlite.ts";
+
+export const drivers = {
+  memory: (): StoreDriver =>
+    lazyDriver("the store in memory", async () => (await import("./memory.ts")).memoryDriver()),
+  sqlite: (options: SqliteOptions = {}): LazyDriver<SqliteDriver> =>
+    lazyDriver(`SQLite at "${options.path ?? "offstage.db"}"`, async () =>
+      (await import("./sqlite.ts")).sqliteDriver(options),
+    ),
+} as const;
+
+/** A driver whose module is imported when it is opened. */
+export interface LazyDriver<D extends StoreDriver> extends StoreDriver {
+  load(): Promise<D>;
+}
+
+function lazyDriver<D extends StoreDriver>(name: string, make: () => Promise<D>): LazyDriver<D> {
+  let loading: Promise<D> | undefined;
+  let driver: D | undefined;
+  const load = async (): Promise<D> => {
+    loading ??= make();
+    driver = await loading;
+    return driver;
+  };
+  const call = <T>(work: (driver: D) => Promise<T>): Promise<T> =>
+    driver === undefined ? load().then(work) : work(driver);
+  return {
+    name,
+    load,
+    open: () => call((loaded) => loaded.open()),
+    prepare: (version) => call((loaded) => loaded.prepare(version)),
+    get: (places) => call((loaded) => loaded.get(places)),
+    read: (list, range) => call((loaded) => loaded.read(list, range)),
+    commit: (commit) => call((loaded) => loaded.commit(commit)),
+    close: async () => driver?.close(),
+  };
+}

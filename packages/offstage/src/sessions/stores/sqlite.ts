@@ -1,0 +1,137 @@
+// SQLite: rows in one table of one file, through node:sqlite. Loaded on first use; nothing else to install.
+import type { DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
+import type { Check, Commit, Row, RowPlace, RowRange, StoreDriver, Write } from "../store-driver.ts";
+import { loadSqlite, openFile, prepareFile, type SqliteOptions } from "./sqlite/file.ts";
+import { typedError } from "./sqlite/typed-error.ts";
+
+export type { SqliteOptions } from "./sqlite/file.ts";
+
+/** A SQLite file as a driver, and the one thing only a file can do. */
+export interface SqliteDriver extends StoreDriver {
+  /** Writes a consistent copy to a new file while others go on working. */
+  backup(path: string): Promise<void>;
+}
+
+export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
+  const { path = "offstage.db" } = options;
+  const name = path === ":memory:" ? "SQLite in memory" : `SQLite file "${path}"`;
+  let database: DatabaseSync | undefined;
+  let rows: Rows | undefined;
+  const guard = <T>(work: () => T): Promise<T> => {
+    try {
+      return Promise.resolve(work());
+    } catch (error) {
+      return Promise.reject(typedError(error, name));
+    }
+  };
+  const opened = (): Rows => {
+    if (rows === undefined) throw new Error("prepare() comes first");
+    return rows;
+  };
+  return {
+    name,
+    open: () =>
+      guard(() => {
+        const found = openFile({ ...options, path });
+        database = found.database;
+        if (found.version > 0) rows = rowsOf(database);
+        return found.version;
+      }),
+    prepare: (version) =>
+      guard(() => {
+        if (database === undefined) throw new Error("open() comes first");
+        prepareFile(database, version);
+        rows = rowsOf(database);
+      }),
+    get: (places) => guard(() => places.map((place) => opened().at(place))),
+    read: (list, range) => guard(() => opened().read(list, range)),
+    commit: (commit) => guard(() => opened().commit(commit)),
+    backup: async (target) => {
+      if (database === undefined) throw new Error("open() comes first");
+      await loadSqlite()
+        .backup(database, target)
+        .catch((error) => {
+          throw typedError(error, name);
+        });
+    },
+    close: () =>
+      guard(() => {
+        rows = undefined;
+        database?.close();
+        database = undefined;
+      }),
+  };
+}
+
+interface Rows {
+  at(place: RowPlace): Row | undefined;
+  read(list: string, range?: RowRange): Row[];
+  commit(commit: Commit): (Row | undefined)[] | undefined;
+}
+
+interface StoredRow {
+  readonly key: string;
+  readonly value: string;
+  readonly sum: number;
+}
+
+function rowsOf(database: DatabaseSync): Rows {
+  const prepare = (sql: string) => database.prepare(sql);
+  const range = "SELECT key, value, sum FROM offstage WHERE list = ? AND key >= ? AND key < ? ORDER BY key";
+  const begin = prepare("BEGIN IMMEDIATE");
+  const end = prepare("COMMIT");
+  const undo = prepare("ROLLBACK");
+  const one = prepare("SELECT key, value, sum FROM offstage WHERE list = ? AND key = ?");
+  const forward = prepare(`${range} LIMIT ?`);
+  const backward = prepare(`${range} DESC LIMIT ?`);
+  const put = prepare(
+    "INSERT INTO offstage (list, key, value, sum) VALUES (?, ?, ?, ?) ON CONFLICT (list, key) DO UPDATE SET value = excluded.value, sum = excluded.sum",
+  );
+  const drop = prepare("DELETE FROM offstage WHERE list = ? AND key = ?");
+  const dropList = prepare("DELETE FROM offstage WHERE list = ?");
+
+  const at = ({ list, key }: RowPlace): Row | undefined => {
+    const row = one.get(list, key) as unknown as StoredRow | undefined;
+    return row && checked(list, row);
+  };
+  const apply = ({ list, key, value }: Write): void => {
+    if (key === undefined) dropList.run(list);
+    else if (value === undefined) drop.run(list, key);
+    else put.run(list, key, value, sumOf(list, key, value));
+  };
+  const isRefused = (checks: readonly Check[]): boolean => checks.some((check) => at(check)?.value !== check.value);
+
+  return {
+    at,
+    read: (list, { from = "", before = "\x7f", limit = -1, reverse = false } = {}) => {
+      const found = (reverse ? backward : forward).all(list, from, before, limit) as unknown as StoredRow[];
+      return found.map((row) => checked(list, row));
+    },
+    commit: ({ checks, writes }) => {
+      begin.run();
+      try {
+        if (isRefused(checks)) {
+          const current = checks.map(at);
+          undo.run();
+          return current;
+        }
+        for (const write of writes) apply(write);
+        end.run();
+        return undefined;
+      } catch (error) {
+        if (database.isTransaction) undo.run();
+        throw error;
+      }
+    },
+  };
+}
+
+function checked(list: string, { key, value, sum }: StoredRow): Row {
+  return sum === sumOf(list, key, value) ? { key, value } : { key, value, damaged: true };
+}
+
+// A flipped bit in a text is invisible to SQLite.
+function sumOf(list: string, key: string, value: string): number {
+  return crc32(value, crc32(key, crc32(list)));
+}

@@ -1,0 +1,120 @@
+// The file of a SQLite store: made whole or not at all, recognised before anything is written to it.
+import { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { OffstageError } from "../../../errors.ts";
+
+type Sqlite = typeof import("node:sqlite");
+
+export interface SqliteOptions {
+  /** The file, or ":memory:". Made, with its folders, where it is missing. Default "offstage.db". */
+  readonly path?: string;
+  /** "full" survives a power cut at once, at a higher price; "normal" survives any crash of a process. Default "normal". */
+  readonly durability?: "normal" | "full";
+  /** How long to wait for another process that writes. Default 5000. */
+  readonly timeoutMs?: number;
+  /** The size the file may reach; a write beyond it fails with `store-full`. Default: as much as the disk has. */
+  readonly maxBytes?: number;
+}
+
+// "OFFS" in ASCII: how SQLite files say whose they are.
+const applicationId = 0x4f464653;
+const magic = "SQLite format 3\0";
+
+/** node:sqlite, without the warning that it is experimental. */
+export function loadSqlite(): Sqlite {
+  const { emitWarning } = process;
+  process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
+    if (!String(warning).includes("SQLite is an experimental feature")) emitWarning.call(process, warning, ...rest);
+  }) as typeof process.emitWarning;
+  try {
+    return process.getBuiltinModule("node:sqlite");
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+type OpenOptions = SqliteOptions & { readonly path: string };
+
+/** Opens a file, made first where it is missing, and gives its schema version; 0 where it has none yet. */
+export function openFile(options: OpenOptions): { database: DatabaseSync; version: number } {
+  const { path } = options;
+  if (path === ":memory:") return { database: connect(options), version: 0 };
+  if (!existsSync(path)) createFile(options);
+  checkFile(path);
+  const database = connect(options);
+  try {
+    const version = versionOf(database, path);
+    if (version > 0) database.exec("PRAGMA journal_mode = WAL");
+    return { database, version };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Makes the table and records the version. */
+export function prepareFile(database: DatabaseSync, version: number): void {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    database.exec(
+      "CREATE TABLE IF NOT EXISTS offstage (list TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (list, key))",
+    );
+    database.exec(`PRAGMA application_id = ${applicationId}`);
+    database.exec(`PRAGMA user_version = ${version}`);
+    database.exec("COMMIT");
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function connect({ path, durability = "normal", timeoutMs = 5_000, maxBytes }: OpenOptions): DatabaseSync {
+  const { DatabaseSync } = loadSqlite();
+  const database = new DatabaseSync(path, { timeout: timeoutMs });
+  database.exec(`PRAGMA synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
+  if (maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.trunc(maxBytes / 4096))}`);
+  return database;
+}
+
+// Others must never see a file that is empty or half made: it is finished under another name and then linked into place.
+function createFile({ path, ...options }: OpenOptions): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}.new`;
+  try {
+    const database = connect({ ...options, path: draft });
+    prepareFile(database, 0);
+    database.exec("PRAGMA journal_mode = WAL");
+    database.close();
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(draft + suffix, { force: true });
+  }
+}
+
+function checkFile(path: string): void {
+  if (!statSync(path).isFile()) throw foreign(path, "is not a file");
+  const bytes = Buffer.alloc(magic.length);
+  const file = openSync(path, "r");
+  const length = readSync(file, bytes);
+  closeSync(file);
+  if (length === 0) throw emptyFile(path);
+  if (bytes.toString("latin1") !== magic) throw foreign(path, "is not a SQLite database");
+}
+
+function versionOf(database: DatabaseSync, path: string): number {
+  const id = database.prepare("PRAGMA application_id").get()?.["application_id"];
+  if (id !== applicationId) throw foreign(path, "is a database of another program");
+  return Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
+}
+
+function foreign(path: string, what: string): OffstageError {
+  return new OffstageError("store-foreign", `"${path}" ${what}. Nothing was changed; choose another path.`);
+}
+
+function emptyFile(path: string): OffstageError {
+  const message = `"${path}" is empty: it was cut off, or is not a store. Remove it to begin a new one; nothing was changed.`;
+  return new OffstageError("store-corrupt", message);
+}

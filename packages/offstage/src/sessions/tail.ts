@@ -1,0 +1,31 @@
+// Tail: the latest messages of a session as this process last wrote or read them, so that the next run need not read them again.
+import type { Message } from "../messages/message.ts";
+import { deepFreeze } from "./plain-json.ts";
+
+const mostMessages = 256;
+const mostCharacters = 256 * 1024;
+
+/** A bounded window on the end of a conversation. Its messages are frozen, since every run that starts from it shares them. */
+export interface Tail {
+  readonly messages: readonly Message[];
+  /** The window holds the whole conversation. */
+  readonly isWhole: boolean;
+  /** The length of its messages as text. */
+  readonly size: number;
+}
+
+export const emptyTail: Tail = { messages: [], isWhole: true, size: 0 };
+
+/** The messages of these texts as a window. */
+export function tailOf(texts: readonly string[], isWhole: boolean): Tail {
+  return extendTail({ ...emptyTail, isWhole }, texts);
+}
+
+/** The window with further messages; past its bounds the older half is let go. */
+export function extendTail(tail: Tail, texts: readonly string[]): Tail {
+  const messages = tail.messages.concat(texts.map((text) => deepFreeze(JSON.parse(text) as Message)));
+  const size = texts.reduce((sum, text) => sum + text.length, tail.size);
+  if (messages.length <= mostMessages && size <= mostCharacters) return { messages, isWhole: tail.isWhole, size };
+  const kept = messages.slice(messages.length >> 1);
+  return { messages: kept, isWhole: false, size: size * (kept.length / messages.length) };
+}

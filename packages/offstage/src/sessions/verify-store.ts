@@ -1,0 +1,68 @@
+// Verify: reads a whole namespace and says what does not add up. The invariant checker of tests and of operators; changes nothing.
+import { toolCallsOf } from "../messages/message.ts";
+import { activityKey } from "./activity.ts";
+import type { RunRecord } from "./journal.ts";
+import { keyNumber } from "./row-keys.ts";
+import { getRun, listRuns } from "./run-list.ts";
+import type { SessionCells } from "./session-cells.ts";
+import { sessionCells } from "./session-cells.ts";
+import { listSessions, type SessionInfo } from "./session-list.ts";
+
+/** One thing that is wrong. */
+export interface Violation {
+  readonly sessionId?: string;
+  readonly runId?: string;
+  readonly problem: string;
+}
+
+/** Everything that is wrong in a namespace. */
+export async function verifyStore(open: SessionCells): Promise<Violation[]> {
+  const found: Violation[] = [];
+  const cells = sessionCells({ ...open.context, report: (error) => found.push({ problem: error.message }) });
+  for (const session of await listSessions(cells.context)) found.push(...(await checkSession(cells, session)));
+  for (const { runId } of await listRuns(cells)) found.push(...(await checkRun(cells, runId)));
+  return found;
+}
+
+async function checkSession(cells: SessionCells, info: SessionInfo): Promise<Violation[]> {
+  const { sessionId } = info;
+  const cell = cells.of(sessionId);
+  const head = await cell.head();
+  const rows = await cells.context.driver.read(cell.lists.messages);
+  if (head === undefined) return [{ sessionId, problem: "is listed and has no head" }];
+  const problems: string[] = [];
+  if (rows.length !== head.count) problems.push(`says ${head.count} messages and has ${rows.length}`);
+  if (rows.some(({ key }) => keyNumber(key) >= head.next)) problems.push("has a message past its end");
+  if (activityKey(head) !== info.cursor) problems.push("is listed at a wrong place");
+  if (info.messageCount !== head.count) problems.push("is listed with a wrong count");
+  return problems.map((problem) => ({ sessionId, problem }));
+}
+
+async function checkRun(cells: SessionCells, runId: string): Promise<Violation[]> {
+  const run = await getRun(cells, runId);
+  if (run === undefined) return [{ runId, problem: "is listed and has no row" }];
+  const problems = [...stepProblems(run), ...endProblems(run)];
+  const beneath = await Promise.all(run.children.map((child) => checkRun(cells, child.runId)));
+  return [...problems.map((problem) => ({ sessionId: run.sessionId, runId, problem })), ...beneath.flat()];
+}
+
+function stepProblems({ steps, openStep }: RunRecord): string[] {
+  const problems = steps.flatMap(({ step, messages }, index) => {
+    const results = new Set(messages.flatMap((message) => (message.role === "tool" ? message.tool_call_id : [])));
+    const calls = messages.flatMap((message) => toolCallsOf(message).map(({ id }) => id));
+    const unanswered = calls.filter((id) => !results.has(id));
+    return [
+      ...(step === index + 1 ? [] : [`has step ${step} at place ${index + 1}`]),
+      ...(unanswered.length === 0 ? [] : [`has unanswered calls in step ${step}: ${unanswered.join(", ")}`]),
+    ];
+  });
+  if (openStep !== undefined && openStep.step <= steps.length)
+    problems.push(`has an open step ${openStep.step} before its last`);
+  return problems;
+}
+
+function endProblems({ status, endedAt, openStep }: RunRecord): string[] {
+  const isOver = status !== "running" && status !== "interrupted";
+  if (isOver && endedAt === undefined) return ["is over and has no end"];
+  return status === "completed" && openStep !== undefined ? ["is completed and has an open step"] : [];
+}

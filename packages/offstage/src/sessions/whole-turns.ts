@@ -1,0 +1,32 @@
+// Whole turns: which of the latest messages a run gets to see. A turn begins with a user message.
+import type { Message } from "../messages/message.ts";
+
+/**
+ * The latest `limit` messages, cut from the front to the next user message; the newest turn is whole whatever its
+ * length. `isWhole` says that the list is the whole conversation; undefined means that earlier messages are needed.
+ */
+export function wholeTurns(
+  messages: readonly Message[],
+  limit: number | undefined,
+  isWhole: boolean,
+): readonly Message[] | undefined {
+  if (limit === 0) return [];
+  if (limit === undefined || messages.length <= limit) {
+    if (isWhole) return messages;
+    if (limit === undefined || messages.length < limit) return undefined;
+  }
+  const start = Math.max(0, messages.length - limit);
+  const first = firstUser(messages, start) ?? lastUserBefore(messages, start);
+  if (first !== undefined) return messages.slice(first);
+  return isWhole ? messages.slice(start) : undefined;
+}
+
+function firstUser(messages: readonly Message[], start: number): number | undefined {
+  for (let i = start; i < messages.length; i++) if (messages[i]?.role === "user") return i;
+  return undefined;
+}
+
+function lastUserBefore(messages: readonly Message[], start: number): number | undefined {
+  for (let i = start - 1; i >= 0; i--) if (messages[i]?.role === "user") return i;
+  return undefined;
+}

@@ -1,0 +1,123 @@
+// Claims about runs that did not end: they say so, nothing is lost, and they can be taken up again.
+import assert from "node:assert/strict";
+import { isOffstageError } from "../../errors.ts";
+import type { RunLog } from "../../sessions/journal.ts";
+import { journalOf } from "../../sessions/journal-of.ts";
+import type { Store } from "../../sessions/store.ts";
+import { calling, ended, open, resultOf, type StoreClaim, start, step, texts, turn } from "./claim.ts";
+
+export const resumeClaims: readonly StoreClaim[] = [
+  {
+    name: "a run that is given up reads as interrupted and frees its session",
+    async claim(store) {
+      const log = await open(store, "a", start("r", "question"));
+      const child = await log.child(start("child", "sub"));
+      await child.intend(1, calling("c"));
+      await log.abandon();
+      assert.equal((await store.runs.get("r"))?.status, "interrupted");
+      assert.equal((await store.runs.get("child"))?.status, "interrupted");
+      assert.deepEqual(
+        (await store.runs.list({ status: "interrupted" })).map(({ runId }) => runId),
+        ["r"],
+      );
+      await turn(store, "a", 2);
+      assert.equal((await store.runs.get("r"))?.status, "interrupted");
+    },
+  },
+  {
+    name: "a run taken up again knows its steps, its calls and the results it has",
+    async claim(store) {
+      await turn(store, "a", 0);
+      await leftOpen(store);
+      const log = await reopen(store, "r");
+      assert.deepEqual(texts(log.history), ["question 0", "answer 0"]);
+      assert.equal(log.recorded?.status, "interrupted");
+      assert.deepEqual(texts(log.recorded?.input ?? []), ["question"]);
+      assert.deepEqual(
+        log.recorded?.steps.map((each) => each.step),
+        [1],
+      );
+      assert.equal(log.recorded?.openStep?.step, 2);
+      assert.deepEqual(log.recorded?.openStep?.results, [resultOf("b")]);
+      assert.deepEqual(
+        log.recorded?.openStep?.pending.map(({ id }) => id),
+        ["c", "d"],
+      );
+      assert.equal((await store.runs.get("r"))?.status, "running");
+      await log.step(step(2, [calling("b", "c", "d"), resultOf("b"), resultOf("c"), resultOf("d")]));
+      await log.end(ended("answer"));
+      assert.deepEqual(texts(await store.session("a").getItems()), ["question 0", "answer 0", "question", "answer"]);
+      assert.equal((await store.runs.get("r"))?.status, "completed");
+      assert.deepEqual(await store.verify(), []);
+    },
+  },
+  {
+    name: "opening a run of a known id takes it up again, and the question is there once",
+    async claim(store) {
+      await leftOpen(store);
+      const log = await open(store, "a", start("r", "question"));
+      assert.equal(log.recorded?.steps.length, 1);
+      await log.end(ended("answer"));
+      assert.deepEqual(texts(await store.session("a").getItems()), ["question", "answer"]);
+    },
+  },
+  {
+    name: "a run that waits keeps its calls, and goes on where it was",
+    async claim(store) {
+      const log = await open(store, "a", start("r", "question"));
+      await log.intend(1, calling("c"));
+      await log.end(ended("", { status: "waiting", reason: "approval", answer: [] }));
+      assert.deepEqual(
+        (await store.runs.list({ status: "waiting" })).map(({ runId }) => runId),
+        ["r"],
+      );
+      const again = await reopen(store, "r");
+      assert.equal(again.recorded?.status, "waiting");
+      assert.deepEqual(
+        again.recorded?.openStep?.pending.map(({ id }) => id),
+        ["c"],
+      );
+      await again.step(step(1, [calling("c"), resultOf("c")]));
+      await again.end(ended("answer"));
+      assert.equal((await store.runs.get("r"))?.status, "completed");
+    },
+  },
+  {
+    name: "a subagent's run is taken up again under its parent",
+    async claim(store) {
+      const log = await open(store, "a", start("r", "question"));
+      const child = await log.child(start("child", "sub"));
+      await child.step(step(1, [calling("x"), resultOf("x")]));
+      await log.abandon();
+      const again = await reopen(store, "r");
+      assert.equal(again.recorded?.children[0]?.runId, "child");
+      const childAgain = await again.child(start("child", "sub"));
+      assert.equal(childAgain.recorded?.steps.length, 1);
+      await childAgain.end(ended("sub-answer"));
+      await again.end(ended("answer"));
+      assert.equal((await store.runs.get("child"))?.status, "completed");
+    },
+  },
+  {
+    name: "a run that completed, or is not there, cannot be taken up",
+    async claim(store) {
+      await turn(store, "a", 1);
+      await assert.rejects(reopen(store, "run-a-1"), (error) => isOffstageError(error, "run-not-resumable"));
+      await assert.rejects(reopen(store, "nobody"), (error) => isOffstageError(error, "run-not-found"));
+      await turn(store, "a", 2);
+    },
+  },
+];
+
+async function leftOpen(store: Store): Promise<void> {
+  const log = await open(store, "a", start("r", "question"));
+  await log.intend(1, calling("a"));
+  await log.step(step(1, [calling("a"), resultOf("a")]));
+  await log.intend(2, calling("b", "c", "d"));
+  await log.settle(2, resultOf("b"));
+  await log.abandon();
+}
+
+function reopen(store: Store, runId: string): Promise<RunLog> {
+  return store.session("a")[journalOf]().reopen(runId, { historyLimit: 50, onBusy: "queue" });
+}

@@ -1,0 +1,75 @@
+// Claims about two handles on one place, as two processes would have.
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SessionBusyError } from "../../sessions/session-errors.ts";
+import type { Store } from "../../sessions/store.ts";
+import { ended, open, said, start, texts, turn } from "./claim.ts";
+
+export interface SharedClaim {
+  readonly name: string;
+  claim(one: Store, other: Store): Promise<void>;
+}
+
+export const sharedClaims: readonly SharedClaim[] = [
+  {
+    name: "what one handle writes the other reads",
+    async claim(one, other) {
+      await one.session("a").addItem(said("1"));
+      assert.deepEqual(texts(await other.session("a").getItems()), ["1"]);
+      await turn(other, "a", 2);
+      await turn(one, "a", 3);
+      const expected = ["1", "question 2", "answer 2", "question 3", "answer 3"];
+      assert.deepEqual(texts(await other.session("a").getItems()), expected);
+      assert.deepEqual(await one.verify(), []);
+    },
+  },
+  {
+    name: "items added through both handles at once are all there",
+    async claim(one, other) {
+      const adding = Array.from({ length: 50 }, (_, n) =>
+        [one, other].map((store) => store.session("a").addItem(said(`${n}`))),
+      );
+      await Promise.all(adding.flat());
+      assert.equal(await one.session("a").getItemCount(), 100);
+      assert.equal((await other.session("a").getItems()).length, 100);
+      assert.deepEqual(await one.verify(), []);
+    },
+  },
+  {
+    name: "a run on one handle waits for the run on the other",
+    async claim(one, other) {
+      const first = await open(one, "a", start("r1", "one"));
+      await assert.rejects(open(other, "a", start("r2", "two", { onBusy: "reject" })), SessionBusyError);
+      assert.equal((await other.runs.get("r1"))?.status, "running");
+      const waiting = open(other, "a", start("r2", "two"));
+      await sleep(20);
+      await first.end(ended("done"));
+      const second = await waiting;
+      assert.deepEqual(texts(second.history), ["one", "done"]);
+      await second.end(ended("done"));
+      assert.deepEqual(texts(await one.session("a").getItems()), ["one", "done", "two", "done"]);
+    },
+  },
+  {
+    name: "runs on both handles at once do not interleave",
+    async claim(one, other) {
+      await Promise.all(
+        Array.from({ length: 10 }, (_, n) => [turn(one, "a", `one ${n}`), turn(other, "a", `other ${n}`)]).flat(),
+      );
+      const items = texts(await one.session("a").getItems()) as string[];
+      assert.equal(items.length, 40);
+      for (let i = 0; i < items.length; i += 2) assert.equal(items[i + 1], items[i]?.replace("question", "answer"));
+      assert.deepEqual(await other.verify(), []);
+    },
+  },
+  {
+    name: "a session held by a closed handle is free",
+    async claim(one, other) {
+      await open(one, "a", start("r1", "one"));
+      await one.close();
+      const second = await open(other, "a", start("r2", "two", { onBusy: "reject" }));
+      assert.equal((await other.runs.get("r1"))?.status, "interrupted");
+      await second.abandon();
+    },
+  },
+];
