@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { afterEach, expect, test } from "vitest";
+import { TraceContext } from "./trace-context.ts";
+import { configureTracing } from "./trace-state.ts";
+import { parseTraceparent } from "./traceparent.ts";
+import { withSpan, withTrace } from "./with-span.ts";
+
+const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+const spanId = "00f067aa0ba902b7";
+const traceparent = `00-${traceId}-${spanId}-01`;
+
+afterEach(() => configureTracing());
+
+test("a trace continues the caller's: same id, and the caller's span above its own", async () => {
+  const trace = TraceContext.fromHeaders({ traceparent });
+  expect(trace?.traceId).toBe(traceId);
+  const span = trace?.span("s");
+  expect([span?.parentSpanId, span?.parentIsRemote]).toEqual([spanId, true]);
+  await withTrace("t", { headers: new Headers({ traceparent }) }, async (continued) => {
+    expect(continued.traceId).toBe(traceId);
+    await withSpan("outer", async (outer) => {
+      expect(outer.parentSpanId).toBe(spanId);
+      await withSpan("inner", (inner) =>
+        expect([inner.parentSpanId, inner.parentIsRemote]).toEqual([outer.spanId, false]),
+      );
+    });
+  });
+});
+
+test("the headers of a trace name it and the current span", async () => {
+  await withTrace("t", async (trace) => {
+    await withSpan("s", (span) => {
+      expect(trace.toHeaders()).toEqual({ traceparent: `00-${trace.traceId}-${span.spanId}-01` });
+    });
+    const above = trace.toHeaders();
+    expect(TraceContext.fromHeaders(above)?.traceId).toBe(trace.traceId);
+  });
+});
+
+test("headers passed through a trace without spans keep the caller's span and vendor data", () => {
+  const headers = { traceparent, tracestate: "vendor=1" };
+  expect(TraceContext.fromHeaders(headers)?.toHeaders()).toEqual(headers);
+});
+
+test("header names are read in any case, from objects with lists too", () => {
+  expect(TraceContext.fromHeaders({ TraceParent: traceparent })?.traceId).toBe(traceId);
+  expect(TraceContext.fromHeaders({ traceparent: [traceparent] })?.traceId).toBe(traceId);
+});
+
+test.each([
+  ["nothing", undefined],
+  ["not a traceparent", "hello"],
+  ["a trace id of zeros", `00-${"0".repeat(32)}-${spanId}-01`],
+  ["a span id of zeros", `00-${traceId}-${"0".repeat(16)}-01`],
+  ["upper case", `00-${traceId.toUpperCase()}-${spanId}-01`],
+  ["version ff", `ff-${traceId}-${spanId}-01`],
+  ["more fields in version 00", `00-${traceId}-${spanId}-01-extra`],
+  ["a short trace id", `00-${traceId.slice(1)}-${spanId}-01`],
+])("%s is no caller's trace, and a new one is opened instead", async (_, value) => {
+  expect(TraceContext.fromHeaders({ traceparent: value })).toBeUndefined();
+  await withTrace("t", { headers: { traceparent: value } }, (trace) => {
+    expect(trace.traceId).toMatch(/^[0-9a-f]{32}$/);
+    expect(trace.traceId).not.toBe(traceId);
+  });
+});
+
+test("a later version with more fields is read by its first four", () => {
+  expect(parseTraceparent({ traceparent: `01-${traceId}-${spanId}-01-what-the-future-holds` })?.traceId).toBe(traceId);
+});
+
+test("a caller that does not sample is followed, and told so onward", async () => {
+  await withTrace("t", { headers: { traceparent: `00-${traceId}-${spanId}-00` } }, async (trace) => {
+    await withSpan("s", async () => {});
+    expect(trace.getSpans()).toEqual([]);
+    expect(trace.toHeaders().traceparent).toBe(`00-${traceId}-${spanId}-00`);
+  });
+});
+
+test("what goes out comes in again, and no header text makes reading throw", () => {
+  const hex = (length: number) =>
+    fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length });
+  fc.assert(
+    fc.property(hex(32), hex(16), fc.boolean(), (trace, span, sampled) => {
+      fc.pre(!/^0+$/.test(trace) && !/^0+$/.test(span));
+      const read = parseTraceparent({ traceparent: `00-${trace}-${span}-${sampled ? "01" : "00"}` });
+      expect(read).toEqual({ traceId: trace, parentSpanId: span, sampled, tracestate: undefined });
+    }),
+  );
+  fc.assert(fc.property(fc.string(), (text) => void parseTraceparent({ traceparent: text, tracestate: text })));
+});
