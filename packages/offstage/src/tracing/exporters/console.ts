@@ -9,7 +9,7 @@ const MAX_HELD = 10_000;
 
 export interface ConsoleExporterOptions {
   /** Where the text goes. Default: standard error. */
-  readonly write?: (text: string) => void;
+  readonly write?: (text: string) => unknown;
   /** Colours by status. Default: where standard error is a terminal that shows them. */
   readonly color?: boolean;
   /** Takes secrets out of every text. Default: the usual ones. */
@@ -18,7 +18,7 @@ export interface ConsoleExporterOptions {
 
 /** An exporter that prints. Spans are held until their root ends, or until 10,000 are held, or until `flush`. */
 export function consoleExporter(options: ConsoleExporterOptions = {}): SpanExporter {
-  const { write = (text) => void process.stderr.write(text), color = hasColor(), redact = redactor() } = options;
+  const { write = (text) => process.stderr.write(text), color = hasColor(), redact = redactor() } = options;
   const held = new Map<string, SpanData[]>();
   let count = 0;
   let isOpen = true;

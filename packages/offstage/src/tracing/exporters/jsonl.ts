@@ -22,11 +22,16 @@ export function jsonlExporter(options: JsonlExporterOptions): SpanExporter {
   let isOpen = true;
 
   async function write(): Promise<void> {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    while (waiting !== "") {
-      const lines = waiting;
+    try {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      while (waiting !== "") {
+        const lines = waiting;
+        waiting = "";
+        await appendFile(path, lines, { mode: 0o600 });
+      }
+    } catch (error) {
       waiting = "";
-      await appendFile(path, lines, { mode: 0o600 });
+      throw error;
     }
   }
 

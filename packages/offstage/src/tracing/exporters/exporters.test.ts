@@ -1,0 +1,116 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { checkSpans } from "../../testing/check-spans.ts";
+import { type ExporterUnderTest, spanExporterContract } from "../../testing/span-exporter-contract.ts";
+import type { SpanData } from "../span-data.ts";
+import { TraceSpan } from "../trace-span.ts";
+import { withSpan, withTrace } from "../with-span.ts";
+import { consoleExporter } from "./console.ts";
+import { jsonlExporter } from "./jsonl.ts";
+import { memoryExporter } from "./memory.ts";
+
+function readLines(path: string): SpanData[] {
+  const text = readFileSync(path, { encoding: "utf8", flag: "a+" });
+  return text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+
+function folder(): string {
+  return mkdtempSync(join(tmpdir(), "offstage-spans-"));
+}
+
+const subjects: Record<string, () => ExporterUnderTest> = {
+  memory() {
+    const exporter = memoryExporter();
+    return { exporter, exported: () => exporter.spans.map((span) => span.name) };
+  },
+  jsonl() {
+    const parent = folder();
+    const path = join(parent, "new", "spans.jsonl");
+    const exporter = jsonlExporter({ path });
+    const exported = async () => {
+      await exporter.flush();
+      try {
+        return readLines(path).map((span) => span.name);
+      } catch {
+        return [];
+      }
+    };
+    return { exporter, exported, close: () => rmSync(parent, { recursive: true }) };
+  },
+  console() {
+    const text: string[] = [];
+    const exporter = consoleExporter({ color: false, write: (more) => text.push(more) });
+    return { exporter, exported: () => [...text.join("").matchAll(/^. (\S+)/gm)].map(([, name]) => name ?? "") };
+  },
+};
+
+for (const [name, open] of Object.entries(subjects)) {
+  test.each(spanExporterContract(open))(`${name}: $name`, ({ run }) => run());
+}
+
+test("memory keeps the latest spans up to its limit, cheaply", () => {
+  const exporter = memoryExporter({ limit: 3 });
+  for (let i = 0; i < 10_000; i++) exporter.export([new TraceSpan({ name: `${i}`, endTime: Date.now() })]);
+  expect(exporter.spans.map((span) => span.name)).toEqual(["9997", "9998", "9999"]);
+  exporter.clear();
+  expect(exporter.spans).toEqual([]);
+  expect(() => memoryExporter({ limit: -1 })).toThrow(RangeError);
+});
+
+test("JSONL holds whole spans that read back as they were, in a file only its owner reads", async () => {
+  const parent = folder();
+  onTestFinished(() => rmSync(parent, { recursive: true }));
+  const path = join(parent, "spans.jsonl");
+  const memory = memoryExporter();
+  const jsonl = jsonlExporter({ path });
+  await withTrace("t", { groupId: "g", exporters: [memory, jsonl] }, async () => {
+    await withSpan("a", { metadata: { list: [1, { deep: null }] } }, () => withSpan("b", async () => {}));
+  });
+  await jsonl.shutdown();
+  expect(readLines(path)).toEqual(JSON.parse(JSON.stringify(memory.spans)));
+  expect(checkSpans(readLines(path))).toEqual([]);
+  if (process.platform !== "win32") expect(statSync(path).mode & 0o077).toBe(0);
+});
+
+test("JSONL that cannot be written rejects and gives those spans up, and writes again when it can", async () => {
+  const parent = folder();
+  onTestFinished(() => rmSync(parent, { recursive: true }));
+  const path = join(parent, "spans.jsonl");
+  const jsonl = jsonlExporter({ path });
+  const make = (name: string): TraceSpan => new TraceSpan({ name, endTime: Date.now() });
+  mkdirSync(path);
+  await expect(jsonl.export([make("lost")])).rejects.toThrow("EISDIR");
+  await jsonl.flush();
+  rmSync(path, { recursive: true });
+  await jsonl.export([make("kept")]);
+  expect(readLines(path).map((span) => span.name)).toEqual(["kept"]);
+});
+
+test("the console prints a tree when its root ends, and what has no root at flush", async () => {
+  const text: string[] = [];
+  const exporter = consoleExporter({ color: false, write: (more) => text.push(more) });
+  await withTrace("t", { exporters: [exporter] }, async (trace) => {
+    await withSpan("run", { kind: "run" }, async () => {
+      await withSpan("step", { kind: "step" }, async () => {
+        expect(text).toEqual([]);
+      });
+    });
+    expect(
+      text
+        .join("")
+        .split("\n")
+        .map((line) => line.slice(0, 8).trimEnd()),
+    ).toEqual(["✓ run", "✓   step", ""]);
+    text.length = 0;
+    const late = trace.span("late", { parentSpanId: "00f067aa0ba902b7" });
+    late.end();
+  });
+  expect(text).toEqual([]);
+  await exporter.flush();
+  expect(text.join("")).toContain("✓ late");
+});
