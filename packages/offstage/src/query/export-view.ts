@@ -56,23 +56,37 @@ export function exportView({ list, whole, counter }: ExportSource, options: Expo
   const clean = redact === true ? redactor() : redact;
   const places = whole === list ? undefined : lazy(() => placesOf(whole));
   const names = lazy(() => namesByResult(whole));
-  const at = (place: number): Message => list[place] as Message;
+  const given = (place: number): Message => list[place] as Message;
+  const message = clean === false ? given : lastOf((place) => clean(given(place)));
+  const tokens = (place: number): number => tokensOf(given(place), counter);
   return {
     length: list.length,
     options,
-    message: (place) => (clean === false ? at(place) : clean(at(place))),
-    tokens: (place) => tokensOf(at(place), counter),
+    message,
+    tokens,
     metadata: (place) => ({
       index: place,
-      token_count: tokensOf(at(place), counter),
-      role: roleOf(at(place)).trim().toLowerCase(),
-      ...originalOf(places?.().get(at(place))),
+      token_count: tokens(place),
+      role: roleOf(message(place)).trim().toLowerCase(),
+      ...originalOf(places?.().get(given(place))),
     }),
     timestamp: (place) => {
-      const { createdAt } = metadataOf(at(place));
+      const { createdAt } = metadataOf(message(place));
       return typeof createdAt === "string" ? createdAt : null;
     },
-    toolNames: (place) => toolNamesOf(at(place), names),
+    toolNames: (place) => {
+      const found = toolNamesOf(given(place), names);
+      return clean === false ? found : found.map((name) => clean(name));
+    },
+  };
+}
+
+// A format asks about one message several times in a row.
+function lastOf<T>(make: (place: number) => T): (place: number) => T {
+  let last: { readonly place: number; readonly value: T } | undefined;
+  return (place) => {
+    if (last?.place !== place) last = { place, value: make(place) };
+    return last.value;
   };
 }
 

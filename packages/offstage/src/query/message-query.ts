@@ -8,6 +8,8 @@ import { type ExportFormat, exportMessages, exportPieces, type FormatFunction, t
 import { type ExportToOptions, writePieces } from "./export-to.ts";
 import type { ExportOptions, ExportSource } from "./export-view.ts";
 import { filterMessages, type MessageCriteria, type MessagePredicate } from "./filter.ts";
+import { importMessages } from "./import-messages.ts";
+import { drawStats, drawTimeline, drawTools, type Pen, type PrintOptions, penOf } from "./print.ts";
 import { type MessageStats, stats } from "./stats.ts";
 import { timeline } from "./timeline.ts";
 import { type ToolCallInfo, toolSummary } from "./tool-summary.ts";
@@ -38,6 +40,14 @@ export class MessageQuery implements Iterable<Message> {
     this.#read = readerOf(source);
     this.#counter = tokenCounter(options.tokenCounter);
     this.#criteria = where;
+  }
+
+  /**
+   * A query over messages of any known format: OpenAI chat and Responses, AI SDK, Anthropic, LangChain, our own exports.
+   * Throws `invalid-format` saying what was found where it is none of these.
+   */
+  static from(value: unknown, options: MessageQueryOptions = {}): MessageQuery {
+    return new MessageQuery(importMessages(value), options);
   }
 
   /** How many messages there are. */
@@ -107,8 +117,23 @@ export class MessageQuery implements Iterable<Message> {
     await writePieces(target, exportPieces(this.#exported(options), format, options), options);
   }
 
+  /** Prints a view to a terminal (standard output unless told) and returns what it printed. */
+  print(view: "timeline" | "stats" | "tools" = "timeline", options: PrintOptions = {}): string {
+    const { stream = process.stdout } = options;
+    const text = this.#drawn(view, penOf(options));
+    stream.write(`${text}\n`);
+    return text;
+  }
+
   [Symbol.iterator](): Iterator<Message> {
     return this.#list()[Symbol.iterator]();
+  }
+
+  #drawn(view: "timeline" | "stats" | "tools", pen: Pen): string {
+    if (view === "timeline") return drawTimeline(this.timeline(), pen);
+    if (view === "stats") return drawStats(this.stats(), pen);
+    if (view === "tools") return drawTools(this.toolSummary(), pen);
+    throw new RangeError(`There is no view "${String(view)}"; valid views are timeline, stats, tools.`);
   }
 
   #exported({ messages }: ExportOptions): ExportSource {

@@ -1,7 +1,6 @@
 // Tool summary: which tools were called, how often, with what, and what came back. One entry for each tool.
 import { inertLine } from "../messages/inert.ts";
 import type { Message } from "../messages/message.ts";
-import { jsonText } from "./readers.ts";
 import { labelled, printing } from "./self-printing.ts";
 import { factsOfOrphan, factsOfPair, nameOfOrphan, type ToolCallFacts } from "./tool-calls.ts";
 import { toolPairs } from "./tool-pairs.ts";
@@ -76,7 +75,7 @@ function renderCall(call: ToolCallRecord): string[] {
   const time = call.durationMs === undefined ? "" : ` ${call.durationMs} ms`;
   return [
     `  [${inertLine(call.id)}]${time}`,
-    labelled("arguments", jsonText(call.arguments), "    "),
+    labelled("arguments", call.rawArguments ?? "", "    "),
     call.result === undefined ? "    no result" : labelled(call.isError ? "error" : "result", call.result, "    "),
   ];
 }

@@ -1,7 +1,6 @@
 // Turn: one user message with everything up to its answer, as data and as text. Cutting a list into turns is timeline.ts.
 import { inertLine } from "../messages/inert.ts";
 import type { Usage } from "../tokens/usage.ts";
-import { jsonText } from "./readers.ts";
 import { labelled } from "./self-printing.ts";
 import type { ToolCallFacts } from "./tool-calls.ts";
 
@@ -66,7 +65,7 @@ function renderInteraction(interaction: ToolInteraction): string[] {
   const name = `    [${inertLine(toolName)}] id=${inertLine(toolCallId)}`;
   return [
     rawArguments === undefined ? `${name} (result without a call)` : name,
-    ...(rawArguments === undefined ? [] : [labelled("arguments", jsonText(interaction.arguments), "      ")]),
+    ...(rawArguments === undefined ? [] : [labelled("arguments", rawArguments, "      ")]),
     result === undefined ? "      no result" : labelled(isError ? "error" : "result", result, "      "),
   ];
 }

@@ -72,7 +72,8 @@ function renderCall(view: ExportView, call: ToolCall): string {
 }
 
 function textBlock(view: ExportView, text: string): string {
-  return `<pre dir="auto">${escaped(cutText(text, view.options.maxContentLength))}</pre>\n`;
+  // A page drops the first newline in a block, so there is one to drop.
+  return `<pre dir="auto">\n${escaped(cutText(text, view.options.maxContentLength))}</pre>\n`;
 }
 
 const entities: Readonly<Record<string, string>> = {

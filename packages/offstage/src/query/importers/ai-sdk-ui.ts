@@ -1,0 +1,95 @@
+// AI SDK UI messages: one message for a whole turn, its steps as parts. Split here into one message for each step.
+import type { ContentPart, Message, ToolCall } from "../../messages/message.ts";
+import {
+  callFrom,
+  contentFrom,
+  type Fields,
+  type Importer,
+  imagePart,
+  partsOf,
+  textFrom,
+  withKnown,
+} from "../importer.ts";
+
+export const aiSdkUi: Importer = {
+  name: "AI SDK UI messages",
+  recognises: ({ role, parts }) => (typeof role === "string" && Array.isArray(parts) ? "yes" : "no"),
+  toMessages: (items) => items.flatMap(toMessages),
+};
+
+function toMessages(item: Fields): Message[] {
+  const { role, id, createdAt } = item;
+  const parts = partsOf(item.parts);
+  const known = {
+    id: textFrom(id),
+    createdAt: createdAt instanceof Date ? createdAt.toISOString() : textFrom(createdAt),
+  };
+  const steps = role === "assistant" ? stepsOf(parts).flatMap(toStep) : [toPlain(role, parts)];
+  return steps.map((message) => withKnown(message, known));
+}
+
+function toPlain(role: unknown, parts: readonly Fields[]): Message {
+  return { role: role === "system" ? "system" : "user", content: contentFrom(parts.flatMap(toPart)) ?? "" };
+}
+
+// A step ends where the next begins, or where text follows tools.
+function stepsOf(parts: readonly Fields[]): Fields[][] {
+  const steps: Fields[][] = [[]];
+  let hasTools = false;
+  for (const part of parts) {
+    const isTool = toolOf(part) !== undefined;
+    if (part.type === "step-start" || (hasTools && !isTool)) {
+      steps.push([]);
+      hasTools = false;
+    }
+    hasTools ||= isTool;
+    if (part.type !== "step-start") steps.at(-1)?.push(part);
+  }
+  return steps.filter((step) => step.length > 0);
+}
+
+function toStep(parts: readonly Fields[]): Message[] {
+  const tools = parts.flatMap((part) => toolOf(part) ?? []);
+  const reasoning = parts.map(({ type, text }) => (type === "reasoning" ? textFrom(text) : "")).join("");
+  const calls = tools.map(({ call }) => call);
+  const content = contentFrom(parts.flatMap(toPart)) ?? null;
+  const message: Message = { role: "assistant", content, ...(calls.length > 0 ? { tool_calls: calls } : undefined) };
+  return [withKnown(message, { reasoning }), ...tools.flatMap(({ result }) => result ?? [])];
+}
+
+interface ToolPart {
+  readonly call: ToolCall;
+  readonly result: Message | undefined;
+}
+
+function toolOf(part: Fields): ToolPart | undefined {
+  const type = String(part.type);
+  if (type === "tool-invocation") return toolFrom(part.toolInvocation as Fields, undefined);
+  return type === "dynamic-tool" || type.startsWith("tool-") ? toolFrom(part, type.slice("tool-".length)) : undefined;
+}
+
+function toolFrom(part: Fields, kind: string | undefined): ToolPart {
+  const { toolCallId, input, args, state, errorText } = part;
+  const name = textFrom(part.toolName ?? kind);
+  const output = part.output ?? part.result;
+  const isError = state === "output-error";
+  const isAnswered = isError || state === "output-available" || state === "result";
+  const message: Message = {
+    role: "tool",
+    tool_call_id: textFrom(toolCallId),
+    name,
+    content: textFrom(isError ? errorText : output),
+  };
+  return {
+    call: callFrom(toolCallId, name, input ?? args),
+    result: isAnswered ? withKnown(message, { isError }) : undefined,
+  };
+}
+
+function toPart(part: Fields): ContentPart[] {
+  const { type, text, mediaType, url } = part;
+  if (type === "text") return [{ type, text: textFrom(text) }];
+  if (type === "reasoning" || toolOf(part) !== undefined) return [];
+  if (type === "file" && /^image\//.test(String(mediaType))) return [imagePart(url, mediaType)];
+  return [part as unknown as ContentPart];
+}

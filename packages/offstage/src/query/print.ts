@@ -1,0 +1,132 @@
+// Print: stats, tools and timeline for a terminal, in colour where it is one. What others said cannot steer it.
+import { styleText } from "node:util";
+import { inertLine } from "../messages/inert.ts";
+import { type MessageStats, renderStats } from "./stats.ts";
+import { renderToolSummary, type ToolCallInfo, type ToolCallRecord } from "./tool-summary.ts";
+import { renderTurn, type Timeline, type ToolInteraction, type Turn } from "./turn.ts";
+
+/** Where a print goes: standard output, or anything like it. */
+export interface PrintStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+export interface PrintOptions {
+  /** Default: where the stream is a terminal and colour is not turned off. */
+  readonly color?: boolean;
+  /** Columns a line may fill. Default: the terminal's, else 80. */
+  readonly width?: number;
+  /** Compact: a line for each; detailed: what was said and done, cut to the width; verbose: everything. Default detailed. */
+  readonly preset?: "compact" | "detailed" | "verbose";
+  /** Default standard output. */
+  readonly stream?: PrintStream;
+}
+
+type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "magenta";
+
+/** How lines are drawn: in which width and with or without colour. */
+export interface Pen {
+  readonly width: number;
+  readonly preset: NonNullable<PrintOptions["preset"]>;
+  paint(style: Style, text: string): string;
+}
+
+/** The pen for these options. */
+export function penOf(options: PrintOptions): Pen {
+  const { stream = process.stdout, width = stream.columns ?? 80, preset = "detailed", color } = options;
+  if (!["compact", "detailed", "verbose"].includes(preset)) {
+    throw new RangeError(`There is no preset "${preset}"; valid presets are compact, detailed, verbose.`);
+  }
+  if (color === undefined) return { width, preset, paint: (style, text) => painted(style, text, stream) };
+  return { width, preset, paint: (style, text) => (color ? styleText(style, text, { validateStream: false }) : text) };
+}
+
+function painted(style: Style, text: string, stream: PrintStream): string {
+  return stream.isTTY === true ? styleText(style, text, { stream: stream as NodeJS.WriteStream }) : text;
+}
+
+/** Stats for a terminal. */
+export function drawStats(stats: MessageStats, pen: Pen): string {
+  const { totalMessages, totalTokens, estimated } = stats;
+  const mark = estimated ? "about " : "";
+  if (pen.preset === "compact") return `${totalMessages} messages, ${mark}${totalTokens} tokens`;
+  const [title = "", ...lines] = renderStats(stats).split("\n");
+  return [pen.paint("bold", title), ...lines].join("\n");
+}
+
+/** Tools for a terminal. */
+export function drawTools(infos: readonly ToolCallInfo[], pen: Pen): string {
+  if (infos.length === 0 || pen.preset === "verbose") return renderToolSummary(infos);
+  return infos.map((info) => drawTool(info, pen)).join("\n");
+}
+
+function drawTool(info: ToolCallInfo, pen: Pen): string {
+  const failed = info.errorCount === 0 ? "" : pen.paint("red", ` ${info.errorCount} failed`);
+  const orphans = info.orphans.length === 0 ? "" : pen.paint("dim", ` ${info.orphans.length} without a call`);
+  const title = `${pen.paint("yellow", fitted(info.toolName, pen.width - 12))} ×${info.callCount}${failed}${orphans}`;
+  if (pen.preset === "compact") return title;
+  return [
+    title,
+    ...info.calls.map((call) => drawCall(call, pen)),
+    ...info.orphans.map((call) => drawCall(call, pen)),
+  ].join("\n");
+}
+
+function drawCall(call: ToolCallRecord | ToolInteraction, pen: Pen): string {
+  const half = Math.max(8, Math.floor((pen.width - 8) / 2));
+  const given = fitted(call.rawArguments ?? "(no call)", half);
+  const result = call.result === undefined ? pen.paint("dim", "(no result)") : fitted(call.result, half);
+  return `    ${given} → ${call.isError ? pen.paint("red", result) : result}`;
+}
+
+/** A timeline for a terminal. */
+export function drawTimeline(turns: Timeline, pen: Pen): string {
+  if (turns.length === 0) return "No messages.";
+  if (pen.preset === "verbose") return turns.map(renderTurn).join("\n\n");
+  return turns.map((turn) => (pen.preset === "compact" ? drawTurnLine(turn, pen) : drawTurn(turn, pen))).join("\n");
+}
+
+function drawTurnLine(turn: Turn, pen: Pen): string {
+  const tools = turn.toolInteractions.length === 0 ? "" : ` [${turn.toolInteractions.length} tools]`;
+  const half = Math.max(8, Math.floor((pen.width - 12 - tools.length) / 2));
+  const asked = pen.paint("blue", fitted(turn.userContent ?? turn.systemContent ?? "", half));
+  return `${pen.paint("dim", `#${turn.index}`)} ${asked} →${tools} ${fitted(turn.assistantContent ?? `(${turn.status})`, half)}`;
+}
+
+function drawTurn(turn: Turn, pen: Pen): string {
+  const line = (style: Style, label: string, text: string | undefined): string[] =>
+    text === undefined ? [] : [`  ${pen.paint(style, label.padEnd(9))} ${fitted(text, pen.width - 12)}`];
+  const tools = turn.toolInteractions.flatMap((call) => [
+    `  ${pen.paint("yellow", "tool".padEnd(9))} ${fitted(call.toolName, pen.width - 12)}`,
+    drawCall(call, pen),
+  ]);
+  const time = turn.durationMs === undefined ? "" : ` ${turn.durationMs} ms`;
+  return [
+    `${pen.paint("bold", `Turn ${turn.index}`)}${pen.paint("dim", ` ${turn.status}${time}`)}`,
+    ...line("magenta", "system", turn.systemContent),
+    ...line("blue", "user", turn.userContent),
+    ...tools,
+    ...line("green", "assistant", turn.assistantContent),
+    ...line("dim", "other", turn.otherContent),
+  ].join("\n");
+}
+
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
+/** The text on one line, cut to so many columns. */
+export function fitted(text: string, width: number): string {
+  const line = inertLine(text.slice(0, Math.max(1, width) * 8)).trim();
+  let used = 0;
+  let kept = 0;
+  let end = 0;
+  for (const character of line) {
+    used += wide.test(character) ? 2 : 1;
+    if (used > width) return `${line.slice(0, kept)}…`;
+    end += character.length;
+    // What may stay if the line has to be cut: one column is for the mark.
+    if (used < width) kept = end;
+  }
+  return line;
+}
