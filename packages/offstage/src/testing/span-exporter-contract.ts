@@ -32,8 +32,8 @@ const checks: Readonly<Record<string, Check>> = {
     await exporter.flush();
     deepEqual([...(await exported())], []);
   },
-  "five thousand spans leave in order": async ({ exporter, exported }) => {
-    const names = Array.from({ length: 5000 }, (_, i) => `span-${i}`);
+  "a thousand spans leave in order": async ({ exporter, exported }) => {
+    const names = Array.from({ length: 1000 }, (_, i) => `span-${i}`);
     for (let i = 0; i < names.length; i += 100) {
       await exporter.export(names.slice(i, i + 100).map((name) => sampleSpan(name)));
     }
