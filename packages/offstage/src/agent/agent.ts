@@ -9,10 +9,10 @@ import { type Tool, tool } from "../tools/tool.ts";
 import { type AgentConfig, agentConfig } from "./agent-config.ts";
 import type { AgentOptions, RunInput, RunOptions } from "./agent-options.ts";
 import { AgentStream } from "./agent-stream.ts";
-import { createRun } from "./create-run.ts";
+import { type CreateRunOptions, createRun } from "./create-run.ts";
 import { EventQueue } from "./event-queue.ts";
-import type { Emit } from "./events.ts";
-import { type Beginning, loop } from "./loop.ts";
+import type { AgentEvent } from "./events.ts";
+import { loop } from "./loop.ts";
 import type { Run } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 import { runSubagent, type SubagentOptions, subagentToolName } from "./run-subagent.ts";
@@ -40,16 +40,15 @@ export class Agent<Output = string> {
 
   /** Runs on new input. Resolves when the agent answered or was stopped; rejects on failure and on abort. */
   async run(input: RunInput, options: RunOptions = {}): Promise<RunResult<Output>> {
-    const beginning = { input: inputMessages(input), state: undefined };
-    return this.#loop(this.#createRun(options), beginning);
+    return this.#loop(this.#createRun({ input: inputMessages(input), options }));
   }
 
   /** The same run, as events. Starts at once. */
   stream(input: RunInput, options: RunOptions = {}): AgentStream<Output> {
-    const beginning = { input: inputMessages(input), state: undefined };
     const queue = new EventQueue();
-    const run = this.#createRun(options, (event) => queue.push(event));
-    const result = this.#loop(run, beginning);
+    const listener = (event: AgentEvent) => queue.push(event);
+    const run = this.#createRun({ input: inputMessages(input), options, listener });
+    const result = this.#loop(run);
     result.then(
       () => queue.end(),
       (error) => queue.end({ error }),
@@ -59,10 +58,11 @@ export class Agent<Output = string> {
 
   /** State in, state out: runs on a state's conversation. A state whose run has ended begins a new one. */
   async execute(state: AgentState, options: RunOptions = {}): Promise<AgentState> {
-    if (!(state instanceof AgentState))
+    if (!(state instanceof AgentState)) {
       throw invalid("execute() takes an AgentState. Make one with AgentState.empty().withUserMessage(…).");
+    }
     const base = state.outcome === undefined ? state : state.forContinuation();
-    const result = await this.#loop(this.#createRun(options), { input: [], state: base });
+    const result = await this.#loop(this.#createRun({ ...splitInput(base), options }));
     return result.state;
   }
 
@@ -79,7 +79,7 @@ export class Agent<Output = string> {
           about,
           options,
           name: options.name ?? this.name,
-          track: (messages) => this.#tracked.add(messages),
+          track: this.#track,
         }),
     });
   }
@@ -109,13 +109,23 @@ export class Agent<Output = string> {
     this.#tracked.clear();
   }
 
-  #createRun(options: RunOptions, listener?: Emit): Run {
-    return createRun(this.#config, { options, listener, track: (messages) => this.#tracked.add(messages) });
+  #createRun(options: Omit<CreateRunOptions, "track">): Run {
+    return createRun(this.#config, { ...options, track: this.#track });
   }
 
-  #loop(run: Run, beginning: Beginning): Promise<RunResult<Output>> {
-    return loop(run, beginning) as Promise<RunResult<Output>>;
+  readonly #track = (messages: readonly Message[]): void => this.#tracked.add(messages);
+
+  #loop(run: Run): Promise<RunResult<Output>> {
+    return loop(run) as Promise<RunResult<Output>>;
   }
+}
+
+// The user messages at the end of a state are what its run is about: new to the session, if there is one.
+function splitInput(state: AgentState): { input: readonly Message[]; state: AgentState } {
+  let start = state.messages.length;
+  while (start > 0 && state.messages.at(start - 1)?.role === "user") start--;
+  const input = state.messages.slice(start).toArray();
+  return { input, state: input.length === 0 ? state : state.withMessages(state.messages.slice(0, start)) };
 }
 
 const promptSchema = {

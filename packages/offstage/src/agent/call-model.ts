@@ -48,10 +48,11 @@ function attempts(run: Run, state: AgentState, span: TraceSpan): Promise<ModelRe
   const { config, cancellation } = run;
   const step = state.stepCount + 1;
   const prompt = run.modelInput.promptOf(inputSections(run, state));
-  const options: ModelCallOptions = { ...config.call, prompt, abortSignal: cancellation.signal };
+  const options: ModelCallOptions = { ...config.call, prompt };
+  if (run.isAbortable) options.abortSignal = cancellation.signal;
   const once = run.isStreaming ? () => streamOnce(run, options, step) : () => generateOnce(run, options);
-  return withRetry(() => cancellation.race(once()), config.options.retry ?? {}, {
-    signal: cancellation.signal,
+  return withRetry(once, config.options.retry ?? {}, {
+    cancellation,
     mayRetry: () => run.partialText === "",
     onRetry({ attempt, delayMs, error }) {
       if (span.recording) span.setMetadata({ retries: attempt });
@@ -62,14 +63,15 @@ function attempts(run: Run, state: AgentState, span: TraceSpan): Promise<ModelRe
 
 async function generateOnce(run: Run, options: ModelCallOptions): Promise<ModelReply> {
   run.cancellation.throwIfAborted();
-  return replyOf(await run.config.model.doGenerate(options));
+  return replyOf(await run.cancellation.race(run.config.model.doGenerate(options)));
 }
 
 async function streamOnce(run: Run, options: ModelCallOptions, step: number): Promise<ModelReply> {
-  run.cancellation.throwIfAborted();
-  const { stream } = await run.config.model.doStream(options);
+  const { cancellation, config } = run;
+  cancellation.throwIfAborted();
+  const { stream } = await cancellation.race(config.model.doStream(options));
   const listener = listenerOf(run, step);
-  return readStream(stream, run.config.driver.listen?.(listener) ?? listener, run.cancellation.signal);
+  return cancellation.race(readStream(stream, config.driver.listen?.(listener) ?? listener, cancellation.signal));
 }
 
 function listenerOf(run: Run, step: number): DeltaListener {

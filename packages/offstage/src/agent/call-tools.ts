@@ -1,8 +1,11 @@
 // The tools of one step: each in a span, journaled, watched by guardrails, its events told. Results come in call order.
 import type { ToolMessage } from "../messages/message.ts";
+import type { Cancellation } from "../models/cancellation.ts";
+import type { AgentContext } from "../state/agent-context.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
 import { runTool, type ToolGuard } from "../tools/run-tool.ts";
 import { runTools } from "../tools/run-tools.ts";
+import type { ToolRunOptions } from "../tools/tool.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import { runInSpan } from "../tracing/with-span.ts";
 import { checkGuardrails, type GuardrailTrip } from "./guardrails.ts";
@@ -22,40 +25,58 @@ export interface SettledCall {
 }
 
 /** The results of the calls. Rejects only when the run is aborted or a guardrail fails. */
-export async function callTools(
-  run: Run,
-  calls: readonly StepToolCall[],
-  options: CallToolsOptions,
-): Promise<SettledCall[]> {
-  const messages = new Map<ToolResult, ToolMessage>();
-  const results = await runTools(calls, run.config.maxParallelTools, async (call) => {
-    const result = await callTool(run, call, options);
-    const message = resultMessage(run, result, options.step);
-    messages.set(result, message);
-    if (run.log !== undefined) await run.log.settle(options.step, message);
-    return result;
-  });
-  return results.map((result) => ({ result, message: messages.get(result) as ToolMessage }));
+export function callTools(run: Run, calls: readonly StepToolCall[], options: CallToolsOptions): Promise<SettledCall[]> {
+  return runTools(calls, run.config.maxParallelTools, (call) => callTool(run, call, options));
 }
 
-async function callTool(run: Run, call: StepToolCall, { step, span: parent }: CallToolsOptions): Promise<ToolResult> {
-  const { runId, config, cancellation, context } = run;
-  cancellation.throwIfAborted();
-  const about = { toolCallId: call.id, toolName: call.name };
+async function callTool(run: Run, call: StepToolCall, { step, span: parent }: CallToolsOptions): Promise<SettledCall> {
+  run.cancellation.throwIfAborted();
   const span = startSpan(parent, { name: call.name, kind: "tool" });
-  run.emit?.({ type: "tool-start", runId, agent: config.name, step, ...about, call });
+  run.emit?.({ type: "tool-start", ...place(run, call, step), call });
   try {
     const caller: CallingTool = { run, step, span, toolCallId: call.id };
-    const told = { context, runId, step, agent: config.name, [callerKey]: caller };
-    const result = await runInSpan(span, () =>
-      runTool(call, { tools: config.tools, cancellation, about: told, guard: guardOf(run, step) }),
-    );
+    const about = (cancellation: Cancellation) => new CallInfo(caller, cancellation);
+    const { tools } = run.config;
+    const options = { tools, cancellation: run.cancellation, about, guard: guardOf(run, step) };
+    const result = await runInSpan(span, () => runTool(call, options));
+    const message = resultMessage(run, result, step);
+    if (run.log !== undefined) await run.log.settle(step, message);
     finishSpan(span, call, result);
-    run.emit?.({ type: "tool-end", runId, agent: config.name, step, ...about, result });
-    return result;
+    run.emit?.({ type: "tool-end", ...place(run, call, step), result });
+    return { result, message };
   } catch (error) {
-    span.fail(error, cancellation.signal);
+    span.fail(error, run.cancellation.signal);
     throw error;
+  }
+}
+
+function place(run: Run, call: StepToolCall, step: number) {
+  return { runId: run.runId, agent: run.config.name, step, toolCallId: call.id, toolName: call.name };
+}
+
+/** What a tool is told. Its signal is made when it asks for it. */
+class CallInfo implements ToolRunOptions {
+  readonly [callerKey]: CallingTool;
+  readonly toolCallId: string;
+  readonly runId: string;
+  readonly step: number;
+  readonly agent: string;
+  readonly context: AgentContext;
+  readonly #cancellation: Cancellation;
+
+  constructor(caller: CallingTool, cancellation: Cancellation) {
+    const { run, step, toolCallId } = caller;
+    this[callerKey] = caller;
+    this.toolCallId = toolCallId;
+    this.runId = run.runId;
+    this.step = step;
+    this.agent = run.config.name;
+    this.context = run.context;
+    this.#cancellation = cancellation;
+  }
+
+  get signal(): AbortSignal {
+    return this.#cancellation.signal;
   }
 }
 
@@ -69,31 +90,23 @@ function finishSpan(span: TraceSpan, call: StepToolCall, result: ToolResult): vo
 function guardOf(run: Run, step: number): ToolGuard | undefined {
   const { toolInput, toolOutput } = run.config.guardrails;
   if (toolInput.length === 0 && toolOutput.length === 0) return undefined;
+  const { context, cancellation, runId, config } = run;
+  const about = { context, signal: cancellation.signal, runId, agent: config.name };
+  const blocked = (call: StepToolCall, trips: readonly GuardrailTrip[]) => blockedBy(run, trips, { step, call });
   return {
-    input: async (call, input) => blocked(run, step, call, await check(run, "toolInput", toolInput, { call, input })),
+    input: async (call, input) =>
+      blocked(call, await checkGuardrails(toolInput, { call, input }, { ...about, stage: "toolInput" })),
     output: async (call, result) =>
-      blocked(run, step, call, await check(run, "toolOutput", toolOutput, { call, result })),
+      blocked(call, await checkGuardrails(toolOutput, { call, result }, { ...about, stage: "toolOutput" })),
   };
 }
 
-function check<Subject>(
-  run: Run,
-  stage: "toolInput" | "toolOutput",
-  guardrails: Parameters<typeof checkGuardrails<Subject>>[0],
-  subject: Subject,
-) {
-  const { context, cancellation, runId, config } = run;
-  return checkGuardrails(guardrails, subject, {
-    stage,
-    context,
-    signal: cancellation.signal,
-    runId,
-    agent: config.name,
-  });
-}
-
 // The model is told that the call was blocked; the run goes on.
-function blocked(run: Run, step: number, call: StepToolCall, trips: readonly GuardrailTrip[]): string | undefined {
+function blockedBy(
+  run: Run,
+  trips: readonly GuardrailTrip[],
+  { step, call }: { step: number; call: StepToolCall },
+): string | undefined {
   for (const trip of trips) tripped(run, { ...trip, toolCallId: call.id }, step);
   return trips.length === 0 ? undefined : trips.map((trip) => trip.message).join("\n");
 }
@@ -101,6 +114,6 @@ function blocked(run: Run, step: number, call: StepToolCall, trips: readonly Gua
 /** Keeps and tells one trip. */
 export function tripped(run: Run, trip: GuardrailTrip, step?: number): void {
   run.trips.push(trip);
-  const place = step === undefined ? undefined : { step };
-  run.emit?.({ type: "guardrail-trip", runId: run.runId, agent: run.config.name, ...place, trip });
+  const about = { runId: run.runId, agent: run.config.name, ...(step === undefined ? undefined : { step }) };
+  run.emit?.({ type: "guardrail-trip", ...about, trip });
 }

@@ -10,7 +10,7 @@ import { partialAnswer } from "../state/partial-answer.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import { stepRecord } from "./record.ts";
 import { type Run, stamp } from "./run.ts";
-import { type RunResult, runResult } from "./run-result.ts";
+import { FinishedRun, type RunResult } from "./run-result.ts";
 
 /** How a run came to its end. */
 export interface Ending {
@@ -58,7 +58,7 @@ function answerOf(run: Run, ending: Ending): readonly Message[] {
 
 function abortedAnswer(run: Run): readonly Message[] {
   if (run.partialText === "") return [];
-  const metadata = stamp(run, run.state.stepCount + 1, new Date().toISOString());
+  const metadata = stamp(run, run.state.stepCount + 1);
   return [assistant(run.partialText, { metadata: { ...metadata, interrupted: true } })];
 }
 
@@ -94,7 +94,7 @@ function runEnd(run: Run, answer: readonly Message[]): RunEnd {
     status,
     reason,
     usage: run.state.usage,
-    endedAt: new Date().toISOString(),
+    endedAt: run.clock.now(),
     answer: remembered(run, answer).map(withoutParts),
     ...(step === undefined ? undefined : { lastStep: stepRecord(step) }),
     ...(status === "failed" ? { error: { code: reason, message } } : undefined),
@@ -118,7 +118,7 @@ function resultOf(run: Run, answer: readonly Message[]): RunResult<unknown> {
   const { state, config } = run;
   const text = answer.map((message) => (typeof message.content === "string" ? message.content : "")).join("");
   const isAnswered = state.outcome?.status === "completed" && config.output !== undefined;
-  return runResult({
+  return new FinishedRun({
     output: config.output === undefined ? text : isAnswered ? run.output : undefined,
     text,
     outcome: state.outcome as Outcome,

@@ -11,6 +11,7 @@ import { startSpan } from "../tracing/trace-span.ts";
 import { startRootSpan } from "../tracing/with-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
+import { Clock } from "./clock.ts";
 import type { AgentEvent, Emit } from "./events.ts";
 import { emitToHooks } from "./hooks.ts";
 import { Ledger } from "./ledger.ts";
@@ -18,16 +19,23 @@ import type { Run } from "./run.ts";
 import type { CallingTool } from "./subagent.ts";
 
 export interface CreateRunOptions {
+  /** The new messages of the run. */
+  readonly input: readonly Message[];
   readonly options: RunOptions;
   /** Hears every event; a stream has one. */
   readonly listener?: Emit | undefined;
   /** The tool call this run answers, for a subagent. */
   readonly caller?: CallingTool | undefined;
   readonly track: (messages: readonly Message[]) => void;
+  /** The state to run on. Default: an empty one. */
+  readonly state?: AgentState | undefined;
 }
 
 /** A run that is ready for the loop. */
-export function createRun(config: AgentConfig, { options, listener, caller, track }: CreateRunOptions): Run {
+export function createRun(
+  config: AgentConfig,
+  { input, options, listener, caller, track, state }: CreateRunOptions,
+): Run {
   const parent = caller?.run;
   const runId = crypto.randomUUID();
   return {
@@ -37,20 +45,27 @@ export function createRun(config: AgentConfig, { options, listener, caller, trac
     parent,
     depth: parent === undefined ? 0 : parent.depth + 1,
     isStreaming: listener !== undefined || parent?.isStreaming === true,
+    hasOwnState: state !== undefined,
     cancellation: new Cancellation(options.signal),
+    isAbortable: options.signal !== undefined || listener !== undefined,
     context: parent?.context ?? (contextOf(options.context) as AgentContext),
     emit: emitOf(config, options, [listener, relayTo(caller)]),
     criteria: criteriaOf(config, options, parent),
     ledger: new Ledger(parent?.ledger, {}),
     span: spanOf(config, options, caller),
     modelInput: new ModelInput(config.driver.toPrompt),
+    clock: new Clock(),
     children: [],
     trips: [],
     track,
-    input: [],
+    input,
     instructions: Messages.empty(),
     log: undefined,
-    state: AgentState.empty(),
+    state: (state ?? AgentState.empty()).withRun({
+      runId,
+      startedAt: Date.now(),
+      parentAgentId: parent?.state.agentId,
+    }),
     partialText: "",
     output: undefined,
     messageCount: 0,

@@ -1,6 +1,5 @@
 // The one loop. `run`, `stream` and `execute` are faces of it; all persist the same things and fail the same way.
 import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
-import type { Message } from "../messages/message.ts";
 import { textOf } from "../messages/message.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
@@ -15,27 +14,21 @@ import type { Run } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 import { ruling, takeStep } from "./take-step.ts";
 
-/** What a run begins with: new input on a conversation, or a state as it is. */
-export interface Beginning {
-  readonly input: readonly Message[];
-  readonly state: AgentState | undefined;
-}
-
 /** Runs to the end. Resolves when the agent answered or was stopped; rejects on failure and on abort. */
-export async function loop(run: Run, beginning: Beginning): Promise<RunResult<unknown>> {
+export async function loop(run: Run): Promise<RunResult<unknown>> {
   try {
-    return await runInSpan(run.span, () => perform(run, beginning));
+    return await runInSpan(run.span, () => perform(run));
   } finally {
     run.cancellation[Symbol.dispose]();
   }
 }
 
-async function perform(run: Run, beginning: Beginning): Promise<RunResult<unknown>> {
+async function perform(run: Run): Promise<RunResult<unknown>> {
   let ending: Ending;
   try {
     run.cancellation.throwIfAborted();
-    const blocked = await blockedInput(run, beginning.input);
-    run.state = await openRun(run, beginning, blocked);
+    const blocked = await blockedInput(run);
+    run.state = await openRun(run, blocked);
     ending = endOf(blocked === undefined ? await takeSteps(run) : run.state.withOutcome(blocked));
   } catch (error) {
     ending = brokenOff(run, error);
@@ -49,7 +42,8 @@ async function takeSteps(run: Run): Promise<AgentState> {
   if (before.outcome !== undefined) run.state = run.state.withOutcome(before.outcome);
   while (run.state.outcome === undefined) {
     run.state = await processed(run, next);
-    await recordStep(run);
+    const recording = recordStep(run);
+    if (recording !== undefined) await recording;
   }
   return run.state;
 }
@@ -70,8 +64,8 @@ async function processed(run: Run, next: Next): Promise<AgentState> {
   throw new OffstageError("processor-failed", sentence);
 }
 
-async function blockedInput(run: Run, input: readonly Message[]): Promise<Outcome | undefined> {
-  const { config, context, cancellation, runId } = run;
+async function blockedInput(run: Run): Promise<Outcome | undefined> {
+  const { config, context, cancellation, runId, input } = run;
   if (config.guardrails.input.length === 0) return undefined;
   const subject = { text: input.map(textOf).join("\n"), messages: input };
   const about = { stage: "input" as const, context, signal: cancellation.signal, runId, agent: config.name };
@@ -83,10 +77,10 @@ async function blockedInput(run: Run, input: readonly Message[]): Promise<Outcom
 function brokenOff(run: Run, error: unknown): Ending {
   const { cancellation, state } = run;
   if (cancellation.isAborted) {
-    const message = `The run was aborted: ${messageOf(cancellation.signal.reason)}`;
+    const message = `The run was aborted: ${messageOf(cancellation.reason)}`;
     return {
       state: state.withOutcome({ status: "stopped", reason: "aborted", message }),
-      abortedWith: { reason: cancellation.signal.reason },
+      abortedWith: { reason: cancellation.reason },
     };
   }
   const reason = isOffstageError(error) ? error.code : "error";

@@ -1,40 +1,24 @@
 // Opening a run: instructions, history and input become the first state, durable before the first model call.
 import { OffstageError } from "../errors.ts";
 import { system } from "../messages/makers.ts";
-import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
-import { AgentState } from "../state/agent-state.ts";
+import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { openLog } from "./record.ts";
 import type { Run } from "./run.ts";
 import { stampInput } from "./step-messages.ts";
 
-export interface OpenRunOptions {
-  readonly input: readonly Message[];
-  readonly state: AgentState | undefined;
-}
-
 /** The state the first step sees. Blocked input is journaled with its run and does not join the conversation. */
-export async function openRun(
-  run: Run,
-  { input, state: given }: OpenRunOptions,
-  blocked: Outcome | undefined,
-): Promise<AgentState> {
+export async function openRun(run: Run, blocked: Outcome | undefined): Promise<AgentState> {
+  const { runId, config } = run;
   run.instructions = await instructionsOf(run);
-  run.input = stampInput(run, input);
-  run.emit?.({ type: "run-start", runId: run.runId, agent: run.config.name, ...parentOf(run), input: run.input });
-  const base = (given ?? AgentState.empty()).withRun({
-    runId: run.runId,
-    startedAt: Date.now(),
-    parentAgentId: run.parent?.state.agentId,
-  });
-  run.state = base;
+  run.input = stampInput(run, run.input);
+  run.emit?.({ type: "run-start", runId, agent: config.name, ...parentOf(run), input: run.input });
   run.track(run.input);
   await openLog(run, blocked === undefined ? run.input : []);
-  for (const message of run.input)
-    run.emit?.({ type: "message-added", runId: run.runId, agent: run.config.name, message });
-  const history = given === undefined && run.log !== undefined ? base.withMessages(run.log.history) : base;
-  return blocked === undefined ? history.withMessages(history.messages.append(run.input)) : history;
+  for (const message of run.input) run.emit?.({ type: "message-added", runId, agent: config.name, message });
+  const history = run.log === undefined || run.hasOwnState ? run.state.messages : Messages.from(run.log.history);
+  return run.state.withMessages(blocked === undefined ? history.append(run.input) : history);
 }
 
 function parentOf(run: Run): { parentRunId?: string } | undefined {

@@ -13,7 +13,7 @@ export async function openLog(run: Run, input: readonly Message[]): Promise<void
     agent: run.config.name,
     ...(run.parent === undefined ? undefined : { parentRunId: run.parent.runId }),
     ...(run.span.recording ? { traceId: run.span.traceId } : undefined),
-    startedAt: new Date().toISOString(),
+    startedAt: run.clock.now(),
     input,
     historyLimit: run.options.historyLimit ?? 50,
     onBusy: run.options.onBusy ?? "queue",
@@ -23,12 +23,12 @@ export async function openLog(run: Run, input: readonly Message[]): Promise<void
 }
 
 /** Tells of the newest step, and journals it unless the run's end will. */
-export async function recordStep(run: Run): Promise<void> {
+export function recordStep(run: Run): Promise<void> | undefined {
   const step = run.state.currentStep as Step;
   run.partialText = "";
   run.track(step.messages);
   if (run.emit !== undefined) announce(run, step);
-  if (run.log !== undefined && run.state.outcome === undefined) await run.log.step(stepRecord(step));
+  return run.state.outcome === undefined ? run.log?.step(stepRecord(step)) : undefined;
 }
 
 function announce(run: Run, step: Step): void {

@@ -48,19 +48,49 @@ export interface ResultParts<Output> {
 }
 
 /** The result of its parts; steps and messages are put together when they are asked for. */
-export function runResult<Output>(parts: ResultParts<Output>): RunResult<Output> {
-  const { state, trace, input, tokenCounter, ...rest } = parts;
-  return {
-    ...rest,
-    state,
-    trace,
-    traceId: trace?.traceId,
-    usage: state.usage,
-    get steps() {
-      return state.steps;
-    },
-    get messages() {
-      return new MessageQuery(() => [...input, ...state.steps.flatMap((step) => step.messages)], { tokenCounter });
-    },
-  };
+export class FinishedRun<Output> implements RunResult<Output> {
+  readonly output: Output;
+  readonly text: string;
+  readonly outcome: Outcome;
+  readonly state: AgentState;
+  readonly runId: string;
+  readonly parentRunId: string | undefined;
+  readonly agent: string;
+  readonly trace: TraceContext | undefined;
+  readonly children: readonly RunResult<unknown>[];
+  readonly guardrailTrips: readonly GuardrailTrip[];
+  readonly #input: readonly Message[];
+  readonly #tokenCounter: TokenCounting;
+
+  constructor(parts: ResultParts<Output>) {
+    this.output = parts.output;
+    this.text = parts.text;
+    this.outcome = parts.outcome;
+    this.state = parts.state;
+    this.runId = parts.runId;
+    this.parentRunId = parts.parentRunId;
+    this.agent = parts.agent;
+    this.trace = parts.trace;
+    this.children = parts.children;
+    this.guardrailTrips = parts.guardrailTrips;
+    this.#input = parts.input;
+    this.#tokenCounter = parts.tokenCounter;
+  }
+
+  get usage(): Usage {
+    return this.state.usage;
+  }
+
+  get steps(): readonly Step[] {
+    return this.state.steps;
+  }
+
+  get traceId(): string | undefined {
+    return this.trace?.traceId;
+  }
+
+  get messages(): MessageQuery {
+    const read = () => [...this.#input, ...this.steps.flatMap((step) => step.messages)];
+    return new MessageQuery(read, { tokenCounter: this.#tokenCounter });
+  }
 }

@@ -43,6 +43,7 @@ export async function runSubagent(
   const caller = callerOf(about);
   const { maxDepth = 3, maxSteps } = options;
   const run = createRun(config, {
+    input: [user(prompt)],
     options: { signal: about.signal, context: about.context, ...(maxSteps === undefined ? undefined : { maxSteps }) },
     caller,
     track,
@@ -50,7 +51,7 @@ export async function runSubagent(
   if (run.depth > maxDepth)
     return refused(run, name, `subagents may nest ${maxDepth} deep, and this would be level ${run.depth}`);
   try {
-    const result = await loop(run, { input: [user(prompt)], state: undefined });
+    const result = await loop(run);
     caller?.run.children.push(result);
     return answerOf(result, name);
   } catch (error) {

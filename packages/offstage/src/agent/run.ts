@@ -1,5 +1,5 @@
 // A run while it happens: what every part of the loop shares. Mutable on purpose, and private to the agent room.
-import type { Message } from "../messages/message.ts";
+import type { Message, MessageMetadata } from "../messages/message.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { Cancellation } from "../models/cancellation.ts";
 import type { ModelInput } from "../models/model-input.ts";
@@ -10,6 +10,7 @@ import type { Criterion } from "../state/criterion.ts";
 import type { TraceSpan } from "../tracing/trace-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
+import type { Clock } from "./clock.ts";
 import type { Emit } from "./events.ts";
 import type { GuardrailTrip } from "./guardrails.ts";
 import type { Ledger } from "./ledger.ts";
@@ -23,7 +24,11 @@ export interface Run {
   /** 0 for a run that nobody called as a tool. */
   readonly depth: number;
   readonly isStreaming: boolean;
+  /** The run was given a state, whose conversation it continues; a session's is not loaded over it. */
+  readonly hasOwnState: boolean;
   readonly cancellation: Cancellation;
+  /** Whether anybody can abort it: where not, its model needs no signal. */
+  readonly isAbortable: boolean;
   readonly context: AgentContext;
   /** Undefined where nobody listens, so that no event is made in vain. */
   readonly emit: Emit | undefined;
@@ -31,6 +36,7 @@ export interface Run {
   readonly ledger: Ledger;
   readonly span: TraceSpan;
   readonly modelInput: ModelInput;
+  readonly clock: Clock;
   readonly children: RunResult<unknown>[];
   readonly trips: GuardrailTrip[];
   /** Takes what is said and done into the agent's own list. */
@@ -54,10 +60,15 @@ export function inputSections(run: Run, state: AgentState): readonly Messages[] 
   return [run.instructions, ...AgentState.INFERENCE_SECTIONS.map((name) => state.section(name))];
 }
 
+/** Metadata while it is being put together. */
+export type Stamp = { -readonly [Key in keyof MessageMetadata]: MessageMetadata[Key] };
+
 /** What a message that this run makes carries. */
-export function stamp(run: Run, step: number | undefined, createdAt: string): Record<string, unknown> {
-  const metadata: Record<string, unknown> = { id: `${run.runId}.${++run.messageCount}`, createdAt, runId: run.runId };
-  if (step !== undefined) metadata.step = step;
-  metadata.agent = run.config.name;
-  return metadata;
+export function stamp(run: Run, step?: number): Stamp {
+  const { runId, config } = run;
+  const id = `${runId}.${++run.messageCount}`;
+  const createdAt = run.clock.now();
+  return step === undefined
+    ? { id, createdAt, runId, agent: config.name }
+    : { id, createdAt, runId, step, agent: config.name };
 }

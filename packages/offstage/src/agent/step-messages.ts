@@ -1,13 +1,6 @@
 // From a reply to messages: ids that can be trusted, arguments that parse, names a provider takes. Raw text stays on the step.
-import { assistant, toolResult, user } from "../messages/makers.ts";
-import type {
-  AssistantMessage,
-  Message,
-  MessageMetadata,
-  ToolCall,
-  ToolMessage,
-  UserMessage,
-} from "../messages/message.ts";
+import { user } from "../messages/makers.ts";
+import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from "../messages/message.ts";
 import { isArgumentsText } from "../messages/pairing.ts";
 import type { ModelReply, RequestedCall } from "../models/reply.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
@@ -15,7 +8,7 @@ import type { Reading } from "./driver.ts";
 import { type Run, stamp } from "./run.ts";
 
 /** The calls with an id of their own each: a provider's id is kept unless it is empty or was used before. */
-export function identifyCalls(run: Run, calls: readonly RequestedCall[]): StepToolCall[] {
+export function identifyCalls(run: Run, calls: readonly RequestedCall[]): readonly StepToolCall[] {
   const used = new Set<string>();
   return calls.map((call) => {
     const isFresh = call.id !== "" && !used.has(call.id) && !run.modelInput.usesCallId(call.id);
@@ -25,35 +18,30 @@ export function identifyCalls(run: Run, calls: readonly RequestedCall[]): StepTo
   });
 }
 
-export interface ReplyMessageParts {
+export interface ReplyParts {
   readonly reading: Reading;
   readonly reply: ModelReply;
   readonly calls: readonly StepToolCall[];
   readonly step: number;
-  readonly createdAt: string;
 }
 
 /** The assistant message of a reply. */
-export function replyMessage(
-  run: Run,
-  { reading, reply, calls, step, createdAt }: ReplyMessageParts,
-): AssistantMessage {
-  const metadata = stamp(run, step, createdAt);
-  metadata.usage = reply.usage;
+export function replyMessage(run: Run, { reading, reply, calls, step }: ReplyParts): AssistantMessage {
+  const metadata = stamp(run, step);
+  metadata.usage = { ...reply.usage };
   if (reply.parts !== undefined) metadata.providerParts = reply.parts;
-  const raw = calls.filter((call) => !isArgumentsText(call.arguments));
+  if (calls.length === 0) return { role: "assistant", content: reading.text, metadata };
+  const tool_calls = calls.map(storedCall);
+  run.modelInput.trust(tool_calls);
+  const raw = calls.filter((call, index) => tool_calls[index]?.function.arguments !== call.arguments);
   if (raw.length > 0)
     metadata.rawArguments = Object.fromEntries(raw.map((call) => [call.id, call.arguments.slice(0, 2000)]));
-  const content = reading.text === "" && calls.length > 0 ? null : reading.text;
-  return assistant(content, { toolCalls: calls.map(storedCall), metadata: metadata as MessageMetadata });
+  return { role: "assistant", content: reading.text === "" ? null : reading.text, tool_calls, metadata };
 }
 
-function storedCall(call: StepToolCall): ToolCall {
-  return {
-    id: call.id,
-    type: "function",
-    function: { name: storedName(call.name), arguments: isArgumentsText(call.arguments) ? call.arguments : "{}" },
-  };
+function storedCall({ id, name, arguments: text }: StepToolCall): ToolCall {
+  const stored = isArgumentsText(text) ? text : "{}";
+  return { id, type: "function", function: { name: storedName(name), arguments: stored } };
 }
 
 const validName = /^[A-Za-z0-9_-]{1,64}$/;
@@ -64,23 +52,23 @@ function storedName(name: string): string {
 
 /** The tool message of a result. */
 export function resultMessage(run: Run, result: ToolResult, step: number): ToolMessage {
-  const metadata = stamp(run, step, new Date().toISOString());
+  const metadata = stamp(run, step);
   metadata.durationMs = Math.round(result.durationMs * 1000) / 1000;
+  if (result.isError) metadata.isError = true;
   if (result.childRunId !== undefined) metadata.childRunId = result.childRunId;
-  const { content, isError } = result;
-  return toolResult(result.toolCallId, content, { name: storedName(result.toolName), isError, metadata });
+  const { toolCallId, toolName, content } = result;
+  return { role: "tool", tool_call_id: toolCallId, name: storedName(toolName), content, metadata };
 }
 
 /** What the model is told by us: a correction, or a critic's feedback. */
 export function noteMessage(run: Run, text: string, step: number): UserMessage {
-  return user(text, { metadata: { ...stamp(run, step, new Date().toISOString()), isNote: true } });
+  return user(text, { metadata: { ...stamp(run, step), isNote: true } });
 }
 
 /** New input as it joins the conversation: stamped, its own metadata kept. */
 export function stampInput(run: Run, messages: readonly Message[]): Message[] {
-  const createdAt = new Date().toISOString();
-  return messages.map((message) => {
-    const stamped = stamp(run, undefined, createdAt);
-    return { ...message, metadata: { ...stamped, ...message.metadata, runId: run.runId } };
-  });
+  return messages.map((message) => ({
+    ...message,
+    metadata: { ...stamp(run), ...message.metadata, runId: run.runId },
+  }));
 }

@@ -19,14 +19,17 @@ import { checkOutput } from "./structured-output.ts";
 export async function takeStep(run: Run, state: AgentState): Promise<AgentState> {
   run.cancellation.throwIfAborted();
   const index = state.stepCount + 1;
-  const span = startSpan(run.span, { name: `step ${index}`, kind: "step" });
+  const span = startSpan(run.span, { name: "step", kind: "step" });
   run.emit?.({ type: "step-start", runId: run.runId, agent: run.config.name, step: index });
   try {
     const step = await makeStep(run, state, span);
-    const after = state.withStep(step).withUsage(run.ledger.usageByModel);
-    const decided = await decide(run, after);
+    const after = state.withStep(step, run.ledger.usageByModel);
+    const ruled = ruling(run, after);
+    const { outcome, feedback } = ruled instanceof Promise ? await ruled : ruled;
+    if (span.recording) span.setMetadata({ step: index });
     span.end();
-    return decided;
+    if (!step.isAnswer) return outcome === undefined ? after : after.withOutcome(outcome);
+    return outcome === undefined ? sentBack(run, after, feedback) : answered(run, after, outcome);
   } catch (error) {
     span.fail(error, run.cancellation.signal);
     throw error;
@@ -34,63 +37,58 @@ export async function takeStep(run: Run, state: AgentState): Promise<AgentState>
 }
 
 async function makeStep(run: Run, state: AgentState, span: TraceSpan): Promise<Step> {
-  const startedAt = Date.now();
   const clock = performance.now();
+  const startedAt = run.clock.now();
+  const index = state.stepCount + 1;
   run.partialText = "";
   const reply = await callModel(run, state, span);
   const reading = run.config.driver.read(reply);
-  const calls = identifyCalls(run, reading.calls);
-  const createdAt = new Date(startedAt).toISOString();
-  const index = state.stepCount + 1;
-  const message = replyMessage(run, { reading, reply, calls, step: index, createdAt });
-  if (run.log !== undefined && calls.length > 0) await run.log.intend(index, message);
-  const settled = calls.length === 0 ? [] : await callTools(run, calls, { step: index, span });
-  const correction = calls.length === 0 ? await correctionOf(run, reading) : undefined;
-  const notes = correction === undefined ? [] : [noteMessage(run, correction.message, index)];
-  const messages: Message[] = [message, ...settled.map((each) => each.message), ...notes];
-  return stepOf(run, {
-    index,
-    messages,
-    reading,
-    reply,
-    calls,
-    settled,
-    correction,
-    createdAt,
-    durationMs: performance.now() - clock,
-  });
+  const calls = reading.calls.length === 0 ? noCalls : identifyCalls(run, reading.calls);
+  const message = replyMessage(run, { reading, reply, calls, step: index });
+  const parts = { run, index, message, reading, reply, calls, startedAt, clock };
+  if (calls.length === 0) return stepOf({ ...parts, settled: [], correction: await correctionOf(run, reading) });
+  if (run.log !== undefined) await run.log.intend(index, message);
+  return stepOf({ ...parts, settled: await callTools(run, calls, { step: index, span }), correction: undefined });
 }
 
+const noCalls: readonly StepToolCall[] = [];
+
 interface StepParts {
+  readonly run: Run;
   readonly index: number;
-  readonly messages: readonly Message[];
+  readonly message: Message;
   readonly reading: Reading;
   readonly reply: ModelReply;
   readonly calls: readonly StepToolCall[];
   readonly settled: readonly SettledCall[];
   readonly correction: Correction | undefined;
-  readonly createdAt: string;
-  readonly durationMs: number;
+  readonly startedAt: string;
+  readonly clock: number;
 }
 
-function stepOf(run: Run, parts: StepParts): Step {
-  const { index, messages, reading, reply, calls, settled, correction, createdAt, durationMs } = parts;
-  return {
+function stepOf(parts: StepParts): Step {
+  const { run, index, message, reading, reply, calls, settled, correction } = parts;
+  const messages = [message, ...settled.map((each) => each.message)];
+  if (correction !== undefined) messages.push(noteMessage(run, correction.message, index));
+  const step: Mutable<Step> = {
     index,
     messages,
     text: reading.text,
-    ...(reply.reasoning === "" ? undefined : { reasoning: reply.reasoning }),
     toolCalls: calls,
     toolResults: settled.map((each) => each.result),
     isAnswer: calls.length === 0 && correction === undefined,
-    ...(correction === undefined ? undefined : { correction }),
     finishReason: reply.finishReason,
     usage: reply.usage,
     modelId: reply.modelId ?? run.config.model.modelId,
-    startedAt: createdAt,
-    durationMs,
+    startedAt: parts.startedAt,
+    durationMs: performance.now() - parts.clock,
   };
+  if (reply.reasoning !== "") step.reasoning = reply.reasoning;
+  if (correction !== undefined) step.correction = correction;
+  return step;
 }
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 async function correctionOf(run: Run, reading: Reading): Promise<Correction | undefined> {
   if (reading.correction !== undefined || run.config.output === undefined) return reading.correction;
@@ -100,27 +98,25 @@ async function correctionOf(run: Run, reading: Reading): Promise<Correction | un
   return undefined;
 }
 
-async function decide(run: Run, state: AgentState): Promise<AgentState> {
-  const { outcome, feedback } = await ruling(run, state);
-  const step = state.currentStep as Step;
-  if (!step.isAnswer) return outcome === undefined ? state : state.withOutcome(outcome);
-  if (outcome === undefined) return sentBack(run, state, feedback);
-  const blocked = run.config.guardrails.output.length === 0 ? undefined : await blockedAnswer(run, step);
-  return blocked === undefined ? state.withOutcome(outcome) : withheld(state, blocked);
+/** What the criteria say of a state; synchronous unless one of them is not. A criterion that throws fails the run. */
+export function ruling(run: Run, state: AgentState): Ruling | Promise<Ruling> {
+  const failed = (cause: unknown): never => {
+    run.cancellation.throwIfAborted();
+    const sentence = `A criterion of agent "${run.config.name}" threw: ${messageOf(cause)}`;
+    throw new OffstageError("criterion-failed", sentence, { cause });
+  };
+  try {
+    const ruled = rule(run.criteria, state);
+    return ruled instanceof Promise ? ruled.catch(failed) : ruled;
+  } catch (cause) {
+    return failed(cause);
+  }
 }
 
-/** What the criteria say of a state. A criterion that throws fails the run. */
-export async function ruling(run: Run, state: AgentState): Promise<Ruling> {
-  try {
-    return await rule(run.criteria, state);
-  } catch (cause) {
-    run.cancellation.throwIfAborted();
-    throw new OffstageError(
-      "criterion-failed",
-      `A criterion of agent "${run.config.name}" threw: ${messageOf(cause)}`,
-      { cause },
-    );
-  }
+async function answered(run: Run, state: AgentState, outcome: Outcome): Promise<AgentState> {
+  if (run.config.guardrails.output.length === 0) return state.withOutcome(outcome);
+  const blocked = await blockedAnswer(run, state.currentStep as Step);
+  return blocked === undefined ? state.withOutcome(outcome) : withheld(state, blocked);
 }
 
 // An answer that is not the last word becomes tool trace, with what the model is to do next behind it.

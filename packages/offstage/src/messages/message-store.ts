@@ -2,40 +2,43 @@
 import type { Message } from "./message.ts";
 import { Messages } from "./messages.ts";
 
-type Sections = Readonly<Record<string, Iterable<Message>>>;
+type Section = readonly [name: string, messages: Messages];
 
 /** An ordered set of named sections. A section that was never set reads as empty. */
 export class MessageStore {
-  readonly #sections: ReadonlyMap<string, Messages>;
+  readonly #sections: readonly Section[];
 
-  private constructor(sections: ReadonlyMap<string, Messages>) {
+  private constructor(sections: readonly Section[]) {
     this.#sections = sections;
   }
 
   /** A store of these sections, in this order. */
-  static of(sections: Sections): MessageStore {
-    return new MessageStore(new Map(Object.entries(sections).map(([name, list]) => [name, Messages.from(list)])));
+  static of(sections: Readonly<Record<string, Iterable<Message>>>): MessageStore {
+    return new MessageStore(Object.entries(sections).map(([name, list]) => [name, Messages.from(list)]));
   }
 
   static empty(): MessageStore {
-    return new MessageStore(new Map());
+    return new MessageStore([]);
   }
 
   get names(): string[] {
-    return [...this.#sections.keys()];
+    return this.#sections.map(([name]) => name);
   }
 
   has(name: string): boolean {
-    return this.#sections.has(name);
+    return this.#sections.some((section) => section[0] === name);
   }
 
   section(name: string): Messages {
-    return this.#sections.get(name) ?? Messages.empty();
+    for (const section of this.#sections) if (section[0] === name) return section[1];
+    return Messages.empty();
   }
 
   /** The store with one section replaced, or added at the end. */
   withSection(name: string, messages: Iterable<Message>): MessageStore {
-    return new MessageStore(new Map(this.#sections).set(name, Messages.from(messages)));
+    const section: Section = [name, Messages.from(messages)];
+    const place = this.#sections.findIndex((each) => each[0] === name);
+    return new MessageStore(place === -1 ? [...this.#sections, section] : this.#sections.with(place, section));
   }
 
   /** The store with messages appended to one section. */
@@ -52,6 +55,6 @@ export class MessageStore {
   }
 
   toJSON(): Record<string, Message[]> {
-    return Object.fromEntries([...this.#sections].map(([name, list]) => [name, list.toArray()]));
+    return Object.fromEntries(this.#sections.map(([name, list]) => [name, list.toArray()]));
   }
 }

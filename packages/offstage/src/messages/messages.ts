@@ -42,7 +42,8 @@ export class Messages implements Iterable<Message> {
 
   /** The message at an index; negative counts from the end. */
   at(index: number): Message | undefined {
-    const position = index < 0 ? this.length + index : index;
+    const whole = Math.trunc(index) || 0;
+    const position = whole < 0 ? this.length + whole : whole;
     return position < this.length ? this.#backing[position] : undefined;
   }
 

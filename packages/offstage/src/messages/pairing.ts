@@ -9,6 +9,12 @@ import type { Message, ToolCall } from "./message.ts";
 export class PairingCheck {
   readonly #seen = new Set<string>();
   readonly #open = new Set<string>();
+  readonly #trusted = new Set<ToolCall>();
+
+  /** Takes a call's form on trust, because it was made well-formed; its id and its result are still checked. */
+  trust(call: ToolCall): void {
+    this.#trusted.add(call);
+  }
 
   /** True where a call already used this id. */
   hasSeen(id: string): boolean {
@@ -31,7 +37,7 @@ export class PairingCheck {
   }
 
   #acceptsCall(call: ToolCall): boolean {
-    if (!isWellFormed(call) || this.#seen.has(call.id)) return false;
+    if ((!this.#trusted.delete(call) && !isWellFormed(call)) || this.#seen.has(call.id)) return false;
     this.#seen.add(call.id);
     this.#open.add(call.id);
     return true;
@@ -42,7 +48,7 @@ export class PairingCheck {
 export function isSendable(message: Message): boolean {
   if (!isObject(message)) return false;
   const { role, content } = message;
-  if (role === "assistant") return hasContent(content) || hasCalls(message);
+  if (role === "assistant") return hasContent(content) ? isContent(content) : isEmpty(content) && hasCalls(message);
   return (role === "system" || role === "user" || role === "tool") && isContent(content);
 }
 
@@ -56,7 +62,11 @@ export function hasContent(content: unknown): boolean {
 
 /** True for text or a list of parts. */
 export function isContent(content: unknown): boolean {
-  return typeof content === "string" || Array.isArray(content);
+  return typeof content === "string" || (Array.isArray(content) && content.every(isObject));
+}
+
+function isEmpty(content: unknown): boolean {
+  return content === undefined || content === null || isContent(content);
 }
 
 /** True where a text is a JSON object, as every provider wants a call's arguments to be. */

@@ -1,8 +1,16 @@
 // Repair: any list of messages made valid for every provider. Pure; works on the outgoing copy, never on what is stored.
 import { isObject } from "./json.ts";
-import type { AssistantMessage, Message, MessageMetadata, ToolCall, ToolMessage } from "./message.ts";
+import type {
+  AssistantMessage,
+  Content,
+  ContentPart,
+  Message,
+  MessageMetadata,
+  ToolCall,
+  ToolMessage,
+} from "./message.ts";
 import { Messages } from "./messages.ts";
-import { hasContent, isArgumentsText, isContent, isName, isSendable, PairingCheck } from "./pairing.ts";
+import { hasContent, isArgumentsText, isContent, isName, PairingCheck } from "./pairing.ts";
 
 const interruptedText = "This tool call was interrupted: no result was recorded and its effect is unknown.";
 const unreadableText = "This tool call was not run: its arguments were not a JSON object.";
@@ -32,7 +40,7 @@ function rebuild(list: readonly Message[]): Message[] {
   const mint = idMinter(list);
   return list.flatMap((message, index) => {
     if (!isObject(message) || (message as Message).role === "tool") return [];
-    if ((message as Message).role !== "assistant") return isSendable(message) ? [message] : [];
+    if ((message as Message).role !== "assistant") return rebuildOther(message);
     return rebuildAssistant(message as AssistantMessage, slots[index] ?? [], { list, mint });
   });
 }
@@ -84,6 +92,24 @@ function answer(waiting: Map<unknown, Slot[][]>, list: readonly Message[], index
   return true;
 }
 
+function rebuildOther(message: Message): Message[] {
+  if (message.role !== "system" && message.role !== "user") return [];
+  const content = readable(message.content);
+  if (content === undefined) return [];
+  return [content === message.content ? message : { ...message, content, metadata: marked(message, "content") }];
+}
+
+// Content as it is; of a list that holds more than parts, its parts and its bare texts; undefined for anything else.
+function readable(content: unknown): Content | undefined {
+  if (isContent(content)) return content as Content;
+  return Array.isArray(content) ? content.flatMap(partsOf) : undefined;
+}
+
+function partsOf(part: unknown): ContentPart[] {
+  if (typeof part === "string") return [{ type: "text", text: part }];
+  return isObject(part) ? [part as unknown as ContentPart] : [];
+}
+
 interface Rebuilding {
   readonly list: readonly Message[];
   readonly mint: (id: unknown) => string;
@@ -91,13 +117,19 @@ interface Rebuilding {
 
 function rebuildAssistant(message: AssistantMessage, slots: readonly Slot[], { list, mint }: Rebuilding): Message[] {
   const { tool_calls: given, ...bare } = message;
+  const content = readable(message.content) ?? null;
   if (slots.length === 0) {
-    if (!hasContent(message.content)) return [];
+    if (!hasContent(content)) return [];
+    if (content !== message.content) return [{ ...bare, content, metadata: marked(message, "content") }];
     return [given === undefined ? message : { ...bare, metadata: marked(message, "tool_calls") }];
   }
   const calls = slots.map(({ call }) => rebuildCall(call, mint));
-  const same = calls.length === given?.length && calls.every((call, i) => call === given[i]);
-  const head = same ? message : { ...bare, tool_calls: calls, metadata: marked(message, "tool_calls") };
+  const sameCalls = calls.length === given?.length && calls.every((call, i) => call === given[i]);
+  const sameContent = content === (message.content ?? null);
+  const head =
+    sameCalls && sameContent
+      ? message
+      : { ...bare, content, tool_calls: calls, metadata: marked(message, sameCalls ? "content" : "tool_calls") };
   const order = slots.map((_, i) => i).sort((a, b) => placeOf(slots[a]) - placeOf(slots[b]) || a - b);
   return [head, ...order.map((i) => rebuildResult(list, slots[i] as Slot, calls[i] as ToolCall))];
 }
@@ -108,23 +140,29 @@ function placeOf(slot: Slot | undefined): number {
 
 function rebuildCall(call: ToolCall, mint: Rebuilding["mint"]): ToolCall {
   const id = mint(call.id);
-  const { name, arguments: text } = isObject(call.function) ? call.function : { name: "", arguments: "" };
+  const called: Partial<ToolCall["function"]> = isObject(call.function) ? call.function : {};
+  const { name, arguments: text } = called;
   const parses = isArgumentsText(text);
   if (id === call.id && call.type === "function" && parses && isName(name)) return call;
   return {
     ...call,
     id,
     type: "function",
-    function: { ...call.function, name: isName(name) ? name : "unknown_tool", arguments: parses ? text : "{}" },
+    function: {
+      ...called,
+      name: isName(name) ? name : "unknown_tool",
+      arguments: parses ? (text as string) : "{}",
+    },
   };
 }
 
 function rebuildResult(list: readonly Message[], slot: Slot, call: ToolCall): ToolMessage {
   if (slot.answeredAt === undefined) return syntheticResult(slot, call);
   const result = list[slot.answeredAt] as ToolMessage;
-  if (result.tool_call_id === call.id && isContent(result.content)) return result;
-  const content = isContent(result.content) ? result.content : "";
-  return { ...result, tool_call_id: call.id, content, metadata: marked(result, "tool_call_id") };
+  const content = readable(result.content) ?? "";
+  const sameId = result.tool_call_id === call.id;
+  if (sameId && content === result.content) return result;
+  return { ...result, tool_call_id: call.id, content, metadata: marked(result, sameId ? "content" : "tool_call_id") };
 }
 
 function syntheticResult(slot: Slot, call: ToolCall): ToolMessage {

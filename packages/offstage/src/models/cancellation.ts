@@ -1,10 +1,11 @@
-// Cancellation: one abort controller for a whole run, with one listener however much waits on it.
+// Cancellation: one abort for a whole run, with one listener however much waits on it. Its signal is made when asked for.
 
-/** A run's own signal: aborts with the caller's, or by `abort`. */
+/** A run's own abort: follows the caller's signal, or is told by `abort`. */
 export class Cancellation {
-  readonly #controller = new AbortController();
-  readonly #waiting = new Set<(reason: unknown) => void>();
   readonly #parent: AbortSignal | undefined;
+  readonly #waiting = new Set<(reason: unknown) => void>();
+  #controller: AbortController | undefined;
+  #aborted: { readonly reason: unknown } | undefined;
   readonly #follow = () => this.abort(this.#parent?.reason);
 
   constructor(parent?: AbortSignal) {
@@ -14,28 +15,36 @@ export class Cancellation {
   }
 
   get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted !== undefined) this.#controller.abort(this.#aborted.reason);
     return this.#controller.signal;
   }
 
   get isAborted(): boolean {
-    return this.#controller.signal.aborted;
+    return this.#aborted !== undefined;
   }
 
-  abort(reason?: unknown): void {
-    if (this.isAborted) return;
-    this.#controller.abort(reason);
-    for (const reject of this.#waiting) reject(this.signal.reason);
+  /** What it was aborted with. */
+  get reason(): unknown {
+    return this.#aborted?.reason;
+  }
+
+  abort(reason: unknown): void {
+    if (this.#aborted !== undefined) return;
+    this.#aborted = { reason };
+    this.#controller?.abort(reason);
+    for (const reject of this.#waiting) reject(reason);
     this.#waiting.clear();
   }
 
   throwIfAborted(): void {
-    if (this.isAborted) throw this.signal.reason;
+    if (this.#aborted !== undefined) throw this.#aborted.reason;
   }
 
   /** The work's result, or a rejection with the abort's reason as soon as there is one, whether the work listens or not. */
   race<T>(work: PromiseLike<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.isAborted) reject(this.signal.reason);
+      if (this.#aborted !== undefined) reject(this.#aborted.reason);
       this.#waiting.add(reject);
       work.then(
         (value) => {

@@ -1,10 +1,13 @@
 // Model input: the exact prompt of each model call of a run. Repaired before every call, converted once per message.
-import { type Message, toolCallsOf } from "../messages/message.ts";
+import { type Message, type ToolCall, toolCallsOf } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { PairingCheck } from "../messages/pairing.ts";
 import { repairMessages } from "../messages/repair.ts";
 import type { PromptMessage } from "./model.ts";
 import { promptMessage } from "./prompt.ts";
+
+// An array beyond this is allocated apart from all others, at a hundred times the price of the step around it.
+const copiedUpTo = 16_000;
 
 /** Turns one message into its prompt form. */
 export type ToPrompt = (message: Message, toolName: (callId: string) => string) => PromptMessage;
@@ -29,14 +32,19 @@ export class ModelInput {
     return this.#pairing.hasSeen(id);
   }
 
-  /** The prompt of these sections, one after another: valid, and the caller's to keep. */
+  /** Tells that these calls were made well-formed, so that the next prompt need not look at their arguments again. */
+  trust(calls: readonly ToolCall[]): void {
+    for (const call of calls) this.#pairing.trust(call);
+  }
+
+  /** The prompt of these sections, one after another: valid, and the caller's to keep up to 16,000 messages. */
   promptOf(sections: readonly Messages[]): PromptMessage[] {
     const grown = grownSection(this.#sections, sections);
     const added = grown === undefined ? undefined : tailOf(grown);
     if (added === undefined || !this.#pairing.accepts(added)) this.#rebuild(sections);
     else for (const message of added) this.#push(message);
     this.#sections = sections;
-    return this.#prompt.slice();
+    return this.#prompt.length > copiedUpTo ? this.#prompt : this.#prompt.slice();
   }
 
   #rebuild(sections: readonly Messages[]): void {

@@ -154,8 +154,8 @@ export type ModelStream = { getReader(): StreamReader } | AsyncIterable<unknown>
 /**
  * A language model.
  *
- * **Contract:** `doGenerate` and `doStream` say the same thing for the same options; both honour `abortSignal`; a failure
- * is a rejection or a stream part of type `error`.
+ * **Contract:** `doGenerate` and `doStream` say the same thing for the same options; both honour `abortSignal`, read
+ * `prompt` while the call lasts and never change it; a failure is a rejection or a stream part of type `error`.
  */
 export interface Model {
   readonly specificationVersion: "v4";

@@ -1,4 +1,4 @@
-// Messages to provider prompt, one message at a time and cached by message object. Not the list: see model-input.ts.
+// Messages to provider prompt, one message at a time. The list, and converting each message once, is model-input.ts.
 import { OffstageError } from "../errors.ts";
 import { isObject, parseJson } from "../messages/json.ts";
 import {
@@ -14,18 +14,8 @@ import type { FileData, PromptFile, PromptMessage, PromptText, PromptToolCall, P
 
 type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
 
-const cache = new WeakMap<Message, PromptMessage>();
-
 /** The prompt message of a message. `toolName` is asked only for a tool result that does not say its tool itself. */
 export function promptMessage(message: Message, toolName: (callId: string) => string): PromptMessage {
-  const known = cache.get(message);
-  if (known !== undefined) return known;
-  const made = convert(message, toolName);
-  if (message.role !== "tool" || message.name !== undefined) cache.set(message, made);
-  return made;
-}
-
-function convert(message: Message, toolName: (callId: string) => string): PromptMessage {
   switch (message.role) {
     case "system":
       return { role: "system", content: textOf(message) };

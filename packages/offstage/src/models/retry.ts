@@ -1,4 +1,5 @@
 // Retry: when a model call is worth another try, and how long to wait for it. Never after an abort.
+import type { Cancellation } from "./cancellation.ts";
 
 export interface RetryOptions {
   /** Tries after the first one. Default 2. */
@@ -10,7 +11,7 @@ export interface RetryOptions {
 }
 
 export interface RetryEvents {
-  readonly signal?: AbortSignal | undefined;
+  readonly cancellation?: Cancellation | undefined;
   /** Told before each wait. */
   readonly onRetry?: (retry: { attempt: number; delayMs: number; error: unknown }) => void;
   /** Asked before each retry: false where something was already handed on and cannot be taken back. */
@@ -28,11 +29,11 @@ export async function withRetry<T>(
     try {
       return await attempt();
     } catch (error) {
-      events.signal?.throwIfAborted();
+      events.cancellation?.throwIfAborted();
       const delayMs = tries <= maxRetries && isRetryable(error) ? delayFor(error, tries, options) : undefined;
       if (delayMs === undefined || events.mayRetry?.() === false) throw error;
       events.onRetry?.({ attempt: tries, delayMs, error });
-      await sleep(delayMs, events.signal);
+      await sleep(delayMs, events.cancellation?.signal);
     }
   }
 }

@@ -175,9 +175,10 @@ export class AgentState {
     return this.#with({ outcome });
   }
 
-  /** The state with one more step. Tokens are counted by `withUsage`. */
-  withStep(step: Step): AgentState {
-    return new AgentState(this.#fields, appendShared(this.#steps, this.#stepCount, [step]), this.#stepCount + 1);
+  /** The state with one more step, and with the tokens the run has used by then. */
+  withStep(step: Step, usageByModel: Readonly<Record<string, Usage>>): AgentState {
+    const fields = { ...this.#fields, usageByModel, usage: sumOf(usageByModel) };
+    return new AgentState(fields, appendShared(this.#steps, this.#stepCount, [step]), this.#stepCount + 1);
   }
 
   /** The state with its newest step replaced. */
@@ -187,7 +188,7 @@ export class AgentState {
 
   /** The state with the tokens of the run so far, by model. */
   withUsage(usageByModel: Readonly<Record<string, Usage>>): AgentState {
-    return this.#with({ usageByModel, usage: Object.values(usageByModel).reduce(addUsage, noUsage) });
+    return this.#with({ usageByModel, usage: sumOf(usageByModel) });
   }
 
   /** The state as a run begins on it. */
@@ -214,4 +215,9 @@ export class AgentState {
   #with(changes: Partial<AgentStateFields>): AgentState {
     return new AgentState({ ...this.#fields, ...changes }, this.#steps, this.#stepCount);
   }
+}
+
+function sumOf(usageByModel: Readonly<Record<string, Usage>>): Usage {
+  const [first = noUsage, ...rest] = Object.values(usageByModel);
+  return rest.reduce(addUsage, first);
 }

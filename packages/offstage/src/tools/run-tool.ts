@@ -1,11 +1,12 @@
-// Runs one call: parse, check, guard, execute in time, make JSON of what came. Every failure is a result, never a throw;
-// only an abort of the run gets out.
+// Runs one call: check, guard, execute in time, make JSON of what came. Every failure is a result, never a throw; only an
+// abort of the run gets out, and a guardrail that fails.
 import { messageOf } from "../errors.ts";
 import { isObject, type JsonValue, parseJson } from "../messages/json.ts";
 import { Cancellation } from "../models/cancellation.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
 import { clip } from "./clip.ts";
 import { collect, isAsyncIterable, jsonSafe } from "./json-safe.ts";
+import type { Checked } from "./schema.ts";
 import type { Tool, ToolRunOptions } from "./tool.ts";
 import { ToolAnswer } from "./tool-answer.ts";
 
@@ -18,23 +19,26 @@ export interface ToolGuard {
 export interface RunToolOptions {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly cancellation: Cancellation;
-  /** What the tool is told, but for its own call id and signal. */
-  readonly about: Omit<ToolRunOptions, "toolCallId" | "signal">;
+  /** What the tool is told, given what aborts it. */
+  readonly about: (cancellation: Cancellation) => ToolRunOptions;
   readonly guard: ToolGuard | undefined;
 }
 
-/** What became of one call. Rejects only when the run is aborted. */
+/** What became of one call. Rejects only when the run is aborted, or a guardrail fails. */
 export async function runTool(call: StepToolCall, options: RunToolOptions): Promise<ToolResult> {
   const startedAt = performance.now();
   const tool = options.tools.get(call.name);
-  if (tool === undefined) return failure(call, startedAt, unknownTool(call.name, options.tools));
-  const prepared = await prepare(tool, call, options);
-  if ("problem" in prepared) return failure(call, startedAt, prepared.problem);
-  const { input } = prepared;
-  const outcome = await attempt(tool, call, input, options);
-  const result = resultOf({ call, tool, input, startedAt }, outcome);
-  const blocked = await options.guard?.output(call, result);
-  return blocked === undefined ? result : { ...failure(call, startedAt, blocked), input: result.input as JsonValue };
+  if (tool === undefined) return failure(call, unknownTool(call.name, options.tools), startedAt);
+  const checking = checkCall(tool, call);
+  const checked = checking instanceof Promise ? await checking : checking;
+  if ("problems" in checked) return failure(call, misfit(call, checked.problems), startedAt);
+  const forbidden = await options.guard?.input(call, checked.value);
+  if (forbidden !== undefined) return failure(call, forbidden, startedAt);
+  const attempt = tool.timeoutMs === undefined ? execute : executeInTime;
+  const value = await attempt(tool, checked.value, options);
+  const result = resultOf(call, value, { tool, input: checked.value, startedAt });
+  const withheld = await options.guard?.output(call, result);
+  return withheld === undefined ? result : failure(call, withheld, startedAt);
 }
 
 function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
@@ -42,94 +46,70 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
   return `There is no tool "${name}". Available tools: ${known}.`;
 }
 
-type Prepared = { readonly input: unknown } | { readonly problem: string };
-
-async function prepare(tool: Tool, call: StepToolCall, options: RunToolOptions): Promise<Prepared> {
-  const parsed = call.arguments.trim() === "" ? {} : parseJson(call.arguments);
-  if (!isObject(parsed)) return { problem: unreadable(call, parsed) };
-  const checked = await checkInput(tool, parsed);
-  if ("problems" in checked) {
-    return {
-      problem: `The input of the tool "${call.name}" does not fit its schema:\n${checked.problems.map((problem) => `- ${problem}`).join("\n")}`,
-    };
-  }
-  const blocked = await options.guard?.input(call, checked.value);
-  return blocked === undefined ? { input: checked.value } : { problem: blocked };
-}
-
-function unreadable(call: StepToolCall, parsed: unknown): string {
-  const what = parsed === undefined ? "not valid JSON" : "not a JSON object";
-  return `The arguments of the tool "${call.name}" are ${what}: ${clip(call.arguments, 500).text}`;
-}
-
-async function checkInput(tool: Tool, value: unknown) {
+// Models write nothing at all for a tool that takes nothing.
+function checkCall(tool: Tool, call: StepToolCall): Checked | Promise<Checked> {
+  const parsed = call.arguments === "" ? {} : parseJson(call.arguments);
+  if (!isObject(parsed)) return { problems: [unreadable(call.arguments, parsed)] };
   try {
-    return await tool.schema.check(value);
+    const checked = tool.schema.check(parsed);
+    return checked instanceof Promise ? checked.catch(problemOf) : checked;
   } catch (error) {
-    return { problems: [messageOf(error)] };
+    return problemOf(error);
   }
 }
 
-type Attempt = { readonly value: unknown } | { readonly error: string };
+function unreadable(text: string, parsed: unknown): string {
+  const what = parsed === undefined ? "not valid JSON" : "not a JSON object";
+  return `the arguments are ${what}: ${clip(text, 500).text}`;
+}
 
-async function attempt(tool: Tool, call: StepToolCall, input: unknown, options: RunToolOptions): Promise<Attempt> {
-  const { cancellation } = options;
+function problemOf(error: unknown): Checked {
+  return { problems: [messageOf(error)] };
+}
+
+function misfit(call: StepToolCall, problems: readonly string[]): string {
+  return `The tool "${call.name}" was not run, because its input does not fit:\n${problems.map((each) => `- ${each}`).join("\n")}`;
+}
+
+async function execute(tool: Tool, input: unknown, { about, cancellation }: RunToolOptions): Promise<unknown> {
   cancellation.throwIfAborted();
-  if (tool.timeoutMs !== undefined) return attemptInTime(tool, call, input, options, tool.timeoutMs);
   try {
-    return {
-      value: await cancellation.race(
-        execute(tool, input, { ...options.about, toolCallId: call.id, signal: cancellation.signal }),
-      ),
-    };
+    const running = tool.execute(input, about(cancellation));
+    const value = isPromise(running) ? await cancellation.race(running) : running;
+    return isAsyncIterable(value) ? await cancellation.race(collect(value)) : value;
   } catch (error) {
     cancellation.throwIfAborted();
-    return { error: `The tool "${tool.name}" failed: ${messageOf(error)}` };
+    return new ToolAnswer(`The tool "${tool.name}" failed: ${messageOf(error)}`, { isError: true });
   }
 }
 
 // The tool's own signal follows the run's and aborts when its time is up; the answer does not wait for the tool to listen.
-async function attemptInTime(
-  tool: Tool,
-  call: StepToolCall,
-  input: unknown,
-  options: RunToolOptions,
-  timeoutMs: number,
-): Promise<Attempt> {
+async function executeInTime(tool: Tool, input: unknown, options: RunToolOptions): Promise<unknown> {
   using own = new Cancellation(options.cancellation.signal);
-  const late = new DOMException(`The tool "${tool.name}" took longer than ${timeoutMs} ms.`, "TimeoutError");
-  const timer = setTimeout(() => own.abort(late), timeoutMs);
+  const late = new DOMException(`The tool "${tool.name}" took longer than ${tool.timeoutMs} ms.`, "TimeoutError");
+  const timer = setTimeout(() => own.abort(late), tool.timeoutMs);
   try {
-    return {
-      value: await own.race(execute(tool, input, { ...options.about, toolCallId: call.id, signal: own.signal })),
-    };
+    return await execute(tool, input, { ...options, cancellation: own });
   } catch (error) {
     options.cancellation.throwIfAborted();
-    return {
-      error:
-        own.signal.reason === late
-          ? `${late.message} It was told to stop; its effect is unknown.`
-          : `The tool "${tool.name}" failed: ${messageOf(error)}`,
-    };
+    if (error !== late) throw error;
+    return new ToolAnswer(`${late.message} It was told to stop; its effect is unknown.`, { isError: true });
   } finally {
     clearTimeout(timer);
   }
 }
 
-async function execute(tool: Tool, input: unknown, about: ToolRunOptions): Promise<unknown> {
-  const value = await tool.execute(input, about);
-  return isAsyncIterable(value) ? collect(value) : value;
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as PromiseLike<unknown>).then === "function";
 }
 
 interface Finished {
-  readonly call: StepToolCall;
   readonly tool: Tool;
   readonly input: unknown;
   readonly startedAt: number;
 }
 
-function resultOf({ call, tool, input, startedAt }: Finished, outcome: Attempt): ToolResult {
-  const value = "error" in outcome ? new ToolAnswer(outcome.error, { isError: true }) : outcome.value;
+function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }: Finished): ToolResult {
   const answer = value instanceof ToolAnswer ? value : undefined;
   const output = answer?.text ?? jsonSafe(value);
   const { text, clippedBytes } = clip(textOfOutput(output), tool.maxResultBytes);
@@ -150,14 +130,8 @@ function textOfOutput(output: JsonValue): string {
   return typeof output === "string" ? output : JSON.stringify(output);
 }
 
-/** The result of a call that was not run, or whose outcome is not to be shown. */
-export function failure(call: StepToolCall, startedAt: number, problem: string): ToolResult {
-  return {
-    toolCallId: call.id,
-    toolName: call.name,
-    output: problem,
-    content: problem,
-    isError: true,
-    durationMs: performance.now() - startedAt,
-  };
+// A call that was not run, or whose result is not to be shown.
+function failure(call: StepToolCall, problem: string, startedAt: number): ToolResult {
+  const durationMs = performance.now() - startedAt;
+  return { toolCallId: call.id, toolName: call.name, output: problem, content: problem, isError: true, durationMs };
 }
