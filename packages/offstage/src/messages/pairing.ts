@@ -52,12 +52,14 @@ export function isSendable(message: Message): boolean {
   return (role === "system" || role === "user" || role === "tool") && isContent(content);
 }
 
-/** True where an assistant's content is more than emptiness. */
+/** True where an assistant's content is more than emptiness: blank text says nothing, and providers refuse it. */
 export function hasContent(content: unknown): boolean {
-  if (typeof content === "string") return content !== "";
-  return (
-    Array.isArray(content) && content.some((part) => isObject(part) && !(part.type === "text" && part.text === ""))
-  );
+  if (typeof content === "string") return /\S/.test(content);
+  return Array.isArray(content) && content.some((part) => isObject(part) && !isBlankText(part));
+}
+
+function isBlankText(part: Record<string, unknown>): boolean {
+  return part.type === "text" && typeof part.text === "string" && !/\S/.test(part.text);
 }
 
 /** True for text or a list of parts. */

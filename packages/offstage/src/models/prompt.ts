@@ -45,9 +45,14 @@ function toolOutput(message: ToolMessage) {
 function assistantParts(message: AssistantMessage): AssistantPart[] {
   const calls = toolCallsOf(message).map(callPart);
   const own = message.metadata?.providerParts;
-  if (own !== undefined && speaksFor(own, message, calls.length)) return replay(own, calls);
-  const content = message.content ?? "";
-  return content === "" ? calls : [...contentParts(content), ...calls];
+  const said = own !== undefined && speaksFor(own, message, calls.length);
+  const parts = said ? replay(own, calls) : [...contentParts(message.content ?? ""), ...calls];
+  return parts.filter(isWorthSending);
+}
+
+// Models write blank text beside their calls, and providers refuse it when it comes back.
+function isWorthSending(part: AssistantPart): boolean {
+  return part.type !== "text" || part.providerOptions !== undefined || /\S/.test(part.text);
 }
 
 function callPart(call: { id: string; function: { name: string; arguments: string } }): PromptToolCall {
