@@ -117,10 +117,12 @@ function documentPart({ file_data, file_id, filename }: Record<string, unknown>)
 
 // `data:image/png;base64,…` carries its bytes and its type; anything else must be an address.
 function filePart(source: string, mediaType: string): PromptFile {
-  const inline = /^data:([^;,]*)[^,]*,/.exec(source);
+  const inline = /^data:([^;,]*)([^,]*),/.exec(source);
   if (inline !== null) {
-    const data = source.slice(inline[0].length);
-    return { type: "file", mediaType: inline[1] || mediaType, data: { type: "data", data } };
+    const [head, type, parameters = ""] = inline;
+    const text = source.slice(head.length);
+    const data = parameters.endsWith(";base64") ? text : unescaped(text).toString("base64");
+    return { type: "file", mediaType: type || mediaType, data: { type: "data", data } };
   }
   if (!URL.canParse(source)) {
     const shown = source.length > 60 ? `${source.slice(0, 60)}…` : source;
@@ -130,4 +132,10 @@ function filePart(source: string, mediaType: string): PromptFile {
     );
   }
   return { type: "file", mediaType, data: { type: "url", url: new URL(source) } };
+}
+
+// The bytes of percent-encoded text.
+function unescaped(text: string): Buffer {
+  const bytes = text.replace(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return Buffer.from(bytes, "latin1");
 }
