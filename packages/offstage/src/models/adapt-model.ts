@@ -55,9 +55,12 @@ function legacyMessage(isV2: boolean): (message: PromptMessage) => Fields {
   };
 }
 
+// They also want a whole media type: "image" alone, as for an address whose kind nobody knows, is "image/*" to them.
 function legacyPart(part: object): object {
-  const { type, data } = part as Fields;
-  return type === "file" || type === "reasoning-file" ? { ...part, data: bareData(data) } : part;
+  const { type, data, mediaType } = part as Fields;
+  if (type !== "file" && type !== "reasoning-file") return part;
+  const whole = String(mediaType).includes("/") ? mediaType : `${mediaType}/*`;
+  return { ...part, data: bareData(data), mediaType: whole };
 }
 
 function bareData(data: unknown): unknown {
