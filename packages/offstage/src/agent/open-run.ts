@@ -7,6 +7,7 @@ import type { Outcome } from "../state/outcome.ts";
 import { openLog } from "./record.ts";
 import type { Run } from "./run.ts";
 import { stampInput } from "./step-messages.ts";
+import { outputPreamble } from "./structured-output.ts";
 
 /** The state the first step sees. Blocked input is journaled with its run and does not join the conversation. */
 export async function openRun(run: Run, blocked: Outcome | undefined): Promise<AgentState> {
@@ -26,7 +27,7 @@ function parentOf(run: Run): { parentRunId?: string } | undefined {
 }
 
 async function instructionsOf(run: Run): Promise<Messages> {
-  const { options, driver, tools, name } = run.config;
+  const { options, driver, tools, name, output } = run.config;
   const { instructions } = options;
   const own = typeof instructions === "function" ? await instructions(run.context) : instructions;
   if (own !== undefined && typeof own !== "string") {
@@ -35,7 +36,7 @@ async function instructionsOf(run: Run): Promise<Messages> {
       `The instructions of agent "${name}" must be text; found ${typeof own}.`,
     );
   }
-  const text = [own, driver.preamble([...tools.values()])]
+  const text = [own, driver.preamble([...tools.values()]), output && outputPreamble(output)]
     .filter((part) => part !== undefined && part !== "")
     .join("\n\n");
   return text === "" ? Messages.empty() : Messages.of(system(text));

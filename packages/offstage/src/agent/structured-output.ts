@@ -5,6 +5,11 @@ import type { CompiledSchema } from "../tools/schema.ts";
 
 export type OutputCheck = { readonly value: unknown } | { readonly correction: Correction };
 
+/** Put behind the instructions: many servers take the wish for JSON and never show the model its schema. */
+export function outputPreamble(schema: CompiledSchema): string {
+  return `Your final answer must be JSON that fits this JSON Schema, and nothing else:\n${JSON.stringify(schema.jsonSchema)}`;
+}
+
 /** The checked value of an answer, or what the model is told about it. */
 export async function checkOutput(schema: CompiledSchema, text: string): Promise<OutputCheck> {
   const parsed = parseJson(unfenced(text));
