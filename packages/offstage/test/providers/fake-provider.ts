@@ -1,0 +1,159 @@
+// A loopback HTTP server that plays a script, one turn per request, and refuses every request that breaks the rules of the
+// provider it stands for. How a turn looks on the wire is the dialect's business: fake-openai.ts, fake-anthropic.ts.
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type Json = Record<string, unknown>;
+
+/** A call as the fake model makes it; `arguments` is raw text, for broken JSON. */
+export interface FakeCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input?: unknown;
+  readonly arguments?: string;
+  /** Gemini's thought signature, as OpenAI-compatible servers pass it on. */
+  readonly signature?: string;
+}
+
+export type FakeThought = { readonly text: string; readonly signature: string } | { readonly redacted: string };
+
+/** What the fake model says, whichever provider says it. */
+export interface FakeReply {
+  readonly thoughts?: readonly FakeThought[];
+  /** Text in the pieces it is streamed in. */
+  readonly text?: readonly string[];
+  readonly calls?: readonly FakeCall[];
+  readonly usage?: { input: number; cached?: number; output: number; reasoning?: number };
+  /** Default: by whether there are calls. */
+  readonly finish?: "stop" | "length";
+  /** Blocks or fields of the provider's own, put in front of the calls. */
+  readonly extra?: readonly Json[];
+}
+
+/** What a request gets. */
+export type FakeTurn =
+  | FakeReply
+  /** An HTTP error. */
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly error?: Json }
+  /** The connection is reset before any answer. */
+  | { readonly reset: true }
+  /** The first events of a reply, and then: the end, a reset, or nothing for ever. */
+  | { readonly begin: FakeReply; readonly events: number; readonly ending: "end" | "reset" | "hang" }
+  /** The first events of a reply and these frames behind them. */
+  | { readonly begin: FakeReply; readonly events: number; readonly frames: readonly string[] };
+
+export interface FakeRequest {
+  readonly body: Json;
+  readonly headers: IncomingHttpHeaders;
+  /** By `performance.now()`. */
+  readonly at: number;
+}
+
+/** How a provider speaks. */
+export interface Dialect {
+  /** What is wrong with a request by the provider's rules. */
+  check(request: FakeRequest): string | undefined;
+  json(reply: FakeReply): Json;
+  /** The frames of a streamed reply. */
+  frames(reply: FakeReply): readonly string[];
+  error(status: number, message: string): Json;
+}
+
+export interface FakeProvider extends AsyncDisposable {
+  readonly url: string;
+  readonly requests: readonly FakeRequest[];
+  /** Why requests were answered with a 400 of the server's own. */
+  readonly refusals: readonly string[];
+  /** How many turns nobody asked for. */
+  readonly unplayed: number;
+  /** Resolves when a client has hung up on a reply that was under way. */
+  readonly hungUp: Promise<void>;
+}
+
+/** Listens on a free port of the loopback interface. */
+export async function fakeProvider(script: readonly FakeTurn[], dialect: Dialect): Promise<FakeProvider> {
+  const turns = [...script];
+  const requests: FakeRequest[] = [];
+  const refusals: string[] = [];
+  let hangUp = (): void => undefined;
+  const hungUp = new Promise<void>((resolve) => {
+    hangUp = resolve;
+  });
+  const server = createServer(async (incoming, response) => {
+    const request = { body: await readJson(incoming), headers: incoming.headers, at: performance.now() };
+    requests.push(request);
+    response.on("close", () => response.writableFinished || hangUp());
+    const problem = dialect.check(request) ?? (turns.length === 0 ? "the script has no further turn" : undefined);
+    if (problem !== undefined) refusals.push(problem);
+    if (problem !== undefined) sendJson(response, 400, dialect.error(400, problem));
+    else play(turns.shift() as FakeTurn, { dialect, response, isStreamed: request.body.stream === true });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    refusals,
+    get unplayed() {
+      return turns.length;
+    },
+    hungUp,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function readJson(incoming: IncomingMessage): Promise<Json> {
+  let text = "";
+  for await (const chunk of incoming.setEncoding("utf8")) text += chunk;
+  return JSON.parse(text) as Json;
+}
+
+interface Stage {
+  readonly dialect: Dialect;
+  readonly response: ServerResponse;
+  readonly isStreamed: boolean;
+}
+
+function play(turn: FakeTurn, stage: Stage): void {
+  const { dialect, response, isStreamed } = stage;
+  if ("reset" in turn) response.socket?.resetAndDestroy();
+  else if ("status" in turn) {
+    const body = turn.error ?? dialect.error(turn.status, `status ${turn.status} on purpose`);
+    sendJson(response, turn.status, body, turn.headers);
+  } else if ("begin" in turn) playBroken(turn, stage);
+  else if (isStreamed) beginEvents(response).end(dialect.frames(turn).join(""));
+  else sendJson(response, 200, dialect.json(turn));
+}
+
+// Without streaming a broken reply is half a JSON text, or one that never ends.
+function playBroken(turn: Extract<FakeTurn, { begin: FakeReply }>, { dialect, response, isStreamed }: Stage): void {
+  const frames = dialect.frames(turn.begin).slice(0, turn.events);
+  const half = JSON.stringify(dialect.json(turn.begin)).slice(0, 40);
+  if (isStreamed) beginEvents(response).write(frames.join("") || ":\n\n");
+  else response.writeHead(200, { "content-type": "application/json" }).write(half);
+  if ("frames" in turn) response.end(isStreamed ? turn.frames.join("") : "");
+  else if (turn.ending === "end") response.end();
+  // The client must have read the beginning for the cut to be in the middle.
+  else if (turn.ending === "reset") setTimeout(() => response.socket?.resetAndDestroy(), 20);
+}
+
+function beginEvents(response: ServerResponse): ServerResponse {
+  return response.writeHead(200, { "content-type": "text/event-stream" });
+}
+
+function sendJson(response: ServerResponse, status: number, body: Json, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+}
+
+/** The arguments of a call as the model writes them. */
+export function argumentsOf(call: FakeCall): string {
+  return call.arguments ?? JSON.stringify(call.input ?? {});
+}
+
+/** A text in two pieces, as a stream would bring it. */
+export function halves(text: string): string[] {
+  const middle = Math.ceil(text.length / 2);
+  return [text.slice(0, middle), text.slice(middle)].filter((piece) => piece !== "");
+}
