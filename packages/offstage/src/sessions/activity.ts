@@ -1,32 +1,34 @@
-// Activity: sessions in the order of their last change. One row each, moved with every change of the conversation.
+// Activity: sessions in the order of their last change. One row each, moved when the session changes.
 import { idKey, numberKey } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { Write } from "./store-driver.ts";
 
-/** What the list of sessions shows of one. */
-export interface ActivityRow {
-  readonly id: string;
-  readonly created: number;
-  readonly count: number;
-  readonly runs: number;
-}
+/** How far, in microseconds, the order of sessions in different processes may be off. */
+export const activitySlack = 1_000_000;
 
-/** The head changed now, and the writes that move its row in the list of sessions. */
+/**
+ * The head changed now, and the writes that move its row. Where this process touched no other session in between, the
+ * row stays for up to a second: the order within the process is exact all the same.
+ */
 export function touched(
   cell: SessionCell,
   head: SessionHead,
   changes: Partial<SessionHead>,
 ): { head: SessionHead; writes: Write[] } {
-  const next = { ...head, ...changes, active: cell.context.stamp() };
-  const list = cell.context.lists.activity;
-  const { id, created, count, runs } = next;
-  const row: ActivityRow = { id, created, count, runs };
-  const writes: Write[] = [{ list, key: activityKey(next), value: JSON.stringify(row) }];
-  if (head.active > 0) writes.push({ list, key: activityKey(head) });
+  const { context } = cell;
+  const active = context.stamp();
+  if (context.recent.sessionId === cell.id && active - head.listed < activitySlack) {
+    return { head: { ...head, ...changes, active }, writes: [] };
+  }
+  context.recent.sessionId = cell.id;
+  const next = { ...head, ...changes, active, listed: active };
+  const list = context.lists.activity;
+  const writes: Write[] = [{ list, key: activityKey(next), value: JSON.stringify(cell.id) }];
+  if (head.listed > 0) writes.push({ list, key: activityKey(head) });
   return { head: next, writes };
 }
 
-export function activityKey(head: SessionHead): string {
-  return `${numberKey(head.active)}.${idKey(head.id)}`;
+export function activityKey({ id, listed }: SessionHead): string {
+  return `${numberKey(listed)}.${idKey(id)}`;
 }

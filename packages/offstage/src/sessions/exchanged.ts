@@ -1,19 +1,16 @@
 // Exchanged: conversation and tool traces of a session as one list, in order of time. Computed, not stored.
 import type { Message } from "../messages/message.ts";
 import { readLatest } from "./conversation.ts";
-import { listRuns } from "./run-list.ts";
 import { readRunRows, readToolTrace } from "./run-reader.ts";
-import type { SessionCells } from "./session-cells.ts";
+import type { SessionCell } from "./session-cell.ts";
 
 /** Everything that was said and done in a session. The tool trace of a run follows the run's input. */
-export async function exchanged(cells: SessionCells, sessionId: string): Promise<Message[]> {
-  const { context } = cells;
-  const listed = await listRuns(cells, { sessionId });
-  const rows = await readRunRows(context, listed.map(({ runId }) => runId).reverse());
-  const traces = await Promise.all(rows.map((row) => readToolTrace(context, row.runId)));
+export async function exchanged(cell: SessionCell): Promise<Message[]> {
+  const rows = (await readRunRows(cell)).filter(({ parentRunId }) => parentRunId === undefined);
+  const traces = await Promise.all(rows.map(({ n }) => readToolTrace(cell, n)));
   const runs = rows.map((row, index) => ({ after: row.input?.[1] ?? -1, trace: traces[index] ?? [] }));
   const list: Message[] = [];
-  for (const { position, message } of await readLatest(cells.of(sessionId))) {
+  for (const { position, message } of await readLatest(cell)) {
     while (runs[0] !== undefined && runs[0].after < position) list.push(...(runs.shift()?.trace ?? []));
     list.push(message);
   }

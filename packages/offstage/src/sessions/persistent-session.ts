@@ -123,7 +123,7 @@ export class PersistentSession implements Session {
 
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
   async exchanged(): Promise<Message[]> {
-    return exchanged(this.#cells, this.sessionId);
+    return exchanged(this.#cell);
   }
 
   /** A new session with the first `at` messages of this one; all of them where `at` is left out. */

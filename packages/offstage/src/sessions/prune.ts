@@ -21,7 +21,7 @@ export interface PruneReport {
 export async function prune(cells: SessionCells, options: PruneOptions): Promise<PruneReport> {
   const keepLast = checkLimit(options.keepLast, "keepLast");
   const cutoff = cutoffOf(options);
-  const sessions = (await listSessions(cells.context)).slice(keepLast ?? 0);
+  const sessions = (await listSessions(cells)).slice(keepLast ?? 0);
   const report = { removedSessions: 0, busySessions: 0 };
   for (const session of sessions.filter((each) => isOlder(each, cutoff))) {
     if (await removed(cells, session)) report.removedSessions++;

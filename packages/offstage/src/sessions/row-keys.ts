@@ -17,24 +17,29 @@ export function numberKey(n: number): string {
   return digits.length.toString(36) + digits;
 }
 
-/** The number that `numberKey` wrote. */
+/** The number that `numberKey` wrote, at the start of a key. */
 export function keyNumber(key: string): number {
-  return Number.parseInt(key.slice(1), 36);
+  return Number.parseInt(key.slice(1, 1 + Number.parseInt(key[0] ?? "", 36)), 36);
 }
 
 /** After every key there can be. */
 export const lastKey = "\x7f";
 
-/** The lists of one namespace, and of a session, a run or a trace in it. */
+/** The lists of one namespace. Each session, run and trace has lists of its own, so that they can go as a whole. */
 export interface ListNames {
   /** Sessions by last activity. */
   readonly activity: string;
-  /** Runs by start. */
-  readonly runs: string;
+  /** The one row of a session that says how it stands. */
   head(sessionId: string): string;
+  /** Its conversation, by position. */
   messages(sessionId: string): string;
-  sessionRuns(sessionId: string): string;
+  /** Its runs, by number. */
+  runs(sessionId: string): string;
+  /** What its runs did, by number of the run. */
+  steps(sessionId: string): string;
+  /** Where a run is. */
   run(runId: string): string;
+  /** Which runs have spans in a trace, and spans that belong to no run. */
   trace(traceId: string): string;
 }
 
@@ -43,21 +48,23 @@ export function listNames(namespace: string): ListNames {
   const name = (kind: string) => (id: string) => `${kind}/${space}/${idKey(id)}`;
   return {
     activity: `a/${space}`,
-    runs: `i/${space}`,
     head: name("h"),
     messages: name("m"),
-    sessionRuns: name("j"),
+    runs: name("j"),
+    steps: name("s"),
     run: name("r"),
     trace: name("t"),
   };
 }
 
-/** The rows of a run's list. Everything before `values` is read with the run; whole values only when asked for. */
-export const runKeys = {
-  row: "a",
-  child: (runId: string): string => `c.${idKey(runId)}`,
-  result: (step: number, callId: string): string => `r${numberKey(step)}.${idKey(callId)}`,
-  step: (step: number): string => `s${numberKey(step)}`,
-  values: "v",
-  value: (callId: string): string => `v.${idKey(callId)}`,
+/** The rows of a run in its session's list of steps. Those from `values` on are read only when asked for. */
+export const stepKeys = {
+  child: (run: number, child: number): string => `${numberKey(run)}.c${numberKey(child)}`,
+  result: (run: number, step: number, callId: string): string =>
+    `${numberKey(run)}.r${numberKey(step)}.${idKey(callId)}`,
+  step: (run: number, step: number): string => `${numberKey(run)}.s${numberKey(step)}`,
+  /** Spans that came with no step. */
+  spans: (run: number): string => `${numberKey(run)}.t`,
+  values: (run: number): string => `${numberKey(run)}.v`,
+  value: (run: number, callId: string): string => `${numberKey(run)}.v${idKey(callId)}`,
 } as const;

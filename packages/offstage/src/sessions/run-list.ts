@@ -1,14 +1,15 @@
 // The runs of a store or of a session: listed newest first, and read whole by id.
 import type { JsonValue } from "../messages/json.ts";
+import { activitySlack } from "./activity.ts";
 import type { RunInfo, RunRecord, RunStatus } from "./journal.ts";
 import { checkLimit } from "./limit.ts";
 import { decode } from "./message-rows.ts";
-import { runKeys } from "./row-keys.ts";
-import { infoOf, readRun, readRunRows } from "./run-reader.ts";
+import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
+import { findRuns, infoOf, readRun, readRunRow, readRunRows } from "./run-reader.ts";
 import type { RunRow } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
-import type { Row } from "./store-driver.ts";
+import { listSessions } from "./session-list.ts";
 
 export interface ListRunsOptions {
   /** Only runs of this session; otherwise those of all. Runs of subagents are in `get(runId).children`. */
@@ -25,79 +26,89 @@ export interface ListedRun extends RunInfo {
   readonly cursor: string;
 }
 
+/** What is looked for in the runs of one session. */
+interface Search {
+  readonly status: RunStatus | undefined;
+  readonly limit: number;
+  /** Only runs that began before this stamp. */
+  readonly before: number;
+}
+
 const pageSize = 100;
 
 /** Runs, the newest first. */
 export async function listRuns(cells: SessionCells, options: ListRunsOptions = {}): Promise<ListedRun[]> {
+  const { sessionId, status } = options;
   const limit = checkLimit(options.limit) ?? Number.POSITIVE_INFINITY;
+  const before = options.before === undefined ? Number.POSITIVE_INFINITY : keyNumber(options.before);
+  const search = { status, limit, before };
+  if (limit === 0) return [];
+  return sessionId === undefined ? searchStore(cells, search) : searchSession(cells.of(sessionId), search);
+}
+
+// Sessions come by last activity, and no run is younger than the activity of its session: once enough runs are found
+// that are younger than the next session, the rest need not be looked at.
+async function searchStore(cells: SessionCells, search: Search): Promise<ListedRun[]> {
+  let found: ListedRun[] = [];
+  let before: string | undefined;
+  for (;;) {
+    const page = await listSessions(cells, { limit: pageSize, ...(before === undefined ? undefined : { before }) });
+    for (const { sessionId, cursor } of page) {
+      if (isEnough(found, search.limit, keyNumber(cursor) + activitySlack)) return found;
+      const runs = await searchSession(cells.of(sessionId), search);
+      found = [...found, ...runs].sort((a, b) => keyNumber(b.cursor) - keyNumber(a.cursor)).slice(0, search.limit);
+    }
+    if (page.length < pageSize) return found;
+    before = page.at(-1)?.cursor;
+  }
+}
+
+function isEnough(found: readonly ListedRun[], limit: number, youngest: number): boolean {
+  const last = found[limit - 1];
+  return last !== undefined && keyNumber(last.cursor) > youngest;
+}
+
+async function searchSession(cell: SessionCell, { status, limit, before }: Search): Promise<ListedRun[]> {
   const found: ListedRun[] = [];
-  let before = options.before;
+  let end: string | undefined;
   while (found.length < limit) {
-    const size = options.status === undefined ? Math.min(limit - found.length, pageSize) : pageSize;
-    const page = await readPage(cells, options.sessionId, { size, before });
-    for (const run of page.runs) if (options.status === undefined || run.status === options.status) found.push(run);
-    if (page.last === undefined) break;
-    before = page.last;
+    const rows = await readRunRows(cell, {
+      reverse: true,
+      limit: pageSize,
+      ...(end === undefined ? {} : { before: end }),
+    });
+    const head = rows.some((row) => row.status === "running") ? await cell.head() : undefined;
+    for (const row of rows) {
+      const info = infoOf(cell, row, head);
+      const isWanted = row.parentRunId === undefined && row.stamp < before && (status ?? info.status) === info.status;
+      if (isWanted) found.push({ ...info, cursor: cursorOf(row) });
+    }
+    if (rows.length < pageSize) break;
+    end = numberKey(rows.at(-1)?.n ?? 0);
   }
   return found.slice(0, limit);
 }
 
-interface PageOptions {
-  readonly size: number;
-  readonly before: string | undefined;
-}
-
-interface RunPage {
-  readonly runs: readonly ListedRun[];
-  /** The last key of a page that was full. */
-  readonly last?: string;
-}
-
-async function readPage(
-  cells: SessionCells,
-  sessionId: string | undefined,
-  { size, before }: PageOptions,
-): Promise<RunPage> {
-  const { context } = cells;
-  const list = sessionId === undefined ? context.lists.runs : context.lists.sessionRuns(sessionId);
-  const index = await context.driver.read(list, {
-    reverse: true,
-    limit: size,
-    ...(before === undefined ? {} : { before }),
-  });
-  const rows = await readRunRows(
-    context,
-    index.map(({ value }) => value),
-  );
-  const runs = await Promise.all(rows.map((row) => listed(cells, row, index)));
-  const last = index.length === size ? index.at(-1)?.key : undefined;
-  return { runs, ...(last === undefined ? undefined : { last }) };
-}
-
-async function listed(cells: SessionCells, row: RunRow, index: readonly Row[]): Promise<ListedRun> {
-  const head = row.status === "running" ? await cells.of(row.sessionId).head() : undefined;
-  return { ...infoOf(row, head), cursor: index.find(({ value }) => value === row.runId)?.key ?? "" };
+function cursorOf({ stamp, n }: RunRow): string {
+  return `${numberKey(stamp)}.${n}`;
 }
 
 /** Everything recorded of a run, or undefined where there is none of that id. */
 export async function getRun(cells: SessionCells, runId: string): Promise<RunRecord | undefined> {
-  const [row] = await readRunRows(cells.context, [runId]);
-  return row && readRun(cells.of(row.sessionId), row);
-}
-
-/** The cell of the session a run belongs to. */
-export async function sessionOfRun(cells: SessionCells, runId: string): Promise<SessionCell | undefined> {
-  const [row] = await readRunRows(cells.context, [runId]);
-  return row && cells.of(row.sessionId);
+  const [place] = await findRuns(cells.context, [runId]);
+  if (place === undefined) return undefined;
+  const cell = cells.of(place[0]);
+  const row = await readRunRow(cell, place[1]);
+  return row && readRun(cell, row);
 }
 
 /** The whole value of a tool result that was clipped for the model. */
-export async function getValue(
-  { context }: SessionCells,
-  runId: string,
-  toolCallId: string,
-): Promise<JsonValue | undefined> {
-  const [row] = await context.driver.get([{ list: context.lists.run(runId), key: runKeys.value(toolCallId) }]);
-  const name = `the value of call "${toolCallId}" of run "${runId}" in ${context.driver.name}`;
-  return row && decode<JsonValue>({ row, name }, context.report);
+export async function getValue(cells: SessionCells, runId: string, toolCallId: string): Promise<JsonValue | undefined> {
+  const { driver, report } = cells.context;
+  const [place] = await findRuns(cells.context, [runId]);
+  if (place === undefined) return undefined;
+  const list = cells.of(place[0]).lists.steps;
+  const [row] = await driver.get([{ list, key: stepKeys.value(place[1], toolCallId) }]);
+  const name = `the value of call "${toolCallId}" of run "${runId}" in ${driver.name}`;
+  return row && decode<JsonValue>({ row, name }, report);
 }

@@ -1,26 +1,44 @@
 // Reads runs back: rows made into records. Says `interrupted` where a row says `running` and nobody runs it.
-import type { Message, ToolMessage } from "../messages/message.ts";
+import { type AssistantMessage, type Message, type ToolMessage, toolCallsOf } from "../messages/message.ts";
+import type { SpanData } from "../tracing/span-data.ts";
 import { readBetween } from "./conversation.ts";
 import { isAbandoned } from "./holder.ts";
-import type { RunInfo, RunRecord, StepRecord } from "./journal.ts";
+import type { OpenStep, RunInfo, RunRecord, StepRecord } from "./journal.ts";
 import { decode } from "./message-rows.ts";
-import { keyNumber, runKeys } from "./row-keys.ts";
-import { openStepOf, type RunRow, type StepRow } from "./run-rows.ts";
+import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
+import type { RunPlace, RunRow, StepRow } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
+import { type PackedSpan, unpackSpans } from "./span-rows.ts";
 import type { StoreContext } from "./store-context.ts";
-import type { Row } from "./store-driver.ts";
+import type { Row, RowRange } from "./store-driver.ts";
 
-/** The rows of some runs; one that is gone or cannot be read is left out. */
-export async function readRunRows(context: StoreContext, runIds: readonly string[]): Promise<RunRow[]> {
-  const rows = await context.driver.get(runIds.map((id) => ({ list: context.lists.run(id), key: runKeys.row })));
-  return rows.flatMap((row, index) => (row === undefined ? [] : (parseRow<RunRow>(context, row, runIds[index]) ?? [])));
+/** Where runs are, by id; undefined where there is none. */
+export async function findRuns(context: StoreContext, runIds: readonly string[]): Promise<(RunPlace | undefined)[]> {
+  const rows = await context.driver.get(runIds.map((id) => ({ list: context.lists.run(id), key: "at" })));
+  return rows.map((row, index) => {
+    const name = `the place of run "${runIds[index]}" in ${context.driver.name}`;
+    return row && decode<RunPlace>({ row, name }, context.report);
+  });
+}
+
+/** Runs of a session, a part of them in order of their number. */
+export async function readRunRows(cell: SessionCell, range: RowRange = {}): Promise<RunRow[]> {
+  const rows = await cell.context.driver.read(cell.lists.runs, range);
+  return rows.flatMap((row) => parseRow<RunRow>(cell, row) ?? []);
+}
+
+/** One run of a session. */
+export async function readRunRow(cell: SessionCell, n: number): Promise<RunRow | undefined> {
+  const [row] = await cell.context.driver.get([{ list: cell.lists.runs, key: numberKey(n) }]);
+  return row && parseRow<RunRow>(cell, row);
 }
 
 /** A run as others see it, under the current head of its session. */
-export function infoOf(row: RunRow, head: SessionHead | undefined): RunInfo {
-  const { input: _, prompt: __, stamp: ___, rootRunId: ____, ...info } = row;
-  return row.status === "running" && !isLive(row, head) ? { ...info, status: "interrupted" } : info;
+export function infoOf(cell: SessionCell, row: RunRow, head: SessionHead | undefined): RunInfo {
+  const { n: _, stamp: __, rootRunId: ___, input: ____, prompt: _____, ...info } = row;
+  const status = row.status === "running" && !isLive(row, head) ? "interrupted" : row.status;
+  return { ...info, status, sessionId: cell.id };
 }
 
 function isLive(row: RunRow, head: SessionHead | undefined): boolean {
@@ -28,26 +46,22 @@ function isLive(row: RunRow, head: SessionHead | undefined): boolean {
   return lease !== undefined && lease.runId === (row.rootRunId ?? row.runId) && !isAbandoned(lease, Date.now());
 }
 
-interface RunRows {
-  readonly steps: readonly (readonly [number, StepRow])[];
-  readonly results: readonly ToolMessage[];
-  readonly childIds: readonly string[];
-}
-
 /** Everything recorded of a run. */
 export async function readRun(cell: SessionCell, row: RunRow): Promise<RunRecord> {
-  const { context } = cell;
-  const rows = await context.driver.read(context.lists.run(row.runId), { before: runKeys.values });
-  const { steps, results, childIds } = sortRows(context, row.runId, rows);
+  const { steps, results, children } = await readRunParts(cell, row.n);
   const open = steps.find(([, step]) => step.isOpen);
-  const [head, said, children] = await Promise.all([cell.head(), saidBy(cell, steps), readRunRows(context, childIds)]);
-  children.sort((a, b) => a.stamp - b.stamp);
+  const [head, said, input, beneath] = await Promise.all([
+    cell.head(),
+    saidBy(cell, steps),
+    inputOf(cell, row),
+    Promise.all(children.map((n) => readRunRow(cell, n))),
+  ]);
   return {
-    ...infoOf(row, head),
-    input: await inputOf(cell, row),
+    ...infoOf(cell, row, head),
+    input,
     steps: steps.filter(([, step]) => !step.isOpen).map(([n, step]) => stepRecord(n, step, said)),
-    ...(open === undefined ? undefined : { openStep: openStepOf(...open, results) }),
-    children: children.map((child) => infoOf(child, head)),
+    ...(open && { openStep: openStepOf(open, results) }),
+    children: beneath.flatMap((child) => (child === undefined ? [] : infoOf(cell, child, head))),
   };
 }
 
@@ -56,25 +70,34 @@ async function inputOf(cell: SessionCell, { input, prompt }: RunRow): Promise<re
   return (await readBetween(cell, ...input)).map(({ message }) => message);
 }
 
-function sortRows(context: StoreContext, runId: string, rows: readonly Row[]): RunRows {
-  const of = <T>(prefix: string): (readonly [Row, T])[] =>
-    rows.flatMap((row) => {
-      const value = row.key.startsWith(prefix) ? parseRow<T>(context, row, runId) : undefined;
-      return value === undefined ? [] : [[row, value] as const];
-    });
-  return {
-    steps: of<StepRow>("s").map(([row, step]) => [keyNumber(row.key.slice(1)), step] as const),
-    results: of<ToolMessage>("r").map(([, result]) => result),
-    childIds: of<string>("c").map(([, id]) => id),
-  };
+type PlacedStep = readonly [step: number, row: StepRow];
+
+interface RunParts {
+  readonly steps: readonly PlacedStep[];
+  readonly results: readonly ToolMessage[];
+  readonly children: readonly number[];
+  readonly spans: readonly PackedSpan[];
 }
 
-function parseRow<T>(context: StoreContext, row: Row, runId: string | undefined): T | undefined {
-  return decode<T>({ row, name: `"${row.key}" of run "${runId}" in ${context.driver.name}` }, context.report);
+async function readRunParts(cell: SessionCell, n: number): Promise<RunParts> {
+  const range = { from: `${numberKey(n)}.`, before: stepKeys.values(n) };
+  const rows = await cell.context.driver.read(cell.lists.steps, range);
+  const kinds = (kind: string): Row[] => rows.filter(({ key }) => key[key.indexOf(".") + 1] === kind);
+  const parsed = <T>(kind: string): T[] => kinds(kind).flatMap((row) => parseRow<T | T[]>(cell, row) ?? []);
+  const steps = kinds("s").flatMap((row): PlacedStep[] => {
+    const step = parseRow<StepRow>(cell, row);
+    return step === undefined ? [] : [[keyNumber(row.key.slice(row.key.indexOf(".") + 2)), step]];
+  });
+  return { steps, results: parsed("r"), children: parsed("c"), spans: parsed("t") };
+}
+
+function parseRow<T>(cell: SessionCell, row: Row): T | undefined {
+  const name = `"${row.key}" of the runs of session "${cell.id}" in ${cell.context.driver.name}`;
+  return decode<T>({ row, name }, cell.context.report);
 }
 
 // Messages that a step shares with the conversation, by position.
-async function saidBy(cell: SessionCell, steps: RunRows["steps"]): Promise<ReadonlyMap<number, Message>> {
+async function saidBy(cell: SessionCell, steps: readonly PlacedStep[]): Promise<ReadonlyMap<number, Message>> {
   const positions = steps.flatMap(([, step]) => step.messages.filter((message) => typeof message === "number"));
   if (positions.length === 0) return new Map();
   const placed = await readBetween(cell, Math.min(...positions), Math.max(...positions));
@@ -82,17 +105,30 @@ async function saidBy(cell: SessionCell, steps: RunRows["steps"]): Promise<Reado
 }
 
 function stepRecord(step: number, row: StepRow, said: ReadonlyMap<number, Message>): StepRecord {
+  const { spans, ...rest } = row;
   const messages = row.messages.flatMap((message) =>
     typeof message === "number" ? (said.get(message) ?? []) : message,
   );
-  return { ...row, step, messages };
+  return { ...rest, step, messages, ...(spans && { spans: unpackSpans(spans) }) };
+}
+
+function openStepOf([step, row]: PlacedStep, results: readonly ToolMessage[]): OpenStep {
+  const message = row.messages[0] as AssistantMessage;
+  const settled = new Set(results.map((result) => result.tool_call_id));
+  return { step, message, results, pending: toolCallsOf(message).filter((call) => !settled.has(call.id)) };
 }
 
 /** The tool messages of a run: what its steps with calls produced, the conversation left out. */
-export async function readToolTrace(context: StoreContext, runId: string): Promise<readonly Message[]> {
-  const rows = await context.driver.read(context.lists.run(runId), { from: "s", before: runKeys.values });
-  return sortRows(context, runId, rows).steps.flatMap(([, step]) => {
+export async function readToolTrace(cell: SessionCell, n: number): Promise<readonly Message[]> {
+  const { steps } = await readRunParts(cell, n);
+  return steps.flatMap(([, step]) => {
     const messages = step.messages.filter((message) => typeof message !== "number");
     return step.isOpen || !messages.some(({ role }) => role === "tool") ? [] : messages;
   });
+}
+
+/** The spans that were kept with a run. */
+export async function readRunSpans(cell: SessionCell, n: number): Promise<SpanData[]> {
+  const { steps, spans } = await readRunParts(cell, n);
+  return unpackSpans([...steps.flatMap(([, step]) => step.spans ?? []), ...spans]);
 }

@@ -35,7 +35,7 @@ const mostAttempts = 200;
 export class SessionCell {
   readonly id: string;
   readonly context: StoreContext;
-  readonly lists: { readonly head: string; readonly messages: string; readonly runs: string };
+  readonly lists: { readonly head: string; readonly messages: string; readonly runs: string; readonly steps: string };
   /** Runs of this process on the session, one at a time. */
   readonly gate: Fifo = fifo();
   #row: string | undefined;
@@ -49,7 +49,7 @@ export class SessionCell {
     const { lists } = context;
     this.context = context;
     this.id = id;
-    this.lists = { head: lists.head(id), messages: lists.messages(id), runs: lists.sessionRuns(id) };
+    this.lists = { head: lists.head(id), messages: lists.messages(id), runs: lists.runs(id), steps: lists.steps(id) };
   }
 
   /** Nothing is under way, so the cell may be forgotten. */

@@ -17,22 +17,28 @@ export interface SessionHead {
   readonly id: string;
   /** Epoch milliseconds. */
   readonly created: number;
-  /** Epoch microseconds of the last change of the conversation; unique within a process. */
+  /** Epoch microseconds of the last change of the conversation. */
   readonly active: number;
+  /** The place of the session in the list by activity; see activity.ts. */
+  readonly listed: number;
   /** The position of the next message; positions are never used twice. */
   readonly next: number;
   readonly count: number;
+  /** The number of the next run, subagents' runs included. */
+  readonly nextRun: number;
+  /** Runs that were begun, subagents' runs not included. */
   readonly runs: number;
   readonly fence: number;
   /** The latest operations, so that one whose reply was lost is not repeated. */
   readonly operations: readonly string[];
-  readonly lease?: Lease;
+  readonly lease?: Lease | undefined;
 }
 
 const keptOperations = 16;
+const numbers = ["created", "active", "listed", "next", "count", "nextRun", "runs", "fence"] as const;
 
 export function newHead(id: string, created: number): SessionHead {
-  return { id, created, active: 0, next: 0, count: 0, runs: 0, fence: 0, operations: [] };
+  return { id, created, active: 0, listed: 0, next: 0, count: 0, nextRun: 0, runs: 0, fence: 0, operations: [] };
 }
 
 /** The head with one more operation remembered. */
@@ -40,16 +46,9 @@ export function withOperation(head: SessionHead, operation: string): SessionHead
   return { ...head, operations: [...head.operations.slice(1 - keptOperations), operation] };
 }
 
-/** The head without its lease. */
-export function withoutLease(head: SessionHead): SessionHead {
-  const { lease: _, ...rest } = head;
-  return rest;
-}
-
 /** The head a row holds; throws `store-corrupt` where it cannot be read. */
 export function parseHead(text: string, place: string): SessionHead {
   const value = parseJson(text);
-  const numbers = ["created", "active", "next", "count", "runs", "fence"] as const;
   const isHead =
     isObject(value) &&
     typeof value["id"] === "string" &&

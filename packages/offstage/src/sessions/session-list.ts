@@ -1,12 +1,12 @@
 // The sessions of a store: listed by last activity, looked up, deleted with everything that belongs to them.
-import { type ActivityRow, activityKey } from "./activity.ts";
+import { parseJson } from "../messages/json.ts";
+import { activityKey } from "./activity.ts";
 import { checkFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
-import { decode } from "./message-rows.ts";
-import { keyNumber } from "./row-keys.ts";
 import { readRunRows } from "./run-reader.ts";
 import type { SessionCell } from "./session-cell.ts";
-import type { SessionHead } from "./session-head.ts";
+import type { SessionCells } from "./session-cells.ts";
+import { parseHead, type SessionHead } from "./session-head.ts";
 import type { StoreContext } from "./store-context.ts";
 import type { Row, Write } from "./store-driver.ts";
 
@@ -31,7 +31,10 @@ export interface ListSessionsOptions {
 }
 
 /** Sessions, the most recently active first. */
-export async function listSessions(context: StoreContext, options: ListSessionsOptions = {}): Promise<SessionInfo[]> {
+export async function listSessions(
+  { context }: SessionCells,
+  options: ListSessionsOptions = {},
+): Promise<SessionInfo[]> {
   const limit = checkLimit(options.limit);
   if (limit === 0) return [];
   const { before } = options;
@@ -41,29 +44,37 @@ export async function listSessions(context: StoreContext, options: ListSessionsO
     ...(before === undefined ? {} : { before }),
   };
   const rows = await context.driver.read(context.lists.activity, range);
-  return rows.flatMap((row) => sessionInfo(context, row) ?? []);
+  const ids = rows.map(({ value }) => String(parseJson(value)));
+  const heads = await context.driver.get(ids.map((id) => ({ list: context.lists.head(id), key: "head" })));
+  return heads.flatMap((row, index) => readHead(context, row, rows[index]?.key ?? "") ?? []);
 }
 
-function sessionInfo(context: StoreContext, row: Row): SessionInfo | undefined {
-  const found = decode<ActivityRow>({ row, name: `session "${row.key}" in ${context.driver.name}` }, context.report);
-  return found && infoOf({ ...found, active: keyNumber(row.key.split(".", 1)[0] ?? ""), cursor: row.key });
+// A head that expired or cannot be read leaves a gap in the list, not an error.
+function readHead(context: StoreContext, row: Row | undefined, cursor: string): SessionInfo | undefined {
+  if (row === undefined) return undefined;
+  try {
+    return infoOf(parseHead(row.damaged ? "" : row.value, context.driver.name), cursor);
+  } catch (error) {
+    context.report(error as Parameters<StoreContext["report"]>[0]);
+    return undefined;
+  }
 }
 
-function infoOf(from: ActivityRow & { readonly active: number; readonly cursor: string }): SessionInfo {
+function infoOf(head: SessionHead, cursor: string): SessionInfo {
   return {
-    sessionId: from.id,
-    messageCount: from.count,
-    runCount: from.runs,
-    createdAt: new Date(from.created).toISOString(),
-    lastActivityAt: new Date(from.active / 1000).toISOString(),
-    cursor: from.cursor,
+    sessionId: head.id,
+    messageCount: head.count,
+    runCount: head.runs,
+    createdAt: new Date(head.created).toISOString(),
+    lastActivityAt: new Date(head.active / 1000).toISOString(),
+    cursor,
   };
 }
 
 /** One session, or undefined where it was never written. */
 export async function getSession(cell: SessionCell): Promise<SessionInfo | undefined> {
   const head = await cell.head();
-  return head && infoOf({ ...head, cursor: activityKey(head) });
+  return head && infoOf(head, activityKey(head));
 }
 
 /** Removes a session with its conversation, runs and spans; true where there was one. Throws where a run holds it. */
@@ -76,38 +87,13 @@ export function deleteSession(cell: SessionCell): Promise<boolean> {
 }
 
 async function everythingOf(cell: SessionCell, head: SessionHead): Promise<Write[]> {
-  const { context } = cell;
-  const index = await context.driver.read(cell.lists.runs);
-  const runs = await runsBeneath(
-    context,
-    index.map((row) => row.value),
-  );
+  const { lists } = cell.context;
+  const runs = await readRunRows(cell);
+  const traceIds = new Set(runs.flatMap(({ traceId }) => traceId ?? []));
   return [
-    { list: cell.lists.head },
-    { list: cell.lists.messages },
-    { list: cell.lists.runs },
-    { list: context.lists.activity, key: activityKey(head) },
-    ...index.map(({ key }) => ({ list: context.lists.runs, key })),
-    ...runs.flatMap(({ runId, traceId }) => [
-      { list: context.lists.run(runId) },
-      ...(traceId === undefined ? [] : [{ list: context.lists.trace(traceId) }]),
-    ]),
+    ...Object.values(cell.lists).map((list) => ({ list })),
+    { list: lists.activity, key: activityKey(head) },
+    ...runs.map(({ runId }) => ({ list: lists.run(runId) })),
+    ...Array.from(traceIds, (id) => ({ list: lists.trace(id) })),
   ];
-}
-
-async function runsBeneath(
-  context: StoreContext,
-  runIds: readonly string[],
-): Promise<{ runId: string; traceId?: string }[]> {
-  if (runIds.length === 0) return [];
-  const rows = new Map((await readRunRows(context, runIds)).map((row) => [row.runId, row]));
-  const children = await Promise.all(runIds.map((id) => childrenOf(context, id)));
-  const beneath = await runsBeneath(context, children.flat());
-  return [...runIds.map((runId) => rows.get(runId) ?? { runId }), ...beneath];
-}
-
-async function childrenOf(context: StoreContext, runId: string): Promise<string[]> {
-  const rows = await context.driver.read(context.lists.run(runId), { from: "c", before: "d" });
-  const name = `a child of run "${runId}" in ${context.driver.name}`;
-  return rows.flatMap((row) => decode<string>({ row, name }, context.report) ?? []);
 }

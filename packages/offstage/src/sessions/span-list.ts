@@ -1,9 +1,10 @@
 // The spans of a store, found by the run, the trace or the session they belong to.
 import type { SpanData } from "../tracing/span-data.ts";
-import { listRuns } from "./run-list.ts";
-import { readRunRows } from "./run-reader.ts";
+import { decode } from "./message-rows.ts";
+import { findRuns, readRunRows, readRunSpans } from "./run-reader.ts";
+import type { RunPlace } from "./run-rows.ts";
 import type { SessionCells } from "./session-cells.ts";
-import { readSpans } from "./span-rows.ts";
+import { readLooseSpans } from "./span-rows.ts";
 
 /** Whose spans: one of the three. */
 export type SpanPlace = { readonly runId: string } | { readonly traceId: string } | { readonly sessionId: string };
@@ -15,13 +16,23 @@ export async function findSpans(cells: SessionCells, place: SpanPlace): Promise<
 }
 
 async function spansOf(cells: SessionCells, place: SpanPlace): Promise<SpanData[]> {
-  const { context } = cells;
-  if ("traceId" in place) return readSpans(context, place.traceId);
-  if ("runId" in place) {
-    const [row] = await readRunRows(context, [place.runId]);
-    return row?.traceId === undefined ? [] : readSpans(context, row.traceId, place.runId);
-  }
-  const runs = await listRuns(cells, place);
+  if ("traceId" in place) return spansOfTrace(cells, place.traceId);
+  if ("runId" in place) return spansOfRuns(cells, await findRuns(cells.context, [place.runId]));
+  const runs = await readRunRows(cells.of(place.sessionId));
   const traceIds = new Set(runs.flatMap(({ traceId }) => traceId ?? []));
-  return (await Promise.all(Array.from(traceIds, (id) => readSpans(context, id)))).flat();
+  return (await Promise.all(Array.from(traceIds, (id) => spansOfTrace(cells, id)))).flat();
+}
+
+async function spansOfTrace(cells: SessionCells, traceId: string): Promise<SpanData[]> {
+  const { driver, lists, report } = cells.context;
+  const rows = await driver.read(lists.trace(traceId), { before: "spans." });
+  const name = `the runs of trace "${traceId}" in ${driver.name}`;
+  const places = rows.map((row) => decode<RunPlace>({ row, name }, report));
+  const [ofRuns, loose] = await Promise.all([spansOfRuns(cells, places), readLooseSpans(cells.context, traceId)]);
+  return [...ofRuns.filter((span) => span.traceId === traceId), ...loose];
+}
+
+async function spansOfRuns(cells: SessionCells, places: readonly (RunPlace | undefined)[]): Promise<SpanData[]> {
+  const spans = places.map((place) => (place === undefined ? [] : readRunSpans(cells.of(place[0]), place[1])));
+  return (await Promise.all(spans)).flat();
 }

@@ -13,6 +13,8 @@ export interface StoreContext {
   readonly redact: ((message: Message) => Message) | undefined;
   /** Tells of a row that cannot be read, or a lease that could not be renewed. */
   report(error: OffstageError): void;
+  /** The session that was touched last. */
+  readonly recent: { sessionId?: string };
   /** What gives up the sessions that runs of this store hold, for when it closes. */
   readonly holds: Set<() => Promise<void>>;
   /** Epoch microseconds, each later than the one before. */

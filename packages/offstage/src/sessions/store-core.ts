@@ -41,7 +41,7 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCor
   const coreOf = (name: string): StoreCore => {
     const known = cores.get(name);
     if (known !== undefined) return known;
-    const cells = sessionCells({ ...shared, lists: listNames(name) });
+    const cells = sessionCells({ ...shared, lists: listNames(name), recent: {} });
     const core = { driver, cells, ready: driver.ready, namespace: coreOf, close };
     cores.set(name, core);
     return core;

@@ -4,7 +4,8 @@ import type { SpanData } from "../tracing/span-data.ts";
 import type { Journal, RunRecord } from "./journal.ts";
 import { PersistentSession } from "./persistent-session.ts";
 import { type PruneOptions, type PruneReport, prune } from "./prune.ts";
-import { getRun, getValue, type ListedRun, type ListRunsOptions, listRuns, sessionOfRun } from "./run-list.ts";
+import { getRun, getValue, type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
+import { findRuns } from "./run-reader.ts";
 import { deleteSession, getSession, type ListSessionsOptions, listSessions, type SessionInfo } from "./session-list.ts";
 import { findSpans, type SpanPlace } from "./span-list.ts";
 import { addSpans } from "./span-rows.ts";
@@ -70,7 +71,7 @@ function storeOf(core: StoreCore): Store {
     ready: core.ready,
     session: (id) => new PersistentSession(cells, id),
     sessions: {
-      list: (options) => listSessions(cells.context, options),
+      list: (options) => listSessions(cells, options),
       get: async (sessionId) => getSession(cells.of(sessionId)),
       delete: async (sessionId) => deleteSession(cells.of(sessionId)),
     },
@@ -79,8 +80,8 @@ function storeOf(core: StoreCore): Store {
       get: (runId) => getRun(cells, runId),
       value: (runId, toolCallId) => getValue(cells, runId, toolCallId),
       journal: async (runId) => {
-        const cell = await sessionOfRun(cells, runId);
-        return cell && storedJournal(cells, cell.id);
+        const [place] = await findRuns(cells.context, [runId]);
+        return place && storedJournal(cells, place[0]);
       },
     },
     spans: {

@@ -6,8 +6,7 @@ import { loadHistory, loadHistoryBefore } from "./conversation.ts";
 import type { Journal, ReopenOptions, RunLog, RunRecord, RunStart } from "./journal.ts";
 import { leased, whenFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
-import { runKeys } from "./row-keys.ts";
-import { readRun, readRunRows } from "./run-reader.ts";
+import { findRuns, readRun, readRunRow } from "./run-reader.ts";
 import { indexRun, putRun, type RunRow, runRow } from "./run-rows.ts";
 import { type Change, type SessionCell, textsOf } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
@@ -50,15 +49,18 @@ async function beginning(cell: SessionCell, head: SessionHead, start: RunStart):
   const history = await loadHistory(cell, head, start.historyLimit);
   const appended = textsOf(context, start.input);
   const next = head.next + appended.length;
-  const begun = runRow(start, cell.id, context.stamp());
-  const row: RunRow = appended.length === 0 ? begun : { ...begun, input: [head.next, next - 1] };
-  const change = touched(cell, held, { next, count: head.count + appended.length, runs: head.runs + 1 });
+  const { nextRun: n, runs } = head;
+  const place = { n, stamp: context.stamp() };
+  const row = runRow(start, appended.length === 0 ? place : { ...place, input: [head.next, next - 1] });
+  const counts = { next, count: head.count + appended.length, nextRun: n + 1, runs: runs + 1 };
+  const change = touched(cell, held, counts);
+  change.writes.push(putRun(cell, row), ...indexRun(cell, row));
   return {
     result: { row, fence: held.fence, history },
     head: change.head,
     appended,
-    writes: [...change.writes, putRun(context, row), ...indexRun(cell, row)],
-    checks: [{ list: context.lists.run(row.runId), key: runKeys.row, value: undefined }],
+    writes: change.writes,
+    checks: [{ list: context.lists.run(row.runId), key: "at", value: undefined }],
     onRefused: ([known]) => {
       if (known !== undefined) throw new KnownRun();
     },
@@ -85,14 +87,14 @@ async function reopening(cell: SessionCell, head: SessionHead, options: Reopenin
   const row: RunRow = { ...found, status: "running" };
   const recorded = await readRun(cell, found);
   const history = await historyOf(cell, found, options);
-  return { result: { row, fence: held.fence, history, recorded }, head: held, writes: [putRun(cell.context, row)] };
+  return { result: { row, fence: held.fence, history, recorded }, head: held, writes: [putRun(cell, row)] };
 }
 
 async function resumable(cell: SessionCell, runId: string): Promise<RunRow> {
-  const [row] = await readRunRows(cell.context, [runId]);
-  if (row === undefined || row.sessionId !== cell.id) {
+  const [place] = await findRuns(cell.context, [runId]);
+  const row = place?.[0] === cell.id ? await readRunRow(cell, place[1]) : undefined;
+  if (row === undefined)
     throw new OffstageError("run-not-found", `There is no run "${runId}" in session "${cell.id}".`);
-  }
   if (row.rootRunId !== undefined) throw notResumable(row, `belongs to run "${row.rootRunId}"; resume that one`);
   if (row.status === "completed" || row.status === "stopped") throw notResumable(row, `is ${row.status}`);
   return row;

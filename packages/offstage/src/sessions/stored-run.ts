@@ -2,15 +2,15 @@
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
-import { renewMs } from "./holder.ts";
+import { holdLease } from "./hold.ts";
 import type { RunEnd, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
 import { checkHeld } from "./lease.ts";
-import { runKeys } from "./row-keys.ts";
-import { readRun, readRunRows, readToolTrace } from "./run-reader.ts";
-import { endedRow, putIntent, putRun, putStep, type RunRow, runRow } from "./run-rows.ts";
+import { stepKeys } from "./row-keys.ts";
+import { findRuns, readRun, readRunRow, readToolTrace } from "./run-reader.ts";
+import { endedRow, indexRun, putIntent, putRun, putStep, type RunRow, runRow } from "./run-rows.ts";
 import { type Change, type SessionCell, textsOf } from "./session-cell.ts";
-import { type SessionHead, withoutLease } from "./session-head.ts";
-import { putSpans } from "./span-rows.ts";
+import type { SessionHead } from "./session-head.ts";
+import { packSpans } from "./span-rows.ts";
 import type { Write, WriteLabel } from "./store-driver.ts";
 
 /** What a run has to begin with. */
@@ -19,7 +19,7 @@ export interface StoredRunOptions {
   readonly row: RunRow;
   readonly fence: number;
   readonly history: readonly Message[];
-  readonly recorded?: RunRecord;
+  readonly recorded?: RunRecord | undefined;
   /** Lets the next run of this process in. A run beneath another has none. */
   readonly leave?: () => void;
 }
@@ -28,9 +28,9 @@ export interface StoredRunOptions {
 export function storedRun(options: StoredRunOptions): RunLog {
   const { cell, row, fence, history, recorded, leave } = options;
   const { context } = cell;
-  const list = context.lists.run(row.runId);
+  const list = cell.lists.steps;
   const finished = new Set(recorded?.steps.map(({ step }) => step));
-  const results = resultKeys(recorded);
+  const results = resultKeys(row, recorded);
   let isOver = false;
   let ending: Promise<void> | undefined;
   const hold = leave === undefined ? undefined : holdLease(cell, fence, leave);
@@ -54,19 +54,22 @@ export function storedRun(options: StoredRunOptions): RunLog {
   return {
     runId: row.runId,
     history,
-    ...(recorded === undefined ? undefined : { recorded }),
+    ...(recorded && { recorded }),
 
     async toolTraces(runIds) {
-      const traces = await Promise.all(runIds.map((id) => readToolTrace(context, id)));
+      const places = await findRuns(context, runIds);
+      const traces = await Promise.all(
+        places.map((place) => (place?.[0] === cell.id ? readToolTrace(cell, place[1]) : [])),
+      );
       return new Map(runIds.map((id, index) => [id, traces[index] ?? []]));
     },
 
     async intend(step, message) {
-      if (!finished.has(step)) await write("tool.intent", [putIntent(context, row, step, message)]);
+      if (!finished.has(step)) await write("tool.intent", [putIntent(cell, row.n, step, message)]);
     },
 
     async settle(step, result) {
-      const key = runKeys.result(step, result.tool_call_id);
+      const key = stepKeys.result(row.n, step, result.tool_call_id);
       if (finished.has(step) || results.has(key)) return;
       const [value = ""] = textsOf(context, [result]);
       await write("tool.result", [{ list, key, value }]);
@@ -75,7 +78,7 @@ export function storedRun(options: StoredRunOptions): RunLog {
 
     async step(record) {
       if (finished.has(record.step)) return;
-      await write("step.commit", stepWrites(options, record, results));
+      await write("step.commit", [...putStep(cell, row.n, record), ...Array.from(results, (key) => ({ list, key }))]);
       finished.add(record.step);
       results.clear();
     },
@@ -103,24 +106,9 @@ function overError(runId: string): OffstageError {
   return new OffstageError("session-conflict", `Run "${runId}" is over; nothing further is written.`);
 }
 
-function resultKeys(recorded: RunRecord | undefined): Set<string> {
+function resultKeys({ n }: RunRow, recorded: RunRecord | undefined): Set<string> {
   const open = recorded?.openStep;
-  return new Set(open?.results.map((result) => runKeys.result(open.step, result.tool_call_id)));
-}
-
-function stepWrites(
-  { cell, row }: StoredRunOptions,
-  record: StepRecord,
-  results: ReadonlySet<string>,
-  said?: ReadonlyMap<string, number>,
-): Write[] {
-  const { context } = cell;
-  const list = context.lists.run(row.runId);
-  return [
-    ...putStep(context, row, record, said === undefined ? {} : { said }),
-    ...putSpans(context, record.spans, row.runId),
-    ...Array.from(results, (key) => ({ list, key })),
-  ];
+  return new Set(open?.results.map((result) => stepKeys.result(n, open.step, result.tool_call_id)));
 }
 
 interface Ending extends StoredRunOptions {
@@ -135,9 +123,10 @@ function endRun(ending: Ending, head: SessionHead): Change<void> {
   checkHeld(cell, head, fence);
   const appended = textsOf(cell.context, end.answer);
   const said = new Map(appended.map((text, index) => [text, head.next + index]));
-  const counts = { next: head.next + appended.length, count: head.count + appended.length };
-  const change = touched(cell, withoutLease(head), counts);
-  return { result: undefined, appended, head: change.head, writes: [...change.writes, ...endWrites(ending, said)] };
+  const counts = { next: head.next + appended.length, count: head.count + appended.length, lease: undefined };
+  const change = touched(cell, head, counts);
+  change.writes.push(...endWrites(ending, said));
+  return { result: undefined, appended, head: change.head, writes: change.writes };
 }
 
 function endChild(ending: Ending, head: SessionHead): Change<void> {
@@ -145,62 +134,45 @@ function endChild(ending: Ending, head: SessionHead): Change<void> {
   return { result: undefined, writes: endWrites(ending) };
 }
 
-function endWrites(ending: Ending, said?: ReadonlyMap<string, number>): Write[] {
-  const { cell, row, end, lastStep, results } = ending;
-  return [
-    putRun(cell.context, endedRow(row, end)),
-    ...(lastStep === undefined ? [] : stepWrites(ending, lastStep, results, said)),
-    ...putSpans(cell.context, end.spans, row.runId),
-  ];
+function endWrites({ cell, row, end, lastStep, results }: Ending, said?: ReadonlyMap<string, number>): Write[] {
+  const list = cell.lists.steps;
+  const ended = putRun(cell, endedRow(row, end));
+  if (lastStep === undefined) {
+    if (end.spans === undefined) return [ended];
+    return [ended, { list, key: stepKeys.spans(row.n), value: JSON.stringify(packSpans(end.spans)) }];
+  }
+  const record = end.spans === undefined ? lastStep : { ...lastStep, spans: [...(lastStep.spans ?? []), ...end.spans] };
+  return [ended, ...putStep(cell, row.n, record, said), ...Array.from(results, (key) => ({ list, key }))];
 }
 
-async function openChild(parent: StoredRunOptions, start: Omit<RunStart, "historyLimit" | "onBusy">): Promise<RunLog> {
+type ChildStart = Omit<RunStart, "historyLimit" | "onBusy">;
+
+async function openChild(parent: StoredRunOptions, start: ChildStart): Promise<RunLog> {
   const { cell, fence } = parent;
-  const { context } = cell;
-  const [known] = await readRunRows(context, [start.runId]);
-  const rootRunId = parent.row.rootRunId ?? parent.row.runId;
-  const fresh = runRow({ ...start, parentRunId: parent.row.runId }, cell.id, context.stamp());
-  const row: RunRow = { ...(known ?? { ...fresh, rootRunId, prompt: start.input }), status: "running" };
-  const recorded = known === undefined ? undefined : await readRun(cell, known);
-  const childKey = { list: context.lists.run(parent.row.runId), key: runKeys.child(start.runId) };
-  await cell.update("run.child", (head) => {
+  const [place] = await findRuns(cell.context, [start.runId]);
+  const known = place?.[0] === cell.id ? await readRunRow(cell, place[1]) : undefined;
+  const recorded = known && (await readRun(cell, known));
+  const row = await cell.update("run.child", (head) => {
     checkHeld(cell, head, fence);
-    return { result: undefined, writes: [putRun(context, row), { ...childKey, value: JSON.stringify(start.runId) }] };
+    return known === undefined ? beginChild(parent, head, start) : againChild(cell, known);
   });
-  return storedRun({ cell, row, fence, history: [], ...(recorded === undefined ? undefined : { recorded }) });
+  return storedRun({ cell, row, fence, history: [], recorded });
 }
 
-interface Hold {
-  stop(): void;
-  abandon(): Promise<void>;
-}
-
-// Signs of life while the run lasts, so that others know the session is not free.
-function holdLease(cell: SessionCell, fence: number, leave: () => void): Hold {
-  const renew = (): void => {
-    cell.update("lease.renew", (head) => renewed(cell, head, fence)).catch(() => {});
+function beginChild({ cell, row: parent }: StoredRunOptions, head: SessionHead, start: ChildStart): Change<RunRow> {
+  const n = head.nextRun;
+  const rootRunId = parent.rootRunId ?? parent.runId;
+  const place = { n, stamp: cell.context.stamp(), prompt: start.input, rootRunId };
+  const row = runRow({ ...start, parentRunId: parent.runId }, place);
+  const listed = { list: cell.lists.steps, key: stepKeys.child(parent.n, n), value: String(n) };
+  return {
+    result: row,
+    head: { ...head, nextRun: n + 1 },
+    writes: [putRun(cell, row), listed, ...indexRun(cell, row)],
   };
-  const timer = setInterval(renew, renewMs).unref();
-  const stop = (): void => {
-    clearInterval(timer);
-    cell.context.holds.delete(abandon);
-    leave();
-  };
-  const abandon = async (): Promise<void> => {
-    await cell.update("run.abandon", (head) => released(head, fence)).catch(() => {});
-    stop();
-  };
-  cell.context.holds.add(abandon);
-  return { stop, abandon };
 }
 
-function renewed(cell: SessionCell, head: SessionHead, fence: number): Change<void> {
-  checkHeld(cell, head, fence);
-  const { lease } = head;
-  return { result: undefined, writes: [], ...(lease && { head: { ...head, lease: { ...lease, seen: Date.now() } } }) };
-}
-
-function released(head: SessionHead, fence: number): Change<void> {
-  if (head.lease?.fence !== fence) return { result: undefined, writes: [] };
-  return { result: undefined, writes: [], head: withoutLease(head) };
+function againChild(cell: SessionCell, known: RunRow): Change<RunRow> {
+  const row: RunRow = { ...known, status: "running" };
+  return { result: row, writes: [putRun(cell, row)] };
 }

@@ -19,7 +19,7 @@ export interface Violation {
 export async function verifyStore(open: SessionCells): Promise<Violation[]> {
   const found: Violation[] = [];
   const cells = sessionCells({ ...open.context, report: (error) => found.push({ problem: error.message }) });
-  for (const session of await listSessions(cells.context)) found.push(...(await checkSession(cells, session)));
+  for (const session of await listSessions(cells)) found.push(...(await checkSession(cells, session)));
   for (const { runId } of await listRuns(cells)) found.push(...(await checkRun(cells, runId)));
   return found;
 }
@@ -34,7 +34,6 @@ async function checkSession(cells: SessionCells, info: SessionInfo): Promise<Vio
   if (rows.length !== head.count) problems.push(`says ${head.count} messages and has ${rows.length}`);
   if (rows.some(({ key }) => keyNumber(key) >= head.next)) problems.push("has a message past its end");
   if (activityKey(head) !== info.cursor) problems.push("is listed at a wrong place");
-  if (info.messageCount !== head.count) problems.push("is listed with a wrong count");
   return problems.map((problem) => ({ sessionId, problem }));
 }
 
