@@ -69,7 +69,7 @@ export function isOffstageError(error: unknown, code?: ErrorCode): error is Offs
 /** The readable sentence of anything that was thrown. */
 export function messageOf(error: unknown): string {
   try {
-    if (error instanceof Error) return error.message || error.name;
+    if (error instanceof Error) return String(error.message || error.name);
     return typeof error === "string" ? error : String(error);
   } catch {
     return "an error that cannot be shown";
