@@ -76,15 +76,23 @@ function speaksFor(parts: readonly unknown[], message: AssistantMessage, callCou
 function replay(parts: readonly unknown[], calls: readonly PromptToolCall[]): AssistantPart[] {
   let next = 0;
   return (parts as readonly OwnPart[]).flatMap((part): AssistantPart[] => {
-    const options =
-      part.providerMetadata === undefined ? undefined : { providerOptions: part.providerMetadata as ProviderData };
+    const { providerMetadata, ...rest } = part;
+    const options = providerMetadata === undefined ? undefined : { providerOptions: providerMetadata as ProviderData };
     if (part.type === "tool-call" && part.providerExecuted !== true) {
       return [{ ...(calls[next++] as PromptToolCall), ...options }];
     }
     if (!replayed.has(part.type as string)) return [];
-    const { providerMetadata: _, ...rest } = part;
-    return [{ ...rest, ...options } as unknown as AssistantPart];
+    return [{ ...promptForm(rest), ...options } as unknown as AssistantPart];
   });
+}
+
+// What a provider's own tools did is written in another form than it is read.
+function promptForm(part: OwnPart): OwnPart {
+  const { result, isError, ...rest } = part;
+  if (part.type === "tool-call") return { ...part, input: parseJson(String(part.input)) ?? {} };
+  return part.type === "tool-result"
+    ? { ...rest, output: { type: isError === true ? "error-json" : "json", value: result ?? null } }
+    : part;
 }
 
 const replayed = new Set(["text", "reasoning", "reasoning-file", "file", "custom", "tool-call", "tool-result"]);
