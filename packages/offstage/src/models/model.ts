@@ -131,6 +131,8 @@ export interface ModelResult {
 /** A part of a streamed reply; which fields it has depends on its type. */
 export interface ModelStreamPart {
   type: string;
+  /** Of a `custom` part. */
+  kind?: string;
   id?: string;
   delta?: string;
   toolName?: string;

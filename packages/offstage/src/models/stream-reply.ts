@@ -114,7 +114,7 @@ class Assembly {
       case "error":
         throw part.error instanceof Error ? part.error : streamFailure(part.error);
       default:
-        if (!passedOver.has(part.type)) this.#content.push(part as ModelContent);
+        if (!passedOver.has(part.type) && !passedOver.has(`${part.kind}`)) this.#content.push(part as ModelContent);
     }
   }
 
@@ -153,7 +153,8 @@ class Assembly {
   }
 }
 
-const passedOver = new Set(["stream-start", "tool-input-end", "ping", "raw"]);
+// Parts, and kinds of `custom` parts, that tell of the stream and are no content of the reply.
+const passedOver = new Set(["stream-start", "tool-input-end", "ping", "raw", "anthropic.message_start"]);
 
 function mergeData(a: ProviderData | undefined, b: ProviderData): ProviderData {
   const merged: ProviderData = { ...a };
