@@ -142,7 +142,7 @@ class Assembly {
   }
 
   finish(): ModelReply {
-    if (this.#finishReason === undefined) throw cutFailure();
+    if (this.#finishReason === undefined || this.#finishReason.unified === "interrupted") throw cutFailure();
     const response = this.#modelId === undefined ? undefined : { response: { modelId: this.#modelId } };
     return replyOf({
       content: this.#content.filter((part) => part.text !== "" || part.providerMetadata !== undefined),
@@ -167,6 +167,10 @@ function streamFailure(error: unknown): OffstageError {
   return new OffstageError("model-failed", `The model's stream reported an error: ${text}`, { cause: error });
 }
 
+// The cause makes it worth another try, as any failure of the network is.
 function cutFailure(): OffstageError {
-  return new OffstageError("model-failed", "The model's stream ended without a finish part: the connection was cut.");
+  const cause = Object.assign(new Error("The connection was cut."), { isRetryable: true });
+  return new OffstageError("model-failed", "The model's stream ended before the reply did: the connection was cut.", {
+    cause,
+  });
 }
