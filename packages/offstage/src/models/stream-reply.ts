@@ -163,7 +163,8 @@ function mergeData(a: ProviderData | undefined, b: ProviderData): ProviderData {
 }
 
 function streamFailure(error: unknown): OffstageError {
-  const text = typeof error === "string" ? error : JSON.stringify(error);
+  const { message } = (error ?? {}) as { message?: unknown };
+  const text = typeof message === "string" ? message : typeof error === "string" ? error : JSON.stringify(error);
   return new OffstageError("model-failed", `The model's stream reported an error: ${text}`, { cause: error });
 }
 
