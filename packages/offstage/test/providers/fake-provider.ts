@@ -66,6 +66,8 @@ export interface FakeProvider extends AsyncDisposable {
   readonly refusals: readonly string[];
   /** How many turns nobody asked for. */
   readonly unplayed: number;
+  /** Resolves when the first turn was played, or begun. */
+  readonly played: Promise<void>;
   /** Resolves when a client has hung up on a reply that was under way. */
   readonly hungUp: Promise<void>;
 }
@@ -75,18 +77,17 @@ export async function fakeProvider(script: readonly FakeTurn[], dialect: Dialect
   const turns = [...script];
   const requests: FakeRequest[] = [];
   const refusals: string[] = [];
-  let hangUp = (): void => undefined;
-  const hungUp = new Promise<void>((resolve) => {
-    hangUp = resolve;
-  });
+  const played = deferred();
+  const hungUp = deferred();
   const server = createServer(async (incoming, response) => {
     const request = { body: await readJson(incoming), headers: incoming.headers, at: performance.now() };
     requests.push(request);
-    response.on("close", () => response.writableFinished || hangUp());
+    response.on("close", () => response.writableFinished || hungUp.resolve());
     const problem = dialect.check(request) ?? (turns.length === 0 ? "the script has no further turn" : undefined);
     if (problem !== undefined) refusals.push(problem);
     if (problem !== undefined) sendJson(response, 400, dialect.error(400, problem));
     else play(turns.shift() as FakeTurn, { dialect, response, isStreamed: request.body.stream === true });
+    played.resolve();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -96,12 +97,21 @@ export async function fakeProvider(script: readonly FakeTurn[], dialect: Dialect
     get unplayed() {
       return turns.length;
     },
-    hungUp,
+    played: played.promise,
+    hungUp: hungUp.promise,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function deferred(): { readonly promise: Promise<void>; resolve(): void } {
+  let settle = (): void => undefined;
+  const promise = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  return { promise, resolve: () => settle() };
 }
 
 async function readJson(incoming: IncomingMessage): Promise<Json> {
@@ -136,7 +146,7 @@ function playBroken(turn: Extract<FakeTurn, { begin: FakeReply }>, { dialect, re
   if ("frames" in turn) response.end(isStreamed ? turn.frames.join("") : "");
   else if (turn.ending === "end") response.end();
   // The client must have read the beginning for the cut to be in the middle.
-  else if (turn.ending === "reset") setTimeout(() => response.socket?.resetAndDestroy(), 20);
+  else if (turn.ending === "reset") setTimeout(() => response.socket?.resetAndDestroy(), 50);
 }
 
 function beginEvents(response: ServerResponse): ServerResponse {

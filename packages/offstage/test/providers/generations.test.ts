@@ -41,7 +41,7 @@ describe.each(generations.flatMap(facesOf))("$name, $face", (provider) => {
     const thoughts = [{ text: "Rome is in Italy.", signature: "" }];
     await using at = await loopback(provider, [{ thoughts, calls: [ask("c1", "Rome")] }, { text: ["Sunny."] }]);
     await provider.play(at.agent, "Weather?");
-    const sent = at.server.requests[1]?.body.messages as { reasoning_content?: string }[];
+    const sent = at.server.requests[1]!.body.messages as { reasoning_content?: string }[];
     expect(sent[1]?.reasoning_content).toBe("Rome is in Italy.");
   });
 
@@ -61,7 +61,7 @@ describe.each(generations.flatMap(facesOf))("$name, $face", (provider) => {
     await using at = await loopback(provider, [{ begin: { text: ["It ", "is"] }, events: 2, ending: "hang" }]);
     const controller = new AbortController();
     const played = provider.play(at.agent, "Weather?", { signal: controller.signal });
-    setTimeout(() => controller.abort(new Error("enough")), 30);
+    at.server.played.then(() => setTimeout(() => controller.abort(new Error("enough")), 30));
     await expect(played).rejects.toThrow("enough");
     await at.server.hungUp;
   });

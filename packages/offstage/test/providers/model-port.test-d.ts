@@ -1,0 +1,33 @@
+// The model port against the types of the real packages: what fits does so without a cast, and what does not is refused.
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { createOpenAICompatible as createV2 } from "ai-sdk-openai-compatible-v2";
+import { createOpenAICompatible as createV3 } from "ai-sdk-openai-compatible-v3";
+import { expectTypeOf } from "vitest";
+import { Agent, type AnyModel, adaptModel, type Model, type ModelCallOptions } from "../../src/index.ts";
+import { type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
+
+const settings = { name: "loopback", baseURL: "http://127.0.0.1" };
+const claude = createAnthropic()("claude-sonnet-4-5");
+const chat = createOpenAICompatible(settings).chatModel("m");
+const v2 = createV2(settings).chatModel("m");
+const v3 = createV3(settings).chatModel("m");
+
+export const models: readonly Model[] = [claude, chat, scriptedModel([])];
+export const anyModels: readonly AnyModel[] = [claude, chat, v2, v3, adaptModel(v2), adaptModel(v3)];
+export const agents: readonly Agent[] = [claude, chat, v2, v3].map((model) => new Agent({ model }));
+
+expectTypeOf<LanguageModelV4>().toExtend<Model>();
+expectTypeOf<LanguageModelV4>().toExtend<AnyModel>();
+expectTypeOf<ScriptedModel>().toExtend<Model>();
+expectTypeOf<ModelCallOptions>().toExtend<LanguageModelV4CallOptions>();
+
+// @ts-expect-error a model of an older generation is no Model until it is adapted
+export const old: Model = v3;
+// @ts-expect-error neither is an object that happens to have a name
+export const random: AnyModel = { modelId: "m", provider: "p" };
+// @ts-expect-error nor one of a generation to come
+export const future: AnyModel = { ...chat, specificationVersion: "v5" as const };
+// @ts-expect-error nor the name of a model
+export const name: AnyModel = "openai/gpt-5";
