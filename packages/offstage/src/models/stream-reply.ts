@@ -31,18 +31,27 @@ export async function readStream(
 
 type Reader = ReturnType<Extract<ModelStream, { getReader(): unknown }>["getReader"]>;
 
+// An abort cancels the stream whether its model listens to the signal or not.
 async function readWeb(reader: Reader, assembly: Assembly, signal: AbortSignal | undefined): Promise<void> {
+  const stop = () => cancel(reader, signal?.reason);
+  signal?.addEventListener("abort", stop, { once: true });
   try {
     while (true) {
       const { done, value } = await reader.read();
-      if (done) return;
       signal?.throwIfAborted();
+      if (done) return;
       assembly.add(value as ModelStreamPart);
     }
   } catch (error) {
-    Promise.resolve(reader.cancel(error)).catch(() => undefined);
+    cancel(reader, error);
     throw error;
+  } finally {
+    signal?.removeEventListener("abort", stop);
   }
+}
+
+function cancel(reader: Reader, reason: unknown): void {
+  Promise.resolve(reader.cancel(reason)).catch(() => undefined);
 }
 
 async function readIterable(
