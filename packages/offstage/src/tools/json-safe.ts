@@ -1,18 +1,22 @@
 // Any value as JSON: whatever a tool gives back, one bounded, plain value comes out. Never throws, never loops.
 import { messageOf } from "../errors.ts";
 import { isObject, type JsonValue } from "../messages/json.ts";
+import { utf8Prefix } from "./clip.ts";
 
 const maxDepth = 64;
 const maxItems = 10_000;
+const clippedMark = "[clipped]";
 
 export interface JsonSafeOptions {
   /** About how many bytes the value may have as JSON; what goes beyond is left out and marked. Default 8 MiB. */
   readonly maxBytes?: number;
 }
 
+const defaultMaxBytes = 8 * 1024 * 1024;
+
 /** The value as JSON; what JSON cannot hold becomes a readable stand-in. */
 export function jsonSafe(value: unknown, options: JsonSafeOptions = {}): JsonValue {
-  const { maxBytes = 8 * 1024 * 1024 } = options;
+  const { maxBytes = defaultMaxBytes } = options;
   return new Walk(maxBytes).convert(value, 0) ?? null;
 }
 
@@ -24,14 +28,17 @@ class Walk {
     this.#left = maxBytes;
   }
 
+  get isSpent(): boolean {
+    return this.#left <= 0;
+  }
+
   convert(value: unknown, depth: number): JsonValue | undefined {
-    if (this.#left <= 0) return "[clipped]";
+    if (this.isSpent) return clippedMark;
     switch (typeof value) {
       case "string":
         return this.#text(value);
       case "number":
-        this.#left -= 8;
-        return Number.isFinite(value) ? value : String(value);
+        return this.#number(value);
       case "boolean":
         this.#left -= 5;
         return value;
@@ -40,60 +47,79 @@ class Walk {
       case "bigint":
         return this.#text(value.toString());
       case "object":
-        return value === null ? null : this.#guarded(value, depth);
+        if (value !== null) return this.#guarded(value, depth);
+        this.#left -= 4;
+        return null;
       default:
-        return `[${typeof value}]`;
+        return this.#text(`[${typeof value}]`);
     }
   }
 
   #text(text: string): string {
-    const kept = text.length > this.#left ? `${text.slice(0, this.#left)}[clipped]` : text;
-    this.#left -= text.length + 2;
+    const bytes = Buffer.byteLength(text);
+    const kept = bytes > this.#left ? utf8Prefix(text, Math.max(0, this.#left)) + clippedMark : text;
+    this.#left -= bytes + 2;
     return kept;
   }
 
+  // JSON knows neither NaN nor infinities nor a negative zero.
+  #number(value: number): JsonValue {
+    const text = String(value);
+    this.#left -= text.length;
+    return Number.isFinite(value) ? value + 0 : text;
+  }
+
   #guarded(value: object, depth: number): JsonValue {
-    if (this.#path.has(value)) return "[circular]";
-    if (depth >= maxDepth) return "[too deep]";
+    if (this.#path.has(value)) return this.#text("[circular]");
+    if (depth >= maxDepth) return this.#text("[too deep]");
+    this.#left -= 2;
     this.#path.add(value);
     try {
       return this.#object(value, depth);
     } catch (error) {
-      return `[unreadable: ${messageOf(error)}]`;
+      return this.#unreadable(error);
     } finally {
       this.#path.delete(value);
     }
   }
 
+  #unreadable(error: unknown): string {
+    return this.#text(`[unreadable: ${messageOf(error)}]`);
+  }
+
   #object(value: object, depth: number): JsonValue {
     if (Array.isArray(value)) return this.#list(value, depth);
-    if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
-    if (value instanceof Error) return this.#record({ ...value, name: value.name, message: value.message }, depth);
+    if (value instanceof Date) return this.#text(Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString());
+    if (value instanceof Error) return this.#record(value, errorKeys(value), depth);
     if (value instanceof Map) return this.#map(value, depth);
+    if (value instanceof Promise) return this.#text("[promise]");
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return this.#bytes(value);
-    if (value instanceof RegExp || value instanceof URL) return String(value);
-    const { toJSON } = value as { toJSON?: unknown };
-    if (typeof toJSON === "function") return this.convert(toJSON.call(value), depth + 1) ?? null;
+    if (value instanceof RegExp || value instanceof URL) return this.#text(String(value));
+    const plain = plainOf(value);
+    if (plain !== value) return this.convert(plain, depth + 1) ?? null;
     if (Symbol.iterator in value) return this.#list(value as Iterable<unknown>, depth);
-    return this.#record(value, depth);
+    return this.#record(value, Object.keys(value), depth);
   }
 
   #list(items: Iterable<unknown>, depth: number): JsonValue[] {
     const list: JsonValue[] = [];
     for (const item of items) {
-      if (list.length >= maxItems || this.#left <= 0) {
-        list.push("[clipped]");
+      if (list.length >= maxItems || this.isSpent) {
+        list.push(clippedMark);
         break;
       }
       this.#left -= 1;
-      list.push(this.convert(item, depth + 1) ?? null);
+      list.push(this.convert(item ?? null, depth + 1) ?? null);
     }
     return list;
   }
 
+  // A map whose keys are all text reads as a record, any other as a list of pairs.
   #map(map: ReadonlyMap<unknown, unknown>, depth: number): JsonValue {
-    const isRecord = [...map.keys()].every((key) => typeof key === "string");
-    return isRecord ? this.#record(Object.fromEntries(map), depth) : this.#list(map.entries(), depth);
+    const entries = [...(Map.prototype.entries.call(map) as IterableIterator<[unknown, unknown]>)];
+    if (!entries.every(([key]) => typeof key === "string")) return this.#list(entries, depth);
+    const record = Object.fromEntries(entries as [string, unknown][]);
+    return this.#record(record, Object.keys(record), depth);
   }
 
   #bytes(value: ArrayBuffer | ArrayBufferView): JsonValue {
@@ -104,13 +130,17 @@ class Walk {
     return { bytes: bytes.length, base64: this.#text(Buffer.from(shown).toString("base64")) };
   }
 
-  #record(value: object, depth: number): JsonValue {
+  #record(value: object, keys: readonly string[], depth: number): JsonValue {
     const record: Record<string, JsonValue> = {};
-    for (const key of Object.keys(value)) {
-      if (this.#left <= 0) break;
+    for (const [index, key] of keys.entries()) {
+      this.#left -= Buffer.byteLength(key) + 4;
+      if (this.isSpent) {
+        record[clippedMark] = `${keys.length - index} more`;
+        break;
+      }
       const item = this.#property(value, key, depth);
-      this.#left -= key.length + 4;
       if (item === undefined) continue;
+      // Assigning would set the prototype.
       if (key === "__proto__")
         Object.defineProperty(record, key, { value: item, enumerable: true, configurable: true, writable: true });
       else record[key] = item;
@@ -123,10 +153,21 @@ class Walk {
     try {
       item = (value as Record<string, unknown>)[key];
     } catch (error) {
-      return `[unreadable: ${messageOf(error)}]`;
+      return this.#unreadable(error);
     }
     return typeof item === "function" ? undefined : this.convert(item, depth + 1);
   }
+}
+
+function errorKeys(error: Error): string[] {
+  return [...new Set(["name", "message", ...("cause" in error ? ["cause"] : []), ...Object.keys(error)])];
+}
+
+// What an object says it is as JSON, or the primitive it wraps; itself where it says nothing else.
+function plainOf(value: object): unknown {
+  if (value instanceof String || value instanceof Number || value instanceof Boolean) return value.valueOf();
+  const { toJSON } = value as { toJSON?: unknown };
+  return typeof toJSON === "function" ? toJSON.call(value) : value;
 }
 
 /** True for something that gives its items over time. */
@@ -134,12 +175,22 @@ export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown>
   return isObject(value) && typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === "function";
 }
 
-/** The items of an async iterable, as many as a list may have. */
-export async function collect(source: AsyncIterable<unknown>): Promise<unknown[]> {
-  const items: unknown[] = [];
+export interface CollectOptions extends JsonSafeOptions {
+  /** Asked at each item: nobody waits for the rest once it is aborted. */
+  readonly cancellation?: { readonly isAborted: boolean };
+}
+
+/** The items of an async iterable as JSON, as many as a list and the budget hold; no more are asked for. */
+export async function collect(source: AsyncIterable<unknown>, options: CollectOptions = {}): Promise<JsonValue[]> {
+  const { maxBytes = defaultMaxBytes, cancellation } = options;
+  const walk = new Walk(maxBytes);
+  const items: JsonValue[] = [];
   for await (const item of source) {
-    items.push(item);
-    if (items.length >= maxItems) break;
+    if (items.length >= maxItems || walk.isSpent || cancellation?.isAborted) {
+      items.push(clippedMark);
+      break;
+    }
+    items.push(walk.convert(item ?? null, 1) ?? null);
   }
   return items;
 }
