@@ -36,7 +36,8 @@ function checkKeywords(schema: Schema, value: unknown, place: string, scope: Sco
 
 function resolve(schema: Schema, root: Schema): unknown {
   const reference = schema.$ref;
-  if (typeof reference !== "string" || !reference.startsWith("#")) return schema;
+  if (typeof reference !== "string") return schema;
+  if (reference !== "#" && !reference.startsWith("#/")) return true;
   let found: unknown = root;
   for (const key of reference.split("/").slice(1)) {
     const name = decodeURIComponent(key).replaceAll("~1", "/").replaceAll("~0", "~");
@@ -96,8 +97,14 @@ function checkNumber(schema: Schema, value: number, place: string, scope: Scope)
     report(scope, place, `must be more than ${exclusiveMinimum}`);
   if (typeof exclusiveMaximum === "number" && value >= exclusiveMaximum)
     report(scope, place, `must be less than ${exclusiveMaximum}`);
-  if (typeof multipleOf === "number" && !Number.isInteger(value / multipleOf))
+  if (typeof multipleOf === "number" && !isMultiple(value, multipleOf))
     report(scope, place, `must be a multiple of ${multipleOf}`);
+}
+
+// 19.99 is a multiple of 0.01, though floating point has it a little off.
+function isMultiple(value: number, of: number): boolean {
+  const quotient = value / of;
+  return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * Number.EPSILON;
 }
 
 function checkText(schema: Schema, value: string, place: string, scope: Scope): void {
@@ -107,8 +114,18 @@ function checkText(schema: Schema, value: string, place: string, scope: Scope): 
     report(scope, place, `must have at least ${minLength} characters`);
   if (typeof maxLength === "number" && length > maxLength)
     report(scope, place, `must have at most ${maxLength} characters`);
-  if (typeof pattern === "string" && !new RegExp(pattern, "u").test(value))
+  if (typeof pattern === "string" && expressionOf(pattern)?.test(value) === false)
     report(scope, place, `must match ${pattern}`);
+}
+
+// Many schemas are written for engines that are less strict than "u"; a pattern that none takes constrains nothing.
+function expressionOf(pattern: string): RegExp | undefined {
+  for (const flags of ["u", ""]) {
+    try {
+      return new RegExp(pattern, flags);
+    } catch {}
+  }
+  return undefined;
 }
 
 function checkList(schema: Schema, value: readonly unknown[], place: string, scope: Scope): void {
@@ -120,7 +137,7 @@ function checkList(schema: Schema, value: readonly unknown[], place: string, sco
   const fixed = listOf(prefixItems ?? (Array.isArray(items) ? items : undefined));
   value.forEach((item, index) => {
     const rule = index < fixed.length ? fixed[index] : Array.isArray(items) ? schema.additionalItems : items;
-    if (rule !== undefined) check(rule, item, `${place}[${index}]`, scope);
+    check(rule, item, `${place}[${index}]`, scope);
   });
 }
 
@@ -129,9 +146,12 @@ function checkProperties(schema: Schema, value: Record<string, unknown>, place: 
   for (const name of listOf(schema.required)) {
     if (!Object.hasOwn(value, String(name))) report(scope, join(place, String(name)), "is missing");
   }
+  const patterns = Object.entries(isObject(schema.patternProperties) ? schema.patternProperties : {});
   for (const [name, item] of Object.entries(value)) {
-    const rule = Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties;
-    if (rule !== undefined) check(rule, item, join(place, name), scope);
+    const rules = patterns.filter(([pattern]) => expressionOf(pattern)?.test(name)).map(([, rule]) => rule);
+    if (Object.hasOwn(properties, name)) rules.push(properties[name]);
+    if (rules.length === 0) rules.push(schema.additionalProperties);
+    for (const rule of rules) check(rule, item, join(place, name), scope);
   }
 }
 
