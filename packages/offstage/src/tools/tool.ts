@@ -55,6 +55,8 @@ export interface Tool {
   readonly idempotent: boolean;
   readonly remember: Remember | undefined;
   readonly maxResultBytes: number;
+  /** The tool is an agent; see `agent.asTool`. */
+  readonly isSubagent: boolean;
 }
 
 const noInput = { type: "object", properties: {} };
@@ -70,16 +72,21 @@ export function tool<Schema extends AnySchema = typeof noInput, Values extends o
   if (typeof options.execute !== "function") throw invalid(`The tool "${name}" needs an execute function.`);
   checkPositive(name, "timeoutMs", timeoutMs);
   checkPositive(name, "maxResultBytes", maxResultBytes);
+  const schema = compileSchema(input, `the tool "${name}"`);
+  const { type } = schema.jsonSchema;
+  if (typeof type === "string" && type !== "object")
+    throw invalid(`The input of the tool "${name}" must be an object; its schema says ${type}. Put it in a property.`);
   return Object.freeze({
     name,
     description,
-    schema: compileSchema(input, `the tool "${name}"`),
+    schema,
     execute: options.execute.bind(options),
     timeoutMs,
     needsApproval: options.needsApproval ?? false,
     idempotent: options.idempotent ?? false,
     remember: options.remember,
     maxResultBytes,
+    isSubagent: false,
   });
 }
 
