@@ -103,12 +103,16 @@ class Assembly {
   #addRare(part: ModelStreamPart): void {
     switch (part.type) {
       case "text-start":
-      case "text-end":
         this.#grow("text", part);
         return;
       case "reasoning-start":
-      case "reasoning-end":
         this.#grow("reasoning", part);
+        return;
+      case "text-end":
+        this.#close("text", part);
+        return;
+      case "reasoning-end":
+        this.#close("reasoning", part);
         return;
       case "tool-input-start":
         this.#toolNames.set(part.id ?? "", part.toolName ?? "");
@@ -134,6 +138,13 @@ class Assembly {
     if (part.providerMetadata !== undefined) {
       block.providerMetadata = mergeData(block.providerMetadata, part.providerMetadata);
     }
+  }
+
+  // Some providers use one id for all blocks of a kind, one after another.
+  #close(type: "text" | "reasoning", part: ModelStreamPart): void {
+    this.#grow(type, part);
+    this.#open.delete(`${type} ${part.id ?? ""}`);
+    this.#lastBlock = undefined;
   }
 
   #blockOf(type: "text" | "reasoning", id: string): ModelContent {
