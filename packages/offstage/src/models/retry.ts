@@ -59,10 +59,15 @@ export function isRetryable(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   const { isRetryable: says, statusCode, status, code, cause } = error as Record<string, unknown>;
   if (typeof says === "boolean") return says;
-  const http = typeof statusCode === "number" ? statusCode : status;
-  if (typeof http === "number") return retryableStatus.has(http) || (http >= 500 && http < 600);
+  const http = [statusCode, status, code].find(isHttpStatus);
+  if (http !== undefined) return retryableStatus.has(http) || http >= 500;
   if (typeof code === "string" && networkCodes.has(code)) return true;
   return cause !== undefined && cause !== error && isRetryable(cause);
+}
+
+// An error inside a stream has its status as a number called `code`.
+function isHttpStatus(value: unknown): value is number {
+  return typeof value === "number" && value >= 400 && value < 600;
 }
 
 function delayFor(error: unknown, tries: number, options: RetryOptions): number | undefined {
