@@ -91,6 +91,28 @@ describe.each(streamed)("$name, stream", (provider) => {
   });
 });
 
+describe.each(streamed)("$name, stream that fails and stays open", (provider) => {
+  test("the server is hung up on", async () => {
+    const frames = ["data: {oops\n\n"];
+    await using at = await loopback(provider, [{ begin: whole, events: 4, frames, ending: "hang" }]);
+    await failureOf(provider.play(at.agent, "Weather?"));
+    await at.server.hungUp;
+  });
+});
+
+describe.each([facesOf(openAI)[1]!])("OpenAI-compatible, stream", (provider) => {
+  test("an error inside the stream is tried again where its code says so and nothing was said", async () => {
+    const failed = (code: number) => ({
+      begin: whole,
+      events: 1,
+      frames: [`data: {"error":{"message":"no luck","code":${code}}}\n\n`],
+    });
+    await using at = await loopback(provider, [failed(502), whole, failed(400)]);
+    expect((await provider.play(at.agent, "Weather?")).result.text).toBe("It is sunny.");
+    await failureOf(provider.play(at.agent, "Weather?"));
+  });
+});
+
 describe.each([facesOf(anthropic)[1]!])("Anthropic, stream", (provider) => {
   test("a stream that just ends before anything was said is tried again", async () => {
     const begin = { thoughts: [{ text: "Hm", signature: "S" }] };

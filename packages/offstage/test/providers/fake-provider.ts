@@ -39,8 +39,13 @@ export type FakeTurn =
   | { readonly reset: true }
   /** The first events of a reply, and then: the end, a reset, or nothing for ever. */
   | { readonly begin: FakeReply; readonly events: number; readonly ending: "end" | "reset" | "hang" }
-  /** The first events of a reply and these frames behind them. */
-  | { readonly begin: FakeReply; readonly events: number; readonly frames: readonly string[] };
+  /** The first events of a reply and these frames behind them; the connection may stay open. */
+  | {
+      readonly begin: FakeReply;
+      readonly events: number;
+      readonly frames: readonly string[];
+      readonly ending?: "hang";
+    };
 
 export interface FakeRequest {
   readonly body: Json;
@@ -143,8 +148,8 @@ function playBroken(turn: Extract<FakeTurn, { begin: FakeReply }>, { dialect, re
   const half = JSON.stringify(dialect.json(turn.begin)).slice(0, 40);
   if (isStreamed) beginEvents(response).write(frames.join("") || ":\n\n");
   else response.writeHead(200, { "content-type": "application/json" }).write(half);
-  if ("frames" in turn) response.end(isStreamed ? turn.frames.join("") : "");
-  else if (turn.ending === "end") response.end();
+  if ("frames" in turn && isStreamed) response.write(turn.frames.join(""));
+  if (turn.ending === "end" || turn.ending === undefined) response.end();
   // The client must have read the beginning for the cut to be in the middle.
   else if (turn.ending === "reset") setTimeout(() => response.socket?.resetAndDestroy(), 50);
 }

@@ -13,6 +13,12 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(JSON.stringify(at.server.requests[1]?.body)).toContain("Rome: sunny");
   });
 
+  test("a call counts where the server says that it stopped", async () => {
+    const calls = [ask("c1", "Rome")];
+    await using at = await loopback(provider, [{ calls, finish: "stop" }, { text: ["Sunny."] }]);
+    expect((await provider.play(at.agent, "Weather?")).result.text).toBe("Sunny.");
+  });
+
   test("parallel calls are all answered, in call order, before the model speaks again", async () => {
     const calls = [ask("c1", "Rome"), ask("c2", "Oslo"), ask("c3", "Lima")];
     await using at = await loopback(provider, [{ calls }, { text: ["Sunny everywhere."] }]);
