@@ -1,7 +1,10 @@
 // Runs the calls of one step, so many at a time, and gives their results in call order whatever finishes first.
 import type { StepToolCall } from "../state/step.ts";
 
-/** The results of the calls, in call order; at most `maxParallel` run at once. */
+/**
+ * The results of the calls, in call order; at most `maxParallel` run at once. When one rejects, no further one starts,
+ * and the rejection waits for those that had: nothing runs on behind a run that is over.
+ */
 export async function runTools<Result>(
   calls: readonly StepToolCall[],
   maxParallel: number,
@@ -9,15 +12,20 @@ export async function runTools<Result>(
 ): Promise<Result[]> {
   const [only] = calls;
   if (calls.length === 1 && only !== undefined) return [await run(only)];
-  if (calls.length <= maxParallel) return Promise.all(calls.map(run));
   const results = new Array<Result>(calls.length);
+  const failures: unknown[] = [];
   let next = 0;
   const work = async () => {
-    while (next < calls.length) {
+    while (next < calls.length && failures.length === 0) {
       const index = next++;
-      results[index] = await run(calls[index] as StepToolCall);
+      try {
+        results[index] = await run(calls[index] as StepToolCall);
+      } catch (error) {
+        failures.push(error);
+      }
     }
   };
-  await Promise.all(Array.from({ length: maxParallel }, work));
+  await Promise.all(Array.from({ length: Math.min(maxParallel, calls.length) }, work));
+  if (failures.length > 0) throw failures[0];
   return results;
 }
