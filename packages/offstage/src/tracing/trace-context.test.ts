@@ -171,9 +171,12 @@ test("concurrent traces never share a span", async () => {
 
 test("metadata is kept as a copy; what the caller changes later does not show", async () => {
   const metadata: Record<string, number> = { a: 1 };
-  await withTrace("t", { metadata }, (trace) => {
-    metadata.a = 2;
-    expect(trace.metadata).toEqual({ a: 1 });
+  await withTrace("t", { metadata }, async (trace) => {
+    const span = trace.span("made by hand", { metadata });
+    await withSpan("wrapped", { metadata }, (wrapped) => {
+      metadata.a = 2;
+      for (const { metadata } of [trace, span, wrapped]) expect(metadata).toEqual({ a: 1 });
+    });
   });
 });
 

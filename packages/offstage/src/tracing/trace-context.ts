@@ -105,15 +105,17 @@ export class TraceContext implements SpanHome, TraceScope {
   span(name: string, options: SpanOptions = {}): TraceSpan {
     const scope = currentScope();
     const { kind, parentSpanId, metadata } = options;
-    return startSpan(scope?.trace === this ? scope : this, { name, kind, parentSpanId, metadata });
+    const init = { name, kind, parentSpanId, metadata: metadata && { ...metadata } };
+    return startSpan(scope?.trace === this ? scope : this, init);
   }
 
   /** Takes in a span made with `new TraceSpan`. A span this trace knows changes nothing; one of another trace is refused. */
   addSpan(span: TraceSpan): void {
     if (span.trace === this || !this.settings.recording) return;
-    const placed = span.placeIn(this);
-    if (placed) this.register(span);
-    else report(this.settings, new RangeError(`span "${span.spanId}" is of trace "${span.traceId}"`), "addSpan");
+    if (span.placeIn(this)) {
+      this.#inOrder = false;
+      this.register(span);
+    } else report(this.settings, new RangeError(`span "${span.spanId}" is of trace "${span.traceId}"`), "addSpan");
   }
 
   /** The spans so far, in the order they started. */
@@ -164,8 +166,6 @@ export class TraceContext implements SpanHome, TraceScope {
   }
 
   register(span: TraceSpan): void {
-    const last = this.#spans.at(-1);
-    if (last !== undefined && span.startTime < last.startTime) this.#inOrder = false;
     this.#spans.push(span);
   }
 

@@ -22,8 +22,5 @@ export function enter<T>(scope: TraceScope & (TraceInfo | SpanData), work: () =>
   return traceState.storage.run(scope, () => bridge.run(scope, work));
 }
 
-/** The span handed out where tracing is off and there is no trace: its ids are zeros and it keeps nothing. */
-export const offSpan: TraceSpan = new TraceSpan(
-  { name: "off", spanId: "0".repeat(16) },
-  { ...unplaced, settings: silenced(unplaced.settings) },
-);
+/** The span handed out where tracing is off and there is no trace: its trace id is zeros and it keeps nothing. */
+export const offSpan: TraceSpan = standInFor(unplaced, unplaced.settings);

@@ -4,7 +4,7 @@ import type { JsonObject } from "../messages/json.ts";
 import { errorType, isAbort } from "./abort.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
 import { traceState } from "./trace-state.ts";
-import { emit, notify, type TraceSettings } from "./tracing-options.ts";
+import { emit, initialSettings, notify, type TraceSettings } from "./tracing-options.ts";
 
 /** What a span needs to know of the trace it belongs to. */
 export interface SpanHome {
@@ -38,13 +38,17 @@ export interface TraceScope extends SpanPlace {
   readonly standIn: TraceSpan;
 }
 
-export interface TraceSpanInit {
+export interface SpanInit {
   readonly name: string;
   /** Default `custom`. */
   readonly kind?: SpanKind | undefined;
-  /** Default: the span the scope stands for. */
+  /** Default: the span that the scope stands for. */
   readonly parentSpanId?: string | undefined;
   readonly metadata?: JsonObject | undefined;
+}
+
+/** A span made by hand may also say what it was. */
+export interface TraceSpanInit extends SpanInit {
   /** Default: a new id. */
   readonly spanId?: string | undefined;
   /** Epoch milliseconds; default now. */
@@ -72,37 +76,47 @@ const nowhere: SpanHome = Object.freeze({
 /** The place of a span that no trace has taken in yet. */
 export const unplaced: SpanPlace = Object.freeze({
   trace: nowhere,
-  settings: { recording: true, content: false, sample: 1, exporters: [], bridge: undefined, onError() {} },
+  settings: initialSettings(),
   asParent: undefined,
 });
 
 /** A timed operation: started when made, ended once. Usually made by `withSpan` or `trace.span`. */
 export class TraceSpan implements SpanData, TraceScope {
-  readonly name: string;
-  readonly kind: SpanKind;
-  readonly startTime: number;
+  // Declared, not defined: a field that is first undefined and then a number costs an object more.
+  declare readonly name: string;
+  declare readonly kind: SpanKind;
+  declare readonly startTime: number;
   #trace: SpanHome;
   #settings: TraceSettings;
   #parent: TraceSpan | string | undefined;
   // The sequence number until somebody asks for the id.
-  #id: number | string;
-  #endTime: number;
-  #status: SpanStatus;
+  #id: number | string = traceState.ids.nextSpan();
+  #endTime: number = Number.NaN;
+  #status: SpanStatus = "active";
   #metadata: JsonObject | undefined;
-  #content: JsonObject | undefined = undefined;
+  #content: JsonObject | undefined;
 
-  /** A span in `scope`; without one it belongs to no trace until `trace.addSpan` takes it. */
-  constructor(init: TraceSpanInit, scope: SpanPlace = unplaced) {
+  /** A span in `place`; without one it belongs to no trace until `trace.addSpan` takes it in. */
+  constructor(init: SpanInit, place: SpanPlace);
+  constructor(init: TraceSpanInit);
+  constructor(init: TraceSpanInit, place: SpanPlace = unplaced) {
+    const { trace } = place;
     this.name = init.name;
     this.kind = init.kind ?? "custom";
-    this.startTime = init.startTime ?? scope.trace.clockOffset + performance.now();
-    this.#trace = scope.trace;
-    this.#settings = scope.settings;
-    this.#parent = init.parentSpanId ?? scope.asParent;
-    this.#id = init.spanId ?? traceState.ids.nextSpan();
-    this.#endTime = init.endTime ?? Number.NaN;
-    this.#status = init.endTime === undefined ? "active" : (init.status ?? "ok");
+    this.startTime =
+      trace === nowhere && init.startTime !== undefined ? init.startTime : trace.clockOffset + performance.now();
+    this.#trace = trace;
+    this.#settings = place.settings;
+    this.#parent = init.parentSpanId ?? place.asParent;
     this.#metadata = init.metadata;
+    if (trace === nowhere) this.#describe(init);
+  }
+
+  #describe({ spanId, endTime, status = "ok" }: TraceSpanInit): void {
+    if (spanId !== undefined) this.#id = spanId;
+    if (endTime === undefined) return;
+    this.#endTime = endTime;
+    this.#status = status;
   }
 
   get spanId(): string {
@@ -237,13 +251,13 @@ export class TraceSpan implements SpanData, TraceScope {
 }
 
 /** Starts a span in `scope`, as a child of the span it stands for. Where nothing is recorded it costs next to nothing. */
-export function startSpan(scope: TraceScope, init: TraceSpanInit): TraceSpan {
+export function startSpan(scope: TraceScope, init: SpanInit): TraceSpan {
   if (!scope.recording) return scope.standIn;
   return startWith(scope, init);
 }
 
 /** Starts a span that is recorded, whatever `scope` says. */
-export function startWith(scope: SpanPlace, init: TraceSpanInit): TraceSpan {
+export function startWith(scope: SpanPlace, init: SpanInit): TraceSpan {
   const span = new TraceSpan(init, scope);
   scope.trace.register(span);
   if (scope.settings.bridge !== undefined) notify(scope.settings, (bridge) => bridge.spanStarted(span));

@@ -33,28 +33,44 @@ export interface TraceSettings {
 
 /** The settings where nothing was configured: recording, to nowhere. */
 export function initialSettings(): TraceSettings {
-  return { recording: true, content: false, sample: 1, exporters: [], bridge: undefined, onError: printErrors() };
+  return settingsOf({
+    recording: true,
+    content: false,
+    sample: 1,
+    exporters: [],
+    bridge: undefined,
+    onError: printErrors(),
+  });
 }
 
 /** The settings below `settings` for someone with `options`; the same object where nothing changes. */
 export function refine(settings: TraceSettings, options: TracingOptions | false | undefined): TraceSettings {
   if (options === undefined) return settings;
-  if (options === false) return silenced(settings);
-  if (!settings.recording || options.enabled === false) return silenced(settings);
+  if (options === false || options.enabled === false || !settings.recording) return silenced(settings);
+  if (changesNothing(options)) return settings;
   const exporters = options.exporters ?? settings.exporters;
-  return {
+  return settingsOf({
     recording: true,
     content: options.content ?? settings.content,
     sample: options.sample ?? settings.sample,
     exporters,
     bridge: exporters === settings.exporters ? settings.bridge : exporters.find(isBridge),
     onError: options.onError ?? settings.onError,
-  };
+  });
+}
+
+function changesNothing({ exporters, sample, content, onError }: TracingOptions): boolean {
+  return exporters === undefined && sample === undefined && content === undefined && onError === undefined;
 }
 
 /** The same settings, recording nothing. */
 export function silenced(settings: TraceSettings): TraceSettings {
-  return settings.recording ? { ...settings, recording: false, bridge: undefined } : settings;
+  return settings.recording ? settingsOf({ ...settings, recording: false, bridge: undefined }) : settings;
+}
+
+// All settings are built here, so that they have one shape and reading them is fast everywhere.
+function settingsOf({ recording, content, sample, exporters, bridge, onError }: TraceSettings): TraceSettings {
+  return { recording, content, sample, exporters, bridge, onError };
 }
 
 /** Whether a trace is recorded. The same id gives the same answer in every process; a sampler that throws samples. */

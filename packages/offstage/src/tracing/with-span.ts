@@ -1,7 +1,7 @@
 // Running work inside a trace or a span: the one wrapper around everything that is timed.
 import { type SpanOptions, TraceContext } from "./trace-context.ts";
 import { currentScope, enter, offSpan, standInFor } from "./trace-scope.ts";
-import { startSpan, startWith, type TraceSpan, type TraceSpanInit } from "./trace-span.ts";
+import { type SpanInit, startSpan, startWith, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { refine, type TracingOptions } from "./tracing-options.ts";
 
@@ -27,14 +27,14 @@ export function withSpan<T>(name: string, first: WithSpanOptions | Work<T> | und
   const options = typeof first === "function" ? undefined : first;
   const work = typeof first === "function" ? first : (second as Work<T>);
   const scope = currentScope();
-  const { kind, parentSpanId, metadata } = options ?? noOptions;
-  const init = { name, kind, parentSpanId, metadata };
+  if (!(scope ?? traceState.settings).recording) return settleSilently(scope?.standIn ?? offSpan, work);
+  const { kind, parentSpanId, metadata, signal } = options ?? noOptions;
+  const init = { name, kind, parentSpanId, metadata: metadata && { ...metadata } };
   const span = scope === undefined ? startRootSpan(init) : startSpan(scope, init);
-  if (span.recording) return enter(span, () => settle(span, work, options?.signal));
-  return runInSpan(span, () => settleSilently(span, work));
+  return enter(span, () => (span.recording ? settle(span, work, signal) : settleSilently(span, work)));
 }
 
-export interface RootSpanInit extends TraceSpanInit {
+export interface RootSpanInit extends SpanInit {
   /** The group of a trace opened for this span. Default: none. */
   readonly groupId?: string | undefined;
   /** The name of a trace opened for this span. Default: the span's name. */
@@ -81,6 +81,11 @@ async function settle<T>(span: TraceSpan, work: Work<T>, signal: AbortSignal | u
   }
 }
 
-async function settleSilently<T>(span: TraceSpan, work: Work<T>): Promise<T> {
-  return work(span);
+// Where nothing is recorded, a promise of the work's own is handed on as it is.
+function settleSilently<T>(span: TraceSpan, work: Work<T>): Promise<T> {
+  try {
+    return Promise.resolve(work(span));
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
