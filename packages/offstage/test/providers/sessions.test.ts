@@ -1,0 +1,48 @@
+// Several turns of one session through the real provider packages: what was said is remembered, how it was said is not.
+import { describe, expect, test } from "vitest";
+import { InMemorySession } from "../../src/sessions/in-memory-session.ts";
+import { ask, cases, failureOf, loopback } from "./loopback-agents.ts";
+
+const thoughts = [{ text: "I need the weather.", signature: "SIG-1" }];
+const conclusion = [{ text: "It is sunny there.", signature: "SIG-2" }];
+
+describe.each(cases)("$name, $face", (provider) => {
+  test("thinking, signatures and tool calls of a turn stay out of the next", async () => {
+    await using at = await loopback(provider, [
+      { thoughts, calls: [{ ...ask("c1", "Rome"), signature: "THOUGHT" }] },
+      { thoughts: conclusion, text: ["Sunny."] },
+      { text: ["You are welcome."] },
+    ]);
+    const session = new InMemorySession();
+    const { result } = await provider.play(at.agent, "Weather?", { session });
+    expect(result.text).toBe("Sunny.");
+    await provider.play(at.agent, "Thanks!", { session });
+    const items = await session.getItems();
+    expect(items.map(({ role, content }) => [role, content])).toEqual([
+      ["user", "Weather?"],
+      ["assistant", "Sunny."],
+      ["user", "Thanks!"],
+      ["assistant", "You are welcome."],
+    ]);
+    const held = JSON.stringify([items, at.server.requests[2]?.body.messages]);
+    expect(held).not.toMatch(/SIG-|THOUGHT|providerParts|I need|sunny there|Rome: sunny/);
+    expect(at.server.requests[2]?.body.messages).toHaveLength(3);
+  });
+
+  test("a call id that an earlier turn used is no trouble to a later one", async () => {
+    const turn = [{ calls: [ask("c1", "Rome")] }, { text: ["Sunny."] }];
+    await using at = await loopback(provider, [...turn, ...turn], { toolHistory: "full" });
+    const session = new InMemorySession();
+    await provider.play(at.agent, "Weather?", { session });
+    const { result } = await provider.play(at.agent, "And now?", { session });
+    expect(result.text).toBe("Sunny.");
+  });
+
+  test("after a failed turn the next one works on a valid history", async () => {
+    await using at = await loopback(provider, [{ calls: [ask("c1", "Rome")] }, { status: 400 }, { text: ["Back."] }]);
+    const session = new InMemorySession();
+    await failureOf(provider.play(at.agent, "Weather?", { session }));
+    const { result } = await provider.play(at.agent, "And now?", { session });
+    expect(result.text).toBe("Back.");
+  });
+});
