@@ -65,11 +65,13 @@ function note(verdicts: NamedVerdict[], criterion: Criterion, verdict: Verdict |
 }
 
 function weigh(verdicts: readonly NamedVerdict[]): Ruling {
-  const forbid = first(verdicts, "forbid");
-  if (forbid !== undefined) return { outcome: outcomeOf(forbid, "stopped", verdicts), feedback: undefined };
   const request = first(verdicts, "request");
-  if (request !== undefined) return { outcome: undefined, feedback: request.feedback };
   const stop = first(verdicts, "allow-stop");
+  const isAnswered = stop !== undefined && request === undefined;
+  const binding = isAnswered ? verdicts.filter((verdict) => verdict.isLimit !== true) : verdicts;
+  const forbid = first(binding, "forbid");
+  if (forbid !== undefined) return { outcome: outcomeOf(forbid, "stopped", verdicts), feedback: undefined };
+  if (request !== undefined) return { outcome: undefined, feedback: request.feedback };
   return { outcome: stop === undefined ? undefined : outcomeOf(stop, "completed", verdicts), feedback: undefined };
 }
 

@@ -35,7 +35,10 @@ export interface Outcome {
   readonly verdicts?: readonly NamedVerdict[];
 }
 
-/** What a criterion says: any `forbid` stops; else any `request` goes on; else any `allow-stop` stops; else go on. */
+/**
+ * What a criterion says: any `forbid` stops; else any `request` goes on; else any `allow-stop` stops; else go on. A limit
+ * that is reached with an answer which nobody sends back leaves the run as answered.
+ */
 export interface Verdict {
   readonly decision: "forbid" | "request" | "allow-stop";
   readonly reason: OutcomeReason;
@@ -43,6 +46,8 @@ export interface Verdict {
   readonly message: string;
   /** How the run ends if this verdict decides. Default: `stopped` for a forbid, `completed` for an allow-stop. */
   readonly status?: "completed" | "stopped" | "failed";
+  /** With a forbid: it forbids further steps only, and has nothing against an answer that is there. */
+  readonly isLimit?: boolean;
   /** With a request after an answer: what the model is told, so that it has something to go on with. */
   readonly feedback?: string;
 }

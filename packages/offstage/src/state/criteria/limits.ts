@@ -103,7 +103,7 @@ function trailingCorrections(state: AgentState, most: number): readonly unknown[
 }
 
 function forbid(reason: OutcomeReason, message: string, status: Verdict["status"] = "stopped"): Verdict {
-  return { decision: "forbid", reason, message, status };
+  return { decision: "forbid", reason, message, status, isLimit: status === "stopped" };
 }
 
 function positive(name: string, value: number): void {
