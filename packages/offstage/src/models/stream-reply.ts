@@ -93,7 +93,8 @@ class Assembly {
         if (part.delta) this.#listener.reasoning(part.delta);
         return;
       case "tool-input-delta":
-        this.#listener.toolInput(part.id ?? "", this.#toolNames.get(part.id ?? "") ?? "", part.delta ?? "");
+        if (part.delta)
+          this.#listener.toolInput(part.id ?? "", this.#toolNames.get(part.id ?? "") ?? "", part.delta);
         return;
       default:
         this.#addRare(part);
