@@ -7,7 +7,7 @@ import type { SessionCell } from "./session-cell.ts";
 /** Everything that was said and done in a session. The tool trace of a run follows the run's input. */
 export async function exchanged(cell: SessionCell): Promise<Message[]> {
   const rows = (await readRunRows(cell)).filter(({ parentRunId }) => parentRunId === undefined);
-  const traces = await Promise.all(rows.map(({ n }) => readToolTrace(cell, n)));
+  const traces = await Promise.all(rows.map((row) => readToolTrace(cell, row)));
   const runs = rows.map((row, index) => ({ after: row.input?.[1] ?? -1, trace: traces[index] ?? [] }));
   const list: Message[] = [];
   for (const { position, message } of await readLatest(cell)) {

@@ -1,12 +1,12 @@
 // Reads runs back: rows made into records. Says `interrupted` where a row says `running` and nobody runs it.
-import { type AssistantMessage, type Message, type ToolMessage, toolCallsOf } from "../messages/message.ts";
+import { type Message, toolCallsOf } from "../messages/message.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { readBetween } from "./conversation.ts";
 import { isAbandoned } from "./holder.ts";
 import type { OpenStep, RunInfo, RunRecord, StepRecord } from "./journal.ts";
 import { decode } from "./message-rows.ts";
 import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
-import type { RunPlace, RunRow, StepRow } from "./run-rows.ts";
+import { type KeptMessage, type RunPlace, type RunRow, type StepRow, withKnown } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import { type PackedSpan, unpackSpans } from "./span-rows.ts";
@@ -48,8 +48,7 @@ function isLive(row: RunRow, head: SessionHead | undefined): boolean {
 
 /** Everything recorded of a run. */
 export async function readRun(cell: SessionCell, row: RunRow): Promise<RunRecord> {
-  const { steps, results, children } = await readRunParts(cell, row.n);
-  const open = steps.find(([, step]) => step.isOpen);
+  const { steps, openStep, children } = await readRunParts(cell, row);
   const [head, said, input, beneath] = await Promise.all([
     cell.head(),
     saidBy(cell, steps),
@@ -59,8 +58,8 @@ export async function readRun(cell: SessionCell, row: RunRow): Promise<RunRecord
   return {
     ...infoOf(cell, row, head),
     input,
-    steps: steps.filter(([, step]) => !step.isOpen).map(([n, step]) => stepRecord(n, step, said)),
-    ...(open && { openStep: openStepOf(open, results) }),
+    steps: steps.map(([n, step]) => stepRecord(n, step, said)),
+    ...(openStep && { openStep }),
     children: beneath.flatMap((child) => (child === undefined ? [] : infoOf(cell, child, head))),
   };
 }
@@ -70,25 +69,60 @@ async function inputOf(cell: SessionCell, { input, prompt }: RunRow): Promise<re
   return (await readBetween(cell, ...input)).map(({ message }) => message);
 }
 
-type PlacedStep = readonly [step: number, row: StepRow];
+type Placed<T> = readonly [step: number, value: T];
 
 interface RunParts {
-  readonly steps: readonly PlacedStep[];
-  readonly results: readonly ToolMessage[];
+  /** Finished steps; a number stands for a message of the conversation. */
+  readonly steps: readonly Placed<Omit<StepRow, "messages"> & { readonly messages: readonly (Message | number)[] }>[];
+  readonly openStep: OpenStep | undefined;
   readonly children: readonly number[];
-  readonly spans: readonly PackedSpan[];
+  /** Spans that came with no step. */
+  readonly packs: readonly (readonly PackedSpan[])[];
 }
 
-async function readRunParts(cell: SessionCell, n: number): Promise<RunParts> {
-  const range = { from: `${numberKey(n)}.`, before: stepKeys.values(n) };
+async function readRunParts(cell: SessionCell, run: RunRow): Promise<RunParts> {
+  const range = { from: `${numberKey(run.n)}.`, before: stepKeys.values(run.n) };
   const rows = await cell.context.driver.read(cell.lists.steps, range);
-  const kinds = (kind: string): Row[] => rows.filter(({ key }) => key[key.indexOf(".") + 1] === kind);
-  const parsed = <T>(kind: string): T[] => kinds(kind).flatMap((row) => parseRow<T | T[]>(cell, row) ?? []);
-  const steps = kinds("s").flatMap((row): PlacedStep[] => {
-    const step = parseRow<StepRow>(cell, row);
-    return step === undefined ? [] : [[keyNumber(row.key.slice(row.key.indexOf(".") + 2)), step]];
+  const parts = <T>(kind: string): (readonly [key: string, step: number, value: T])[] =>
+    rows.flatMap((row) => {
+      const start = row.key.indexOf(".") + 1;
+      const value = row.key[start] === kind ? parseRow<T>(cell, row) : undefined;
+      return value === undefined ? [] : [[row.key, keyNumber(row.key.slice(start + 1)), value] as const];
+    });
+  const written = [...parts<Message>("i"), ...parts<Message>("r")].map(([key, step, message]) => {
+    return { key, step, message: withKnown(message, run, step) };
   });
-  return { steps, results: parsed("r"), children: parsed("c"), spans: parsed("t") };
+  const byKey = new Map(written.map(({ key, message }) => [key, message]));
+  const steps = parts<StepRow>("s").map(([, step, row]) => {
+    const messages = row.messages.flatMap((kept) => keptMessage(kept, { byKey, run, step }) ?? []);
+    return [step, { ...row, messages }] as const;
+  });
+  const finished = new Set(steps.map(([step]) => step));
+  return {
+    steps,
+    openStep: openStepOf(written.filter(({ step }) => !finished.has(step))),
+    children: parts<number>("c").map(([, , n]) => n),
+    packs: parts<PackedSpan[]>("t").map(([, , spans]) => spans),
+  };
+}
+
+interface Keeping {
+  readonly byKey: ReadonlyMap<string, Message>;
+  readonly run: RunRow;
+  readonly step: number;
+}
+
+function keptMessage(kept: KeptMessage, { byKey, run, step }: Keeping): Message | number | undefined {
+  if (typeof kept === "string") return byKey.get(kept);
+  return typeof kept === "number" ? kept : withKnown(kept, run, step);
+}
+
+function openStepOf(written: readonly { readonly step: number; readonly message: Message }[]): OpenStep | undefined {
+  const { step, message } = written.find((each) => each.message.role === "assistant") ?? {};
+  if (step === undefined || message?.role !== "assistant") return undefined;
+  const results = written.flatMap((each) => (each.step === step && each.message.role === "tool" ? each.message : []));
+  const settled = new Set(results.map((result) => result.tool_call_id));
+  return { step, message, results, pending: toolCallsOf(message).filter((call) => !settled.has(call.id)) };
 }
 
 function parseRow<T>(cell: SessionCell, row: Row): T | undefined {
@@ -97,14 +131,14 @@ function parseRow<T>(cell: SessionCell, row: Row): T | undefined {
 }
 
 // Messages that a step shares with the conversation, by position.
-async function saidBy(cell: SessionCell, steps: readonly PlacedStep[]): Promise<ReadonlyMap<number, Message>> {
+async function saidBy(cell: SessionCell, steps: RunParts["steps"]): Promise<ReadonlyMap<number, Message>> {
   const positions = steps.flatMap(([, step]) => step.messages.filter((message) => typeof message === "number"));
   if (positions.length === 0) return new Map();
   const placed = await readBetween(cell, Math.min(...positions), Math.max(...positions));
   return new Map(placed.map(({ position, message }) => [position, message]));
 }
 
-function stepRecord(step: number, row: StepRow, said: ReadonlyMap<number, Message>): StepRecord {
+function stepRecord(step: number, row: RunParts["steps"][number][1], said: ReadonlyMap<number, Message>): StepRecord {
   const { spans, ...rest } = row;
   const messages = row.messages.flatMap((message) =>
     typeof message === "number" ? (said.get(message) ?? []) : message,
@@ -112,23 +146,17 @@ function stepRecord(step: number, row: StepRow, said: ReadonlyMap<number, Messag
   return { ...rest, step, messages, ...(spans && { spans: unpackSpans(spans) }) };
 }
 
-function openStepOf([step, row]: PlacedStep, results: readonly ToolMessage[]): OpenStep {
-  const message = row.messages[0] as AssistantMessage;
-  const settled = new Set(results.map((result) => result.tool_call_id));
-  return { step, message, results, pending: toolCallsOf(message).filter((call) => !settled.has(call.id)) };
-}
-
 /** The tool messages of a run: what its steps with calls produced, the conversation left out. */
-export async function readToolTrace(cell: SessionCell, n: number): Promise<readonly Message[]> {
-  const { steps } = await readRunParts(cell, n);
+export async function readToolTrace(cell: SessionCell, run: RunRow): Promise<readonly Message[]> {
+  const { steps } = await readRunParts(cell, run);
   return steps.flatMap(([, step]) => {
     const messages = step.messages.filter((message) => typeof message !== "number");
-    return step.isOpen || !messages.some(({ role }) => role === "tool") ? [] : messages;
+    return messages.some(({ role }) => role === "tool") ? messages : [];
   });
 }
 
 /** The spans that were kept with a run. */
-export async function readRunSpans(cell: SessionCell, n: number): Promise<SpanData[]> {
-  const { steps, spans } = await readRunParts(cell, n);
-  return unpackSpans([...steps.flatMap(([, step]) => step.spans ?? []), ...spans]);
+export async function readRunSpans(cell: SessionCell, run: RunRow): Promise<SpanData[]> {
+  const { steps, packs } = await readRunParts(cell, run);
+  return [...steps.map(([, step]) => step.spans ?? []), ...packs].flatMap(unpackSpans);
 }

@@ -1,10 +1,9 @@
 // Run rows: a run and its steps as text. A message that also stands in the conversation is kept there once, and here as its position.
-import type { AssistantMessage, Message } from "../messages/message.ts";
+import type { Message, MessageMetadata } from "../messages/message.ts";
 import type { RunEnd, RunInfo, RunStart, StepRecord } from "./journal.ts";
-import { numberKey, stepKeys } from "./row-keys.ts";
+import { idKey, numberKey, stepKeys } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
 import { type PackedSpan, packSpans } from "./span-rows.ts";
-import type { StoreContext } from "./store-context.ts";
 import type { Write } from "./store-driver.ts";
 
 /** A run as it is stored. `running` may be stale; see run-reader.ts. */
@@ -21,13 +20,20 @@ export interface RunRow extends Omit<RunInfo, "sessionId"> {
   readonly prompt?: readonly Message[];
 }
 
-/** A step as it is stored: a number stands for the message at that position of the conversation. */
+/** A message, the position in the conversation where it stands, or the key of the row that has it already. */
+export type KeptMessage = Message | number | string;
+
+/** A step as it is stored. */
 export interface StepRow extends Omit<StepRecord, "step" | "messages" | "values" | "spans"> {
-  readonly messages: readonly (Message | number)[];
+  readonly messages: readonly KeptMessage[];
   readonly spans?: readonly PackedSpan[];
-  /** The step has no end yet: calls are or were running. */
-  readonly isOpen?: boolean;
 }
+
+/** What a message of a run says of itself that its row says already. */
+type Known = Pick<MessageMetadata, "runId" | "agent" | "step">;
+
+// A row that begins with room for its end is rewritten where it is, and leaves no gap.
+const roomForEnd = 140;
 
 /** Where a run is: its session, and its number there. */
 export type RunPlace = readonly [sessionId: string, n: number];
@@ -49,7 +55,9 @@ export function endedRow(row: RunRow, { status, reason, usage, endedAt, error, n
 }
 
 export function putRun(cell: SessionCell, row: RunRow): Write {
-  return { list: cell.lists.runs, key: numberKey(row.n), value: JSON.stringify(row) };
+  const text = JSON.stringify(row);
+  const value = row.status === "running" ? text.padEnd(text.length + roomForEnd) : text;
+  return { list: cell.lists.runs, key: numberKey(row.n), value };
 }
 
 /** The rows by which a new run is found: by its id, and by the trace its spans are in. */
@@ -57,30 +65,67 @@ export function indexRun({ id, context }: SessionCell, { runId, n, traceId }: Ru
   const { lists } = context;
   const value = JSON.stringify([id, n]);
   const writes = [{ list: lists.run(runId), key: "at", value }];
-  if (traceId !== undefined) writes.push({ list: lists.trace(traceId), key: lists.run(runId), value });
+  if (traceId !== undefined)
+    writes.push({ list: lists.trace(traceId), key: `run.${idKey(id)}.${numberKey(n)}`, value });
   return writes;
 }
 
+/** What of a step is written already: messages by the keys of their rows, and texts by their positions. */
+export interface Written {
+  readonly rows: ReadonlyMap<Message, string>;
+  readonly said?: ReadonlyMap<string, number>;
+}
+
 /** The rows of a finished step: its messages and spans, and whole values apart. */
-export function putStep(cell: SessionCell, n: number, record: StepRecord, said?: ReadonlyMap<string, number>): Write[] {
+export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, written: Written): Write[] {
   const { step, messages, values, spans, ...rest } = record;
   const list = cell.lists.steps;
-  const kept = messages.map((message) => keptOnce(cell.context, message, said));
+  const kept = messages.map((message) => keptOnce(message, written) ?? ownMessage(cell, run, step, message));
   const row = { messages: kept, ...rest, ...(spans && { spans: packSpans(spans) }) };
-  const writes = [{ list, key: stepKeys.step(n, step), value: JSON.stringify(row) }];
+  const writes = [{ list, key: stepKeys.step(run.n, step), value: JSON.stringify(row) }];
   for (const [id, value] of Object.entries(values ?? {})) {
-    writes.push({ list, key: stepKeys.value(n, id), value: JSON.stringify(value) });
+    writes.push({ list, key: stepKeys.value(run.n, id), value: JSON.stringify(value) });
   }
   return writes;
 }
 
-function keptOnce({ redact }: StoreContext, message: Message, said?: ReadonlyMap<string, number>): Message | number {
-  const kept = redact === undefined ? message : redact(message);
-  return said === undefined || said.size === 0 ? kept : (said.get(JSON.stringify(kept)) ?? kept);
+function keptOnce(message: Message, { rows, said }: Written): KeptMessage | undefined {
+  const key = rows.get(message);
+  return key ?? (said === undefined || said.size === 0 ? undefined : said.get(JSON.stringify(message)));
 }
 
-/** The row of a step whose calls are about to run. */
-export function putIntent(cell: SessionCell, n: number, step: number, message: AssistantMessage): Write {
-  const messages = [keptOnce(cell.context, message)];
-  return { list: cell.lists.steps, key: stepKeys.step(n, step), value: JSON.stringify({ isOpen: true, messages }) };
+/** The row of a message of a step that is under way. */
+export function putMessage(
+  cell: SessionCell,
+  run: RunRow,
+  step: number,
+  { key, message }: { key: string; message: Message },
+): Write {
+  return { list: cell.lists.steps, key, value: JSON.stringify(ownMessage(cell, run, step, message)) };
+}
+
+function ownMessage({ context: { redact } }: SessionCell, run: RunRow, step: number, message: Message): Message {
+  const kept = redact === undefined ? message : redact(message);
+  return withoutKnown(kept, { runId: run.runId, agent: run.agent, step });
+}
+
+function withoutKnown(message: Message, known: Known): Message {
+  const { metadata } = message;
+  if (
+    metadata === undefined ||
+    metadata.runId !== known.runId ||
+    metadata.agent !== known.agent ||
+    metadata.step !== known.step
+  )
+    return message;
+  const { runId: _, agent: __, step: ___, ...rest } = metadata;
+  return { ...message, metadata: { ...rest, run: true } };
+}
+
+/** A message as it was before `withoutKnown`. */
+export function withKnown(message: Message, { runId, agent }: Pick<RunRow, "runId" | "agent">, step: number): Message {
+  const { metadata } = message;
+  if (metadata?.["run"] !== true) return message;
+  const { run: _, ...rest } = metadata;
+  return { ...message, metadata: { ...rest, runId, agent, step } };
 }

@@ -1,7 +1,7 @@
 // The spans of a store, found by the run, the trace or the session they belong to.
 import type { SpanData } from "../tracing/span-data.ts";
 import { decode } from "./message-rows.ts";
-import { findRuns, readRunRows, readRunSpans } from "./run-reader.ts";
+import { findRuns, readRunRow, readRunRows, readRunSpans } from "./run-reader.ts";
 import type { RunPlace } from "./run-rows.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { readLooseSpans } from "./span-rows.ts";
@@ -33,6 +33,10 @@ async function spansOfTrace(cells: SessionCells, traceId: string): Promise<SpanD
 }
 
 async function spansOfRuns(cells: SessionCells, places: readonly (RunPlace | undefined)[]): Promise<SpanData[]> {
-  const spans = places.map((place) => (place === undefined ? [] : readRunSpans(cells.of(place[0]), place[1])));
+  const spans = places.map(async (place) => {
+    const cell = place && cells.of(place[0]);
+    const run = cell && (await readRunRow(cell, place[1]));
+    return cell && run ? readRunSpans(cell, run) : [];
+  });
   return (await Promise.all(spans)).flat();
 }

@@ -7,7 +7,7 @@ import type { RunEnd, RunLog, RunRecord, RunStart, StepRecord } from "./journal.
 import { checkHeld } from "./lease.ts";
 import { stepKeys } from "./row-keys.ts";
 import { findRuns, readRun, readRunRow, readToolTrace } from "./run-reader.ts";
-import { endedRow, indexRun, putIntent, putRun, putStep, type RunRow, runRow } from "./run-rows.ts";
+import { endedRow, indexRun, putMessage, putRun, putStep, type RunPlace, type RunRow, runRow } from "./run-rows.ts";
 import { type Change, type SessionCell, textsOf } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import { packSpans } from "./span-rows.ts";
@@ -28,9 +28,8 @@ export interface StoredRunOptions {
 export function storedRun(options: StoredRunOptions): RunLog {
   const { cell, row, fence, history, recorded, leave } = options;
   const { context } = cell;
-  const list = cell.lists.steps;
   const finished = new Set(recorded?.steps.map(({ step }) => step));
-  const results = resultKeys(row, recorded);
+  const open = openRows(row, recorded);
   let isOver = false;
   let ending: Promise<void> | undefined;
   const hold = leave === undefined ? undefined : holdLease(cell, fence, leave);
@@ -43,9 +42,19 @@ export function storedRun(options: StoredRunOptions): RunLog {
     });
   };
 
+  const record = async (
+    step: number,
+    label: WriteLabel,
+    recorded: { key: string; message: Message },
+  ): Promise<void> => {
+    if (finished.has(step) || open.keys.has(recorded.key)) return;
+    await write(label, [putMessage(cell, row, step, recorded)]);
+    open.add(recorded.message, recorded.key);
+  };
+
   const finish = async (end: RunEnd): Promise<void> => {
     const lastStep = end.lastStep !== undefined && !finished.has(end.lastStep.step) ? end.lastStep : undefined;
-    const plan = { ...options, end, lastStep, results };
+    const plan = { ...options, end, lastStep, rows: open.messages };
     await cell.update("run.end", (head) => (leave === undefined ? endChild(plan, head) : endRun(plan, head)));
     isOver = true;
     hold?.stop();
@@ -58,29 +67,21 @@ export function storedRun(options: StoredRunOptions): RunLog {
 
     async toolTraces(runIds) {
       const places = await findRuns(context, runIds);
-      const traces = await Promise.all(
-        places.map((place) => (place?.[0] === cell.id ? readToolTrace(cell, place[1]) : [])),
-      );
+      const traces = await Promise.all(places.map((place) => traceAt(cell, place)));
       return new Map(runIds.map((id, index) => [id, traces[index] ?? []]));
     },
 
-    async intend(step, message) {
-      if (!finished.has(step)) await write("tool.intent", [putIntent(cell, row.n, step, message)]);
-    },
+    intend: (step, message) => record(step, "tool.intent", { key: stepKeys.intent(row.n, step), message }),
 
-    async settle(step, result) {
-      const key = stepKeys.result(row.n, step, result.tool_call_id);
-      if (finished.has(step) || results.has(key)) return;
-      const [value = ""] = textsOf(context, [result]);
-      await write("tool.result", [{ list, key, value }]);
-      results.add(key);
+    settle: (step, result) => {
+      return record(step, "tool.result", { key: stepKeys.result(row.n, step, result.tool_call_id), message: result });
     },
 
     async step(record) {
       if (finished.has(record.step)) return;
-      await write("step.commit", [...putStep(cell, row.n, record), ...Array.from(results, (key) => ({ list, key }))]);
+      await write("step.commit", putStep(cell, row, record, { rows: open.messages }));
       finished.add(record.step);
-      results.clear();
+      open.clear();
     },
 
     end(end) {
@@ -102,19 +103,48 @@ export function storedRun(options: StoredRunOptions): RunLog {
   };
 }
 
+async function traceAt(cell: SessionCell, place: RunPlace | undefined): Promise<readonly Message[]> {
+  const run = place?.[0] === cell.id ? await readRunRow(cell, place[1]) : undefined;
+  return run === undefined ? [] : readToolTrace(cell, run);
+}
+
 function overError(runId: string): OffstageError {
   return new OffstageError("session-conflict", `Run "${runId}" is over; nothing further is written.`);
 }
 
-function resultKeys({ n }: RunRow, recorded: RunRecord | undefined): Set<string> {
+/** What is written of the step that is under way. */
+interface OpenRows {
+  readonly keys: Set<string>;
+  readonly messages: Map<Message, string>;
+  add(message: Message, key: string): void;
+  clear(): void;
+}
+
+function openRows({ n }: RunRow, recorded: RunRecord | undefined): OpenRows {
+  const keys = new Set<string>();
+  const messages = new Map<Message, string>();
+  const add = (message: Message, key: string): void => {
+    keys.add(key);
+    messages.set(message, key);
+  };
   const open = recorded?.openStep;
-  return new Set(open?.results.map((result) => stepKeys.result(n, open.step, result.tool_call_id)));
+  if (open !== undefined) add(open.message, stepKeys.intent(n, open.step));
+  for (const result of open?.results ?? []) add(result, stepKeys.result(n, open?.step ?? 0, result.tool_call_id));
+  return {
+    keys,
+    messages,
+    add,
+    clear: () => {
+      keys.clear();
+      messages.clear();
+    },
+  };
 }
 
 interface Ending extends StoredRunOptions {
   readonly end: RunEnd;
   readonly lastStep: StepRecord | undefined;
-  readonly results: ReadonlySet<string>;
+  readonly rows: ReadonlyMap<Message, string>;
 }
 
 // The answer joins the conversation, the run's row becomes final and the lease is given up: one write.
@@ -134,15 +164,14 @@ function endChild(ending: Ending, head: SessionHead): Change<void> {
   return { result: undefined, writes: endWrites(ending) };
 }
 
-function endWrites({ cell, row, end, lastStep, results }: Ending, said?: ReadonlyMap<string, number>): Write[] {
-  const list = cell.lists.steps;
+function endWrites({ cell, row, end, lastStep, rows }: Ending, said?: ReadonlyMap<string, number>): Write[] {
   const ended = putRun(cell, endedRow(row, end));
   if (lastStep === undefined) {
     if (end.spans === undefined) return [ended];
-    return [ended, { list, key: stepKeys.spans(row.n), value: JSON.stringify(packSpans(end.spans)) }];
+    return [ended, { list: cell.lists.steps, key: stepKeys.spans(row.n), value: JSON.stringify(packSpans(end.spans)) }];
   }
   const record = end.spans === undefined ? lastStep : { ...lastStep, spans: [...(lastStep.spans ?? []), ...end.spans] };
-  return [ended, ...putStep(cell, row.n, record, said), ...Array.from(results, (key) => ({ list, key }))];
+  return [ended, ...putStep(cell, row, record, said === undefined ? { rows } : { rows, said })];
 }
 
 type ChildStart = Omit<RunStart, "historyLimit" | "onBusy">;

@@ -100,7 +100,8 @@ function rowsOf(database: DatabaseSync): Rows {
     else if (value === undefined) drop.run(list, key);
     else put.run(list, key, value, sumOf(list, key, value));
   };
-  const isRefused = (checks: readonly Check[]): boolean => checks.some((check) => at(check)?.value !== check.value);
+  const isMet = ({ list, key, value }: Check): boolean =>
+    (one.get(list, key)?.["value"] as string | undefined) === value;
 
   return {
     at,
@@ -111,7 +112,7 @@ function rowsOf(database: DatabaseSync): Rows {
     commit: ({ checks, writes }) => {
       begin.run();
       try {
-        if (isRefused(checks)) {
+        if (!checks.every(isMet)) {
           const current = checks.map(at);
           undo.run();
           return current;
@@ -133,5 +134,5 @@ function checked(list: string, { key, value, sum }: StoredRow): Row {
 
 // A flipped bit in a text is invisible to SQLite.
 function sumOf(list: string, key: string, value: string): number {
-  return crc32(value, crc32(key, crc32(list)));
+  return crc32(`${list} ${key} ${value}`);
 }
