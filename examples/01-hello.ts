@@ -1,4 +1,17 @@
-// Lesson 1: import the package and ask which version it is.
-import { version } from "offstage";
+// Lesson 1: an agent is a model with a name and instructions; `run` gives its answer and how it came to it.
+// A scripted model stands in for a real one, so that this runs without a key. Lesson 8 has real ones.
+import { Agent } from "offstage";
+import { scriptedModel } from "offstage/testing";
 
-console.log(`Hello from Offstage ${version}.`);
+const model = scriptedModel(["Hello! The house lights are down and everything is ready."]);
+const agent = new Agent({ name: "greeter", model, instructions: "You greet people in one sentence." });
+
+const result = await agent.run("Good evening.");
+
+console.log(result.output);
+console.log(`\nIt ended as "${result.outcome.status}": ${result.outcome.message}`);
+console.log(`It took ${result.steps.length} step and ${result.usage.totalTokens} tokens.`);
+
+// The scripted model keeps what it was sent, which is how agents are tested.
+console.log("\nThe model was sent:");
+for (const message of model.requests[0]?.messages ?? []) console.log(`  ${message.role}: ${message.content}`);
