@@ -42,22 +42,31 @@ export function criterionOf(source: Criterion | CriterionFunction): Criterion {
 }
 
 function verdictOf(said: boolean | Verdict | undefined, name: string): Verdict | undefined {
-  if (typeof said === "object") return said;
+  if (typeof said === "object") return said ?? undefined;
   return said === false
     ? { decision: "forbid", reason: name, message: `The function "${name}" said stop.` }
     : undefined;
 }
 
-/** What the criteria come to. Synchronous unless one of them is not. */
+/** What the criteria come to. Synchronous unless one of them is not, or throws: then it rejects. */
 export function rule(criteria: readonly Criterion[], state: AgentState): Ruling | Promise<Ruling> {
   const verdicts: NamedVerdict[] = [];
   const waiting: Promise<void>[] = [];
   for (const criterion of criteria) {
-    const said = criterion.decide(state);
+    const said = ask(criterion, state);
     if (said instanceof Promise) waiting.push(said.then((verdict) => note(verdicts, criterion, verdict)));
     else note(verdicts, criterion, said);
   }
   return waiting.length === 0 ? weigh(verdicts) : Promise.all(waiting).then(() => weigh(verdicts));
+}
+
+// A throw must not leave the promises of other criteria behind: theirs could reject with nobody listening.
+function ask(criterion: Criterion, state: AgentState): ReturnType<Criterion["decide"]> {
+  try {
+    return criterion.decide(state);
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 function note(verdicts: NamedVerdict[], criterion: Criterion, verdict: Verdict | undefined): void {
@@ -75,7 +84,7 @@ function weigh(verdicts: readonly NamedVerdict[]): Ruling {
   return { outcome: stop === undefined ? undefined : outcomeOf(stop, "completed", verdicts), feedback: undefined };
 }
 
-// Among several of one kind the same one is named whatever their order: a failure first, then by name.
+// Among several of one kind the same one is named whatever their order: one that brings something first, then by name.
 function first(verdicts: readonly NamedVerdict[], decision: Verdict["decision"]): NamedVerdict | undefined {
   let found: NamedVerdict | undefined;
   for (const verdict of verdicts) {
@@ -84,12 +93,21 @@ function first(verdicts: readonly NamedVerdict[], decision: Verdict["decision"])
   return found;
 }
 
-function rank({ status, feedback, criterion }: NamedVerdict): string {
-  return `${status === "failed" || feedback !== undefined ? 0 : 1} ${criterion}`;
+function rank(verdict: NamedVerdict): string {
+  return `${verdict.status === "failed" || verdict.feedback !== undefined ? 0 : 1} ${sortKey(verdict)}`;
+}
+
+function sortKey({ criterion, decision, reason, message, status, feedback }: NamedVerdict): string {
+  return JSON.stringify([criterion, decision, reason, message, status, feedback]);
 }
 
 function outcomeOf(verdict: NamedVerdict, status: Outcome["status"], verdicts: readonly NamedVerdict[]): Outcome {
   const { criterion, reason, message } = verdict;
-  const sorted = verdicts.length === 1 ? verdicts : [...verdicts].sort((a, b) => (a.criterion < b.criterion ? -1 : 1));
-  return { status: verdict.status ?? status, reason, message, criterion, verdicts: sorted };
+  return { status: verdict.status ?? status, reason, message, criterion, verdicts: sorted(verdicts) };
+}
+
+function sorted(verdicts: readonly NamedVerdict[]): readonly NamedVerdict[] {
+  if (verdicts.length < 2) return verdicts;
+  const keyed = verdicts.map((verdict) => [sortKey(verdict), verdict] as const);
+  return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, verdict]) => verdict);
 }

@@ -1,0 +1,190 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { buildState, buildStep } from "../../test/build-state.ts";
+import type { AgentState } from "./agent-state.ts";
+import { stepLimit } from "./criteria/limits.ts";
+import { responseContent, toolCallPresence } from "./criteria/replies.ts";
+import { type Criterion, criterionOf, rule } from "./criterion.ts";
+import type { Verdict } from "./outcome.ts";
+
+const verdict = (decision: Verdict["decision"], changes: Partial<Verdict> = {}): Verdict => ({
+  decision,
+  reason: decision,
+  message: `It said ${decision}.`,
+  ...changes,
+});
+const saying = (name: string, said: Verdict | undefined, isAsync = false): Criterion => ({
+  name,
+  decide: () => (isAsync ? Promise.resolve(said) : said),
+});
+const [forbid, request, allowStop] = [
+  saying("f", verdict("forbid")),
+  saying("r", verdict("request", { feedback: "more" })),
+  saying("a", verdict("allow-stop")),
+];
+const silent = saying("s", undefined);
+const state = buildState({ steps: [buildStep()] });
+
+describe("one rule decides", () => {
+  test("any forbid stops, whatever the others say", () => {
+    expect(rule([request, allowStop, forbid, silent], state)).toMatchObject({
+      outcome: { status: "stopped", criterion: "f" },
+    });
+  });
+
+  test("else any request goes on", () => {
+    expect(rule([allowStop, silent, request], state)).toEqual({ outcome: undefined, feedback: "more" });
+  });
+
+  test("else any allow-stop stops, and the run is completed", () => {
+    expect(rule([silent, allowStop], state)).toMatchObject({ outcome: { status: "completed", criterion: "a" } });
+  });
+
+  test("else it goes on", () => {
+    expect(rule([silent], state)).toEqual({ outcome: undefined, feedback: undefined });
+    expect(rule([], state)).toEqual({ outcome: undefined, feedback: undefined });
+  });
+
+  test("a hard limit is not overridden by a request", () => {
+    const never = responseContent(() => false);
+    expect(rule([never, stepLimit(1), toolCallPresence()], state)).toMatchObject({
+      outcome: { status: "stopped", reason: "step-limit" },
+    });
+  });
+
+  test("a verdict may say how the run ends", () => {
+    const failing = saying("x", verdict("forbid", { status: "failed" }));
+    expect(rule([failing], state)).toMatchObject({ outcome: { status: "failed" } });
+  });
+});
+
+describe("the outcome explains", () => {
+  test("which criterion decided, why, and what every other one said", () => {
+    expect(rule([request, forbid, allowStop, silent], state)).toEqual({
+      feedback: undefined,
+      outcome: {
+        status: "stopped",
+        reason: "forbid",
+        message: "It said forbid.",
+        criterion: "f",
+        verdicts: [
+          { criterion: "a", ...verdict("allow-stop") },
+          { criterion: "f", ...verdict("forbid") },
+          { criterion: "r", ...verdict("request", { feedback: "more" }) },
+        ],
+      },
+    });
+  });
+
+  test("of several that forbid, one that fails the run is named before one that stops it", () => {
+    const failing = saying("z", verdict("forbid", { status: "failed" }));
+    expect(rule([forbid, failing], state)).toMatchObject({ outcome: { status: "failed", criterion: "z" } });
+  });
+
+  test("of several that request, one with feedback is heard", () => {
+    const mute = saying("a", verdict("request"));
+    expect(rule([mute, request], state)).toMatchObject({ feedback: "more" });
+  });
+});
+
+describe("the order of criteria does not matter", () => {
+  const verdicts = fc.option(
+    fc.record(
+      {
+        decision: fc.constantFrom("forbid" as const, "request" as const, "allow-stop" as const),
+        reason: fc.constantFrom("x", "y"),
+        message: fc.constantFrom("one", "two"),
+        status: fc.constantFrom("completed" as const, "stopped" as const, "failed" as const),
+        feedback: fc.constantFrom("p", "q"),
+      },
+      { requiredKeys: ["decision", "reason", "message"] },
+    ),
+    { nil: undefined },
+  );
+  const criterion = fc
+    .tuple(fc.constantFrom("a", "b", "c"), verdicts, fc.boolean())
+    .map(([name, said, isAsync]) => saying(name, said as Verdict | undefined, isAsync));
+  const permuted = fc
+    .array(criterion, { maxLength: 6 })
+    .chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })));
+
+  test("every permutation gives the same ruling, names that stand twice and promises included", async () => {
+    const property = fc.asyncProperty(permuted, async ([list, other]) => {
+      expect(await rule(other, state)).toEqual(await rule(list, state));
+    });
+    await fc.assert(property, { numRuns: 500 });
+  });
+});
+
+describe("a function in place of a criterion", () => {
+  const decide = (source: (state: AgentState) => unknown) => criterionOf(source as never).decide(state);
+
+  test("stops the run with false, and gives its name as the reason", () => {
+    function enough() {
+      return false;
+    }
+    expect(criterionOf(enough).name).toBe("enough");
+    expect(decide(enough)).toEqual({
+      decision: "forbid",
+      reason: "enough",
+      message: 'The function "enough" said stop.',
+    });
+  });
+
+  test.for([true, undefined, null, 0, ""])("has no opinion with %j", (said) => {
+    expect(decide(() => said)).toBeUndefined();
+  });
+
+  test("may give a verdict", () => {
+    expect(decide(() => verdict("request"))).toEqual(verdict("request"));
+  });
+
+  test("may take its time", async () => {
+    expect(await decide(async () => false)).toMatchObject({ decision: "forbid" });
+    expect(await decide(async () => true)).toBeUndefined();
+  });
+
+  test("is called continueWhile where it has no name", () => {
+    expect(
+      criterionOf(
+        (
+          () => () =>
+            true
+        )(),
+      ).name,
+    ).toBe("continueWhile");
+  });
+
+  test("a criterion is taken as it is", () => {
+    expect(criterionOf(forbid)).toBe(forbid);
+  });
+});
+
+describe("a criterion that throws", () => {
+  const throwing: Criterion = {
+    name: "t",
+    decide() {
+      throw new Error("broken");
+    },
+  };
+
+  test("makes the ruling reject", async () => {
+    await expect(rule([allowStop, throwing], state)).rejects.toThrow("broken");
+  });
+
+  test("leaves no rejection of another behind", async () => {
+    const unhandled: unknown[] = [];
+    const listen = (error: unknown) => unhandled.push(error);
+    process.on("unhandledRejection", listen);
+    const rejecting: Criterion = { name: "j", decide: () => Promise.reject(new Error("also broken")) };
+    await expect(rule([rejecting, throwing, rejecting], state)).rejects.toThrow("broken");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    process.off("unhandledRejection", listen);
+    expect(unhandled).toEqual([]);
+  });
+});
+
+test("the ruling is synchronous unless a criterion is not", () => {
+  expect(rule([forbid, allowStop], state)).not.toBeInstanceOf(Promise);
+  expect(rule([forbid, saying("p", undefined, true)], state)).toBeInstanceOf(Promise);
+});
