@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import { buildState, buildStep, buildToolStep } from "../../../test/build-state.ts";
+import type { Step } from "../step.ts";
+import { errorPolicy, errorPresence } from "./errors.ts";
+
+const [fine, failed] = [buildToolStep(), buildToolStep([{ isError: true }])];
+const partly = buildToolStep([{ isError: true }, { id: "c2" }]);
+const after = (...steps: readonly Step[]) => buildState({ steps });
+const fails = expect.objectContaining({ decision: "forbid", reason: "error-policy", status: "failed" });
+
+describe("error policy", () => {
+  test("continue leaves every error to the model", () => {
+    expect(errorPolicy("continue").decide(after(failed, failed, failed))).toBeUndefined();
+  });
+
+  test("stop fails the run at the first error", () => {
+    expect(errorPolicy("stop").decide(after(partly))).toEqual(fails);
+  });
+
+  test("a number of errors is counted over the whole run", () => {
+    const policy = errorPolicy({ maxToolErrors: 2 });
+    expect([policy.decide(after(failed)), policy.decide(after(failed, fine, partly))]).toEqual([undefined, fails]);
+  });
+
+  test("a number of failed steps is counted in a row, and only where every tool failed", () => {
+    const policy = errorPolicy({ maxFailedSteps: 2 });
+    const cases = [after(failed, fine, failed), after(failed, partly), after(failed, failed)];
+    expect(cases.map((state) => policy.decide(state))).toEqual([undefined, undefined, fails]);
+  });
+
+  test("an error that the model recovered from does not fail the run", () => {
+    expect(errorPolicy("stop").decide(after(failed, buildStep()))).toBeUndefined();
+  });
+
+  test("tells the last error", () => {
+    expect(errorPolicy("stop").decide(after(failed))).toMatchObject({
+      message: expect.stringContaining('"search" said "it failed"'),
+    });
+  });
+});
+
+describe("error presence", () => {
+  test("stops the run where a tool of the newest step failed", () => {
+    expect(errorPresence().decide(after(partly))).toEqual({
+      decision: "forbid",
+      reason: "error-presence",
+      message: 'A tool failed: "search" said "it failed"',
+    });
+  });
+
+  test("has no opinion of errors before that", () => {
+    expect(errorPresence().decide(after(failed, fine))).toBeUndefined();
+  });
+});

@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { buildState, buildStep, buildToolStep, buildUsage } from "../../../test/build-state.ts";
+import type { Criterion } from "../criterion.ts";
+import { costLimit, deadline, retryLimit, stepLimit, timeLimit, tokenLimit } from "./limits.ts";
+
+afterEach(() => vi.useRealTimers());
+
+const stateOf = (count: number) => buildState({ steps: Array.from({ length: count }, () => buildToolStep()) });
+const spending = (tokens: number, modelId = "m") =>
+  buildState({ steps: [buildStep()], usageByModel: { [modelId]: buildUsage(tokens) } });
+const forbids = (reason: string, status = "stopped") => expect.objectContaining({ decision: "forbid", reason, status });
+
+describe("step limit", () => {
+  test("forbids another step once there are so many", () => {
+    const limit = stepLimit(2);
+    expect([1, 2, 3].map((count) => limit.decide(stateOf(count)))).toEqual([
+      undefined,
+      forbids("step-limit"),
+      forbids("step-limit"),
+    ]);
+  });
+
+  test("is 20 unless told otherwise", () => {
+    expect([stepLimit().decide(stateOf(19)), stepLimit().decide(stateOf(20))]).toEqual([
+      undefined,
+      forbids("step-limit"),
+    ]);
+  });
+
+  test("is each agent's own", () => {
+    expect(stepLimit().isShared).toBeUndefined();
+  });
+});
+
+describe("token limit", () => {
+  test("forbids once so many tokens are used", () => {
+    expect([tokenLimit(100).decide(spending(99)), tokenLimit(100).decide(spending(100))]).toEqual([
+      undefined,
+      expect.objectContaining({ message: "The run used 100 tokens; its limit is 100." }),
+    ]);
+  });
+
+  test("counts every model of the run", () => {
+    const usageByModel = { a: buildUsage(60), b: buildUsage(0, 60) };
+    expect(tokenLimit(100).decide(buildState({ steps: [buildStep()], usageByModel }))).toEqual(forbids("token-limit"));
+  });
+});
+
+describe("time limit", () => {
+  test("forbids once the run took so long", () => {
+    vi.useFakeTimers({ now: 10_000 });
+    const [young, old] = [buildState({ startedAt: 9_500 }), buildState({ startedAt: 9_000 })];
+    expect([timeLimit(1000).decide(young), timeLimit(1000).decide(old)]).toEqual([undefined, forbids("time-limit")]);
+  });
+
+  test("has no opinion of a run that has not begun", () => {
+    expect(timeLimit(1).decide(buildState().forContinuation())).toBeUndefined();
+  });
+});
+
+describe("deadline", () => {
+  test("forbids from that moment on, given as a date or in milliseconds", () => {
+    vi.useFakeTimers({ now: 10_000 });
+    const decisions = [deadline(10_001), deadline(new Date(10_000))].map((limit) => limit.decide(buildState()));
+    expect(decisions).toEqual([undefined, forbids("deadline")]);
+  });
+
+  test("names the moment", () => {
+    expect(deadline(0).decide(buildState())).toMatchObject({
+      message: "The deadline 1970-01-01T00:00:00.000Z has passed.",
+    });
+  });
+});
+
+describe("cost limit", () => {
+  const prices = { cheap: { input: 1, output: 1 }, dear: { input: 100, output: 100 } };
+
+  test("forbids once so much is spent, each model at its own price", () => {
+    const limit = costLimit(0.05, { prices });
+    expect([limit.decide(spending(1000, "cheap")), limit.decide(spending(1000, "dear"))]).toEqual([
+      undefined,
+      forbids("cost-limit"),
+    ]);
+  });
+
+  test("counts a model without a known price as free", () => {
+    expect(costLimit(0.05, { prices }).decide(spending(1e9, "unknown"))).toBeUndefined();
+  });
+
+  test("knows the usual prices", () => {
+    expect(costLimit(1).decide(spending(1_000_000, "gpt-5"))).toEqual(forbids("cost-limit"));
+  });
+});
+
+describe("retry limit", () => {
+  const wrong = buildStep({ isAnswer: false, correction: { reason: "output-mismatch", message: "no JSON" } });
+
+  test("fails the run after more corrections in a row than it allows", () => {
+    const decisions = [2, 3].map((count) => retryLimit(2).decide(buildState({ steps: Array(count).fill(wrong) })));
+    expect(decisions).toEqual([undefined, forbids("retry-limit", "failed")]);
+  });
+
+  test("tells the last correction", () => {
+    expect(retryLimit(0).decide(buildState({ steps: [wrong] }))).toMatchObject({
+      message: "The model did not get it right in 1 tries: no JSON",
+    });
+  });
+
+  test("counts anew after a step that was right", () => {
+    const steps = [wrong, wrong, buildToolStep(), wrong];
+    expect(retryLimit(2).decide(buildState({ steps }))).toBeUndefined();
+  });
+});
+
+describe("every limit", () => {
+  test("of tokens, time and money also binds subagents", () => {
+    const limits: Criterion[] = [tokenLimit(1), timeLimit(1), costLimit(1), deadline(1)];
+    expect(limits.map((limit) => limit.isShared)).toEqual([true, true, true, true]);
+  });
+
+  test.for([
+    ["maxSteps", () => stepLimit(0)],
+    ["maxSteps", () => stepLimit(1.5)],
+    ["maxTokens", () => tokenLimit(0)],
+    ["maxMs", () => timeLimit(Number.NaN)],
+    ["at", () => deadline(new Date("never"))],
+    ["maxCost", () => costLimit(-1)],
+    ["maxRetries", () => retryLimit(-1)],
+  ] as const)("refuses a senseless number: %s", ([name, make]) => {
+    expect(make).toThrow(RangeError);
+    expect(make).toThrow(`"${name}" must be`);
+  });
+});
