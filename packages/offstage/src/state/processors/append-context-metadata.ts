@@ -5,10 +5,12 @@ import type { Processor } from "../processor.ts";
 const section = "buffer";
 
 export const appendContextMetadata: Processor = (state, next) => {
-  const others = state.section(section).filter((message) => message.metadata?.isContext !== true);
-  if (Object.keys(state.metadata).length === 0) return next(state.withSection(section, others));
+  const buffer = state.section(section);
+  const others = buffer.filter((message) => message.metadata?.isContext !== true);
+  if (Object.keys(state.metadata).length === 0)
+    return next(others === buffer ? state : state.withSection(section, others));
   const text = `Context of this conversation:\n${JSON.stringify(state.metadata, null, 2)}`;
-  const known = state.section(section).at(-1);
+  const known = buffer.at(-1);
   if (known?.metadata?.isContext === true && known.content === text) return next(state);
   return next(state.withSection(section, others.append(system(text, { metadata: { isContext: true } }))));
 };
