@@ -1,0 +1,140 @@
+// The processors that append and clear, alone and in the chain of each mode.
+import { describe, expect, test } from "vitest";
+import { buildState, buildStep, buildToolStep } from "../../../test/build-state.ts";
+import { assistant, user } from "../../messages/makers.ts";
+import type { AgentState } from "../agent-state.ts";
+import type { Outcome } from "../outcome.ts";
+import { chain, type Next, type Processor } from "../processor.ts";
+import type { Step } from "../step.ts";
+import {
+  appendFinalResponse,
+  appendStepMessages,
+  appendToolTraceToBuffer,
+  clearExecutionBuffer,
+  separatedProcessors,
+  togetherProcessors,
+} from "./index.ts";
+
+const completed: Outcome = { status: "completed", reason: "answered", message: "" };
+const stopped: Outcome = { status: "stopped", reason: "step-limit", message: "" };
+const failed: Outcome = { status: "failed", reason: "error", message: "" };
+const waiting: Outcome = { status: "waiting", reason: "approval", message: "" };
+
+const taking =
+  (step: Step | undefined, outcome?: Outcome): Next =>
+  async (state) =>
+    (step === undefined ? state : state.withStep(step, {})).withOutcome(outcome);
+
+const after = (processors: readonly Processor[], step: Step | undefined, outcome?: Outcome): Promise<AgentState> =>
+  chain(processors, taking(step, outcome))(buildState());
+
+const [answer, calls] = [buildStep(), buildToolStep([{ text: "let me look" }])];
+
+describe("appendStepMessages", () => {
+  test("appends everything the step produced to the conversation", async () => {
+    const state = await after([appendStepMessages], calls);
+    expect(state.messages.toArray()).toEqual([user("hi"), ...calls.messages]);
+  });
+
+  test("appends nothing where no step was taken", async () => {
+    expect((await after([appendStepMessages], undefined)).messages.length).toBe(1);
+  });
+
+  test("does not append an earlier step again", async () => {
+    const state = buildState({ steps: [answer] });
+    expect((await chain([appendStepMessages], taking(undefined))(state)).messages.length).toBe(1);
+  });
+});
+
+describe("appendFinalResponse", () => {
+  test("appends an answer to the conversation", async () => {
+    const state = await after([appendFinalResponse], answer, completed);
+    expect(state.messages.toArray()).toEqual([user("hi"), assistant("the answer")]);
+  });
+
+  test("appends nothing of a step with tool calls, not even the text beside them", async () => {
+    expect((await after([appendFinalResponse], calls)).messages.length).toBe(1);
+  });
+
+  test("appends no answer that says nothing", async () => {
+    const empty = buildStep({ text: "", messages: [assistant("")] });
+    expect((await after([appendFinalResponse], empty, completed)).messages.length).toBe(1);
+  });
+
+  test("appends the partial text of a run that a limit stopped, marked as interrupted", async () => {
+    const state = await after([appendFinalResponse], calls, stopped);
+    expect(state.messages.at(-1)).toEqual(assistant("let me look", { metadata: { step: 1, interrupted: true } }));
+  });
+
+  test("appends nothing where a run was stopped before it said anything", async () => {
+    expect((await after([appendFinalResponse], buildToolStep(), stopped)).messages.length).toBe(1);
+  });
+
+  test.for([failed, waiting])("appends no partial text of a run that ended $status", async (outcome) => {
+    expect((await after([appendFinalResponse], calls, outcome)).messages.length).toBe(1);
+  });
+});
+
+describe("appendToolTraceToBuffer", () => {
+  test("appends what a step with tool calls produced to the execution buffer, text beside the calls included", async () => {
+    const state = await after([appendToolTraceToBuffer], calls);
+    expect(state.executionBuffer.toArray()).toEqual(calls.messages);
+    expect(state.messages.length).toBe(1);
+  });
+
+  test("classifies by step, not by role: a step that is no answer is tool trace even without tool messages", async () => {
+    const thought = buildStep({ isAnswer: false, messages: [assistant("Action: search"), user("Observation: found")] });
+    expect((await after([appendToolTraceToBuffer], thought)).executionBuffer.toArray()).toEqual(thought.messages);
+  });
+
+  test("leaves an answer out", async () => {
+    expect((await after([appendToolTraceToBuffer], answer, completed)).executionBuffer.isEmpty).toBe(true);
+  });
+});
+
+describe("clearExecutionBuffer", () => {
+  const clearing = [clearExecutionBuffer, appendToolTraceToBuffer];
+
+  test.for([completed, stopped])("empties the buffer of a run that is $status", async (outcome) => {
+    expect((await after(clearing, calls, outcome)).executionBuffer.isEmpty).toBe(true);
+  });
+
+  test("leaves it while the run goes on", async () => {
+    expect((await after(clearing, calls)).executionBuffer.length).toBe(2);
+  });
+
+  test.for([failed, waiting])("leaves it where the run is $status, for inspection or resumption", async (outcome) => {
+    expect((await after(clearing, calls, outcome)).executionBuffer.length).toBe(2);
+  });
+});
+
+describe("the chain of separated mode", () => {
+  const turn = async (...steps: readonly (readonly [Step, Outcome?])[]): Promise<AgentState> => {
+    let state = buildState();
+    for (const [step, outcome] of steps) state = await chain(separatedProcessors, taking(step, outcome))(state);
+    return state;
+  };
+
+  test("keeps the trace in the buffer while the run goes on", async () => {
+    const state = await turn([calls], [buildToolStep([{ id: "c9" }])]);
+    expect([state.messages.length, state.executionBuffer.length]).toEqual([1, 4]);
+  });
+
+  test("leaves question and answer in the conversation, and nothing in the buffer", async () => {
+    const state = await turn([calls], [answer, completed]);
+    expect(state.messages.toArray()).toEqual([user("hi"), assistant("the answer")]);
+    expect(state.executionBuffer.isEmpty).toBe(true);
+  });
+
+  test("shows the model the trace behind the conversation", async () => {
+    const state = await turn([calls]);
+    expect(state.messagesForInference().toArray()).toEqual([user("hi"), ...calls.messages]);
+  });
+});
+
+test("the chain of the other mode leaves everything in the conversation, in order", async () => {
+  let state = await after(togetherProcessors, calls);
+  state = await chain(togetherProcessors, taking(answer, completed))(state);
+  expect(state.messages.toArray()).toEqual([user("hi"), ...calls.messages, ...answer.messages]);
+  expect(state.executionBuffer.isEmpty).toBe(true);
+});
