@@ -20,10 +20,15 @@ export async function writePieces(
   const { end = true, signal } = options;
   const sink = "getWriter" in target ? webSink(target) : nodeSink(target);
   try {
+    let written = Promise.resolve();
     for (const chunk of gathered(pieces)) {
       signal?.throwIfAborted();
-      await sink.write(chunk);
+      await written;
+      written = sink.write(chunk);
+      // Heard at the next turn of the loop; without this a failure in between would count as unheard.
+      written.catch(() => {});
     }
+    await written;
     await sink.finish(end);
   } catch (error) {
     sink.giveUp();
@@ -48,7 +53,7 @@ interface Sink {
   giveUp(): void;
 }
 
-// One chunk is under way at a time: its callback is both the back-pressure and the report of failure.
+// One chunk is under way while the next is made: its callback is both the back-pressure and the report of failure.
 function nodeSink(stream: Writable): Sink {
   // A failed write is reported twice, to the callback and as an event; the event needs somebody to hear it.
   const heard = (): void => {};

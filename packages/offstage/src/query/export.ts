@@ -1,10 +1,7 @@
 // Export: messages written in a format, at once or piece by piece. The formats themselves are in formats/.
 import type { Message } from "../messages/message.ts";
 import { type ExportOptions, type ExportSource, type ExportView, exportView } from "./export-view.ts";
-import { dict, textFormats } from "./formats/index.ts";
-
-/** The formats that are text. */
-export type TextFormat = keyof typeof textFormats;
+import { dict, type TextFormat, textFormats } from "./formats/index.ts";
 
 /** The formats by name: text, and "dict" for plain objects. */
 export type ExportFormat = TextFormat | "dict";
@@ -26,7 +23,9 @@ export function exportMessages(
     );
   }
   if (format === "dict") return dict(view);
-  return Array.from(piecesOf(view, format, [...Object.keys(textFormats), "dict"])).join("");
+  let text = "";
+  for (const piece of piecesOf(view, format, [...Object.keys(textFormats), "dict"])) text += piece;
+  return text;
 }
 
 /** The pieces of a text format, to be written one after the other. */

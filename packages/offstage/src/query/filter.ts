@@ -61,7 +61,7 @@ function select(list: readonly Message[], tests: readonly Test[]): Message[] {
   const found: Message[] = [];
   for (let i = 0; i < list.length; i++) {
     const message = list[i] as Message;
-    if (first(message, i) && meetsAll(rest, message, i)) found.push(message);
+    if (first(message, i) && (rest.length === 0 || meetsAll(rest, message, i))) found.push(message);
   }
   return found;
 }

@@ -2,8 +2,9 @@
 import { styleText } from "node:util";
 import { inertLine } from "../messages/inert.ts";
 import { type MessageStats, renderStats } from "./stats.ts";
-import { renderToolSummary, type ToolCallInfo, type ToolCallRecord } from "./tool-summary.ts";
-import { renderTurn, type Timeline, type ToolInteraction, type Turn } from "./turn.ts";
+import type { ToolCallRecord } from "./tool-calls.ts";
+import { renderToolSummary, type ToolCallInfo } from "./tool-summary.ts";
+import { renderTurn, type Timeline, type Turn } from "./turn.ts";
 
 /** Where a print goes: standard output, or anything like it. */
 export interface PrintStream {
@@ -73,7 +74,7 @@ function drawTool(info: ToolCallInfo, pen: Pen): string {
   ].join("\n");
 }
 
-function drawCall(call: ToolCallRecord | ToolInteraction, pen: Pen): string {
+function drawCall(call: ToolCallRecord, pen: Pen): string {
   const half = Math.max(8, Math.floor((pen.width - 8) / 2));
   const given = fitted(call.rawArguments ?? "(no call)", half);
   const result = call.result === undefined ? pen.paint("dim", "(no result)") : fitted(call.result, half);

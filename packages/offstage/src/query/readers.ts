@@ -87,6 +87,15 @@ export function jsonText(value: unknown, indent: number | string = 0): string {
   }
 }
 
+/** JSON text of a value as an item of a list, where what JSON cannot hold is null. */
+export function jsonItem(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "null";
+  } catch {
+    return safeJson([value], 0).slice(1, -1);
+  }
+}
+
 function safeJson(value: unknown, indent: number | string): string {
   const above: unknown[] = [];
   const text = JSON.stringify(

@@ -4,9 +4,9 @@ import type { Usage } from "../tokens/usage.ts";
 import { callsOf, contentOf, metadataOf, roleOf } from "./readers.ts";
 import { printing } from "./self-printing.ts";
 import { sumOf } from "./stats.ts";
-import { factsOfOrphan, factsOfPair, nameOfOrphan } from "./tool-calls.ts";
+import { recordOfOrphan, recordOfPair, type ToolCallRecord } from "./tool-calls.ts";
 import { type ToolPair, toolPairs } from "./tool-pairs.ts";
-import { renderTimeline, renderTurn, type Timeline, type ToolInteraction, type Turn } from "./turn.ts";
+import { renderTimeline, renderTurn, type Timeline, type Turn } from "./turn.ts";
 
 /** The turns of a list, in order. */
 export function timeline(list: readonly Message[]): Timeline {
@@ -24,7 +24,7 @@ class OpenTurn implements Turn {
   systemContent: string | undefined = undefined;
   userContent: string | undefined = undefined;
   assistantContent: string | undefined = undefined;
-  readonly toolInteractions: ToolInteraction[] = [];
+  readonly toolInteractions: ToolCallRecord[] = [];
   otherContent: string | undefined = undefined;
   status: Turn["status"] = "open";
   runId: string | undefined = undefined;
@@ -99,7 +99,7 @@ class TimelineBuilder {
     turn.assistantContent = joined(turn.assistantContent, contentOf(message));
     for (let i = 0; i < calls; i++) {
       const pair = this.#pairs[this.#nextPair++] as ToolPair;
-      turn.toolInteractions.push({ toolName: pair.toolName, toolCallId: pair.id, ...factsOfPair(this.#list, pair) });
+      turn.toolInteractions.push(recordOfPair(this.#list, pair));
     }
     this.#isInToolLoop = calls > 0;
     this.#hasSpoken = true;
@@ -111,8 +111,7 @@ class TimelineBuilder {
     const turn = this.#current(place);
     if (this.#orphans[this.#nextOrphan] === place) {
       this.#nextOrphan++;
-      const { toolName, id } = nameOfOrphan(message);
-      turn.toolInteractions.push({ toolName, toolCallId: id, ...factsOfOrphan(message) });
+      turn.toolInteractions.push(recordOfOrphan(message));
     }
     this.#isInToolLoop = true;
     this.#note(turn, message);

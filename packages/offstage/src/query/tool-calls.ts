@@ -1,11 +1,13 @@
 // Tool calls as records: a call, what it was given, what came back. Shared by the tool summary and the timeline.
 import { isObject, parseJson } from "../messages/json.ts";
 import type { Message, ToolMessage } from "../messages/message.ts";
-import { contentOf, isErrorOf, jsonText, linkOf, metadataOf, nameOfResult, timeOf } from "./readers.ts";
+import { contentOf, jsonText, linkOf, metadataOf, nameOfResult, timeOf } from "./readers.ts";
 import type { ToolPair } from "./tool-pairs.ts";
 
-/** What is known of one call beside its name and id. */
-export interface ToolCallFacts {
+/** One call with its result, or a result that answers no call. */
+export interface ToolCallRecord {
+  readonly id: string;
+  readonly toolName: string;
   /** The parsed arguments; the text itself where it is not JSON; undefined for a result without a call. */
   readonly arguments: unknown;
   /** The arguments as the model wrote them. */
@@ -13,40 +15,43 @@ export interface ToolCallFacts {
   /** The result as text; undefined where the call was not answered. */
   readonly result: string | undefined;
   readonly isError: boolean;
-  readonly durationMs?: number;
-  readonly runId?: string;
+  /** How long the tool took, where its messages say so. */
+  readonly durationMs: number | undefined;
+  readonly runId: string | undefined;
 }
 
-/** The facts of a call and its result. */
-export function factsOfPair(list: readonly Message[], pair: ToolPair): ToolCallFacts {
-  const { call, callIndex, resultIndex } = pair;
+/** The record of a call and its result. */
+export function recordOfPair(list: readonly Message[], pair: ToolPair): ToolCallRecord {
+  const { call, id, toolName, callIndex, resultIndex } = pair;
   const rawArguments = rawArgumentsOf(call.function);
   const asked = list[callIndex] as Message;
   const answer = resultIndex < 0 ? undefined : (list[resultIndex] as Message);
+  const { runId } = metadataOf(asked);
   return {
+    id,
+    toolName,
     arguments: argumentsOf(rawArguments),
     rawArguments,
     result: answer === undefined ? undefined : (contentOf(answer) ?? ""),
-    isError: answer !== undefined && isErrorOf(answer),
-    ...known(asked, answer),
+    isError: answer !== undefined && metadataOf(answer).isError === true,
+    durationMs: answer === undefined ? undefined : durationOf(asked, answer),
+    runId: typeof runId === "string" ? runId : undefined,
   };
 }
 
-/** The facts of a result that answers no call. */
-export function factsOfOrphan(answer: Message): ToolCallFacts {
-  const result = contentOf(answer) ?? "";
+/** The record of a result that answers no call. */
+export function recordOfOrphan(answer: Message): ToolCallRecord {
+  const { isError, durationMs, runId } = metadataOf(answer);
   return {
+    id: linkOf(answer as ToolMessage),
+    toolName: nameOfResult(answer) ?? "unknown",
     arguments: undefined,
     rawArguments: undefined,
-    result,
-    isError: isErrorOf(answer),
-    ...known(answer, answer),
+    result: contentOf(answer) ?? "",
+    isError: isError === true,
+    durationMs: typeof durationMs === "number" ? durationMs : undefined,
+    runId: typeof runId === "string" ? runId : undefined,
   };
-}
-
-/** The name and id under which an orphan result is shown. */
-export function nameOfOrphan(answer: Message): { readonly toolName: string; readonly id: string } {
-  return { toolName: nameOfResult(answer) ?? "unknown", id: linkOf(answer as ToolMessage) };
 }
 
 function rawArgumentsOf(called: unknown): string {
@@ -60,20 +65,10 @@ function argumentsOf(text: string): unknown {
   return parseJson(text) ?? text;
 }
 
-function known(asked: Message, answer: Message | undefined): Pick<ToolCallFacts, "durationMs" | "runId"> | undefined {
-  const durationMs = answer === undefined || answer === asked ? undefined : durationOf(asked, answer);
-  const { runId } = metadataOf(asked);
-  if (durationMs === undefined && typeof runId !== "string") return undefined;
-  return {
-    ...(durationMs === undefined ? undefined : { durationMs }),
-    ...(typeof runId === "string" ? { runId } : undefined),
-  };
-}
-
 function durationOf(asked: Message, answer: Message): number | undefined {
   const { durationMs } = metadataOf(answer);
   if (typeof durationMs === "number") return durationMs;
   const from = timeOf(asked);
-  const to = timeOf(answer);
+  const to = from === undefined ? undefined : timeOf(answer);
   return from === undefined || to === undefined ? undefined : Math.max(0, to - from);
 }

@@ -63,8 +63,7 @@ class Pairing {
   answer(id: string, resultIndex: number): boolean {
     this.#isSealed = true;
     if (this.#block.length > smallBlock) this.#retire();
-    const place = this.#block.findIndex((pair) => pair.id === id);
-    const [pair] = place < 0 ? [this.#takeWaiting(id)] : this.#block.splice(place, 1);
+    const pair = this.#takeFromBlock(id) ?? this.#takeWaiting(id);
     if (pair === undefined) return false;
     pair.resultIndex = resultIndex;
     return true;
@@ -73,6 +72,18 @@ class Pairing {
   answerLate(id: string, resultIndex: number): boolean {
     this.#retire();
     return this.answer(id, resultIndex);
+  }
+
+  #takeFromBlock(id: string): ToolPair | undefined {
+    const block = this.#block;
+    for (let i = 0; i < block.length; i++) {
+      const pair = block[i] as ToolPair;
+      if (pair.id !== id) continue;
+      if (block.length === 1) block.length = 0;
+      else block.splice(i, 1);
+      return pair;
+    }
+    return undefined;
   }
 
   #takeWaiting(id: string): ToolPair | undefined {
@@ -84,6 +95,8 @@ class Pairing {
 
   // Groups are reversed, so that taking the first of equals is a pop.
   #retire(): void {
+    this.#isSealed = false;
+    if (this.#block.length === 0) return;
     const groups = new Map<string, ToolPair[]>();
     for (const pair of this.#block.reverse()) {
       const group = groups.get(pair.id);
@@ -96,6 +109,5 @@ class Pairing {
       else older.push(group);
     }
     this.#block = [];
-    this.#isSealed = false;
   }
 }

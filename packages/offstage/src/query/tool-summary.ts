@@ -2,13 +2,8 @@
 import { inertLine } from "../messages/inert.ts";
 import type { Message } from "../messages/message.ts";
 import { labelled, printing } from "./self-printing.ts";
-import { factsOfOrphan, factsOfPair, nameOfOrphan, type ToolCallFacts } from "./tool-calls.ts";
+import { recordOfOrphan, recordOfPair, type ToolCallRecord } from "./tool-calls.ts";
 import { toolPairs } from "./tool-pairs.ts";
-
-/** One call, or one result that answers no call. */
-export interface ToolCallRecord extends ToolCallFacts {
-  readonly id: string;
-}
 
 /** All calls of one tool, in order. The lists are aligned: the i-th of each belongs to the i-th call. */
 export interface ToolCallInfo {
@@ -29,10 +24,9 @@ export function toolSummary(list: readonly Message[]): ToolCallInfo[] {
   const tools = new Map<string, { calls: ToolCallRecord[]; orphans: ToolCallRecord[] }>();
   const toolOf = (name: string) => tools.get(name) ?? added(tools, name, { calls: [], orphans: [] });
   const { pairs, orphans } = toolPairs(list);
-  for (const pair of pairs) toolOf(pair.toolName).calls.push({ id: pair.id, ...factsOfPair(list, pair) });
-  for (const index of orphans) {
-    const { toolName, id } = nameOfOrphan(list[index] as Message);
-    toolOf(toolName).orphans.push({ id, ...factsOfOrphan(list[index] as Message) });
+  for (const pair of pairs) toolOf(pair.toolName).calls.push(recordOfPair(list, pair));
+  for (const orphan of orphans.map((index) => recordOfOrphan(list[index] as Message))) {
+    toolOf(orphan.toolName).orphans.push(orphan);
   }
   const infos = Array.from(tools, ([toolName, found]) => infoOf(toolName, found.calls, found.orphans));
   return printing(infos, () => renderToolSummary(infos));

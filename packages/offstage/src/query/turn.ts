@@ -2,13 +2,7 @@
 import { inertLine } from "../messages/inert.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { labelled } from "./self-printing.ts";
-import type { ToolCallFacts } from "./tool-calls.ts";
-
-/** One call with its result, or a result that answers no call. */
-export interface ToolInteraction extends ToolCallFacts {
-  readonly toolName: string;
-  readonly toolCallId: string;
-}
+import type { ToolCallRecord } from "./tool-calls.ts";
 
 /** One turn. A text that was not said is undefined. */
 export interface Turn {
@@ -18,7 +12,7 @@ export interface Turn {
   readonly userContent: string | undefined;
   /** What the assistant said, text beside tool calls included, one message below the other. */
   readonly assistantContent: string | undefined;
-  readonly toolInteractions: readonly ToolInteraction[];
+  readonly toolInteractions: readonly ToolCallRecord[];
   /** Messages of roles nobody knows. */
   readonly otherContent: string | undefined;
   /** Completed: the assistant answered; interrupted: its answer was cut; open: no answer yet. */
@@ -50,7 +44,7 @@ export function renderTurn(turn: Turn): string {
     ...said("System", systemContent),
     ...said("User", userContent),
     ...(toolInteractions.length === 0 ? [] : ["  Tools:"]),
-    ...toolInteractions.flatMap(renderInteraction),
+    ...toolInteractions.flatMap(renderCall),
     ...said("Assistant", assistantContent),
     ...said("Other", otherContent),
   ].join("\n");
@@ -60,9 +54,9 @@ function said(who: string, text: string | undefined): string[] {
   return text === undefined ? [] : [labelled(who, text)];
 }
 
-function renderInteraction(interaction: ToolInteraction): string[] {
-  const { toolName, toolCallId, rawArguments, result, isError } = interaction;
-  const name = `    [${inertLine(toolName)}] id=${inertLine(toolCallId)}`;
+function renderCall(call: ToolCallRecord): string[] {
+  const { toolName, id, rawArguments, result, isError } = call;
+  const name = `    [${inertLine(toolName)}] id=${inertLine(id)}`;
   return [
     rawArguments === undefined ? `${name} (result without a call)` : name,
     ...(rawArguments === undefined ? [] : [labelled("arguments", rawArguments, "      ")]),

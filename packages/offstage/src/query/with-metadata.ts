@@ -1,7 +1,7 @@
 // What an export adds to a message, and how an import takes it off again. Nothing a message has is ever replaced.
 import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
-import type { ExportMetadata } from "./export-view.ts";
+import type { ExportMetadata, ExportView } from "./export-view.ts";
 
 /** A message as the dict format gives it. */
 export type ExportedMessage = Message & { readonly _metadata: ExportMetadata };
@@ -17,6 +17,12 @@ export function withMetadata<M extends ExportMetadata>(
   const { _metadata: given } = fields;
   const merged = isObject(given) ? { ...metadata, ...given } : (given ?? metadata);
   return { ...fields, _metadata: merged } as unknown as Message & { readonly _metadata: M };
+}
+
+/** A message as json and jsonl write it: with `_metadata` where that is asked for. */
+export function jsonMessage(view: ExportView, place: number): unknown {
+  if (view.options.includeMetadata !== true) return view.message(place);
+  return withMetadata(view.message(place), { ...view.metadata(place), timestamp: view.timestamp(place) });
 }
 
 /** The message as it was before an export added `_metadata`; anything else in that place stays. */

@@ -68,15 +68,17 @@ function remembered(cachedFrom: number, count: (message: Message) => number): (m
   return (message) => {
     if (typeof message !== "object" || message === null) return 0;
     const { content, tool_calls: calls } = message as { content?: unknown; tool_calls?: unknown };
-    if (cachedFrom > 0 && calls === undefined && typeof content === "string" && content.length < cachedFrom) {
-      return count(message);
-    }
+    if (!isWorth(content, cachedFrom)) return count(message);
     const known = cache.get(message);
     if (known !== undefined && known.content === content && known.calls === calls) return known.tokens;
     const tokens = count(message);
     cache.set(message, { content, calls, tokens });
     return tokens;
   };
+}
+
+function isWorth(content: unknown, cachedFrom: number): boolean {
+  return cachedFrom === 0 || Array.isArray(content) || (typeof content === "string" && content.length >= cachedFrom);
 }
 
 type Loose = { readonly [key: string]: unknown };

@@ -12,9 +12,9 @@ export function* csv(view: ExportView): Iterable<string> {
   for (let i = 0; i < view.length; i++) {
     const message = view.message(i);
     const content = cell(cutText(contentOf(message) ?? "", maxContentLength));
-    const names = cell(view.toolNames(i).join("; "));
-    const ids = cell(toolCallIdsOf(message).join("; "));
-    yield `${i},${cell(roleOf(message))},${content},${names},${ids},${cell(String(view.tokens(i)))}\r\n`;
+    const names = listCell(view.toolNames(i));
+    const ids = listCell(toolCallIdsOf(message));
+    yield `${i},${roleCell(roleOf(message))},${content},${names},${ids},${countCell(view.tokens(i))}\r\n`;
   }
 }
 
@@ -23,6 +23,25 @@ const formula = /^(?:[\s\0\u00ad\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠﹦
 const needsQuotes = /[",\r\n]/;
 
 function cell(text: string): string {
-  const guarded = formula.test(text) ? `'${text}` : text;
+  if (text === "") return text;
+  const guarded = isWord(text.charCodeAt(0)) || !formula.test(text) ? text : `'${text}`;
   return needsQuotes.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+}
+
+// The two cells of every row that hardly ever need a look.
+function roleCell(role: string): string {
+  return role === "user" || role === "assistant" || role === "tool" ? role : cell(role);
+}
+
+function countCell(count: number): string | number {
+  return count >= 0 ? count : cell(String(count));
+}
+
+function listCell(items: readonly string[]): string {
+  return items.length === 0 ? "" : cell(items.length === 1 ? (items[0] as string) : items.join("; "));
+}
+
+// A digit or a letter of ASCII, as nearly all cells begin: no formula, without asking the pattern.
+function isWord(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
 }

@@ -8,8 +8,14 @@ import { markdown } from "./markdown.ts";
 
 export { dict } from "./dict.ts";
 
-/** The formats that are text, written in pieces. */
-export const textFormats = { json, markdown, csv, jsonl, html } satisfies Record<
-  string,
-  (view: ExportView) => Iterable<string>
->;
+/** The formats that are text. */
+export type TextFormat = "json" | "markdown" | "csv" | "jsonl" | "html";
+
+/** Each writes its text in pieces. */
+export const textFormats: Readonly<Record<TextFormat, (view: ExportView) => Iterable<string>>> = {
+  json,
+  markdown,
+  csv,
+  jsonl,
+  html,
+};

@@ -1,0 +1,243 @@
+// Query and export beside the plain loops one would write by hand. Usage: node --expose-gc query.mjs [sizes...]
+// Contenders alternate within one process; what counts is the ratio of medians, not the milliseconds.
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+
+const dist = process.env.OFFSTAGE_DIST ?? new URL("../packages/offstage/dist/", import.meta.url).href;
+const { MessageQuery } = await import(`${dist}query/message-query.js`);
+const { estimateTokens } = await import(`${dist}tokens/estimate.js`);
+const { bpeTokenCounter } = await import(`${dist}tokens/bpe.js`);
+
+const sizes = process.argv.slice(2).map(Number).filter(Boolean);
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "offstage-query-"));
+let sink = 0;
+
+for (const size of sizes.length > 0 ? sizes : [10_000, 100_000, 1_000_000]) await compare(size);
+estimate();
+repeatedStats();
+fs.rmSync(folder, { recursive: true });
+
+async function compare(size) {
+  const messages = makeMessages(size);
+  const query = new MessageQuery(messages);
+  const rows = {};
+  for (const { name, goal, naive, ours } of contests(messages, query)) {
+    const rounds = size >= 1_000_000 ? 7 : 15;
+    const [slow, fast] = await alternate(rounds, naive, ours);
+    rows[name] = { "naive ms": round(slow), "offstage ms": round(fast), ratio: round(fast / slow), goal };
+  }
+  console.log(`\n${size.toLocaleString("en")} messages`);
+  console.table(rows);
+}
+
+function contests(messages, query) {
+  return [
+    { name: "filter by role", goal: 1.3, naive: () => byRole(messages), ours: () => query.filter({ role: "tool" }) },
+    {
+      name: "filter by tool name",
+      goal: 3,
+      naive: () => byTool(messages),
+      ours: () => query.filter({ toolName: "search" }),
+    },
+    {
+      name: "filter by text",
+      goal: 1.3,
+      naive: () => byText(messages),
+      ours: () => query.filter({ content: "error" }),
+    },
+    {
+      name: "filter by pattern",
+      goal: 1.3,
+      naive: () => byText(messages),
+      ours: () => query.filter({ content: "[Ee]rror", regex: true }),
+    },
+    { name: "stats", goal: 3, naive: () => statsOf(messages), ours: () => query.stats() },
+    { name: "timeline", goal: 2, naive: () => turnsOf(messages), ours: () => query.timeline() },
+    {
+      name: "csv to a file",
+      goal: 1.5,
+      naive: () => csvTo(file("naive.csv"), messages),
+      ours: () => exportTo(query, "csv"),
+    },
+    {
+      name: "jsonl to a file",
+      goal: 1.2,
+      naive: () => jsonTo(file("naive.jsonl"), messages),
+      ours: () => exportTo(query, "jsonl"),
+    },
+    {
+      name: "json to a file",
+      goal: 1.2,
+      naive: () => jsonTo(file("naive.jsonl"), messages),
+      ours: () => exportTo(query, "json"),
+    },
+  ];
+}
+
+async function alternate(rounds, naive, ours) {
+  const times = [[], []];
+  for (let i = 0; i < rounds + 2; i++) {
+    for (const [place, work] of i % 2 === 0
+      ? [
+          [0, naive],
+          [1, ours],
+        ]
+      : [
+          [1, ours],
+          [0, naive],
+        ]) {
+      globalThis.gc?.();
+      const start = performance.now();
+      const result = await work();
+      const time = performance.now() - start;
+      sink += result?.length ?? 0;
+      if (i >= 2) times[place].push(time);
+    }
+  }
+  return times.map(median);
+}
+
+function makeMessages(size) {
+  const roles = ["user", "assistant", "tool", "assistant"];
+  const text = sampleText();
+  return Array.from({ length: size }, (_, i) => {
+    const start = (i * 977) % (text.length - 300);
+    const content = Buffer.from(text.slice(start, start + 40 + (i % 200))).toString();
+    const name = i % 12 < 3 ? "search" : "read_file";
+    if (i % 4 === 2) return { role: "tool", tool_call_id: `call_${i}`, name, content };
+    if (i % 4 !== 1) return { role: roles[i % 4], content };
+    const call = { id: `call_${i + 1}`, type: "function", function: { name, arguments: `{"path":"a/${i}.txt"}` } };
+    return { role: "assistant", content: null, tool_calls: [call] };
+  });
+}
+
+function sampleText() {
+  const files = ["../README.md", "../CONTRIBUTING.md", "../packages/offstage/package.json", "./query.mjs"];
+  return files.map((name) => fs.readFileSync(new URL(name, import.meta.url), "utf8")).join("\n");
+}
+
+function byRole(messages) {
+  const found = [];
+  for (let i = 0; i < messages.length; i++) if (messages[i].role === "tool") found.push(messages[i]);
+  return found;
+}
+
+function byTool(messages) {
+  const found = [];
+  for (const message of messages) {
+    if (message.name === "search") found.push(message);
+    else if (message.tool_calls)
+      for (const call of message.tool_calls) if (call.function.name === "search") found.push(message);
+  }
+  return found;
+}
+
+function byText(messages) {
+  const pattern = /error/i;
+  const found = [];
+  for (const message of messages) if (message.content && pattern.test(message.content)) found.push(message);
+  return found;
+}
+
+function statsOf(messages) {
+  const roles = {};
+  for (const { role, content } of messages) {
+    roles[role] ??= { count: 0, tokens: 0 };
+    roles[role].count++;
+    roles[role].tokens += content ? content.length >> 2 : 10;
+  }
+  return roles;
+}
+
+function turnsOf(messages) {
+  const turns = [];
+  let turn;
+  for (const { role, content, tool_calls: calls } of messages) {
+    if (role === "user") {
+      turn = { index: turns.length, user: content, assistant: null, tools: [] };
+      turns.push(turn);
+    } else if (role === "tool") turn.tools.at(-1).result = content;
+    else if (!calls) turn.assistant = content;
+    else
+      for (const { id, function: called } of calls)
+        turn.tools.push({ id, name: called.name, args: called.arguments, result: null });
+  }
+  return turns;
+}
+
+function csvTo(name, messages) {
+  return inChunks(
+    name,
+    messages,
+    ({ role, name: tool, content }, i) => `${i},${role},${tool ?? ""},${csvCell(content ?? "")}\n`,
+  );
+}
+
+function csvCell(text) {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function jsonTo(name, messages) {
+  return inChunks(name, messages, (message) => `${JSON.stringify(message)}\n`);
+}
+
+function inChunks(name, messages, lineOf) {
+  const descriptor = fs.openSync(name, "w");
+  let text = "";
+  for (let i = 0; i < messages.length; i++) {
+    text += lineOf(messages[i], i);
+    if (text.length > 1 << 20) {
+      fs.writeSync(descriptor, text);
+      text = "";
+    }
+  }
+  fs.writeSync(descriptor, text);
+  fs.closeSync(descriptor);
+}
+
+async function exportTo(query, format) {
+  await query.exportTo(fs.createWriteStream(file(`ours.${format}`)), format, { indent: 0 });
+}
+
+function file(name) {
+  return path.join(folder, name);
+}
+
+/** The estimate beside the exact count: how far off, and how fast. */
+function estimate() {
+  const exact = bpeTokenCounter();
+  const text = sampleText();
+  const pieces = Array.from({ length: 400 }, (_, i) =>
+    Buffer.from(text.slice((i * 131) % 4000, ((i * 131) % 4000) + 1500)).toString(),
+  );
+  const bytes = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  const total = (count) => pieces.reduce((sum, piece) => sum + count(piece), 0);
+  const times = Array.from({ length: 21 }, () => timeOf(() => total(estimateTokens)));
+  const error = total(estimateTokens) / total((piece) => exact.count(piece)) - 1;
+  console.log(`\nestimate: ${round(bytes / 1e3 / median(times))} MB/s, total off by ${round(100 * error)} %`);
+}
+
+/** The second `stats()` finds its counts remembered. */
+function repeatedStats() {
+  const query = new MessageQuery(makeMessages(20_000), { tokenCounter: bpeTokenCounter() });
+  const first = timeOf(() => query.stats());
+  const second = median(Array.from({ length: 15 }, () => timeOf(() => query.stats())));
+  console.log(
+    `exact stats of 20,000 messages: first ${round(first)} ms, then ${round(second)} ms, ${round(first / second)}x faster`,
+  );
+}
+
+function timeOf(work) {
+  const start = performance.now();
+  sink += Number(Boolean(work()));
+  return performance.now() - start;
+}
+
+function median(numbers) {
+  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
+}
+
+function round(number) {
+  return Math.round(number * 100) / 100;
+}
