@@ -1,6 +1,6 @@
 // One step: model call, tool calls, then the criteria. The innermost part of the processor chain; the same for all drivers.
 import { messageOf, OffstageError } from "../errors.ts";
-import type { Message } from "../messages/message.ts";
+import { type Message, withMetadata } from "../messages/message.ts";
 import type { ModelReply } from "../models/reply.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { type Ruling, rule } from "../state/criterion.ts";
@@ -114,9 +114,17 @@ export function ruling(run: Run, state: AgentState): Ruling | Promise<Ruling> {
 }
 
 async function answered(run: Run, state: AgentState, outcome: Outcome): Promise<AgentState> {
-  if (run.config.guardrails.output.length === 0) return state.withOutcome(outcome);
-  const blocked = await blockedAnswer(run, state.currentStep as Step);
-  return blocked === undefined ? state.withOutcome(outcome) : withheld(state, blocked);
+  const given = outcome.status === "stopped" ? interrupted(state) : state;
+  if (run.config.guardrails.output.length === 0) return given.withOutcome(outcome);
+  const blocked = await blockedAnswer(run, given.currentStep as Step);
+  return blocked === undefined ? given.withOutcome(outcome) : withheld(given, blocked);
+}
+
+// An answer with which a run was stopped is cut, or was sent back in vain: it says so.
+function interrupted(state: AgentState): AgentState {
+  const step = state.currentStep as Step;
+  const messages = step.messages.map((message) => withMetadata(message, { interrupted: true }));
+  return state.withCurrentStep({ ...step, messages });
 }
 
 // An answer that is not the last word becomes tool trace, with what the model is to do next behind it.
