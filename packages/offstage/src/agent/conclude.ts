@@ -56,8 +56,9 @@ function answerOf(run: Run, ending: Ending): readonly Message[] {
   return partial === undefined ? [] : [partial];
 }
 
+// What no guardrail has seen is not kept.
 function abortedAnswer(run: Run): readonly Message[] {
-  if (run.partialText === "") return [];
+  if (run.partialText === "" || run.config.guardrails.output.length > 0) return [];
   const metadata = stamp(run, run.state.stepCount + 1);
   return [assistant(run.partialText, { metadata: { ...metadata, interrupted: true } })];
 }

@@ -1,10 +1,11 @@
 // One step: model call, tool calls, then the criteria. The innermost part of the processor chain; the same for all drivers.
 import { messageOf, OffstageError } from "../errors.ts";
-import { type Message, withMetadata } from "../messages/message.ts";
+import { type Message, textOf, withMetadata } from "../messages/message.ts";
 import type { ModelReply } from "../models/reply.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { type Ruling, rule } from "../state/criterion.ts";
 import type { Outcome } from "../state/outcome.ts";
+import { partialAnswer } from "../state/partial-answer.ts";
 import type { Correction, Step, StepToolCall } from "../state/step.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import { callModel } from "./call-model.ts";
@@ -28,7 +29,7 @@ export async function takeStep(run: Run, state: AgentState): Promise<AgentState>
     const { outcome, feedback } = ruled instanceof Promise ? await ruled : ruled;
     if (span.recording) span.setMetadata({ step: index });
     span.end();
-    if (!step.isAnswer) return outcome === undefined ? after : after.withOutcome(outcome);
+    if (!step.isAnswer) return outcome === undefined ? after : unanswered(run, after, outcome);
     return outcome === undefined ? sentBack(run, after, feedback) : answered(run, after, outcome);
   } catch (error) {
     span.fail(error, run.cancellation.signal);
@@ -125,6 +126,15 @@ function interrupted(state: AgentState): AgentState {
   const step = state.currentStep as Step;
   const messages = step.messages.map((message) => withMetadata(message, { interrupted: true }));
   return state.withCurrentStep({ ...step, messages });
+}
+
+// What a run had said when it was stopped is given out like an answer, so it is guarded like one.
+async function unanswered(run: Run, state: AgentState, outcome: Outcome): Promise<AgentState> {
+  const isGuarded = outcome.status === "stopped" && run.config.guardrails.output.length > 0;
+  const partial = isGuarded ? partialAnswer(state) : undefined;
+  if (partial === undefined) return state.withOutcome(outcome);
+  const blocked = await blockedAnswer(run, { ...(state.currentStep as Step), text: textOf(partial) });
+  return state.withOutcome(blocked ?? outcome);
 }
 
 // An answer that is not the last word becomes tool trace, with what the model is to do next behind it.

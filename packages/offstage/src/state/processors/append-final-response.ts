@@ -8,6 +8,7 @@ export const appendFinalResponse: Processor = async (state, next) => {
   const step = after.currentStep;
   if (step === undefined || step === state.currentStep) return after;
   if (step.isAnswer) return after.withMessages(after.messages.append(step.messages.filter(isSendable)));
-  const partial = after.outcome?.status === "stopped" ? partialAnswer(after) : undefined;
+  const { status, reason } = after.outcome ?? {};
+  const partial = status === "stopped" && reason !== "guardrail" ? partialAnswer(after) : undefined;
   return partial === undefined ? after : after.withMessages(after.messages.append(partial));
 };
