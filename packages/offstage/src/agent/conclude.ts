@@ -1,5 +1,5 @@
 // The end of a run, however it came: the answer joins the session, the rest the journal, and everybody is told once.
-import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
+import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import { assistant } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { isSendable } from "../messages/pairing.ts";
@@ -68,8 +68,12 @@ function failureOf(run: Run, { failedWith }: Ending): OffstageError | undefined 
   if (status !== "failed" || reason === "store-failed") return undefined;
   if (isOffstageError(failedWith)) return failedWith;
   if (failedWith !== undefined) return new OffstageError("run-failed", messageOf(failedWith), { cause: failedWith });
-  const code = reason === "retry-limit" && run.config.output !== undefined ? "output-mismatch" : "run-failed";
-  return new OffstageError(code, `Agent "${run.config.name}" failed: ${message}`);
+  return new OffstageError(failureCode(run, reason), `Agent "${run.config.name}" failed: ${message}`);
+}
+
+function failureCode(run: Run, reason: string): ErrorCode {
+  if (reason === "error-policy") return reason;
+  return reason === "retry-limit" && run.config.output !== undefined ? "output-mismatch" : "run-failed";
 }
 
 // A session that cannot take the end makes the run a failure: an answer that is not stored was not given.
