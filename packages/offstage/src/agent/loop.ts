@@ -75,7 +75,8 @@ async function blockedInput(run: Run): Promise<Outcome | undefined> {
 }
 
 function brokenOff(run: Run, error: unknown): Ending {
-  const { cancellation, state } = run;
+  const { cancellation, ledger } = run;
+  const state = run.state.withUsage(ledger.usageByModel);
   if (cancellation.isAborted) {
     const message = `The run was aborted: ${messageOf(cancellation.reason)}`;
     return {
