@@ -32,6 +32,7 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   const failure = failureOf(run, ending) ?? unwritten;
   if (ending.abortedWith !== undefined) run.track(answer);
   const result = resultOf(run, answer);
+  if (result.outcome.status !== "waiting") run.parent?.children.push(result);
   endSpan(run, failure, ending);
   if (failure !== undefined) {
     const error = withResult(failure, result);

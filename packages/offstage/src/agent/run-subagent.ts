@@ -1,5 +1,4 @@
 // Running an agent as a tool: one level down, under its own run id, with one text for the parent at the end.
-import { isOffstageError } from "../errors.ts";
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import type { ToolRunOptions } from "../tools/tool.ts";
@@ -52,12 +51,9 @@ export async function runSubagent(
     return refused(run, name, `subagents may nest ${maxDepth} deep, and this would be level ${run.depth}`);
   try {
     const result = await loop(run);
-    caller?.run.children.push(result);
     return answerOf(result, name);
   } catch (error) {
     if (run.cancellation.isAborted) throw error;
-    if (isOffstageError(error) && error.result !== undefined)
-      caller?.run.children.push(error.result as RunResult<unknown>);
     return new ToolAnswer(failureText(name, error), { isError: true, childRunId: run.runId });
   }
 }
