@@ -1,4 +1,5 @@
 // The holder of a lease: which process, on which machine, started when; and whether it still lives.
+import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Lease } from "./session-head.ts";
@@ -36,7 +37,7 @@ function isAlive(pid: number, start: string | undefined): boolean {
 function machine(): string {
   const parts = [hostname(), attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim())];
   parts.push(attempt(() => readlinkSync("/proc/self/ns/pid")));
-  return parts.filter(Boolean).join("/").replaceAll(" ", "_");
+  return createHash("sha256").update(parts.join("/")).digest("base64url").slice(0, 12);
 }
 
 // A killed child that its parent has not collected yet keeps its entry, as a zombie; it will write nothing more.

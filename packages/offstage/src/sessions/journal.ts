@@ -32,6 +32,7 @@ export interface RunStart {
 export interface StepRecord {
   /** From 1. */
   readonly step: number;
+  /** Those that are the same objects as were given to `intend` and `settle` are not written again. */
   readonly messages: readonly Message[];
   readonly usage: Usage;
   readonly finishReason: string;
@@ -51,7 +52,10 @@ export interface RunEnd {
   readonly reason: string;
   readonly usage: Usage;
   readonly endedAt: string;
-  /** What joins the conversation: the answer, or partial text marked `interrupted`, or nothing. */
+  /**
+   * What joins the conversation: the answer, or partial text marked `interrupted`, or nothing. A message that is the
+   * same object in the last step is kept once.
+   */
   readonly answer: readonly Message[];
   /** The last step where it was not written yet: it is made durable in the same write. */
   readonly lastStep?: StepRecord;

@@ -1,8 +1,9 @@
 // Leases: one run at a time on a session. First in this process by a queue, then among processes by the head's lease.
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Hold } from "./hold.ts";
 import { isAbandoned } from "./holder.ts";
 import type { RunStart } from "./journal.ts";
-import type { SessionCell } from "./session-cell.ts";
+import type { Change, SessionCell } from "./session-cell.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
 import type { SessionHead } from "./session-head.ts";
 
@@ -32,6 +33,36 @@ export function checkHeld(cell: SessionCell, head: SessionHead, fence: number): 
   if (head.lease?.fence === fence) return;
   const message = `Session "${cell.id}" was taken over by another run; this write was refused.`;
   throw new SessionConflictError(message);
+}
+
+/** Keeps the lease of this fence until it is released; `leave` then lets the next run of this process in. */
+export function holdLease(cell: SessionCell, fence: number, leave: () => void): Hold & { stop(): void } {
+  const { holds } = cell.context;
+  const stop = (): void => {
+    holds.remove(hold);
+    leave();
+  };
+  const hold = {
+    stop,
+    renew: () => cell.update("lease.renew", (head) => renewed(cell, head, fence)),
+    release: async () => {
+      await cell.update("run.abandon", (head) => released(head, fence)).catch(() => {});
+      stop();
+    },
+  };
+  holds.add(hold);
+  return hold;
+}
+
+function renewed(cell: SessionCell, head: SessionHead, fence: number): Change<void> {
+  checkHeld(cell, head, fence);
+  const { lease } = head;
+  return { result: undefined, writes: [], ...(lease && { head: { ...head, lease: { ...lease, seen: Date.now() } } }) };
+}
+
+function released(head: SessionHead, fence: number): Change<void> {
+  if (head.lease?.fence !== fence) return { result: undefined, writes: [] };
+  return { result: undefined, writes: [], head: { ...head, lease: undefined } };
 }
 
 /**

@@ -19,21 +19,27 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
 
   const ready = (): Promise<void> => {
     if (closing !== undefined) return Promise.reject(closedError(driver.name));
-    opening ??= withRetries(() => openSchema(driver)).then(
-      () => {
-        isOpen = closing === undefined;
-      },
-      (error) => {
-        opening = undefined;
-        throw error;
-      },
-    );
+    opening ??= openSchema(driver)
+      .catch((error) => again(error, () => openSchema(driver)))
+      .then(
+        () => {
+          isOpen = closing === undefined;
+        },
+        (error) => {
+          opening = undefined;
+          throw error;
+        },
+      );
     return opening;
   };
 
   const call = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!isOpen) await ready();
-    return withRetries(work);
+    try {
+      return await work();
+    } catch (error) {
+      return again(error, work);
+    }
   };
 
   return {
@@ -52,16 +58,12 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
   };
 }
 
-async function withRetries<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await work();
-    } catch (error) {
-      const delayMs = retryDelaysMs[attempt];
-      if (delayMs === undefined || !isOffstageError(error, "store-connection")) throw error;
-      await sleep(delayMs * (0.5 + Math.random() / 2));
-    }
-  }
+// Only a lost connection is worth another try.
+async function again<T>(error: unknown, work: () => Promise<T>, attempt = 0): Promise<T> {
+  const delayMs = retryDelaysMs[attempt];
+  if (delayMs === undefined || !isOffstageError(error, "store-connection")) throw error;
+  await sleep(delayMs * (0.5 + Math.random() / 2));
+  return work().catch((next) => again(next, work, attempt + 1));
 }
 
 function closedError(name: string): OffstageError {

@@ -70,28 +70,20 @@ export function indexRun({ id, context }: SessionCell, { runId, n, traceId }: Ru
   return writes;
 }
 
-/** What of a step is written already: messages by the keys of their rows, and texts by their positions. */
-export interface Written {
-  readonly rows: ReadonlyMap<Message, string>;
-  readonly said?: ReadonlyMap<string, number>;
-}
+/** Messages that are written already, by object: the key of their row, or their position in the conversation. */
+export type Written = ReadonlyMap<Message, string | number>;
 
 /** The rows of a finished step: its messages and spans, and whole values apart. */
 export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, written: Written): Write[] {
   const { step, messages, values, spans, ...rest } = record;
   const list = cell.lists.steps;
-  const kept = messages.map((message) => keptOnce(message, written) ?? ownMessage(cell, run, step, message));
+  const kept = messages.map((message) => written.get(message) ?? ownMessage(cell, run, step, message));
   const row = { messages: kept, ...rest, ...(spans && { spans: packSpans(spans) }) };
   const writes = [{ list, key: stepKeys.step(run.n, step), value: JSON.stringify(row) }];
   for (const [id, value] of Object.entries(values ?? {})) {
     writes.push({ list, key: stepKeys.value(run.n, id), value: JSON.stringify(value) });
   }
   return writes;
-}
-
-function keptOnce(message: Message, { rows, said }: Written): KeptMessage | undefined {
-  const key = rows.get(message);
-  return key ?? (said === undefined || said.size === 0 ? undefined : said.get(JSON.stringify(message)));
 }
 
 /** The row of a message of a step that is under way. */

@@ -1,11 +1,10 @@
 // Session cell: one session as this process knows it, and the one way to change it: compare-and-swap on its head.
-import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Message } from "../messages/message.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import { numberKey } from "./row-keys.ts";
 import { SessionConflictError } from "./session-errors.ts";
-import { newHead, parseHead, type SessionHead, withOperation } from "./session-head.ts";
+import { hasOperation, newHead, parseHead, type SessionHead, withOperation } from "./session-head.ts";
 import type { StoreContext } from "./store-context.ts";
 import type { Check, Row, Write, WriteLabel } from "./store-driver.ts";
 import { extendTail, type Tail } from "./tail.ts";
@@ -42,7 +41,7 @@ export class SessionCell {
   #head: SessionHead | undefined;
   #isKnown = false;
   #tail: Tail | undefined;
-  #queue: Promise<unknown> = Promise.resolve();
+  #latest: Promise<unknown> = Promise.resolve();
   #pending = 0;
 
   constructor(context: StoreContext, id: string) {
@@ -81,14 +80,23 @@ export class SessionCell {
 
   /** Applies a change exactly once, after those asked for before it. */
   update<T>(label: WriteLabel, change: Changing<T>): Promise<T> {
-    this.#pending++;
-    const work = this.#queue.then(() => this.#apply(label, change)).finally(() => this.#pending--);
-    this.#queue = work.catch(() => {});
+    const before = this.#pending++ === 0 ? undefined : this.#latest;
+    const work = this.#inTurn(before, () => this.#apply(label, change));
+    this.#latest = work;
     return work;
   }
 
+  async #inTurn<T>(before: Promise<unknown> | undefined, work: () => Promise<T>): Promise<T> {
+    try {
+      await before?.catch(() => {});
+      return await work();
+    } finally {
+      this.#pending--;
+    }
+  }
+
   async #apply<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
-    const operation = randomUUID().slice(24);
+    const operation = this.context.operation();
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       if (!this.#isKnown) await this.#load();
       const change = await changing(this.#head ?? newHead(this.id, Date.now()));
@@ -96,7 +104,7 @@ export class SessionCell {
       const row = head === undefined ? undefined : JSON.stringify(head);
       const refused = await this.#commit(label, change, row);
       if (refused === undefined) return this.#settle(change, head, row);
-      if (this.#learn(refused[0])?.operations.includes(operation)) return change.result;
+      if (hasOperation(this.#learn(refused[0]), operation)) return change.result;
       change.onRefused?.(refused.slice(1));
       if (attempt > 3) await sleep(Math.random() * Math.min(attempt, 50));
     }

@@ -29,21 +29,27 @@ export interface SessionHead {
   /** Runs that were begun, subagents' runs not included. */
   readonly runs: number;
   readonly fence: number;
-  /** The latest operations, so that one whose reply was lost is not repeated. */
-  readonly operations: readonly string[];
+  /** The latest operations, one after another, so that one whose reply was lost is not repeated. */
+  readonly operations: string;
   readonly lease?: Lease | undefined;
 }
 
-const keptOperations = 16;
+// Room for about a dozen.
+const operationsLength = 200;
 const numbers = ["created", "active", "listed", "next", "count", "nextRun", "runs", "fence"] as const;
 
 export function newHead(id: string, created: number): SessionHead {
-  return { id, created, active: 0, listed: 0, next: 0, count: 0, nextRun: 0, runs: 0, fence: 0, operations: [] };
+  return { id, created, active: 0, listed: 0, next: 0, count: 0, nextRun: 0, runs: 0, fence: 0, operations: "" };
 }
 
 /** The head with one more operation remembered. */
 export function withOperation(head: SessionHead, operation: string): SessionHead {
-  return { ...head, operations: [...head.operations.slice(1 - keptOperations), operation] };
+  return { ...head, operations: `${head.operations} ${operation}`.slice(-operationsLength) };
+}
+
+/** True where the operation is among the latest. */
+export function hasOperation(head: SessionHead | undefined, operation: string): boolean {
+  return head?.operations.endsWith(` ${operation}`) || head?.operations.includes(` ${operation} `) || false;
 }
 
 /** The head a row holds; throws `store-corrupt` where it cannot be read. */
@@ -52,7 +58,7 @@ export function parseHead(text: string, place: string): SessionHead {
   const isHead =
     isObject(value) &&
     typeof value["id"] === "string" &&
-    Array.isArray(value["operations"]) &&
+    typeof value["operations"] === "string" &&
     numbers.every((name) => Number.isSafeInteger(value[name]));
   if (isHead) return value as unknown as SessionHead;
   throw new OffstageError(

@@ -1,6 +1,7 @@
 // What every part of an open store knows: where rows are, who we are, whom to tell. No behaviour of its own.
 import type { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
+import type { Holds } from "./hold.ts";
 import type { ListNames } from "./row-keys.ts";
 import type { StoreDriver } from "./store-driver.ts";
 
@@ -15,8 +16,10 @@ export interface StoreContext {
   report(error: OffstageError): void;
   /** The session that was touched last. */
   readonly recent: { sessionId?: string };
-  /** What gives up the sessions that runs of this store hold, for when it closes. */
-  readonly holds: Set<() => Promise<void>>;
+  /** The sessions that runs of this store hold. */
+  readonly holds: Holds;
+  /** A new id for a write. */
+  operation(): string;
   /** Epoch microseconds, each later than the one before. */
   stamp(): number;
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
+import { holdsOf } from "./hold.ts";
 import { holderOf } from "./holder.ts";
 import { type OpenedDriver, openedDriver } from "./opened-driver.ts";
 import { listNames } from "./row-keys.ts";
@@ -31,11 +32,20 @@ export interface StoreCore {
 export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCore {
   const { namespace = "", redact, onError: report = warn } = options;
   const driver = openedDriver(bare);
-  const holds = new Set<() => Promise<void>>();
-  const shared = { driver, holder: holderOf(randomUUID()), redact, holds, report, stamp: stampClock() };
+  const token = randomUUID().slice(0, 8);
+  let operations = 0;
+  const shared = {
+    driver,
+    holder: holderOf(token),
+    redact,
+    holds: holdsOf(),
+    report,
+    stamp: stampClock(),
+    operation: () => `${token}${(++operations).toString(36)}`,
+  };
   const cores = new Map<string, StoreCore>();
   const close = async (): Promise<void> => {
-    await Promise.all(Array.from(holds, (giveUp) => giveUp()));
+    await shared.holds.close();
     await driver.close();
   };
   const coreOf = (name: string): StoreCore => {

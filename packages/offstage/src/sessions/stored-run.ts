@@ -2,12 +2,21 @@
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
-import { holdLease } from "./hold.ts";
 import type { RunEnd, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
-import { checkHeld } from "./lease.ts";
+import { checkHeld, holdLease } from "./lease.ts";
 import { stepKeys } from "./row-keys.ts";
 import { findRuns, readRun, readRunRow, readToolTrace } from "./run-reader.ts";
-import { endedRow, indexRun, putMessage, putRun, putStep, type RunPlace, type RunRow, runRow } from "./run-rows.ts";
+import {
+  endedRow,
+  indexRun,
+  putMessage,
+  putRun,
+  putStep,
+  type RunPlace,
+  type RunRow,
+  runRow,
+  type Written,
+} from "./run-rows.ts";
 import { type Change, type SessionCell, textsOf } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import { packSpans } from "./span-rows.ts";
@@ -30,6 +39,7 @@ export function storedRun(options: StoredRunOptions): RunLog {
   const { context } = cell;
   const finished = new Set(recorded?.steps.map(({ step }) => step));
   const open = openRows(row, recorded);
+  const keys = new Set(open.values());
   let isOver = false;
   let ending: Promise<void> | undefined;
   const hold = leave === undefined ? undefined : holdLease(cell, fence, leave);
@@ -47,14 +57,15 @@ export function storedRun(options: StoredRunOptions): RunLog {
     label: WriteLabel,
     recorded: { key: string; message: Message },
   ): Promise<void> => {
-    if (finished.has(step) || open.keys.has(recorded.key)) return;
+    if (finished.has(step) || keys.has(recorded.key)) return;
     await write(label, [putMessage(cell, row, step, recorded)]);
-    open.add(recorded.message, recorded.key);
+    keys.add(recorded.key);
+    open.set(recorded.message, recorded.key);
   };
 
   const finish = async (end: RunEnd): Promise<void> => {
     const lastStep = end.lastStep !== undefined && !finished.has(end.lastStep.step) ? end.lastStep : undefined;
-    const plan = { ...options, end, lastStep, rows: open.messages };
+    const plan = { ...options, end, lastStep, written: open };
     await cell.update("run.end", (head) => (leave === undefined ? endChild(plan, head) : endRun(plan, head)));
     isOver = true;
     hold?.stop();
@@ -79,9 +90,10 @@ export function storedRun(options: StoredRunOptions): RunLog {
 
     async step(record) {
       if (finished.has(record.step)) return;
-      await write("step.commit", putStep(cell, row, record, { rows: open.messages }));
+      await write("step.commit", putStep(cell, row, record, open));
       finished.add(record.step);
       open.clear();
+      keys.clear();
     },
 
     end(end) {
@@ -98,7 +110,7 @@ export function storedRun(options: StoredRunOptions): RunLog {
     async abandon() {
       if (isOver) return;
       isOver = true;
-      await hold?.abandon();
+      await hold?.release();
     },
   };
 }
@@ -112,39 +124,20 @@ function overError(runId: string): OffstageError {
   return new OffstageError("session-conflict", `Run "${runId}" is over; nothing further is written.`);
 }
 
-/** What is written of the step that is under way. */
-interface OpenRows {
-  readonly keys: Set<string>;
-  readonly messages: Map<Message, string>;
-  add(message: Message, key: string): void;
-  clear(): void;
-}
-
-function openRows({ n }: RunRow, recorded: RunRecord | undefined): OpenRows {
-  const keys = new Set<string>();
-  const messages = new Map<Message, string>();
-  const add = (message: Message, key: string): void => {
-    keys.add(key);
-    messages.set(message, key);
-  };
+// What is written of the step that is under way: its messages, and the keys of their rows.
+function openRows({ n }: RunRow, recorded: RunRecord | undefined): Map<Message, string> {
   const open = recorded?.openStep;
-  if (open !== undefined) add(open.message, stepKeys.intent(n, open.step));
-  for (const result of open?.results ?? []) add(result, stepKeys.result(n, open?.step ?? 0, result.tool_call_id));
-  return {
-    keys,
-    messages,
-    add,
-    clear: () => {
-      keys.clear();
-      messages.clear();
-    },
-  };
+  const rows = new Map<Message, string>();
+  if (open === undefined) return rows;
+  rows.set(open.message, stepKeys.intent(n, open.step));
+  for (const result of open.results) rows.set(result, stepKeys.result(n, open.step, result.tool_call_id));
+  return rows;
 }
 
 interface Ending extends StoredRunOptions {
   readonly end: RunEnd;
   readonly lastStep: StepRecord | undefined;
-  readonly rows: ReadonlyMap<Message, string>;
+  readonly written: Written;
 }
 
 // The answer joins the conversation, the run's row becomes final and the lease is given up: one write.
@@ -152,10 +145,10 @@ function endRun(ending: Ending, head: SessionHead): Change<void> {
   const { cell, fence, end } = ending;
   checkHeld(cell, head, fence);
   const appended = textsOf(cell.context, end.answer);
-  const said = new Map(appended.map((text, index) => [text, head.next + index]));
+  const said = end.answer.map((message, index) => [message, head.next + index] as const);
   const counts = { next: head.next + appended.length, count: head.count + appended.length, lease: undefined };
   const change = touched(cell, head, counts);
-  change.writes.push(...endWrites(ending, said));
+  change.writes.push(...endWrites({ ...ending, written: new Map([...ending.written, ...said]) }));
   return { result: undefined, appended, head: change.head, writes: change.writes };
 }
 
@@ -164,14 +157,14 @@ function endChild(ending: Ending, head: SessionHead): Change<void> {
   return { result: undefined, writes: endWrites(ending) };
 }
 
-function endWrites({ cell, row, end, lastStep, rows }: Ending, said?: ReadonlyMap<string, number>): Write[] {
+function endWrites({ cell, row, end, lastStep, written }: Ending): Write[] {
   const ended = putRun(cell, endedRow(row, end));
   if (lastStep === undefined) {
     if (end.spans === undefined) return [ended];
     return [ended, { list: cell.lists.steps, key: stepKeys.spans(row.n), value: JSON.stringify(packSpans(end.spans)) }];
   }
   const record = end.spans === undefined ? lastStep : { ...lastStep, spans: [...(lastStep.spans ?? []), ...end.spans] };
-  return [ended, ...putStep(cell, row, record, said === undefined ? { rows } : { rows, said })];
+  return [ended, ...putStep(cell, row, record, written)];
 }
 
 type ChildStart = Omit<RunStart, "historyLimit" | "onBusy">;

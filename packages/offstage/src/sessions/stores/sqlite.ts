@@ -83,6 +83,7 @@ function rowsOf(database: DatabaseSync): Rows {
   const end = prepare("COMMIT");
   const undo = prepare("ROLLBACK");
   const one = prepare("SELECT key, value, sum FROM offstage WHERE list = ? AND key = ?");
+  const text = prepare("SELECT value FROM offstage WHERE list = ? AND key = ?");
   const forward = prepare(`${range} LIMIT ?`);
   const backward = prepare(`${range} DESC LIMIT ?`);
   const put = prepare(
@@ -100,8 +101,7 @@ function rowsOf(database: DatabaseSync): Rows {
     else if (value === undefined) drop.run(list, key);
     else put.run(list, key, value, sumOf(list, key, value));
   };
-  const isMet = ({ list, key, value }: Check): boolean =>
-    (one.get(list, key)?.["value"] as string | undefined) === value;
+  const isMet = ({ list, key, value }: Check): boolean => text.get(list, key)?.["value"] === value;
 
   return {
     at,
