@@ -1,0 +1,288 @@
+// Stopping early is a result: a typed reason, the partial text kept and marked, the usage counted.
+import { describe, expect, test } from "vitest";
+import {
+  Agent,
+  AgentBuilder,
+  type Criterion,
+  type CriterionFunction,
+  costLimit,
+  deadline,
+  errorPolicy,
+  errorPresence,
+  finishReason,
+  type RunResult,
+  reactDriver,
+  repeatedCall,
+  responseContent,
+  retryLimit,
+  selfCritic,
+  stepLimit,
+  timeLimit,
+  tokenLimit,
+} from "../../src/index.ts";
+import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
+import { bothWays } from "./both-ways.ts";
+import { broken, calls, echo, echoing, glance, pause } from "./cast.ts";
+
+/** A model that talks, calls a tool, and never comes to an end. */
+const restless = (script: (index: number) => ScriptEntry = working) =>
+  scriptedModel((request) => script(request.index) as Exclude<ScriptEntry, (...args: never) => unknown>);
+const working = (index: number) => ({
+  text: `Working on ${index + 1}.`,
+  toolCalls: [echoing(`${index}`)],
+  usage: { inputTokens: 100, outputTokens: 20 },
+});
+
+function expectStopped(result: RunResult<unknown>, reason: string, steps: number): void {
+  expect(result.outcome).toMatchObject({ status: "stopped", reason, message: expect.stringMatching(/\.$|:/) });
+  expect(result.outcome.verdicts?.map(({ criterion }) => criterion)).toContain(result.outcome.criterion);
+  expect(result.steps).toHaveLength(steps);
+}
+
+function expectPartial(result: RunResult<unknown>, text: string): void {
+  expect(result.text).toBe(text);
+  expect(result.output).toBe(text);
+  const last = result.state.messages.at(-1);
+  expect(last).toMatchObject({ role: "assistant", content: text, metadata: { interrupted: true } });
+}
+
+describe("each limit stops a run with its own reason, its partial text and its usage", () => {
+  const soon = () => Date.now() + 25;
+  const cases: readonly [string, () => Criterion | CriterionFunction, number | undefined][] = [
+    ["step-limit", () => stepLimit(3), 3],
+    ["token-limit", () => tokenLimit(240), 2],
+    ["cost-limit", () => costLimit(0.5, { prices: { scripted: { input: 1000, output: 5000 } } }), 3],
+    ["time-limit", () => timeLimit(25), undefined],
+    ["deadline", () => deadline(soon()), undefined],
+    ["repeated-call", () => repeatedCall(2), 2],
+    ["enough", () => (state) => (state.stepCount < 2 ? undefined : stop("enough")), 2],
+    ["noMoreThanTwo", () => noMoreThanTwo, 2],
+  ];
+
+  const noMoreThanTwo: CriterionFunction = (state) => state.stepCount < 2;
+  const stop = (reason: string) => ({ decision: "forbid", reason, message: "That is enough." }) as const;
+
+  for (const [reason, criterion, steps] of cases) {
+    bothWays(reason, async ({ play }) => {
+      const model = scriptedModel(async ({ index }) => {
+        if (steps === undefined) await pause(10);
+        const reply = working(index);
+        return reason === "repeated-call" ? { ...reply, toolCalls: [echoing("same")] } : reply;
+      });
+      const agent = new Agent({ model, tools: [echo], separateToolTrace: true, continueWhile: criterion() });
+      const result = await play(agent, "Go");
+      expectStopped(result, reason, steps ?? result.steps.length);
+      expectPartial(result, `Working on ${result.steps.length}.`);
+      expect(result.usage.totalTokens).toBe(120 * result.steps.length);
+    });
+  }
+});
+
+describe("what replies and errors stop", () => {
+  bothWays("a finish reason stops the run, and the cut answer is marked", async ({ play }) => {
+    const model = scriptedModel([{ text: "It is be", finishReason: "length" }]);
+    for (const separateToolTrace of [true, false]) {
+      const agent = new Agent({
+        model: separateToolTrace ? model : scriptedModel([{ text: "It is be", finishReason: "length" }]),
+        separateToolTrace,
+        continueWhile: finishReason(),
+      });
+      const result = await play(agent, "Why?");
+      expectStopped(result, "finish-reason", 1);
+      expectPartial(result, "It is be");
+    }
+  });
+
+  bothWays("a finish reason that nobody watches for is an answer", async ({ play }) => {
+    const agent = new Agent({ model: scriptedModel([{ text: "It is be", finishReason: "length" }]) });
+    expect((await play(agent, "Why?")).outcome).toMatchObject({ status: "completed", reason: "answered" });
+  });
+
+  bothWays("error presence stops at the first failed tool", async ({ play }) => {
+    const model = scriptedModel([calls(echoing("a")), { text: "Hm.", toolCalls: [{ name: "broken" }] }]);
+    const agent = new Agent({ model, tools: [echo, broken], separateToolTrace: true, continueWhile: errorPresence() });
+    const result = await play(agent, "Go");
+    expectStopped(result, "error-presence", 2);
+    expectPartial(result, "Hm.");
+  });
+
+  bothWays("an error policy fails the run: the error has its code, and the result so far", async ({ fail }) => {
+    const model = scriptedModel([calls({ name: "broken" })]);
+    const error = await fail(new Agent({ model, tools: [broken], errorPolicy: "stop" }), "Go");
+    expect(error).toMatchObject({ code: "error-policy", message: expect.stringContaining("the pipe burst") });
+    expect(error.result.outcome).toMatchObject({ status: "failed", reason: "error-policy" });
+    expect(error.result.usage.totalTokens).toBe(15);
+  });
+
+  bothWays("an error policy counts errors of the whole run, or failed steps in a row", async ({ fail }) => {
+    const two = await fail(
+      new Agent({
+        model: restless(() => calls({ name: "broken" }, echoing("a"))),
+        tools: [broken, echo],
+        errorPolicy: { maxToolErrors: 2 },
+      }),
+      "Go",
+    );
+    const script = [
+      calls({ name: "broken" }),
+      calls(echoing("a")),
+      calls({ name: "broken" }),
+      calls({ name: "broken" }),
+    ];
+    const inARow = await fail(
+      new Agent({
+        model: scriptedModel(script),
+        tools: [broken, echo],
+        continueWhile: errorPolicy({ maxFailedSteps: 2 }),
+      }),
+      "Go",
+    );
+    expect(two.result.steps).toHaveLength(2);
+    expect(inARow.result.steps).toHaveLength(4);
+  });
+
+  bothWays("a recovered tool error does not fail a run", async ({ play }) => {
+    const model = scriptedModel([calls({ name: "broken" }), "I managed without."]);
+    const { outcome } = await play(new Agent({ model, tools: [broken] }), "Go");
+    expect(outcome).toMatchObject({ status: "completed", reason: "answered" });
+  });
+
+  bothWays("a retry limit fails a run whose model cannot be corrected", async ({ fail }) => {
+    const model = scriptedModel(() => "Thought: hm");
+    const agent = new Agent({ model, tools: [echo], driver: reactDriver(), continueWhile: retryLimit(1) });
+    const error = await fail(agent, "Go");
+    expect(error.result.outcome).toMatchObject({ status: "failed", reason: "retry-limit" });
+    expect(error.result.steps).toHaveLength(2);
+  });
+
+  bothWays("response content sends an answer back until it passes", async ({ play }) => {
+    const model = scriptedModel(["Not yet", "Now it is DONE"]);
+    const agent = new Agent({
+      model,
+      separateToolTrace: true,
+      continueWhile: responseContent(/DONE/, { feedback: "Go on." }),
+    });
+    const { output, state } = await play(agent, "Go");
+    expect(output).toBe("Now it is DONE");
+    expect(glance(model.requests[1]?.messages ?? [])).toEqual(["user: Go", "assistant: Not yet", "user: Go on."]);
+    expect(glance(state.messages)).toEqual(["user: Go", "assistant: Now it is DONE"]);
+  });
+
+  bothWays("a self critic sends an answer back at most so often", async ({ play }) => {
+    const model = scriptedModel(["One", "Two", "Three"]);
+    const seen: string[] = [];
+    const critic = selfCritic(async (answer) => {
+      seen.push(answer);
+      return { accept: false, feedback: `${answer} is not enough.` };
+    });
+    const { output, outcome } = await play(new Agent({ model, continueWhile: critic }), "Go");
+    expect({ output, seen }).toEqual({ output: "Three", seen: ["One", "Two"] });
+    expect(outcome.status).toBe("completed");
+  });
+});
+
+describe("hard limits", () => {
+  const always: CriterionFunction = () => ({
+    decision: "request",
+    reason: "more",
+    message: "More!",
+    feedback: "More!",
+  });
+
+  for (const [name, limit] of [
+    ["step-limit", stepLimit(2)],
+    ["token-limit", tokenLimit(30)],
+    ["cost-limit", costLimit(20, { prices: { scripted: { input: 1e6, output: 0 } } })],
+  ] as const) {
+    bothWays(`${name} is not overridden by a request`, async ({ play }) => {
+      const model = scriptedModel(() => "An answer.");
+      const result = await play(new Agent({ model, continueWhile: [always, limit] }), "Go");
+      expectStopped(result, name, 2);
+      expectPartial(result, "An answer.");
+    });
+  }
+
+  bothWays("a limit that is reached with the answer changes nothing: the run has answered", async ({ play }) => {
+    const script = [calls(echoing("a")), "Done."];
+    for (const options of [
+      { maxSteps: 2 },
+      { continueWhile: tokenLimit(30) },
+      { continueWhile: [stepLimit(2), tokenLimit(1e6)] },
+    ]) {
+      const agent = new Agent({ model: scriptedModel(script), tools: [echo], separateToolTrace: true, ...options });
+      const { outcome, output, state } = await play(agent, "Go");
+      expect({ output, ...outcome }).toMatchObject({ output: "Done.", status: "completed", reason: "answered" });
+      expect(state.messages.at(-1)?.metadata?.interrupted).toBeUndefined();
+    }
+  });
+
+  bothWays("a limit that has passed before the first step makes no model call", async ({ play }) => {
+    const model = scriptedModel([]);
+    const result = await play(new Agent({ model, continueWhile: deadline(Date.now() - 1) }), "Go");
+    expectStopped(result, "deadline", 0);
+    expect({ text: result.text, calls: model.callCount }).toEqual({ text: "", calls: 0 });
+  });
+
+  bothWays("maxSteps of a run overrides the agent's", async ({ play }) => {
+    const agent = new Agent({ model: restless(), tools: [echo], maxSteps: 5 });
+    expect((await play(agent, "Go", { maxSteps: 1 })).steps).toHaveLength(1);
+    expect((await play(agent, "Go")).steps).toHaveLength(5);
+  });
+
+  bothWays("the order of criteria does not matter", async ({ play }) => {
+    const criteria = [tokenLimit(120), repeatedCall(2), stepLimit(1), errorPresence()];
+    const outcomes = [];
+    for (const continueWhile of [criteria, criteria.toReversed()]) {
+      outcomes.push((await play(new Agent({ model: restless(), tools: [echo], continueWhile }), "Go")).outcome);
+    }
+    expect({ ...outcomes[0] }).toEqual({ ...outcomes[1] });
+  });
+
+  bothWays("a run without any word stops without any text", async ({ play }) => {
+    const agent = new Agent({
+      model: restless(() => calls(echoing("a"))),
+      tools: [echo],
+      separateToolTrace: true,
+      maxSteps: 2,
+    });
+    const { text, state } = await play(agent, "Go");
+    expect(text).toBe("");
+    expect(glance(state.messages)).toEqual(["user: Go"]);
+  });
+});
+
+bothWays("the builder and the constructor give the same", async ({ play }) => {
+  const options = {
+    tools: [echo],
+    separateToolTrace: true,
+    maxSteps: 4,
+    continueWhile: [repeatedCall(3), tokenLimit(300)],
+  };
+  const built = AgentBuilder.base()
+    .withModel(restless())
+    .withTools(echo)
+    .withSeparatedToolTrace()
+    .withMaxSteps(4)
+    .withContinuation(repeatedCall(3))
+    .withContinuation(tokenLimit(300))
+    .build();
+  const [a, b] = [await play(new Agent({ model: restless(), ...options }), "Go"), await play(built, "Go")];
+  expect(a.outcome).toEqual(b.outcome);
+  expect({ text: a.text, usage: a.usage, agent: a.agent }).toEqual({ text: b.text, usage: b.usage, agent: b.agent });
+  expect(glance(a.state.messages)).toEqual(glance(b.state.messages));
+});
+
+test("a builder is immutable: a shared base is not changed by what is built on it", () => {
+  const base = AgentBuilder.base().withModel(scriptedModel([])).withName("base");
+  base.withName("other").withTools(echo).build();
+  expect(base.build().name).toBe("base");
+});
+
+test("limits that make no sense are refused", () => {
+  for (const make of [() => stepLimit(0), () => tokenLimit(-1), () => timeLimit(Number.NaN), () => costLimit(0)]) {
+    expect(make).toThrow(RangeError);
+  }
+  for (const make of [() => deadline(Number.NaN), () => repeatedCall(1), () => retryLimit(-1), () => stepLimit(1.5)]) {
+    expect(make).toThrow(RangeError);
+  }
+});
