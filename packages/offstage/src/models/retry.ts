@@ -54,15 +54,18 @@ const networkCodes = new Set([
   "UND_ERR_BODY_TIMEOUT",
 ]);
 
+// How far down an error's causes are read: they may go round in a circle.
+const maxCauses = 10;
+
 /** True where an error says that another try may succeed: `isRetryable`, 408, 409, 429, 5xx, or the network. */
-export function isRetryable(error: unknown): boolean {
-  if (typeof error !== "object" || error === null) return false;
+export function isRetryable(error: unknown, depth = 0): boolean {
+  if (typeof error !== "object" || error === null || depth > maxCauses) return false;
   const { isRetryable: says, statusCode, status, code, cause } = error as Record<string, unknown>;
   if (typeof says === "boolean") return says;
   const http = [statusCode, status, code].find(isHttpStatus);
   if (http !== undefined) return retryableStatus.has(http) || http >= 500;
   if (typeof code === "string" && networkCodes.has(code)) return true;
-  return cause !== undefined && cause !== error && isRetryable(cause);
+  return isRetryable(cause, depth + 1);
 }
 
 // An error inside a stream has its status as a number called `code`.
@@ -94,8 +97,9 @@ function retryAfterMs(error: unknown): number | undefined {
 function headerReader(headers: unknown): (name: string) => string | undefined {
   if (headers instanceof Headers) return (name) => headers.get(name) ?? undefined;
   if (typeof headers !== "object" || headers === null) return () => undefined;
+  const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value as unknown]));
   return (name) => {
-    const value = (headers as Record<string, unknown>)[name];
+    const value = byName.get(name);
     return typeof value === "string" ? value : undefined;
   };
 }
