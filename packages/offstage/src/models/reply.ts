@@ -58,8 +58,8 @@ function callOf(part: ModelContent): RequestedCall {
 }
 
 /** The usage of a provider's report; what it left out counts as nothing. */
-export function usageOf(usage: ModelUsage | undefined): Usage {
-  if (usage === undefined) return noUsage;
+export function usageOf(usage: ModelUsage | null | undefined): Usage {
+  if (usage === undefined || usage === null) return noUsage;
   const inputTokens = count(usage.inputTokens?.total) ?? 0;
   const outputTokens = count(usage.outputTokens?.total) ?? 0;
   const sum: { -readonly [Key in keyof Usage]: Usage[Key] } = {
@@ -78,10 +78,12 @@ function count(tokens: unknown): number | undefined {
   return typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0 ? tokens : undefined;
 }
 
-// The bytes of a generated file become base64, so that what is held stays JSON.
+// The bytes of a generated file become base64, so that what is held stays JSON. A Buffer has turned itself into something
+// else by the time its value is handed in, so it is read from where it stands.
 function jsonPart(part: ModelContent): JsonValue {
-  const text = JSON.stringify(part, (_, value) =>
-    value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
-  );
+  const text = JSON.stringify(part, function (this: Record<string, unknown>, key, value) {
+    const held = this[key];
+    return held instanceof Uint8Array ? Buffer.from(held).toString("base64") : value;
+  });
   return JSON.parse(text) as JsonValue;
 }

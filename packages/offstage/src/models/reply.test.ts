@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import type { ModelContent, ModelResult } from "./model.ts";
+import { replyOf, usageOf } from "./reply.ts";
+
+const result = (content: readonly ModelContent[], changes: Partial<ModelResult> = {}): ModelResult => ({
+  content,
+  finishReason: { unified: "stop" },
+  usage: { inputTokens: { total: 10 }, outputTokens: { total: 5 } },
+  ...changes,
+});
+const call = (fields: Partial<ModelContent> = {}): ModelContent => ({
+  type: "tool-call",
+  toolCallId: "c1",
+  toolName: "search",
+  input: '{"q":1}',
+  ...fields,
+});
+
+describe("a reply", () => {
+  test("is its text parts joined, its calls and its finish", () => {
+    const content = [{ type: "text", text: "let me " }, { type: "text", text: "look" }, call()];
+    expect(replyOf(result(content, { response: { modelId: "m-2" } }))).toEqual({
+      text: "let me look",
+      reasoning: "",
+      calls: [{ id: "c1", name: "search", arguments: '{"q":1}' }],
+      parts: undefined,
+      finishReason: "stop",
+      usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 },
+      modelId: "m-2",
+    });
+  });
+
+  test("holds its parts where there is reasoning, in order", () => {
+    const content = [
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "so" },
+    ];
+    expect(replyOf(result(content))).toMatchObject({ reasoning: "hm", text: "so", parts: content });
+  });
+
+  test("holds its parts where one has metadata of the provider", () => {
+    const content = [{ type: "text", text: "so", providerMetadata: { openai: { itemId: "i" } } }];
+    expect(replyOf(result(content)).parts).toEqual(content);
+  });
+
+  test("keeps parts of a type we do not know", () => {
+    expect(replyOf(result([{ type: "hologram", text: "x" }]))).toMatchObject({
+      text: "",
+      parts: [{ type: "hologram" }],
+    });
+  });
+
+  test("asks for nothing that the provider ran itself", () => {
+    const reply = replyOf(result([call({ providerExecuted: true })]));
+    expect([reply.calls, reply.parts?.length]).toEqual([[], 1]);
+  });
+
+  test.for([Uint8Array.of(1, 2), Buffer.from([1, 2])])("holds bytes as base64", (data) => {
+    const file = { type: "file", mediaType: "image/png", data: { type: "data", data } } as ModelContent;
+    expect(replyOf(result([file])).parts).toMatchObject([{ data: { data: "AQI=" } }]);
+  });
+
+  test("survives JSON", () => {
+    const reply = replyOf(
+      result([{ type: "reasoning", text: "hm", providerMetadata: { a: { b: undefined } } }, call()]),
+    );
+    expect(JSON.parse(JSON.stringify(reply.parts))).toEqual(reply.parts);
+  });
+
+  test("has a finish reason even where the provider gave none", () => {
+    expect(replyOf(result([], { finishReason: undefined as never })).finishReason).toBe("other");
+  });
+});
+
+describe("a call is not trusted", () => {
+  test("missing ids and names are empty", () => {
+    const [made] = replyOf(result([{ type: "tool-call" }])).calls;
+    expect(made).toEqual({ id: "", name: "", arguments: "{}" });
+  });
+
+  test("broken arguments are kept as they are", () => {
+    expect(replyOf(result([call({ input: '{"q":' })])).calls[0]?.arguments).toBe('{"q":');
+  });
+
+  test("arguments that are an object become text", () => {
+    expect(replyOf(result([call({ input: { q: 1 } })])).calls[0]?.arguments).toBe('{"q":1}');
+  });
+});
+
+describe("usage", () => {
+  test("has cached and reasoning tokens where they were reported", () => {
+    expect(usageOf({ inputTokens: { total: 10, cacheRead: 4 }, outputTokens: { total: 5, reasoning: 2 } })).toEqual({
+      inputTokens: 10,
+      outputTokens: 5,
+      totalTokens: 15,
+      cachedInputTokens: 4,
+      reasoningTokens: 2,
+    });
+  });
+
+  test.for([undefined, null, {}, { inputTokens: {}, outputTokens: {} }, { inputTokens: { total: Number.NaN } }])(
+    "%j counts as nothing",
+    (usage) => {
+      expect(usageOf(usage as never)).toEqual({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
+    },
+  );
+});
