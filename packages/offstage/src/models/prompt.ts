@@ -45,7 +45,7 @@ function toolOutput(message: ToolMessage) {
 function assistantParts(message: AssistantMessage): AssistantPart[] {
   const calls = toolCallsOf(message).map(callPart);
   const own = message.metadata?.providerParts;
-  const said = own !== undefined && speaksFor(own, message, calls.length);
+  const said = Array.isArray(own) && own.every(isObject) && speaksFor(own, message, calls.length);
   const parts = said ? replay(own, calls) : [...contentParts(message.content ?? ""), ...calls];
   return parts.filter(isWorthSending);
 }

@@ -1,0 +1,196 @@
+import { describe, expect, test } from "vitest";
+import { assistant, system, toolCall, toolResult, user } from "../messages/makers.ts";
+import type { Content, Message } from "../messages/message.ts";
+import { promptMessage } from "./prompt.ts";
+
+const nameless = () => "asked_for";
+const promptOf = (message: Message) => promptMessage(message, nameless);
+const partsOf = (content: Content) => promptOf(user(content)).content;
+
+describe("each role", () => {
+  test("a system message is text, its parts joined", () => {
+    expect(
+      promptOf(
+        system([
+          { type: "text", text: "be " },
+          { type: "text", text: "kind" },
+        ]),
+      ),
+    ).toEqual({
+      role: "system",
+      content: "be kind",
+    });
+  });
+
+  test("a user message is parts", () => {
+    expect(promptOf(user("hi"))).toEqual({ role: "user", content: [{ type: "text", text: "hi" }] });
+  });
+
+  test("an assistant message is its text and its calls, with parsed input", () => {
+    const message = assistant("let me look", { toolCalls: [toolCall("c1", "search", { q: 1 })] });
+    expect(promptOf(message).content).toEqual([
+      { type: "text", text: "let me look" },
+      { type: "tool-call", toolCallId: "c1", toolName: "search", input: { q: 1 } },
+    ]);
+  });
+
+  test.for([null, undefined, "", " \n"])(
+    "an assistant message with calls and content %j has no text part",
+    (content) => {
+      const message = { ...assistant(null, { toolCalls: [toolCall("c1", "search")] }), content } as Message;
+      expect(promptOf(message).content).toMatchObject([{ type: "tool-call" }]);
+    },
+  );
+
+  test("a result says its tool", () => {
+    expect(promptOf(toolResult("c1", "found", { name: "search" })).content).toEqual([
+      { type: "tool-result", toolCallId: "c1", toolName: "search", output: { type: "text", value: "found" } },
+    ]);
+  });
+
+  test("a result without a name is given the one of its call", () => {
+    expect(promptOf(toolResult("c1", "found")).content).toMatchObject([{ toolName: "asked_for" }]);
+  });
+
+  test("a failed result is sent as an error", () => {
+    const [part] = promptOf(toolResult("c1", "no", { isError: true })).content as unknown[];
+    expect(part).toMatchObject({ output: { type: "error-text", value: "no" } });
+  });
+
+  test("a result of parts keeps them", () => {
+    const parts = [
+      { type: "text", text: "see" },
+      { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
+    ];
+    const [part] = promptOf(toolResult("c1", parts)).content as unknown[];
+    expect(part).toMatchObject({ output: { type: "content", value: [{ type: "text" }, { mediaType: "image/png" }] } });
+  });
+
+  test("metadata is never sent", () => {
+    const metadata = { id: "m1", secret: "s" };
+    const messages = [system("s", { metadata }), user("u", { metadata }), assistant("a", { metadata })];
+    expect(JSON.stringify(messages.map(promptOf))).not.toMatch(/m1|secret/);
+  });
+});
+
+describe("content parts", () => {
+  const image = (url: string): Content => [{ type: "image_url", image_url: { url } }];
+
+  test("an image in a data: URL carries its bytes and its type", () => {
+    expect(partsOf(image("data:image/png;base64,iVBORw0KGgo="))).toEqual([
+      { type: "file", mediaType: "image/png", data: { type: "data", data: "iVBORw0KGgo=" } },
+    ]);
+  });
+
+  test("an image at an address is sent as the address", () => {
+    expect(partsOf(image("https://example.com/a.png"))).toEqual([
+      { type: "file", mediaType: "image", data: { type: "url", url: new URL("https://example.com/a.png") } },
+    ]);
+  });
+
+  test.for(["a.png", "", "/tmp/a.png"])("an image at %j is refused with a sentence", (url) => {
+    expect(() => partsOf(image(url))).toThrow(
+      expect.objectContaining({ code: "invalid-message", message: expect.stringContaining("absolute URL") }),
+    );
+  });
+
+  test.for([
+    ["wav", "audio/wav"],
+    ["mp3", "audio/mpeg"],
+    ["flac", "audio/flac"],
+  ] as const)("audio as %s", ([format, mediaType]) => {
+    expect(partsOf([{ type: "input_audio", input_audio: { data: "AA==", format } }])).toEqual([
+      { type: "file", mediaType, data: { type: "data", data: "AA==" } },
+    ]);
+  });
+
+  test("a file with its data and its name", () => {
+    const file = { filename: "a.txt", file_data: "data:text/plain;base64,aGk=" };
+    expect(partsOf([{ type: "file", file }])).toEqual([
+      { type: "file", mediaType: "text/plain", data: { type: "data", data: "aGk=" }, filename: "a.txt" },
+    ]);
+  });
+
+  test("a file by its id", () => {
+    expect(partsOf([{ type: "file", file: { file_id: "file-1" } }])).toEqual([
+      { type: "file", mediaType: "application/pdf", data: { type: "reference", reference: { openai: "file-1" } } },
+    ]);
+  });
+
+  test("a refusal is sent as its text", () => {
+    expect(partsOf([{ type: "refusal", refusal: "I can't." }])).toEqual([{ type: "text", text: "I can't." }]);
+  });
+
+  test("a part of an unknown type is sent as JSON text, not lost", () => {
+    expect(partsOf([{ type: "video", seconds: 3 }])).toEqual([{ type: "text", text: '{"type":"video","seconds":3}' }]);
+  });
+});
+
+describe("what the model itself said goes back part by part", () => {
+  const reasoning = { type: "reasoning", text: "hm", providerMetadata: { anthropic: { signature: "S" } } };
+  const call = {
+    type: "tool-call",
+    toolCallId: "raw",
+    toolName: "search",
+    input: "{}",
+    providerMetadata: { x: { y: 1 } },
+  };
+  const providerParts = [reasoning, { type: "text", text: "let me " }, { type: "text", text: "look" }, call];
+  const replied = assistant("let me look", { toolCalls: [toolCall("c1", "search")], metadata: { providerParts } });
+
+  test("reasoning keeps its signature and its place", () => {
+    expect(promptOf(replied).content).toEqual([
+      { type: "reasoning", text: "hm", providerOptions: { anthropic: { signature: "S" } } },
+      { type: "text", text: "let me " },
+      { type: "text", text: "look" },
+      { type: "tool-call", toolCallId: "c1", toolName: "search", input: {}, providerOptions: { x: { y: 1 } } },
+    ]);
+  });
+
+  test("the calls are those of the message: their ids were made unique", () => {
+    expect(JSON.stringify(promptOf(replied))).not.toContain("raw");
+  });
+
+  test("a text that was edited is sent as edited, without the parts", () => {
+    const edited = { ...replied, content: "something else" };
+    expect(promptOf(edited).content).toEqual([
+      { type: "text", text: "something else" },
+      { type: "tool-call", toolCallId: "c1", toolName: "search", input: {} },
+    ]);
+  });
+
+  test("a message that lost its calls is sent without the parts", () => {
+    const { tool_calls: _, ...without } = replied;
+    expect(promptOf(without).content).toEqual([{ type: "text", text: "let me look" }]);
+  });
+
+  test("what a provider ran itself goes back in the form it is read", () => {
+    const own = [
+      { type: "tool-call", toolCallId: "s1", toolName: "web", input: '{"q":1}', providerExecuted: true },
+      { type: "tool-result", toolCallId: "s1", toolName: "web", result: { hits: 2 } },
+      { type: "tool-result", toolCallId: "s2", toolName: "web", result: "no", isError: true },
+      { type: "text", text: "found" },
+    ];
+    expect(promptOf(assistant("found", { metadata: { providerParts: own } })).content).toEqual([
+      { type: "tool-call", toolCallId: "s1", toolName: "web", input: { q: 1 }, providerExecuted: true },
+      { type: "tool-result", toolCallId: "s1", toolName: "web", output: { type: "json", value: { hits: 2 } } },
+      { type: "tool-result", toolCallId: "s2", toolName: "web", output: { type: "error-json", value: "no" } },
+      { type: "text", text: "found" },
+    ]);
+  });
+
+  test("a part of an unknown type is not sent back", () => {
+    const own = [
+      { type: "source", url: "https://example.com" },
+      { type: "text", text: "found" },
+    ];
+    expect(promptOf(assistant("found", { metadata: { providerParts: own } })).content).toEqual([
+      { type: "text", text: "found" },
+    ]);
+  });
+
+  test.for(["text", 42, [null], ["x"], {}])("parts that are none, %j, are passed over", (own) => {
+    const message = assistant("found", { metadata: { providerParts: own as never } });
+    expect(promptOf(message).content).toEqual([{ type: "text", text: "found" }]);
+  });
+});
