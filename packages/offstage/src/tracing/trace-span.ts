@@ -176,7 +176,7 @@ export class TraceSpan implements SpanData, TraceScope {
 
   /** Adds content, where tracing was told to keep it; else without effect. */
   setContent(content: JsonObject): void {
-    if (this.#status !== "active" || !this.#settings.recording || !this.#settings.content) return;
+    if (this.#status !== "active" || !this.keepsContent) return;
     this.#content = { ...this.#content, ...content };
   }
 
@@ -195,7 +195,7 @@ export class TraceSpan implements SpanData, TraceScope {
     if (this.#status !== "active" || !this.#settings.recording) return;
     const cancelled = isAbort(error, signal);
     this.setMetadata({ errorType: errorType(error) });
-    if (this.#settings.content) this.setContent({ error: messageOf(error) });
+    if (this.keepsContent) this.setContent({ error: messageOf(error) });
     this.end(cancelled ? "cancelled" : "error");
   }
 
@@ -239,6 +239,11 @@ export class TraceSpan implements SpanData, TraceScope {
 
   get recording(): boolean {
     return this.#settings.recording;
+  }
+
+  /** Whether `setContent` has an effect; worth asking before content is put together. */
+  get keepsContent(): boolean {
+    return this.#settings.recording && this.#settings.content;
   }
 
   get asParent(): TraceSpan {

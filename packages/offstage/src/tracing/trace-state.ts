@@ -10,7 +10,8 @@ interface TraceState {
   settings: TraceSettings;
 }
 
-const key: unique symbol = Symbol.for("offstage.tracing");
+// The number is that of the shape of `TraceState` and of what is in its storage: copies that differ in it stay apart.
+const key: unique symbol = Symbol.for("offstage.tracing.1");
 const holder = globalThis as { [key]?: TraceState };
 holder[key] ??= { storage: new AsyncLocalStorage(), ids: traceIds(), settings: initialSettings() };
 

@@ -1,5 +1,7 @@
 // How spans are recorded and where they go: the options people write, and the settings every span carries. No spans here.
 import { messageOf } from "../errors.ts";
+import { inertLine } from "../messages/inert.ts";
+import { redactor } from "../messages/redact.ts";
 import { isBridge, type SpanBridge, type TraceInfo } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
 import type { SpanExporter } from "./span-exporter.ts";
@@ -124,6 +126,7 @@ export function printErrors(): (error: unknown, source: string) => void {
   return (error, source) => {
     failures += 1;
     if ((failures & (failures - 1)) !== 0) return;
-    process.emitWarning(`"${source}" failed (${failures} so far): ${messageOf(error)}`, "OffstageTracing");
+    const sentence = `"${source}" failed (${failures} so far): ${messageOf(error)}`;
+    process.emitWarning(inertLine(redactor()(sentence)), "OffstageTracing");
   };
 }
