@@ -1,0 +1,71 @@
+// The pages a user reads, as the docs test sees them: their text, their links, and the programs in their code blocks.
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+
+export interface DocPage {
+  /** From the root of the repository, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+  /** Links to files of the repository. */
+  readonly links: readonly { readonly target: string; readonly exists: boolean }[];
+}
+
+/**
+ * One program: a block of `ts` that imports, with the blocks after it that import nothing. A block marked `ts no-run` is
+ * only type-checked (it needs a key or a server); one marked `ts no-check` is a sketch, and left alone.
+ */
+export interface DocProgram {
+  /** The file it is written to, named after its page and line. */
+  readonly name: string;
+  readonly code: string;
+  readonly isRun: boolean;
+}
+
+/** README.md and everything below docs/. */
+export function readPages(root: string): DocPage[] {
+  const paths = ["README.md", "CONTRIBUTING.md", ...globSync("docs/**/*.md", { cwd: root })];
+  return paths.sort().map((path) => {
+    const text = readFileSync(root + path, "utf8");
+    return { path, text, links: linksOf(root, path, text) };
+  });
+}
+
+function linksOf(root: string, path: string, text: string): DocPage["links"] {
+  return [...text.matchAll(/\]\(([^)\s#]+)(?:#[^)\s]*)?\)/g)]
+    .map(([, target = ""]) => target)
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => ({ target, exists: existsSync(root + posix.join(posix.dirname(path), target)) }));
+}
+
+/** The programs of a page, each keeping the line numbers of the page. */
+export function programsOf(path: string, text: string): DocProgram[] {
+  const programs: { name: string; code: string; isRun: boolean }[] = [];
+  for (const { line, info, code } of blocksOf(text)) {
+    if (info.includes("no-check")) continue;
+    const isRun = !info.includes("no-run");
+    const last = programs.at(-1);
+    if (last === undefined || /^import\b/m.test(code)) {
+      const name = `${path.replace(/\.md$/, "").replaceAll("/", "-")}-${line}.ts`;
+      programs.push({ name, code: `${"\n".repeat(line)}${code}`, isRun });
+    } else {
+      last.code += "\n".repeat(Math.max(1, line - last.code.split("\n").length + 1)) + code;
+      last.isRun &&= isRun;
+    }
+  }
+  return programs;
+}
+
+interface Block {
+  /** Where the block begins, from 1. */
+  readonly line: number;
+  /** What stands behind `ts`. */
+  readonly info: string;
+  readonly code: string;
+}
+
+function blocksOf(text: string): Block[] {
+  return [...text.matchAll(/^```ts\b([^\n]*)\n([\s\S]*?)^```$/gm)].map((found) => {
+    const [, info = "", code = ""] = found;
+    return { line: text.slice(0, found.index).split("\n").length, info, code };
+  });
+}

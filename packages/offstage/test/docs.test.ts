@@ -1,0 +1,90 @@
+// Type-checks and runs the code of README.md and docs/: what a reader copies works. Reads the built package.
+import { execFile } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type DocProgram, programsOf, readPages } from "./doc-pages.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+// Ignored by git, and inside the package, so that "offstage" means the one just built.
+const folder = fileURLToPath(new URL(`../dist/.docs-${process.pid}/`, import.meta.url));
+const run = promisify(execFile);
+
+const pages = readPages(root);
+const programs = pages.flatMap(({ path, text }) => programsOf(path, text));
+
+beforeAll(() => {
+  mkdirSync(folder, { recursive: true });
+  for (const { name, code } of programs) writeFileSync(folder + name, code);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("README.md shows code that runs", () => {
+  expect(programs.filter(({ name, isRun }) => name.startsWith("README") && isRun)).not.toEqual([]);
+});
+
+test("every block of code in the docs fits the types of the package", { timeout: 60_000 }, async () => {
+  const config = {
+    extends: `${root}tsconfig.base.json`,
+    compilerOptions: {
+      noEmit: true,
+      isolatedDeclarations: false,
+      skipLibCheck: true,
+      noUnusedLocals: false,
+      lib: ["es2023", "esnext.disposable"],
+    },
+    files: programs.map(({ name }) => name),
+  };
+  writeFileSync(`${folder}tsconfig.json`, JSON.stringify(config));
+  const tsc = `${root}node_modules/typescript/bin/tsc`;
+  const { stdout } = await run(process.execPath, [tsc, "--project", folder]).catch(
+    (error: { stdout: string }) => error,
+  );
+  expect(stdout).toBe("");
+});
+
+test.concurrent.for(programs.filter(({ isRun }) => isRun))(
+  "$name runs, prints what its comments say and warns of nothing",
+  { timeout: 60_000 },
+  async ({ name, code }: DocProgram, { expect }) => {
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, NO_COLOR: "1" };
+    const { stdout, stderr } = await run(process.execPath, [folder + name], { cwd: folder, env });
+    expect(stderr).toBe("");
+    expect(unkept(code, stdout)).toEqual([]);
+  },
+);
+
+test("every link to a file in the docs leads to one", () => {
+  const missing = pages.flatMap(({ path, links }) =>
+    links.filter(({ exists }) => !exists).map(({ target }) => `${path}: ${target}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test("every path of a source file that the docs name is there", () => {
+  const named = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/`((?:packages|examples|bench|docs)\/[\w./-]+)`/g)].map(([, target = ""]) => ({ path, target })),
+  );
+  const isThere = (target: string) => {
+    try {
+      readFileSync(root + target);
+      return true;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "EISDIR";
+    }
+  };
+  expect(named.filter(({ target }) => !isThere(target))).toEqual([]);
+});
+
+// What a comment behind a console.log promises must be printed, in this order.
+function unkept(code: string, printed: string): string[] {
+  let from = 0;
+  const promises = [...code.matchAll(/^\s*console\.log\(.*\); \/\/ (.+)$/gm)].map(([, promise = ""]) => promise);
+  return promises.filter((promise) => {
+    const at = printed.indexOf(promise, from);
+    if (at !== -1) from = at + promise.length;
+    return at === -1;
+  });
+}
