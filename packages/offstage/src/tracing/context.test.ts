@@ -152,7 +152,7 @@ test("a trace or span that is still running is not current for its caller", asyn
   expect(currentScope()).toBeUndefined();
 });
 
-test("a million spans in one trace are listed in linear time", { timeout: 60_000 }, () => {
+test("a million spans in one trace are kept and listed in linear time", { timeout: 60_000 }, () => {
   const timeFor = (count: number): number => {
     const trace = TraceContext.open("big");
     const start = performance.now();
@@ -161,7 +161,7 @@ test("a million spans in one trace are listed in linear time", { timeout: 60_000
     return performance.now() - start;
   };
   timeFor(50_000);
-  const half = Math.min(timeFor(500_000), timeFor(500_000));
-  const whole = Math.min(timeFor(1_000_000), timeFor(1_000_000));
-  expect(whole / half).toBeLessThan(3.5);
+  const eighth = Math.min(timeFor(125_000), timeFor(125_000));
+  // Eight times as many would take sixty-four times as long if anything were quadratic.
+  expect(timeFor(1_000_000) / eighth).toBeLessThan(32);
 });
