@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { anyHistories, validHistories } from "../../test/generated-histories.ts";
+import { providerViolations } from "../../test/provider-violations.ts";
+import { assistant, system, toolCall, toolResult, user } from "../messages/makers.ts";
+import type { Message } from "../messages/message.ts";
+import { Messages } from "../messages/messages.ts";
+import { repairMessages } from "../messages/repair.ts";
+import { promptMessages } from "../testing/prompt-messages.ts";
+import type { PromptMessage } from "./model.ts";
+import { ModelInput } from "./model-input.ts";
+import { promptMessage } from "./prompt.ts";
+
+const call = (id: string): Message => assistant(null, { toolCalls: [toolCall(id, "search")] });
+const result = (id: string): Message => toolResult(id, `result of ${id}`);
+
+/** The prompt of sections, made from scratch. */
+function fromScratch(sections: readonly Messages[]): PromptMessage[] {
+  const names = new Map<string, string>();
+  return repairMessages(sections.flatMap((section) => section.toArray())).map((message) => {
+    if (message.role === "assistant")
+      for (const { id, function: called } of message.tool_calls ?? []) names.set(id, called.name);
+    return promptMessage(message, (id) => names.get(id) ?? "unknown_tool");
+  });
+}
+
+/** One change of one section. */
+interface Change {
+  readonly kind: "append" | "replace" | "clear" | "cut" | "same";
+  readonly section: number;
+  readonly messages: readonly Message[];
+}
+
+const change: fc.Arbitrary<Change> = fc.record({
+  kind: fc.constantFrom("append", "append", "append", "replace", "clear", "cut", "same"),
+  section: fc.nat(2),
+  messages: fc.oneof(anyHistories, validHistories).map((list) => list.slice(0, 8)),
+});
+
+function apply(sections: readonly Messages[], { kind, section, messages }: Change): readonly Messages[] {
+  const old = sections[section] as Messages;
+  const changed = {
+    append: () => old.append(messages),
+    replace: () => Messages.from(messages),
+    clear: () => Messages.empty(),
+    cut: () => old.slice(1),
+    same: () => old,
+  };
+  return sections.with(section, changed[kind]());
+}
+
+const nothing: readonly Messages[] = [Messages.empty(), Messages.empty(), Messages.empty()];
+
+describe("whatever happens to the sections", () => {
+  test("each prompt equals the one made from scratch", () => {
+    const property = fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
+      const input = new ModelInput();
+      let sections = nothing;
+      for (const each of changes) {
+        sections = apply(sections, each);
+        expect(input.promptOf(sections)).toEqual(fromScratch(sections));
+      }
+    });
+    fc.assert(property, { numRuns: 500 });
+  });
+
+  test("each prompt is one that every provider takes", () => {
+    const property = fc.property(fc.array(change, { maxLength: 6 }), (changes) => {
+      const input = new ModelInput();
+      let sections = nothing;
+      for (const each of changes) {
+        sections = apply(sections, each);
+        expect(providerViolations(promptMessages(input.promptOf(sections)))).toEqual([]);
+      }
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+});
+
+describe("a message is converted once", () => {
+  /** An input that counts how often it converts. */
+  const counting = () => {
+    const converted: Message[] = [];
+    const input = new ModelInput((message, toolName) => {
+      converted.push(message);
+      return promptMessage(message, toolName);
+    });
+    return { input, converted };
+  };
+
+  test("while the last section grows", () => {
+    const { input, converted } = counting();
+    let buffer = Messages.empty();
+    const messages = Messages.of(user("hi"));
+    for (let i = 0; i < 100; i++) {
+      input.promptOf([messages, buffer]);
+      buffer = buffer.append([call(`c${i}`), result(`c${i}`)]);
+    }
+    expect(converted).toHaveLength(1 + 2 * 99);
+  });
+
+  test("while an earlier section grows and nothing stands behind it", () => {
+    const { input, converted } = counting();
+    let messages = Messages.of(user("hi"));
+    for (let i = 0; i < 10; i++) {
+      input.promptOf([messages, Messages.empty()]);
+      messages = messages.append(user(`${i}`));
+    }
+    expect(converted).toHaveLength(10);
+  });
+
+  test("also after a history that had to be repaired", () => {
+    const { input, converted } = counting();
+    let messages = Messages.of(user("hi"), call("c1"), user("still there?"));
+    input.promptOf([messages]);
+    const atFirst = converted.length;
+    messages = messages.append(assistant("yes"));
+    input.promptOf([messages]);
+    expect(converted.length - atFirst).toBe(1);
+  });
+});
+
+describe("a prompt is the caller's to keep", () => {
+  test("later calls do not change it", () => {
+    const input = new ModelInput();
+    const messages = Messages.of(user("hi"));
+    const first = input.promptOf([messages]);
+    input.promptOf([messages.append(user("more"))]);
+    expect(first).toHaveLength(1);
+  });
+
+  test("changing it changes no later one", () => {
+    const input = new ModelInput();
+    const messages = Messages.of(user("hi"));
+    input.promptOf([messages]).pop();
+    expect(input.promptOf([messages])).toHaveLength(1);
+  });
+});
+
+describe("ids in use", () => {
+  test("an id is in use once a prompt has a call with it", () => {
+    const input = new ModelInput();
+    expect(input.usesCallId("c1")).toBe(false);
+    input.promptOf([Messages.of(call("c1"), result("c1"))]);
+    expect([input.usesCallId("c1"), input.usesCallId("c2")]).toEqual([true, false]);
+  });
+
+  test("an id that repair made is in use", () => {
+    const input = new ModelInput();
+    input.promptOf([Messages.of(call(""), result(""))]);
+    expect(input.usesCallId("call_repaired_1")).toBe(true);
+  });
+
+  test("an id is free again where its message is gone", () => {
+    const input = new ModelInput();
+    input.promptOf([Messages.of(call("c1"), result("c1"))]);
+    input.promptOf([Messages.of(user("hi"))]);
+    expect(input.usesCallId("c1")).toBe(false);
+  });
+});
+
+test("sections become one prompt, in their order", () => {
+  const prompt = new ModelInput().promptOf([Messages.of(system("s")), Messages.empty(), Messages.of(user("hi"))]);
+  expect(prompt.map(({ role }) => role)).toEqual(["system", "user"]);
+});
+
+test("a result without a name is given the one of its call", () => {
+  const prompt = new ModelInput().promptOf([Messages.of(call("c1"), result("c1"))]);
+  expect(prompt[1]?.content).toMatchObject([{ toolName: "search" }]);
+});
+
+test("what is stored is not changed by the repair of what is sent", () => {
+  const messages = Messages.of(user("hi"), call(""), result("c9"));
+  const before = JSON.stringify(messages);
+  new ModelInput().promptOf([messages]);
+  expect(JSON.stringify(messages)).toBe(before);
+});
