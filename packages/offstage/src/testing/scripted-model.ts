@@ -100,7 +100,7 @@ async function replyFor(script: Parameters<typeof scriptedModel>[0], request: Sc
   if (typeof script !== "function" && request.index >= script.length) {
     throw new OffstageError(
       "script-exhausted",
-      `The script has ${script.length} replies and the model was called for the ${request.index + 1}th time. Add a reply, or stop the run earlier.`,
+      `The model was called ${request.index + 1} times and its script has ${script.length} ${script.length === 1 ? "entry" : "entries"}. Add a reply, or stop the run earlier.`,
     );
   }
   const entry = typeof script === "function" ? script : (script[request.index] as ScriptEntry);

@@ -1,0 +1,183 @@
+import { describe, expect, test } from "vitest";
+import { assistant, system, toolCall, toolResult, user } from "../messages/makers.ts";
+import type { Message } from "../messages/message.ts";
+import type { ModelCallOptions, ModelStreamPart } from "../models/model.ts";
+import { promptMessage } from "../models/prompt.ts";
+import { replyOf } from "../models/reply.ts";
+import { readStream } from "../models/stream-reply.ts";
+import { type ScriptEntry, type ScriptedModel, scriptedModel } from "./scripted-model.ts";
+
+const asking = (...messages: readonly Message[]): ModelCallOptions => ({
+  prompt: (messages.length > 0 ? messages : [user("hi")]).map((message) => promptMessage(message, () => "search")),
+});
+const calling = (...ids: readonly string[]): Message =>
+  assistant(null, { toolCalls: ids.map((id) => toolCall(id, "search", { q: 1 })) });
+const reply = async (entry: ScriptEntry) => replyOf(await scriptedModel([entry]).doGenerate(asking()));
+
+async function streamed(model: ScriptedModel): Promise<ModelStreamPart[]> {
+  const { stream } = await model.doStream(asking());
+  const parts: ModelStreamPart[] = [];
+  for await (const part of stream as AsyncIterable<ModelStreamPart>) parts.push(part);
+  return parts;
+}
+
+describe("a reply may be", () => {
+  test("a text", async () => {
+    expect(await reply("hello")).toMatchObject({ text: "hello", calls: [], finishReason: "stop" });
+  });
+
+  test("text, reasoning, calls, usage and a finish reason", async () => {
+    const usage = { inputTokens: 7, outputTokens: 3, cachedInputTokens: 2, reasoningTokens: 1 };
+    const made = await reply({
+      ...{ text: "so", reasoning: "hm", usage, finishReason: "length" },
+      toolCalls: [{ name: "search", input: { q: 1 }, id: "mine" }],
+    });
+    expect(made).toMatchObject({
+      text: "so",
+      reasoning: "hm",
+      calls: [{ id: "mine", name: "search", arguments: '{"q":1}' }],
+      usage: { ...usage, totalTokens: 10 },
+      finishReason: "length",
+    });
+  });
+
+  test("broken arguments, as raw text", async () => {
+    const { calls } = await reply({ toolCalls: [{ name: "search", arguments: '{"q":' }] });
+    expect(calls[0]?.arguments).toBe('{"q":');
+  });
+
+  test("an error, which is thrown", async () => {
+    const error = new Error("overloaded");
+    await expect(reply(error)).rejects.toBe(error);
+    await expect(streamed(scriptedModel([error]))).rejects.toBe(error);
+  });
+
+  test("a function of the request, which may take its time", async () => {
+    const model = scriptedModel([async ({ messages, index }) => `${index}: ${messages[0]?.content}`]);
+    expect(replyOf(await model.doGenerate(asking(user("echo"))))).toMatchObject({ text: "0: echo" });
+  });
+
+  test("a function that gives an error", async () => {
+    await expect(reply(() => new Error("no"))).rejects.toThrow("no");
+  });
+});
+
+test("calls have an id of their own each, and finish for tool calls", async () => {
+  const model = scriptedModel(() => ({ toolCalls: [{ name: "a" }, { name: "b" }] }));
+  const replies = [replyOf(await model.doGenerate(asking())), replyOf(await model.doGenerate(asking()))];
+  const ids = replies.flatMap(({ calls }) => calls.map(({ id }) => id));
+  expect(new Set(ids).size).toBe(4);
+  expect(replies[0]?.finishReason).toBe("tool-calls");
+});
+
+test("one function may be the whole script", async () => {
+  const model = scriptedModel(({ index }) => `reply ${index}`);
+  await model.doGenerate(asking());
+  expect(replyOf(await model.doGenerate(asking())).text).toBe("reply 1");
+});
+
+describe("a stream", () => {
+  test("comes word by word", async () => {
+    const parts = await streamed(scriptedModel(["It is  sunny."]));
+    expect(parts.map(({ type, delta }) => delta ?? type)).toEqual([
+      "text-start",
+      "It ",
+      "is  ",
+      "sunny.",
+      "text-end",
+      "finish",
+    ]);
+  });
+
+  test("says what the generated reply says", async () => {
+    const entry = { text: " so\n", reasoning: "hm hm", toolCalls: [{ name: "search", input: { q: "ä b" } }] };
+    const generated = replyOf(await scriptedModel([entry]).doGenerate(asking()));
+    const { stream } = await scriptedModel([entry]).doStream(asking());
+    const deaf = { text: () => undefined, reasoning: () => undefined, toolInput: () => undefined };
+    expect(await readStream(stream, deaf)).toEqual(generated);
+  });
+
+  test("ends where the signal aborts", async () => {
+    const controller = new AbortController();
+    const { stream } = await scriptedModel(["one two three"]).doStream({ ...asking(), abortSignal: controller.signal });
+    const reading = async () => {
+      for await (const _ of stream as AsyncIterable<unknown>) controller.abort("enough");
+    };
+    await expect(reading()).rejects.toBe("enough");
+  });
+});
+
+describe("requests", () => {
+  test("are recorded in our own form", async () => {
+    const model = scriptedModel(["ok"]);
+    const sent = [system("s"), user("hi"), calling("c1"), toolResult("c1", "found", { name: "search" })];
+    await model.doGenerate({ ...asking(...sent), temperature: 0 });
+    expect(model.requests[0]?.messages).toEqual(sent);
+    expect(model.requests[0]).toMatchObject({ index: 0, options: { temperature: 0 } });
+  });
+
+  test("keep errors and images", async () => {
+    const model = scriptedModel(["ok"]);
+    const failed = toolResult("c1", "no", { name: "search", isError: true });
+    const image = user([{ type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }]);
+    await model.doGenerate(asking(image, calling("c1"), failed));
+    expect(model.requests[0]?.messages[2]).toEqual(failed);
+    expect(model.requests[0]?.messages[0]?.content).toMatchObject([{ type: "file", mediaType: "image/png" }]);
+  });
+
+  test("are counted and not kept where they are not to be recorded", async () => {
+    const model = scriptedModel(["ok"], { record: false });
+    await model.doGenerate(asking());
+    expect([model.requests.length, model.callCount]).toEqual([0, 1]);
+  });
+
+  test("after an abort are refused with its reason", async () => {
+    const model = scriptedModel(["ok"]);
+    await expect(model.doGenerate({ ...asking(), abortSignal: AbortSignal.abort("gone") })).rejects.toBe("gone");
+  });
+});
+
+describe("a request that a provider would refuse is refused", () => {
+  const refusals: readonly [string, readonly Message[]][] = [
+    ["a call without its result", [user("hi"), calling("c1")]],
+    ["a result without its call", [user("hi"), toolResult("c9", "found")]],
+    ["something between a call and its result", [calling("c1"), user("hi"), toolResult("c1", "found")]],
+    ["one of two results missing", [calling("c1", "c2"), toolResult("c1", "found")]],
+    ["two results of one call", [calling("c1"), toolResult("c1", "a"), toolResult("c1", "b")]],
+    ["an id that is used again", [calling("c1"), toolResult("c1", "a"), calling("c1"), toolResult("c1", "b")]],
+    ["an empty id", [calling(""), toolResult("", "found")]],
+    ["an assistant message that says nothing", [user("hi"), assistant("")]],
+  ];
+
+  test.for(refusals)("%s", async ([, messages]) => {
+    const violation = expect.objectContaining({ code: "script-violation" });
+    await expect(scriptedModel(["ok"]).doGenerate(asking(...messages))).rejects.toThrow(violation);
+    await expect(scriptedModel(["ok"]).doStream(asking(...messages))).rejects.toThrow(violation);
+  });
+
+  test("no messages at all", async () => {
+    await expect(scriptedModel(["ok"]).doGenerate({ prompt: [] })).rejects.toThrow("it has no messages");
+  });
+
+  test("with an outline of what was sent", async () => {
+    const sent = asking(user("hi"), calling("c1", "c2"), toolResult("c1", "found"));
+    await expect(scriptedModel(["ok"]).doGenerate(sent)).rejects.toThrow("user, assistant[c1 c2], tool(c1)");
+  });
+});
+
+test("a script that runs out says so", async () => {
+  const model = scriptedModel(["only one"]);
+  await model.doGenerate(asking());
+  await expect(model.doGenerate(asking())).rejects.toThrow(
+    expect.objectContaining({
+      code: "script-exhausted",
+      message: "The model was called 2 times and its script has 1 entry. Add a reply, or stop the run earlier.",
+    }),
+  );
+});
+
+test("a model has the names it is given", () => {
+  const { modelId, provider } = scriptedModel([]);
+  expect([modelId, provider]).toEqual(["scripted", "offstage"]);
+  expect(scriptedModel([], { modelId: "m", provider: "p" })).toMatchObject({ modelId: "m", provider: "p" });
+});
