@@ -66,6 +66,7 @@ function legacyPart(part: object): object {
 function bareData(data: unknown): unknown {
   if (!isObject(data)) return data;
   if (data.type === "text") return Buffer.from(String(data.text)).toString("base64");
+  if (data.type === "reference") return Object.values(data.reference as Fields)[0];
   return data.type === "url" ? data.url : data.data;
 }
 
