@@ -52,6 +52,12 @@ describe("one rule decides", () => {
     });
   });
 
+  test("a limit that is reached with an answer which nobody sends back leaves the run answered", () => {
+    expect(rule([stepLimit(1), toolCallPresence()], state)).toMatchObject({
+      outcome: { status: "completed", reason: "answered" },
+    });
+  });
+
   test("a verdict may say how the run ends", () => {
     const failing = saying("x", verdict("forbid", { status: "failed" }));
     expect(rule([failing], state)).toMatchObject({ outcome: { status: "failed" } });
@@ -96,6 +102,7 @@ describe("the order of criteria does not matter", () => {
         message: fc.constantFrom("one", "two"),
         status: fc.constantFrom("completed" as const, "stopped" as const, "failed" as const),
         feedback: fc.constantFrom("p", "q"),
+        isLimit: fc.boolean(),
       },
       { requiredKeys: ["decision", "reason", "message"] },
     ),

@@ -97,8 +97,8 @@ function rank(verdict: NamedVerdict): string {
   return `${verdict.status === "failed" || verdict.feedback !== undefined ? 0 : 1} ${sortKey(verdict)}`;
 }
 
-function sortKey({ criterion, decision, reason, message, status, feedback }: NamedVerdict): string {
-  return JSON.stringify([criterion, decision, reason, message, status, feedback]);
+function sortKey({ criterion, decision, reason, message, status, feedback, isLimit }: NamedVerdict): string {
+  return JSON.stringify([criterion, decision, reason, message, status, feedback, isLimit]);
 }
 
 function outcomeOf(verdict: NamedVerdict, status: Outcome["status"], verdicts: readonly NamedVerdict[]): Outcome {
