@@ -2,11 +2,13 @@
 import { OffstageError } from "../errors.ts";
 import { openStoreOn, type Store } from "./store.ts";
 import type { CoreOptions } from "./store-core.ts";
-import { drivers, type SqliteOptions } from "./stores/index.ts";
+import { drivers, type PostgresOptions, type RedisOptions, type SqliteOptions } from "./stores/index.ts";
 
 /** What every store can be told. */
 export type StoreOptions = CoreOptions;
 export type SqliteStoreOptions = SqliteOptions & StoreOptions;
+export type PostgresStoreOptions = PostgresOptions & StoreOptions;
+export type RedisStoreOptions = RedisOptions & StoreOptions;
 
 /** A store in a SQLite file. */
 export interface SqliteStore extends Store {
@@ -27,12 +29,26 @@ export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
     await store.ready();
     await (await driver.load()).backup(path);
   };
-  return { ...store, backup };
+  return Object.assign(store, { backup });
+}
+
+/** A store in a Postgres database. Needs the package "pg", or a pool. */
+export function postgresStore(options: PostgresStoreOptions): Store {
+  return openStoreOn(drivers.postgres(options), options);
+}
+
+/** A store on a Redis server. Needs the package "@redis/client", or a client. */
+export function redisStore(options: RedisStoreOptions): Store {
+  return openStoreOn(drivers.redis(options), options);
 }
 
 const schemes: Readonly<Record<string, (url: string, options: StoreOptions) => Store>> = {
   memory: (_, options) => memoryStore(options),
   sqlite: (url, options) => sqliteStore({ ...options, path: pathOf(url) }),
+  postgres: (url, options) => postgresStore({ ...options, url }),
+  postgresql: (url, options) => postgresStore({ ...options, url }),
+  redis: (url, options) => redisStore({ ...options, url }),
+  rediss: (url, options) => redisStore({ ...options, url }),
 };
 
 /** The store at an address: "sqlite:./offstage.db", "postgres://…", "redis://…" or "memory:". */

@@ -43,7 +43,9 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
   };
 
   return {
-    name: driver.name,
+    get name() {
+      return driver.name;
+    },
     ready,
     open: () => driver.open(),
     prepare: (version) => driver.prepare(version),

@@ -35,18 +35,33 @@ export async function listSessions(
   { context }: SessionCells,
   options: ListSessionsOptions = {},
 ): Promise<SessionInfo[]> {
-  const limit = checkLimit(options.limit);
-  if (limit === 0) return [];
-  const { before } = options;
-  const range = {
-    reverse: true,
-    ...(limit === undefined ? {} : { limit }),
-    ...(before === undefined ? {} : { before }),
-  };
+  const limit = checkLimit(options.limit) ?? Number.POSITIVE_INFINITY;
+  const found: SessionInfo[] = [];
+  let { before } = options;
+  while (found.length < limit) {
+    const size = limit - found.length;
+    const page = await readPage(context, size, before);
+    found.push(...page.sessions);
+    if (page.last === undefined) break;
+    before = page.last;
+  }
+  return found;
+}
+
+interface SessionPage {
+  readonly sessions: readonly SessionInfo[];
+  /** The last key of a page that was full. */
+  readonly last: string | undefined;
+}
+
+async function readPage(context: StoreContext, size: number, before: string | undefined): Promise<SessionPage> {
+  const limit = Number.isFinite(size) ? { limit: size } : {};
+  const range = { reverse: true, ...limit, ...(before === undefined ? {} : { before }) };
   const rows = await context.driver.read(context.lists.activity, range);
   const ids = rows.map(({ value }) => String(parseJson(value)));
   const heads = await context.driver.get(ids.map((id) => ({ list: context.lists.head(id), key: "head" })));
-  return heads.flatMap((row, index) => readHead(context, row, rows[index]?.key ?? "") ?? []);
+  const sessions = heads.flatMap((row, index) => readHead(context, row, rows[index]?.key ?? "") ?? []);
+  return { sessions, last: rows.length === size ? rows.at(-1)?.key : undefined };
 }
 
 // A head that expired or cannot be read leaves a gap in the list, not an error.
@@ -87,13 +102,18 @@ export function deleteSession(cell: SessionCell): Promise<boolean> {
 }
 
 async function everythingOf(cell: SessionCell, head: SessionHead): Promise<Write[]> {
+  const lists = await listsOf(cell);
+  return [...lists.map((list) => ({ list })), { list: cell.context.lists.activity, key: activityKey(head) }];
+}
+
+/** All lists that belong to a session. */
+export async function listsOf(cell: SessionCell): Promise<string[]> {
   const { lists } = cell.context;
   const runs = await readRunRows(cell);
   const traceIds = new Set(runs.flatMap(({ traceId }) => traceId ?? []));
   return [
-    ...Object.values(cell.lists).map((list) => ({ list })),
-    { list: lists.activity, key: activityKey(head) },
-    ...runs.map(({ runId }) => ({ list: lists.run(runId) })),
-    ...Array.from(traceIds, (id) => ({ list: lists.trace(id) })),
+    ...Object.values(cell.lists),
+    ...runs.map(({ runId }) => lists.run(runId)),
+    ...Array.from(traceIds, lists.trace),
   ];
 }

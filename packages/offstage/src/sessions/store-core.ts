@@ -20,6 +20,8 @@ export interface CoreOptions {
 }
 
 export interface StoreCore {
+  /** The driver as it was given. */
+  readonly bare: StoreDriver;
   readonly driver: OpenedDriver;
   readonly cells: SessionCells;
   ready(): Promise<void>;
@@ -52,7 +54,7 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCor
     const known = cores.get(name);
     if (known !== undefined) return known;
     const cells = sessionCells({ ...shared, lists: listNames(name), recent: {} });
-    const core = { driver, cells, ready: driver.ready, namespace: coreOf, close };
+    const core = { bare, driver, cells, ready: driver.ready, namespace: coreOf, close };
     cores.set(name, core);
     return core;
   };

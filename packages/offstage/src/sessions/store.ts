@@ -14,8 +14,12 @@ import type { StoreDriver } from "./store-driver.ts";
 import { storedJournal } from "./stored-journal.ts";
 import { type Violation, verifyStore } from "./verify-store.ts";
 
+/** Where a store keeps its driver, for wrappers. */
+export const storeDriver: unique symbol = Symbol.for("offstage.driver");
+
 /** An open store. */
 export interface Store extends AsyncDisposable {
+  readonly [storeDriver]: StoreDriver;
   /** How errors call it. */
   readonly name: string;
   /** Opens the place now rather than on first use; rejects with what is wrong with it. */
@@ -64,10 +68,14 @@ export function openStoreOn(driver: StoreDriver, options: CoreOptions = {}): Sto
   return storeOf(openCore(driver, options));
 }
 
-function storeOf(core: StoreCore): Store {
+/** The face of a core. */
+export function storeOf(core: StoreCore): Store {
   const { cells } = core;
   return {
-    name: core.driver.name,
+    [storeDriver]: core.bare,
+    get name() {
+      return core.driver.name;
+    },
     ready: core.ready,
     session: (id) => new PersistentSession(cells, id),
     sessions: {

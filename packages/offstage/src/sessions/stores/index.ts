@@ -1,24 +1,31 @@
 // The list of back ends. Each is loaded when it is first used; to add one is to add a file and a line here.
 import type { StoreDriver } from "../store-driver.ts";
+import type { PostgresOptions } from "./postgres.ts";
+import type { RedisOptions } from "./redis.ts";
 import type { SqliteDriver, SqliteOptions } from "./sqlite.ts";
 
+export type { PostgresOptions, PostgresPool, PostgresQuery } from "./postgres.ts";
+export type { RedisClient, RedisOptions } from "./redis.ts";
 export type { SqliteOptions } from "./sqlite.ts";
 
 export const drivers = {
-  memory: (): StoreDriver =>
-    lazyDriver("the store in memory", async () => (await import("./memory.ts")).memoryDriver()),
+  memory: (): LazyDriver => lazy("the store in memory", async () => (await import("./memory.ts")).memoryDriver()),
   sqlite: (options: SqliteOptions = {}): LazyDriver<SqliteDriver> =>
-    lazyDriver(`SQLite at "${options.path ?? "offstage.db"}"`, async () =>
+    lazy(`SQLite at "${options.path ?? "offstage.db"}"`, async () =>
       (await import("./sqlite.ts")).sqliteDriver(options),
     ),
+  postgres: (options: PostgresOptions): LazyDriver =>
+    lazy("Postgres", async () => (await import("./postgres.ts")).postgresDriver(options)),
+  redis: (options: RedisOptions): LazyDriver =>
+    lazy("Redis", async () => (await import("./redis.ts")).redisDriver(options)),
 } as const;
 
 /** A driver whose module is imported when it is opened. */
-export interface LazyDriver<D extends StoreDriver> extends StoreDriver {
+export interface LazyDriver<D extends StoreDriver = StoreDriver> extends StoreDriver {
   load(): Promise<D>;
 }
 
-function lazyDriver<D extends StoreDriver>(name: string, make: () => Promise<D>): LazyDriver<D> {
+function lazy<D extends StoreDriver>(name: string, make: () => Promise<D>): LazyDriver<D> {
   let loading: Promise<D> | undefined;
   let driver: D | undefined;
   const load = async (): Promise<D> => {
@@ -29,7 +36,9 @@ function lazyDriver<D extends StoreDriver>(name: string, make: () => Promise<D>)
   const call = <T>(work: (driver: D) => Promise<T>): Promise<T> =>
     driver === undefined ? load().then(work) : work(driver);
   return {
-    name,
+    get name() {
+      return driver?.name ?? name;
+    },
     load,
     open: () => call((loaded) => loaded.open()),
     prepare: (version) => call((loaded) => loaded.prepare(version)),

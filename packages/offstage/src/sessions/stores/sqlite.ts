@@ -33,6 +33,7 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
     name,
     open: () =>
       guard(() => {
+        database?.close();
         const found = openFile({ ...options, path });
         database = found.database;
         if (found.version > 0) rows = rowsOf(database);

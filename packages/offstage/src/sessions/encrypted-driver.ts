@@ -1,0 +1,87 @@
+// Encrypted driver: any driver whose values are sealed before they leave the process. Names of lists and keys stay readable.
+import { OffstageError } from "../errors.ts";
+import { type EncryptionOptions, type Sealer, sealerOf } from "./sealer.ts";
+import type { Check, Commit, Row, StoreDriver, Write } from "./store-driver.ts";
+
+// One row per key, so that a wrong key is told from a damaged row.
+const proofList = "e";
+const proofText = "offstage";
+
+/** The driver with AES-256-GCM around it. Each value is bound to its place: tenant, session and position. */
+export function encryptedDriver(driver: StoreDriver, options: EncryptionOptions): StoreDriver {
+  const sealer = sealerOf(options);
+  const opened = (list: string, row: Row | undefined): Row | undefined => row && unsealed(sealer, list, row);
+  const sealed = <W extends Write | Check>(write: W): W => {
+    if (write.key === undefined || write.value === undefined) return write;
+    return { ...write, value: sealer.seal(`${write.list} ${write.key}`, write.value) };
+  };
+  return {
+    get name() {
+      return driver.name;
+    },
+    open: async () => {
+      const version = await driver.open();
+      if (version > 0) await prove(driver, sealer);
+      return version;
+    },
+    prepare: async (version) => {
+      await driver.prepare(version);
+      await prove(driver, sealer);
+    },
+    get: async (places) => {
+      const rows = await driver.get(places);
+      return rows.map((row, index) => opened(places[index]?.list ?? "", row));
+    },
+    read: async (list, range) => (await driver.read(list, range)).flatMap((row) => opened(list, row) ?? []),
+    commit: async ({ label, checks, writes }) => {
+      const commit = { label, checks: checks.map(sealed), writes: writes.map(sealed) };
+      const refused = await driver.commit(commit);
+      return refused && again(driver, { sealer, refused, checks, commit });
+    },
+    close: () => driver.close(),
+  };
+}
+
+function unsealed(sealer: Sealer, list: string, { key, value, damaged }: Row): Row {
+  const text = damaged ? undefined : sealer.open(`${list} ${key}`, value);
+  return text === undefined ? { key, value: "", damaged: true } : { key, value: text };
+}
+
+interface Refusal {
+  readonly sealer: Sealer;
+  readonly refused: readonly (Row | undefined)[];
+  readonly checks: readonly Check[];
+  readonly commit: Commit;
+}
+
+// A row that was sealed with an earlier key says the same and reads otherwise: then the check is repeated as it reads.
+async function again(
+  driver: StoreDriver,
+  { sealer, refused, checks, commit }: Refusal,
+): Promise<(Row | undefined)[] | undefined> {
+  const current = refused.map((row, index) => row && unsealed(sealer, checks[index]?.list ?? "", row));
+  if (checks.some(({ value }, index) => value !== current[index]?.value || current[index]?.damaged)) return current;
+  const asRead = checks.map(({ list, key }, index) => ({ list, key, value: refused[index]?.value }));
+  const still = await driver.commit({ ...commit, checks: asRead });
+  return still?.map((row, index) => row && unsealed(sealer, checks[index]?.list ?? "", row));
+}
+
+async function prove(driver: StoreDriver, sealer: Sealer): Promise<void> {
+  const place = { list: proofList, key: sealer.keyId };
+  const known = (await driver.read(proofList)).filter((row) => sealer.knows(row.key));
+  for (const row of known) {
+    if (sealer.open(`${proofList} ${row.key}`, row.value) !== proofText) throw wrongKey(driver.name, row.key);
+  }
+  if (known.some(({ key }) => key === sealer.keyId)) return;
+  const value = sealer.seal(`${proofList} ${sealer.keyId}`, proofText);
+  await driver.commit({
+    label: "store.migrate",
+    checks: [{ ...place, value: undefined }],
+    writes: [{ ...place, value }],
+  });
+}
+
+function wrongKey(name: string, keyId: string): OffstageError {
+  const message = `The key "${keyId}" is not the one that ${name} was encrypted with. Nothing was changed.`;
+  return new OffstageError("wrong-key", message);
+}

@@ -1,0 +1,148 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { sessionStoreContract } from "../testing/session-store-contract.ts";
+import { turn } from "../testing/store-claims/claim.ts";
+import { encryptedStore } from "./encrypted-store.ts";
+import type { Store } from "./store.ts";
+import { openStoreOn, storeDriver } from "./store.ts";
+import type { Row, StoreDriver } from "./store-driver.ts";
+import { memoryDriver } from "./stores/memory.ts";
+
+const key = randomBytes(32);
+const secret = "the secret word";
+
+function open(
+  driver: StoreDriver = memoryDriver(),
+  options: Partial<Parameters<typeof encryptedStore>[1]> = {},
+): Store {
+  return encryptedStore(openStoreOn(driver), { key, ...options });
+}
+
+async function put(driver: StoreDriver, list: string, row: Row): Promise<void> {
+  await driver.commit({ label: "session.add", checks: [], writes: [{ list, key: row.key, value: row.value }] });
+}
+
+describe("the contract of every store", () => {
+  for (const { name, run } of sessionStoreContract(() => open())) test(name, run);
+});
+
+test("no text reaches the driver", async () => {
+  const driver = memoryDriver();
+  const values: string[] = [];
+  const watched: StoreDriver = {
+    ...driver,
+    commit: (commit) => {
+      for (const { value } of commit.writes) values.push(value ?? "");
+      return driver.commit(commit);
+    },
+  };
+  const store = open(watched);
+  await store.session("a").addItem({ role: "user", content: secret });
+  await turn(store, "a", secret);
+  expect(values.length).toBeGreaterThan(10);
+  for (const value of values) expect(value).not.toContain("secret");
+});
+
+test("a wrong key is told, and nothing is changed", async () => {
+  const driver = memoryDriver();
+  await open(driver).session("a").addItem({ role: "user", content: secret });
+  const before = await driver.read("m//a");
+  await expect(
+    open(driver, { key: randomBytes(32) })
+      .session("a")
+      .getItems(),
+  ).rejects.toMatchObject({ code: "wrong-key" });
+  await expect(
+    open(driver, { key: randomBytes(32) })
+      .session("a")
+      .clearSession(),
+  ).rejects.toMatchObject({ code: "wrong-key" });
+  await expect(
+    open(driver, { key: randomBytes(32), keyId: "2" })
+      .session("a")
+      .getItems(),
+  ).rejects.toMatchObject({ code: "wrong-key" });
+  expect(await driver.read("m//a")).toEqual(before);
+  expect(await open(driver).session("a").getItemCount()).toBe(1);
+});
+
+test("a value moved to another position, session or tenant is found out", async () => {
+  const driver = memoryDriver();
+  const reported: string[] = [];
+  const store = open(driver, { onError: (error) => reported.push(error.code) });
+  for (const tenant of ["", "other"]) {
+    for (const id of ["a", "b"]) {
+      await store
+        .namespace(tenant)
+        .session(id)
+        .addItems([0, 1, 2].map((n) => ({ role: "user", content: `${tenant} ${id} ${n}` })));
+    }
+  }
+  const [first, second] = (await driver.read("m//a")) as [Row, Row];
+  await put(driver, "m//a", { ...second, value: first.value });
+  await put(driver, "m//b", first);
+  await put(driver, "m/other/a", first);
+  expect(await store.session("a").getItems()).toHaveLength(2);
+  expect(await store.session("b").getItems()).toHaveLength(2);
+  expect(await store.namespace("other").session("a").getItems()).toHaveLength(2);
+  expect(reported).toEqual(["store-corrupt", "store-corrupt", "store-corrupt"]);
+  const [head] = (await driver.read("h//a")) as [Row];
+  await put(driver, "h//b", head);
+  await expect(open(driver).session("b").getItemCount()).rejects.toMatchObject({ code: "store-corrupt" });
+});
+
+test("each of a thousand flipped bits is found out", async () => {
+  const driver = memoryDriver();
+  let reported = 0;
+  const store = open(driver, { onError: () => reported++ });
+  await store.session("a").addItem({ role: "user", content: secret.repeat(20) });
+  const [row] = (await driver.read("m//a")) as [Row];
+  const bytes = Buffer.from(row.value, "latin1");
+  let seen = 0;
+  for (let n = 0; n < 1_000; n++) {
+    const flipped = Buffer.from(bytes);
+    const at = Math.floor(Math.random() * bytes.length);
+    flipped[at] = (flipped[at] ?? 0) ^ (1 << Math.floor(Math.random() * 7));
+    await put(driver, "m//a", { ...row, value: flipped.toString("latin1") });
+    const items = await store
+      .session("a")
+      .getItems()
+      .catch(() => []);
+    seen += items.length;
+  }
+  expect(seen).toBe(0);
+  expect(reported).toBeGreaterThan(900);
+  await put(driver, "m//a", row);
+  expect(await store.session("a").getItemCount()).toBe(1);
+});
+
+test("keys are rotated: old rows are read, written rows use the new key, and in the end the old one can go", async () => {
+  const driver = memoryDriver();
+  await turn(open(driver, { keyId: "old" }), "a", 1);
+  const next = randomBytes(32).toString("hex");
+  const both = encryptedStore(openStoreOn(driver), { key: next, keyId: "new", earlierKeys: { old: key } });
+  await turn(both, "a", 2);
+  expect(await both.session("a").getItemCount()).toBe(4);
+  const fresh = open(driver, { key: next, keyId: "new" });
+  await expect(fresh.session("a").getItems()).rejects.toMatchObject({ code: "wrong-key" });
+  expect(await both.rotate()).toBeGreaterThan(8);
+  const rotated = open(driver, { key: next, keyId: "new" });
+  expect((await rotated.session("a").getItems()).map(({ content }) => content)).toEqual([
+    "question 1",
+    "answer 1",
+    "question 2",
+    "answer 2",
+  ]);
+  expect(await rotated.verify()).toEqual([]);
+});
+
+test("a key must have 32 bytes, and its id must be plain", () => {
+  for (const options of [{ key: "short" }, { key: randomBytes(16) }, { key, keyId: "a.b" }, { key, keyId: "" }]) {
+    expect(() => encryptedStore(openStoreOn(memoryDriver()), options)).toThrow(/key/i);
+  }
+});
+
+test("the driver beneath is the one that was given", () => {
+  const driver = memoryDriver();
+  expect(openStoreOn(driver)[storeDriver]).toBe(driver);
+});

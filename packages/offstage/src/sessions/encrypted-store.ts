@@ -1,0 +1,43 @@
+// Encrypted store: a store whose texts are sealed at rest, and the rotation of its keys.
+import { encryptedDriver } from "./encrypted-driver.ts";
+import type { EncryptionOptions } from "./sealer.ts";
+import type { SessionCells } from "./session-cells.ts";
+import { listSessions, listsOf } from "./session-list.ts";
+import { type Store, storeDriver, storeOf } from "./store.ts";
+import { type CoreOptions, openCore } from "./store-core.ts";
+
+export type EncryptedStoreOptions = EncryptionOptions & CoreOptions;
+
+/** A store whose texts are encrypted. */
+export interface EncryptedStore extends Store {
+  /** Seals every row of this namespace with the current key, and gives their number. Earlier keys can go afterwards. */
+  rotate(): Promise<number>;
+}
+
+/**
+ * The same store with its texts encrypted (AES-256-GCM), each bound to its tenant, session and position. Ids of
+ * sessions, runs and traces stay readable, for they are what rows are found by. Use it in place of the store beneath;
+ * closing it closes that one.
+ */
+export function encryptedStore(store: Store, options: EncryptedStoreOptions): EncryptedStore {
+  const core = openCore(encryptedDriver(store[storeDriver], options), options);
+  return Object.assign(storeOf(core), { rotate: () => rotate(core.cells) });
+}
+
+async function rotate(cells: SessionCells): Promise<number> {
+  let count = await rotateList(cells, cells.context.lists.activity);
+  for (const { sessionId } of await listSessions(cells)) {
+    for (const list of await listsOf(cells.of(sessionId))) count += await rotateList(cells, list);
+  }
+  return count;
+}
+
+// A row that somebody changes meanwhile is sealed with the current key by that change.
+async function rotateList({ context: { driver } }: SessionCells, list: string): Promise<number> {
+  const rows = (await driver.read(list)).filter((row) => !row.damaged);
+  for (const { key, value } of rows) {
+    const row = { list, key, value };
+    await driver.commit({ label: "store.migrate", checks: [row], writes: [row] });
+  }
+  return rows.length;
+}

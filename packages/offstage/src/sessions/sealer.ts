@@ -1,0 +1,88 @@
+// Sealer: text encrypted and authenticated under a key and a place. No storage; see encrypted-driver.ts.
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
+import { OffstageError } from "../errors.ts";
+
+export interface EncryptionOptions {
+  /** The key that writes: 32 bytes, or the same as hex or base64 text. */
+  readonly key: Uint8Array | string;
+  /** The name of that key, kept beside what it sealed. Default "1". */
+  readonly keyId?: string;
+  /** Earlier keys by name, so that what they sealed can still be read. */
+  readonly earlierKeys?: Readonly<Record<string, Uint8Array | string>>;
+}
+
+export interface Sealer {
+  readonly keyId: string;
+  knows(keyId: string): boolean;
+  /** The same text at the same place gives the same result, so that values can be compared without opening them. */
+  seal(place: string, text: string): string;
+  /** The text, or undefined where it was not sealed so, at this place, with a key we have. Throws on an unknown key. */
+  open(place: string, sealed: string): string | undefined;
+}
+
+interface Keys {
+  readonly cipher: Uint8Array;
+  readonly nonce: Uint8Array;
+}
+
+const form = /^1\.([\w-]{1,64})\.([\w-]{16})\.([\w-]{22,})$/;
+
+export function sealerOf({ key, keyId = "1", earlierKeys = {} }: EncryptionOptions): Sealer {
+  const all = new Map(Object.entries({ ...earlierKeys, [keyId]: key }).map(([id, each]) => [id, keysOf(id, each)]));
+  const current = all.get(keyId) as Keys;
+  return {
+    keyId,
+    knows: (id) => all.has(id),
+    seal: (place, text) => `1.${keyId}.${encrypt(current, place, text)}`,
+    open: (place, sealed) => {
+      const [, id = "", nonce = "", body = ""] = form.exec(sealed) ?? [];
+      if (id === "") return undefined;
+      const keys = all.get(id);
+      if (keys === undefined) throw unknownKey(id);
+      return decrypt(keys, place, { nonce, body });
+    },
+  };
+}
+
+// The nonce follows from place and text: it repeats only where the result may repeat too.
+function encrypt({ cipher: key, nonce: nonceKey }: Keys, place: string, text: string): string {
+  const nonce = createHmac("sha256", nonceKey).update(`${place}\0${text}`).digest().subarray(0, 12);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(place));
+  const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+  return `${nonce.toString("base64url")}.${body.toString("base64url")}`;
+}
+
+function decrypt(
+  { cipher: key }: Keys,
+  place: string,
+  sealed: { readonly nonce: string; readonly body: string },
+): string | undefined {
+  const nonce = Buffer.from(sealed.nonce, "base64url");
+  const body = Buffer.from(sealed.body, "base64url");
+  // Bits that base64 ignores could be changed unnoticed.
+  if (nonce.toString("base64url") !== sealed.nonce || body.toString("base64url") !== sealed.body) return undefined;
+  const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: 16 }).setAAD(Buffer.from(place));
+  decipher.setAuthTag(body.subarray(-16));
+  try {
+    return decipher.update(body.subarray(0, -16), undefined, "utf8") + decipher.final("utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function keysOf(id: string, key: Uint8Array | string): Keys {
+  if (!/^[\w-]{1,64}$/.test(id)) throw invalid(`A key id is 1 to 64 letters, digits, "_" or "-"; found "${id}".`);
+  const bytes = typeof key === "string" ? Buffer.from(key, /^[0-9a-f]{64}$/i.test(key) ? "hex" : "base64") : key;
+  if (bytes.length !== 32) throw invalid(`The key "${id}" must have 32 bytes; found ${bytes.length}.`);
+  const derive = (purpose: string): Uint8Array => new Uint8Array(hkdfSync("sha256", bytes, "offstage", purpose, 32));
+  return { cipher: derive("cipher"), nonce: derive("nonce") };
+}
+
+function invalid(message: string): OffstageError {
+  return new OffstageError("invalid-argument", message);
+}
+
+function unknownKey(id: string): OffstageError {
+  const message = `A row was encrypted with the key "${id}", which was not given. Add it to "earlierKeys"; nothing was changed.`;
+  return new OffstageError("wrong-key", message);
+}

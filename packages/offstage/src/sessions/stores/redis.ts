@@ -1,0 +1,194 @@
+// Redis: rows in hashes, through the optional package "@redis/client" or a client of the caller's. As durable as the server is set to be.
+import { createHash } from "node:crypto";
+import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
+import type { Check, Commit, Row, RowRange, StoreDriver, Write } from "../store-driver.ts";
+import { commitScript, getScript, readScript } from "./redis/scripts.ts";
+
+export interface RedisOptions {
+  /** redis://user:password@host:port/database. A client is made for it, and closed with the store. */
+  readonly url?: string;
+  /** A connected client of the caller's, "@redis/client" or "ioredis"; it is used and never closed. */
+  readonly client?: RedisClient;
+  /** What every key begins with, in braces, so that a cluster keeps them together. Default "offstage". */
+  readonly prefix?: string;
+  /** Sessions go when they were not written for so long. Default: they stay. */
+  readonly ttlMs?: number;
+}
+
+/** As much of a client as a store needs: one of the two ways to send any command. */
+export type RedisClient =
+  | { sendCommand(args: string[]): Promise<unknown> }
+  | { call(command: string, ...args: string[]): Promise<unknown> };
+
+type Send = (...args: string[]) => Promise<unknown>;
+
+/** The back end on a Redis server. */
+export function redisDriver(options: RedisOptions): StoreDriver {
+  const { prefix = "offstage", ttlMs } = options;
+  const name = nameOf(options);
+  let connecting: Promise<Connection> | undefined;
+  const send: Send = async (...args) => {
+    try {
+      connecting ??= connect(options).catch((error) => {
+        connecting = undefined;
+        throw error;
+      });
+      return await (await connecting).send(...args);
+    } catch (error) {
+      if (isOffstageError(error) || !isConnectionError(error)) throw typedError(error, name);
+      throw new OffstageError("store-connection", `${name} cannot be reached. (${messageOf(error)})`, { cause: error });
+    }
+  };
+  const hash = (list: string): string => `{${prefix}}:h:${list}`;
+  const keys = (list: string): string[] => [hash(list), `{${prefix}}:z:${list}`];
+  const schema = `{${prefix}}:schema`;
+  return {
+    name,
+    open: async () => versionOf(await send("GET", schema), name),
+    prepare: async (version) => {
+      await send("SET", schema, String(version));
+    },
+    get: async (places) => {
+      if (places.length === 0) return [];
+      const args = places.map(({ key }) => key);
+      const values = (await run(
+        send,
+        getScript,
+        places.map(({ list }) => hash(list)),
+        args,
+      )) as (string | null)[];
+      return places.map(({ key }, index) => rowOf(key, values[index]));
+    },
+    read: async (list, range = {}) => {
+      const flat = (await run(send, readScript, keys(list), boundsOf(range))) as string[];
+      return Array.from({ length: flat.length / 2 }, (_, n) => ({
+        key: flat[2 * n] ?? "",
+        value: flat[2 * n + 1] ?? "",
+      }));
+    },
+    commit: async (commit) => {
+      const { places, args } = commitArgs(commit, ttlMs);
+      const [outcome, ...current] = (await run(send, commitScript, places.flatMap(keys), args)) as (string | null)[];
+      return outcome === "done" ? undefined : commit.checks.map(({ key }, index) => rowOf(key, current[index]));
+    },
+    close: async () => {
+      const connection = await connecting?.catch(() => undefined);
+      await connection?.end?.();
+    },
+  };
+}
+
+function rowOf(key: string, value: string | null | undefined): Row | undefined {
+  return typeof value === "string" ? { key, value } : undefined;
+}
+
+function versionOf(found: unknown, name: string): number {
+  const version = Number(found ?? 0);
+  if (Number.isSafeInteger(version)) return version;
+  throw new OffstageError("store-foreign", `${name} has keys of another program under our names. Use another prefix.`);
+}
+
+function boundsOf({ from, before, limit = -1, reverse = false }: RowRange): string[] {
+  const low = from === undefined ? "-" : `[${from}`;
+  const high = before === undefined ? "+" : `(${before}`;
+  return reverse ? ["reverse", high, low, String(limit)] : ["forward", low, high, String(limit)];
+}
+
+// Each list takes two keys, hence the places are odd: 1, 3, 5 …
+function commitArgs({ checks, writes }: Commit, ttlMs: number | undefined): { places: string[]; args: string[] } {
+  const places = [...new Set([...checks, ...writes].map(({ list }) => list))];
+  const at = new Map(places.map((list, index) => [list, String(2 * index + 1)]));
+  const checkArgs = ({ list, key, value }: Check): string[] => [
+    at.get(list) ?? "",
+    key,
+    value === undefined ? "0" : "1",
+    value ?? "",
+  ];
+  const writeArgs = ({ list, key, value }: Write): string[] => {
+    const kind = key === undefined ? "list" : value === undefined ? "row" : "put";
+    return [at.get(list) ?? "", kind, key ?? "", value ?? ""];
+  };
+  const ttl = ttlMs === undefined ? "" : String(Math.trunc(ttlMs));
+  const args = [
+    ttl,
+    String(checks.length),
+    ...checks.flatMap(checkArgs),
+    String(writes.length),
+    ...writes.flatMap(writeArgs),
+  ];
+  return { places, args };
+}
+
+async function run(send: Send, script: string, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+  const sha = createHash("sha1").update(script).digest("hex");
+  try {
+    return await send("EVALSHA", sha, String(keys.length), ...keys, ...args);
+  } catch (error) {
+    if (!messageOf(error).includes("NOSCRIPT")) throw error;
+    return send("EVAL", script, String(keys.length), ...keys, ...args);
+  }
+}
+
+interface Connection {
+  readonly send: Send;
+  /** Closes a client of ours; a caller's has none. */
+  end?(): Promise<void>;
+}
+
+async function connect({ url, client }: RedisOptions): Promise<Connection> {
+  if (client !== undefined) return { send: sender(client) };
+  const { createClient } = await loadPackage();
+  let isConnected = false;
+  const reconnectStrategy = (retries: number): number | false => (isConnected ? Math.min(retries * 50, 1_000) : false);
+  const own = createClient({
+    ...(url === undefined ? {} : { url }),
+    disableOfflineQueue: true,
+    socket: { reconnectStrategy, connectTimeout: 5_000 },
+  });
+  // The command that fails tells of it; the client reconnects by itself.
+  own.on("error", () => {});
+  await own.connect();
+  isConnected = true;
+  return { send: sender(own), end: async () => own.destroy() };
+}
+
+function sender(client: RedisClient): Send {
+  if ("sendCommand" in client) return (...args) => client.sendCommand(args);
+  return (command = "", ...args) => client.call(command, ...args);
+}
+
+async function loadPackage(): Promise<typeof import("@redis/client")> {
+  try {
+    return await import("@redis/client");
+  } catch (cause) {
+    const message = 'A Redis store needs the package "@redis/client": npm install @redis/client';
+    throw new OffstageError("missing-package", message, { cause });
+  }
+}
+
+function isConnectionError(error: unknown): boolean {
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  const words = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)|closed|offline|connect|timeout|disconnect/i;
+  return /^E[A-Z]+$/.test(String(code)) || words.test(`${messageOf(error)} ${String(name)}`);
+}
+
+function typedError(error: unknown, name: string): Error {
+  if (isOffstageError(error)) return error;
+  const message = messageOf(error);
+  if (message.includes("NOSCRIPT")) return error as Error;
+  const say = (
+    code: "store-full" | "store-read-only" | "store-foreign" | "store-failed",
+    what: string,
+  ): OffstageError => new OffstageError(code, `${name} ${what} (${message})`, { cause: error });
+  if (message.includes("OOM")) return say("store-full", "is out of memory. Nothing of this write was kept.");
+  if (/READONLY|MISCONF/.test(message)) return say("store-read-only", "cannot be written. Connect to the primary.");
+  if (message.includes("WRONGTYPE")) return say("store-foreign", "has keys of another program. Use another prefix.");
+  return say("store-failed", "failed.");
+}
+
+function nameOf({ url, client }: RedisOptions): string {
+  if (client !== undefined) return "Redis";
+  if (url === undefined) throw new OffstageError("invalid-argument", 'A Redis store needs "url" or "client".');
+  const { host, pathname } = URL.parse(url) ?? { host: "", pathname: "" };
+  return `Redis at "${host}${pathname}"`;
+}

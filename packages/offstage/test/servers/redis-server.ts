@@ -1,0 +1,74 @@
+// A real Redis for a test file: the one at TEST_REDIS_URL, or a redis-server from the PATH in a folder of its own.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@redis/client";
+import { freePort } from "./postgres-server.ts";
+
+export interface RedisServer {
+  readonly url: string;
+  /** Kills the server and starts it again on its append-only file. Only where we started it. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A running server, or undefined, after saying so loudly, where there is none to be had. With CI=true it must be there. */
+export async function startRedis(): Promise<RedisServer | undefined> {
+  const given = process.env["TEST_REDIS_URL"];
+  if (given !== undefined) return { url: given, restart: async () => {}, stop: async () => {} };
+  try {
+    return await startLocal();
+  } catch (error) {
+    if (process.env["CI"] === "true") throw error;
+    process.stderr.write(`\n!!! NO REDIS: its tests are skipped. Install redis-server. ${String(error)}\n\n`);
+    return undefined;
+  }
+}
+
+async function startLocal(): Promise<RedisServer> {
+  const folder = mkdtempSync(join(tmpdir(), "offstage-redis-"));
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  const args = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--appendonly", "yes"];
+  const start = async (): Promise<ChildProcess> => {
+    const server = spawn("redis-server", args, { stdio: "ignore" });
+    const failed = new Promise<never>((_, reject) => server.once("error", reject));
+    await Promise.race([untilReady(url), failed]);
+    return server;
+  };
+  let server = await start();
+  const end = (signal: NodeJS.Signals): Promise<void> =>
+    new Promise((resolve) => {
+      server.once("exit", () => resolve());
+      server.kill(signal);
+    });
+  return {
+    url,
+    restart: async () => {
+      await end("SIGKILL");
+      server = await start();
+    },
+    stop: async () => {
+      await end("SIGTERM");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilReady(url: string): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    const client = createClient({ url, socket: { reconnectStrategy: false } });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      await client.ping();
+      client.destroy();
+      return;
+    } catch (error) {
+      if (attempt > 200) throw error;
+      await sleep(25);
+    }
+  }
+}
