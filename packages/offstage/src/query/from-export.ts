@@ -1,38 +1,20 @@
 // From export: reads back what the json and jsonl formats wrote, without loss. Other formats are read by importers/.
 import { messageOf, OffstageError } from "../errors.ts";
+import { isObject, parseJson } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { withoutMetadata } from "./with-metadata.ts";
 
 /** The messages of a json or jsonl export. Throws `invalid-format` naming the line that is not JSON. */
 export function fromExport(text: string): Message[] {
   const body = text.startsWith("\ufeff") ? text.slice(1) : text;
-  const items = body.trimStart().startsWith("[") ? parseArray(body) : parseLines(body);
-  return items.map((item) =>
-    typeof item === "object" && item !== null ? withoutMetadata(item as Message) : (item as Message),
-  );
-}
-
-function parseArray(text: string): readonly unknown[] {
-  try {
-    return JSON.parse(text) as unknown[];
-  } catch (cause) {
-    throw new OffstageError("invalid-format", `The text is no JSON export: ${messageOf(cause)}.`, { cause });
-  }
+  // A list, or one value that may stand on several lines; else a value on each line.
+  const whole = parseJson(body);
+  const items = Array.isArray(whole) ? whole : whole === undefined ? parseLines(body) : [whole];
+  return items.map((item) => (isObject(item) ? withoutMetadata(item as unknown as Message) : (item as Message)));
 }
 
 function parseLines(text: string): readonly unknown[] {
-  const whole = parseWhole(text);
-  if (whole !== undefined) return [whole];
   return text.split("\n").flatMap((line, index) => (line.trim() === "" ? [] : [parseLine(line, index + 1)]));
-}
-
-// One message, or one request or response that holds some, may be written over several lines.
-function parseWhole(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function parseLine(line: string, number: number): unknown {

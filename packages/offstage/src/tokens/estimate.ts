@@ -40,29 +40,29 @@ const spaceKind = 3;
 // biome-ignore format: a table
 const weights = Uint16Array.of(
   // after lower
-  5, 36, 66, 13, 97, 16, 13, 30, 30, 18, 33, 21,
+  4, 43, 89, 24, 121, 93, 24, 0, 112, 0, 0, 34,
   // after upper
-  89, 30, 250, 35, 55, 29, 0, 31, 30, 66, 84, 151,
+  84, 26, 250, 81, 58, 98, 0, 0, 210, 38, 114, 176,
   // after digit
-  121, 148, 34, 35, 82, 22, 184, 30, 30, 0, 23, 32,
+  78, 166, 34, 14, 84, 71, 129, 250, 117, 182, 47, 27,
   // after space
-  72, 0, 242, 2, 50, 77, 106, 84, 63, 47, 26, 34,
+  65, 4, 199, 2, 116, 129, 140, 123, 0, 0, 135, 45,
   // after line
-  0, 0, 81, 90, 21, 82, 225, 66, 12, 31, 32, 79,
+  0, 12, 135, 41, 14, 76, 201, 60, 126, 164, 63, 66,
   // after mark
-  129, 38, 130, 48, 0, 18, 55, 101, 74, 156, 81, 172,
+  55, 0, 91, 0, 0, 9, 27, 52, 87, 250, 109, 152,
   // after quote
-  132, 90, 0, 35, 6, 0, 19, 30, 31, 27, 60, 58,
+  114, 60, 0, 0, 0, 48, 8, 6, 31, 52, 47, 60,
   // after han
-  28, 30, 30, 18, 115, 82, 31, 70, 102, 30, 72, 30,
+  0, 0, 178, 0, 106, 250, 0, 61, 132, 54, 165, 250,
   // after kana
-  30, 30, 30, 8, 79, 52, 29, 73, 63, 30, 74, 30,
+  41, 218, 250, 94, 90, 250, 30, 36, 67, 30, 0, 39,
   // after hangul
-  30, 30, 24, 0, 93, 62, 41, 30, 30, 84, 30, 31,
+  30, 60, 19, 99, 196, 0, 177, 34, 30, 67, 48, 34,
   // after wide
-  57, 51, 34, 36, 40, 67, 66, 89, 45, 30, 42, 30,
+  45, 4, 212, 186, 88, 79, 108, 54, 0, 63, 186, 30,
   // after other
-  69, 46, 111, 39, 98, 75, 62, 30, 30, 31, 30, 16,
+  51, 50, 92, 26, 117, 107, 58, 250, 38, 35, 30, 16,
 );
 
 const kindOf: Uint8Array = new Uint8Array(0x10000).fill(markKind);
@@ -77,7 +77,8 @@ const windowLength = 64;
 /** About how many tokens a text has: within a few per cent over many texts, within a tenth for most. */
 export function estimateTokens(text: string): number {
   const { length } = text;
-  if (length <= readWhole) return Math.ceil(weigh(text, 0, length) / 100);
+  if (length === 0) return 0;
+  if (length <= readWhole) return Math.max(1, Math.ceil(weigh(text, 0, length) / 100));
   let weight = 0;
   let read = 0;
   // The gaps vary, so that a text of equal lines is not always read at the same column.
@@ -86,7 +87,7 @@ export function estimateTokens(text: string): number {
     weight += weigh(text, start, end);
     read += end - start;
   }
-  return Math.ceil(((weight / read) * length) / 100);
+  return Math.max(1, Math.ceil(((weight / read) * length) / 100));
 }
 
 function weigh(text: string, start: number, end: number): number {

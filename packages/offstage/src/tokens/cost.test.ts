@@ -1,0 +1,42 @@
+import { describe, expect, test } from "vitest";
+import { costOf } from "./cost.ts";
+
+const million = { inputTokens: 1_000_000, outputTokens: 1_000_000, totalTokens: 2_000_000 };
+const prices = { "gpt-4o": { input: 2, output: 10, cachedInput: 1 }, "gpt-4o-mini": { input: 0.5, output: 1 } };
+
+describe("costOf", () => {
+  test("prices input and output by the million", () => {
+    expect(costOf(million, "gpt-4o", prices)).toBe(12);
+  });
+
+  test("takes the longest beginning of the name that has a price", () => {
+    expect(costOf(million, "gpt-4o-mini-2024-07-18", prices)).toBe(1.5);
+    expect(costOf(million, "gpt-4o-2024-08-06", prices)).toBe(12);
+  });
+
+  test("does not know what it has no price for", () => {
+    expect(costOf(million, "llama-3", prices)).toBeUndefined();
+    expect(costOf(million, "gpt-4", prices)).toBeUndefined();
+    expect(costOf(million, "toString", {})).toBeUndefined();
+  });
+
+  test("prices cached input apart, as a part of the input", () => {
+    expect(costOf({ ...million, cachedInputTokens: 500_000 }, "gpt-4o", prices)).toBe(11.5);
+    expect(costOf({ ...million, cachedInputTokens: 500_000 }, "gpt-4o-mini", prices)).toBe(1.5);
+    expect(costOf({ ...million, cachedInputTokens: 9_000_000 }, "gpt-4o", prices)).toBe(11);
+  });
+
+  test("counts reasoning as the output it is part of", () => {
+    expect(costOf({ ...million, reasoningTokens: 900_000 }, "gpt-4o", prices)).toBe(12);
+  });
+
+  test("takes a name with its provider in front", () => {
+    expect(costOf(million, "openai/gpt-4o", prices)).toBe(12);
+    expect(costOf(million, "openai/gpt-4o", { "openai/": { input: 1, output: 1 } })).toBe(2);
+  });
+
+  test("has a small table of its own", () => {
+    expect(costOf(million, "gpt-4o-mini")).toBeGreaterThan(0);
+    expect(costOf(million, "claude-sonnet-4-5")).toBeGreaterThan(0);
+  });
+});
