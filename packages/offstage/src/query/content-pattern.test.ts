@@ -20,7 +20,9 @@ describe("an untrusted pattern", () => {
     const query = new MessageQuery([user("before"), user(text), user("after")]);
     const start = performance.now();
     const search = () => query.filter({ content: pattern, regex: true });
-    expect(search).toThrow(expect.objectContaining({ code: "pattern-timeout", message: expect.stringContaining(pattern) }));
+    expect(search).toThrow(
+      expect.objectContaining({ code: "pattern-timeout", message: expect.stringContaining(pattern) }),
+    );
     expect(performance.now() - start).toBeLessThan(5000);
   });
 

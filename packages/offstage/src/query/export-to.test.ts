@@ -9,7 +9,10 @@ import { MessageQuery } from "./message-query.ts";
 const messages = Array.from({ length: 20_000 }, (_, i) => user(`message ${i} ${"é".repeat(i % 90)}`));
 const query = new MessageQuery(messages);
 
-function collector(options: { delayMs?: number; onChunk?: (size: number) => void } = {}): { stream: Writable; text: () => string } {
+function collector(options: { delayMs?: number; onChunk?: (size: number) => void } = {}): {
+  stream: Writable;
+  text: () => string;
+} {
   const chunks: Buffer[] = [];
   const stream = new Writable({
     highWaterMark: 1024,
@@ -24,12 +27,15 @@ function collector(options: { delayMs?: number; onChunk?: (size: number) => void
 }
 
 describe("exportTo", () => {
-  test.for(["json", "jsonl", "csv", "markdown", "html"] as const)("writes to a stream what export returns as %s", async (format) => {
-    const { stream, text } = collector();
-    await query.exportTo(stream, format);
-    expect(text()).toBe(query.export(format));
-    expect(stream.writableFinished).toBe(true);
-  });
+  test.for(["json", "jsonl", "csv", "markdown", "html"] as const)(
+    "writes to a stream what export returns as %s",
+    async (format) => {
+      const { stream, text } = collector();
+      await query.exportTo(stream, format);
+      expect(text()).toBe(query.export(format));
+      expect(stream.writableFinished).toBe(true);
+    },
+  );
 
   test("writes a file that is complete when it resolves", async () => {
     const file = join(mkdtempSync(join(tmpdir(), "offstage-")), "out.json");

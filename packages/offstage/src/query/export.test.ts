@@ -37,7 +37,7 @@ describe("the json export", () => {
 
   test("writes what JSON cannot hold as text or null", () => {
     const circular: Record<string, unknown> = { role: "user", content: "x", big: 5n };
-    circular["self"] = circular;
+    circular.self = circular;
     const odd = [circular, undefined, () => 1, 5n] as unknown as Message[];
     const written = [{ role: "user", content: "x", big: "5", self: "[circular]" }, null, null, "5"];
     expect(JSON.parse(new MessageQuery(odd).export("json"))).toEqual(written);
@@ -60,7 +60,8 @@ describe("json and jsonl", () => {
         const generated = new MessageQuery(list as Message[]);
         const objects = includeMetadata ? list.map(asObject) : list;
         expect(fromExport(generated.export("json", { indent, includeMetadata }))).toStrictEqual(objects);
-        if (list.length !== 1) expect(fromExport(generated.export("jsonl", { includeMetadata }))).toStrictEqual(objects);
+        if (list.length !== 1)
+          expect(fromExport(generated.export("jsonl", { includeMetadata }))).toStrictEqual(objects);
       }),
       { numRuns: 2000 },
     );
@@ -78,7 +79,10 @@ describe("json and jsonl", () => {
   });
 
   test("keep a _metadata that the message brought itself", () => {
-    const own = [{ ...user("x"), _metadata: { mine: 1 } }, { ...user("y"), _metadata: "text" }] as Message[];
+    const own = [
+      { role: "user", content: "x", _metadata: { mine: 1 } },
+      { role: "user", content: "y", _metadata: "text" },
+    ] as unknown as Message[];
     expect(fromExport(new MessageQuery(own).export("json"))).toEqual(own);
     expect(fromExport(new MessageQuery(own).export("json", { includeMetadata: true }))[0]).toMatchObject({
       _metadata: { mine: 1, index: 0 },
@@ -109,13 +113,19 @@ describe("the dict export", () => {
   });
 
   test("lets keys win that a message already has", () => {
-    const [exported] = new MessageQuery([{ ...user("x"), _metadata: { index: 99, mine: true } } as Message]).export("dict");
+    const [exported] = new MessageQuery([{ ...user("x"), _metadata: { index: 99, mine: true } } as Message]).export(
+      "dict",
+    );
     expect(exported?._metadata).toEqual({ index: 99, mine: true, token_count: expect.any(Number), role: "user" });
   });
 
   test("normalises the role", () => {
     const odd = [{ role: " User " }, {}, null] as unknown as Message[];
-    expect(new MessageQuery(odd).export("dict").map(({ _metadata }) => _metadata.role)).toEqual(["user", "unknown", "unknown"]);
+    expect(new MessageQuery(odd).export("dict").map(({ _metadata }) => _metadata.role)).toEqual([
+      "user",
+      "unknown",
+      "unknown",
+    ]);
   });
 });
 
@@ -123,7 +133,12 @@ describe("every export", () => {
   test("takes a part of the messages and keeps their old place beside the new one", () => {
     const part = query.filter({ role: "tool" });
     expect(JSON.parse(query.export("json", { messages: part }))).toEqual(part);
-    expect(query.export("dict", { messages: part })[0]?._metadata).toEqual({ index: 0, token_count: 7, role: "tool", original_index: 3 });
+    expect(query.export("dict", { messages: part })[0]?._metadata).toEqual({
+      index: 0,
+      token_count: 7,
+      role: "tool",
+      original_index: 3,
+    });
     expect(query.where({ role: "tool" }).export("dict")[0]?._metadata.original_index).toBe(3);
     expect(query.export("dict", { messages: [user("new")] })[0]?._metadata.original_index).toBeUndefined();
     expect(query.export("csv", { messages: new Set(part) })).toContain("0,tool,result,f,c,7");
@@ -138,11 +153,14 @@ describe("every export", () => {
     expect(nameless.export("html", part)).toContain("<code>f</code>");
   });
 
-  test.for(["xml", "JSON", "__proto__", "toString", ""])("refuses the format %j and lists those there are", (format) => {
-    const attempt = () => query.export(format as "json");
-    expect(attempt).toThrow(RangeError);
-    expect(attempt).toThrow(/json, markdown, csv, jsonl, html, dict/);
-  });
+  test.for(["xml", "JSON", "__proto__", "toString", ""])(
+    "refuses the format %j and lists those there are",
+    (format) => {
+      const attempt = () => query.export(format as "json");
+      expect(attempt).toThrow(RangeError);
+      expect(attempt).toThrow(/json, markdown, csv, jsonl, html, dict/);
+    },
+  );
 
   test("may be a function of one's own, given messages and what formats see", () => {
     const names = query.export((list, view) => list.map(({ role }, place) => `${role}:${view.tokens(place)}`));

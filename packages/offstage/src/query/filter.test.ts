@@ -102,7 +102,12 @@ describe("filter", () => {
   });
 
   test("by tool name matches a result by its call id where it has no name", () => {
-    const nameless = [call("c1", "read_file"), toolResult("c1", "text"), call("c2", "search"), toolResult("c2", "none")];
+    const nameless = [
+      call("c1", "read_file"),
+      toolResult("c1", "text"),
+      call("c2", "search"),
+      toolResult("c2", "none"),
+    ];
     expect(new MessageQuery(nameless).filter({ toolName: "search" })).toEqual(nameless.slice(2));
   });
 
@@ -135,7 +140,13 @@ describe("filter", () => {
 
   test("by time takes dates, texts and numbers, both ends included", () => {
     const at = (createdAt: string) => user("x", { metadata: { createdAt } });
-    const list = [at("2026-01-01T00:00:00Z"), at("2026-01-02T00:00:00Z"), at("2026-01-03T00:00:00Z"), at("soon"), user("x")];
+    const list = [
+      at("2026-01-01T00:00:00Z"),
+      at("2026-01-02T00:00:00Z"),
+      at("2026-01-03T00:00:00Z"),
+      at("soon"),
+      user("x"),
+    ];
     const times = new MessageQuery(list);
     expect(times.filter({ since: "2026-01-02T00:00:00Z" })).toEqual([list[1], list[2]]);
     expect(times.filter({ until: new Date("2026-01-02T00:00:00Z") })).toEqual([list[0], list[1]]);

@@ -11,9 +11,9 @@ import { importers } from "./importers/index.ts";
  * message, or exported text. Throws `invalid-format` saying what was found instead.
  */
 export function importMessages(value: unknown): Message[] {
-  if (typeof value === "string") return importList(fromExport(value));
-  if (!isObject(value) && !isIterable(value)) throw unknownShape(`found ${describe(value)}`);
-  return importList(isIterable(value) ? [...value] : listIn(value as Fields));
+  const items = typeof value === "string" ? fromExport(value) : isIterable(value) ? [...value] : [value];
+  const [only] = items;
+  return importList(items.length === 1 && isObject(only) ? listIn(only) : items);
 }
 
 // Requests and responses hold their messages under one of these names; Anthropic's system prompt stands beside them.
@@ -54,7 +54,10 @@ function unknownShape(found: string): OffstageError {
 
 function describe(value: unknown): string {
   if (Array.isArray(value)) return "a list";
-  if (!isObject(value)) return value === null ? "null" : `${typeof value} ${String(value).slice(0, 40)}`.trim();
+  if (!isObject(value))
+    return value === null || value === undefined
+      ? String(value)
+      : `${typeof value} ${String(value).slice(0, 40)}`.trim();
   const { role, type } = value;
   const keys = Object.keys(value)
     .slice(0, 8)

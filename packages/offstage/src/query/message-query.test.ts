@@ -89,12 +89,14 @@ describe("a query", () => {
     expect(once.all()).toEqual([user("a"), user("b")]);
   });
 
-  test.for([["null", null], ["text", "[]"], ["a number", 5], ["an object", {}]] as const)(
-    "over %s is refused with a way out",
-    ([, value]) => {
-      expect(() => new MessageQuery(value as never)).toThrow(/list of messages or a function.*MessageQuery\.from/);
-    },
-  );
+  test.for([
+    ["null", null],
+    ["text", "[]"],
+    ["a number", 5],
+    ["an object", {}],
+  ] as const)("over %s is refused with a way out", ([, value]) => {
+    expect(() => new MessageQuery(value as never)).toThrow(/list of messages or a function.*MessageQuery\.from/);
+  });
 
   test("changes no message and no list", () => {
     const list = [system("s"), user("u"), assistant("a")].map((message) => Object.freeze(message));

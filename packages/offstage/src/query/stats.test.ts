@@ -12,7 +12,10 @@ const messages: Message[] = [
   toolResult("c", "result"),
   assistant("answer"),
 ];
-const byLength = { count: (text: string) => text.length, countMessages: (list: Iterable<Message>) => [...list].length * 10 };
+const byLength = {
+  count: (text: string) => text.length,
+  countMessages: (list: Iterable<Message>) => [...list].length * 10,
+};
 
 describe("stats", () => {
   test("count messages and tokens, in all and by role", () => {
@@ -81,8 +84,17 @@ describe("stats", () => {
   });
 
   test("count roles with strange names, and messages with none", () => {
-    const odd = [{ role: "__proto__", content: "a" }, { role: "constructor", content: "b" }, {}, null] as unknown as Message[];
+    const odd = [
+      { role: "__proto__", content: "a" },
+      { role: "constructor", content: "b" },
+      {},
+      null,
+    ] as unknown as Message[];
     const { messagesByRole } = new MessageQuery(odd).stats();
-    expect(Object.entries(messagesByRole)).toEqual([["__proto__", 1], ["constructor", 1], ["unknown", 2]]);
+    expect(Object.entries(messagesByRole)).toEqual([
+      ["__proto__", 1],
+      ["constructor", 1],
+      ["unknown", 2],
+    ]);
   });
 });

@@ -10,9 +10,21 @@ const timelineOf = (...messages: Message[]) => new MessageQuery(messages).timeli
 
 describe("the timeline", () => {
   test("groups a user message, the tools and the answer into one turn", () => {
-    const [turn, ...rest] = timelineOf(user("q"), calls(toolCall("1", "f", { a: 1 })), toolResult("1", "r"), assistant("answer"));
+    const [turn, ...rest] = timelineOf(
+      user("q"),
+      calls(toolCall("1", "f", { a: 1 })),
+      toolResult("1", "r"),
+      assistant("answer"),
+    );
     expect(rest).toEqual([]);
-    expect(turn).toMatchObject({ index: 0, userContent: "q", assistantContent: "answer", status: "completed", start: 0, end: 4 });
+    expect(turn).toMatchObject({
+      index: 0,
+      userContent: "q",
+      assistantContent: "answer",
+      status: "completed",
+      start: 0,
+      end: 4,
+    });
     expect(turn?.toolInteractions).toMatchObject([{ id: "1", toolName: "f", arguments: { a: 1 }, result: "r" }]);
   });
 
@@ -33,18 +45,30 @@ describe("the timeline", () => {
   test("gives a later system message to the turn that follows it", () => {
     const turns = timelineOf(user("1"), assistant("a"), system("now in French"), user("2"), assistant("b"));
     expect(turns.map(({ systemContent }) => systemContent)).toEqual([undefined, "now in French"]);
-    expect(turns.map(({ start, end }) => [start, end])).toEqual([[0, 2], [2, 5]]);
+    expect(turns.map(({ start, end }) => [start, end])).toEqual([
+      [0, 2],
+      [2, 5],
+    ]);
   });
 
   test("keeps a system message inside a turn in that turn", () => {
-    const turns = timelineOf(user("1"), calls(toolCall("1", "f")), system("hurry"), toolResult("1", "r"), assistant("a"));
+    const turns = timelineOf(
+      user("1"),
+      calls(toolCall("1", "f")),
+      system("hurry"),
+      toolResult("1", "r"),
+      assistant("a"),
+    );
     expect(turns).toHaveLength(1);
     expect(turns[0]?.systemContent).toBe("hurry");
   });
 
   test("keeps system messages that nothing follows", () => {
     expect(timelineOf(system("alone"))).toMatchObject([{ systemContent: "alone", start: 0, end: 1 }]);
-    expect(timelineOf(user("q"), system("a"), system("b"))).toMatchObject([{ userContent: "q" }, { systemContent: "a\nb" }]);
+    expect(timelineOf(user("q"), system("a"), system("b"))).toMatchObject([
+      { userContent: "q" },
+      { systemContent: "a\nb" },
+    ]);
   });
 
   test("holds several tool calls of one response", () => {
@@ -55,7 +79,10 @@ describe("the timeline", () => {
       toolResult("1", "F"),
       assistant("done"),
     );
-    expect(turn?.toolInteractions.map(({ toolName, result }) => [toolName, result])).toEqual([["f", "F"], ["g", "G"]]);
+    expect(turn?.toolInteractions.map(({ toolName, result }) => [toolName, result])).toEqual([
+      ["f", "F"],
+      ["g", "G"],
+    ]);
   });
 
   test("keeps text beside tool calls in its turn", () => {
@@ -88,9 +115,16 @@ describe("the timeline", () => {
   });
 
   test("shows results without a call in the turn where they stand", () => {
-    const turns = timelineOf(toolResult("0", "first"), user("q"), assistant("a"), toolResult("9", "lost", { name: "ghost" }));
+    const turns = timelineOf(
+      toolResult("0", "first"),
+      user("q"),
+      assistant("a"),
+      toolResult("9", "lost", { name: "ghost" }),
+    );
     expect(turns[0]?.toolInteractions).toMatchObject([{ id: "0", toolName: "unknown", result: "first" }]);
-    expect(turns[1]?.toolInteractions).toMatchObject([{ id: "9", toolName: "ghost", result: "lost", rawArguments: undefined }]);
+    expect(turns[1]?.toolInteractions).toMatchObject([
+      { id: "9", toolName: "ghost", result: "lost", rawArguments: undefined },
+    ]);
     expect(String(turns)).toContain("[ghost] id=9 (result without a call)");
   });
 
@@ -122,7 +156,10 @@ describe("the timeline", () => {
   test("reads list content, null content, developer messages and unknown roles", () => {
     const turns = timelineOf(
       { role: "developer", content: "rules" } as unknown as Message,
-      user([{ type: "text", text: "see " }, { type: "image_url", image_url: { url: "x" } }]),
+      user([
+        { type: "text", text: "see " },
+        { type: "image_url", image_url: { url: "x" } },
+      ]),
       assistant(null),
       { role: "critic", content: "hm" } as unknown as Message,
       null as unknown as Message,
@@ -131,9 +168,24 @@ describe("the timeline", () => {
   });
 
   test("prints turns and itself", () => {
-    const turns = timelineOf(system("s"), user("q\nmore"), calls(toolCall("1", "f")), toolResult("1", "r", { isError: true }), user("w"));
+    const turns = timelineOf(
+      system("s"),
+      user("q\nmore"),
+      calls(toolCall("1", "f")),
+      toolResult("1", "r", { isError: true }),
+      user("w"),
+    );
     expect(String(turns[0])).toBe(
-      ["Turn 0 (open):", "  System: s", "  User: q", "    more", "  Tools:", "    [f] id=1", "      arguments: {}", "      error: r"].join("\n"),
+      [
+        "Turn 0 (open):",
+        "  System: s",
+        "  User: q",
+        "    more",
+        "  Tools:",
+        "    [f] id=1",
+        "      arguments: {}",
+        "      error: r",
+      ].join("\n"),
     );
     expect(String(turns)).toBe(`${turns[0]}\n\n${turns[1]}`);
   });

@@ -73,7 +73,10 @@ describe("the tool summary", () => {
   });
 
   test("pairs calls and results that have no id at all", () => {
-    const nameless = { role: "assistant", tool_calls: [{ function: { name: "f", arguments: "{}" } }] } as unknown as Message;
+    const nameless = {
+      role: "assistant",
+      tool_calls: [{ function: { name: "f", arguments: "{}" } }],
+    } as unknown as Message;
     const [info] = summaryOf(nameless, { role: "tool", content: "r" } as unknown as Message);
     expect(info?.results).toEqual(["r"]);
   });
@@ -102,7 +105,10 @@ describe("the tool summary", () => {
   });
 
   test("takes arguments that are an object, and calls without a function", () => {
-    const odd = { role: "assistant", tool_calls: [{ id: "1", function: { name: "f", arguments: { a: 1 } } }, { id: "2" }] };
+    const odd = {
+      role: "assistant",
+      tool_calls: [{ id: "1", function: { name: "f", arguments: { a: 1 } } }, { id: "2" }],
+    };
     const summary = summaryOf(odd as unknown as Message);
     expect(summary[0]?.arguments).toEqual([{ a: 1 }]);
     expect(summary[1]).toMatchObject({ toolName: "unknown", toolCallIds: ["2"], results: [undefined] });
@@ -114,7 +120,10 @@ describe("the tool summary", () => {
         toolCalls: [toolCall("1", "f"), toolCall("2", "f"), toolCall("3", "f")],
         metadata: { createdAt: "2026-01-01T00:00:00.000Z", runId: "r" },
       }),
-      toolResult("1", [{ type: "text", text: "parts" }], { isError: true, metadata: { createdAt: "2026-01-01T00:00:00.250Z" } }),
+      toolResult("1", [{ type: "text", text: "parts" }], {
+        isError: true,
+        metadata: { createdAt: "2026-01-01T00:00:00.250Z" },
+      }),
       toolResult("2", "x", { metadata: { durationMs: 7 } }),
       toolResult("3", "x"),
     );

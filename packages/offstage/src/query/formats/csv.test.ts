@@ -62,7 +62,9 @@ describe("the csv export", () => {
   });
 
   test("guards a count that is no count", () => {
-    const odd = new MessageQuery([user("x")], { tokenCounter: { count: () => 0, countMessage: () => -5, countMessages: () => -5 } });
+    const odd = new MessageQuery([user("x")], {
+      tokenCounter: { count: () => 0, countMessage: () => -5, countMessages: () => -5 },
+    });
     expect(odd.export("csv")).toContain(",'-5\r\n");
   });
 
@@ -73,7 +75,10 @@ describe("the csv export", () => {
   });
 
   test("parses back, guard aside, whatever was said", () => {
-    const text = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: fc.constantFrom('"', ",", "\r", "\n", "=", "a", "'", ";") }));
+    const text = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.string({ unit: fc.constantFrom('"', ",", "\r", "\n", "=", "a", "'", ";") }),
+    );
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text), { maxLength: 8 }), (said) => {
         const list = said.map(([content, name]) => toolResult(name, content, { name: `n${name}` }));

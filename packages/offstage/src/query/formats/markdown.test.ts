@@ -39,7 +39,9 @@ describe("the markdown export", () => {
 
   test("shows calls with name, formatted arguments and result", () => {
     const list = [
-      assistant("let me see", { toolCalls: [toolCall("c1", "read", { path: "a" }), toolCall("c2", "read", "{cut"), toolCall("c3", "x")] }),
+      assistant("let me see", {
+        toolCalls: [toolCall("c1", "read", { path: "a" }), toolCall("c2", "read", "{cut"), toolCall("c3", "x")],
+      }),
       toolResult("c2", "second", { isError: true }),
       toolResult("c1", "first"),
     ];
@@ -68,7 +70,9 @@ describe("the markdown export", () => {
   });
 
   test("adds a line on each message where metadata is asked for", () => {
-    const text = new MessageQuery([user("x", { metadata: { createdAt: "2026-01-01" } })]).export("markdown", { includeMetadata: true });
+    const text = new MessageQuery([user("x", { metadata: { createdAt: "2026-01-01" } })]).export("markdown", {
+      includeMetadata: true,
+    });
     expect(text).toMatch(/Message 0, \d+ tokens, `2026-01-01`/);
   });
 
@@ -78,8 +82,29 @@ describe("the markdown export", () => {
   });
 
   const hostile = [
-    ...["### User\n\nforged", "```\n### User\n```", "~~~~\n# x", "`````````", "</code></pre><script>", "[a]: http://x", "- a\n- b"],
-    ...["Setext\n===", "    code", "<!-- c", "> quote", "\t# tab", "a\r# cr\r\n## crlf", "![x](y)", "\0", "`", "``", " ` ", "&#35; x"],
+    ...[
+      "### User\n\nforged",
+      "```\n### User\n```",
+      "~~~~\n# x",
+      "`````````",
+      "</code></pre><script>",
+      "[a]: http://x",
+      "- a\n- b",
+    ],
+    ...[
+      "Setext\n===",
+      "    code",
+      "<!-- c",
+      "> quote",
+      "\t# tab",
+      "a\r# cr\r\n## crlf",
+      "![x](y)",
+      "\0",
+      "`",
+      "``",
+      " ` ",
+      "&#35; x",
+    ],
   ];
   test.for(hostile)("cannot be forged by %j, wherever it stands", (text) => {
     const list = [
@@ -95,11 +120,33 @@ describe("the markdown export", () => {
   });
 
   test("keeps what was said exactly, and has exactly the headings expected, for any text", () => {
-    const piece = fc.constantFrom("`", "```", "~~~", "#", "# ", "\n", "a", "<b>", "---", "===", "    ", "\t", "[", "]", "*", "\\", "&amp;", ">");
+    const piece = fc.constantFrom(
+      "`",
+      "```",
+      "~~~",
+      "#",
+      "# ",
+      "\n",
+      "a",
+      "<b>",
+      "---",
+      "===",
+      "    ",
+      "\t",
+      "[",
+      "]",
+      "*",
+      "\\",
+      "&amp;",
+      ">",
+    );
     const text = fc.array(piece, { maxLength: 20 }).map((pieces) => pieces.join(""));
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), text, (said, name) => {
-        const list = [...said.map((one) => user(one)), assistant(null, { toolCalls: [toolCall(name, name, { a: name })] })];
+        const list = [
+          ...said.map((one) => user(one)),
+          assistant(null, { toolCalls: [toolCall(name, name, { a: name })] }),
+        ];
         const { headings, blocks } = parsed(list);
         expect(headings).toEqual(["1 Conversation", ...said.map(() => "3 User"), "3 Assistant"]);
         expect(blocks.slice(0, -1)).toEqual(said.map((one) => `${one}\n`));

@@ -1,0 +1,153 @@
+// Whatever is in the list: nothing throws, nothing is changed, and time grows with the length alone.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Message } from "../messages/message.ts";
+import { MessageQuery } from "./message-query.ts";
+
+const text = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 12 }),
+  fc.constantFrom("", "__proto__", "a", "call_1", "\x1b[2J", "=1"),
+);
+const garbage = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(undefined, null, 0, true, "x", [], {}));
+const part = fc.oneof(
+  garbage,
+  fc.record({ type: fc.oneof(text, fc.constant("text")), text: fc.oneof(text, garbage) }, { requiredKeys: [] }),
+);
+const call = fc.oneof(
+  garbage,
+  fc.record(
+    {
+      id: fc.oneof(text, garbage),
+      type: text,
+      function: fc.oneof(
+        garbage,
+        fc.record({ name: fc.oneof(text, garbage), arguments: fc.oneof(text, garbage) }, { requiredKeys: [] }),
+      ),
+    },
+    { requiredKeys: [] },
+  ),
+);
+const metadata = fc.record(
+  {
+    createdAt: fc.oneof(text, fc.constant("2026-01-01T00:00:00Z"), garbage),
+    runId: fc.oneof(text, garbage),
+    usage: garbage,
+    isError: garbage,
+    interrupted: garbage,
+    durationMs: garbage,
+  },
+  { requiredKeys: [] },
+);
+const message = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record(
+      {
+        role: fc.oneof(fc.constantFrom("system", "user", "assistant", "tool", "developer"), text, garbage),
+        content: fc.oneof(text, fc.array(part, { maxLength: 3 }), garbage),
+        tool_calls: fc.oneof(fc.array(call, { maxLength: 3 }), garbage),
+        tool_call_id: fc.oneof(text, garbage),
+        name: fc.oneof(text, garbage),
+        metadata: fc.oneof(metadata, garbage),
+        _metadata: garbage,
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { weight: 1, arbitrary: garbage },
+);
+
+function askEverything(query: MessageQuery): void {
+  query.filter({
+    role: "tool",
+    toolName: "a",
+    content: "a",
+    runId: "r",
+    agent: "a",
+    isError: true,
+    since: 0,
+    until: 9e12,
+  });
+  for (const criteria of [{ toolName: "a" }, { content: "a" }, { content: /a/g }, { isError: false }, { since: 0 }])
+    query.filter(criteria);
+  String(query.stats());
+  String(query.toolSummary());
+  String(query.timeline());
+  query.where({ role: "assistant" }).export("dict", { redact: true });
+  const options = { includeMetadata: true, redact: true, maxContentLength: 5, messages: query.last(3) };
+  for (const format of ["json", "jsonl", "markdown", "csv", "html"] as const) {
+    query.export(format);
+    query.export(format, options);
+  }
+  for (const view of ["timeline", "stats", "tools"] as const) query.print(view, { stream: { write: () => true } });
+}
+
+describe("any list", () => {
+  test("can be asked everything, and is the same afterwards", () => {
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 6 }), (list) => {
+        const before = structuredClone(list);
+        askEverything(new MessageQuery(list as unknown as Message[]));
+        expect(list).toEqual(before);
+      }),
+      { numRuns: 10_000 },
+    );
+  }, 120_000);
+
+  test("may be frozen through and through", () => {
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 6 }), (list) => {
+        askEverything(new MessageQuery(deepFrozen(list) as unknown as Message[]));
+      }),
+      { numRuns: 500 },
+    );
+  }, 60_000);
+});
+
+describe("time grows with the length alone", () => {
+  const questions: [string, (query: MessageQuery) => unknown][] = [
+    ["filter by role", (query) => query.filter({ role: "tool" })],
+    ["filter by nameless tool", (query) => query.filter({ toolName: "f" })],
+    ["filter by text", (query) => query.filter({ content: "9" })],
+    ["stats", (query) => query.stats()],
+    ["tool summary", (query) => query.toolSummary()],
+    ["timeline", (query) => query.timeline()],
+    ["json", (query) => query.export("json")],
+    ["csv", (query) => query.export("csv")],
+    ["markdown", (query) => query.export("markdown")],
+    ["a part with its old places", (query) => query.export("dict", { messages: query.filter({ role: "tool" }) })],
+  ];
+  const small = new MessageQuery(conversation(20_000));
+  const large = new MessageQuery(conversation(40_000));
+
+  // A busy machine can spoil one measurement, not the best of five.
+  test.for(questions)("of %s", { timeout: 60_000 }, ([, ask]) => {
+    ask(small);
+    const ratios = Array.from({ length: 5 }, () => timeOf(() => ask(large)) / timeOf(() => ask(small)));
+    expect(Math.min(...ratios)).toBeLessThan(2.5);
+  });
+});
+
+function conversation(length: number): Message[] {
+  return Array.from({ length }, (_, i): Message => {
+    if (i % 4 === 0) return { role: "user", content: `question ${i}` };
+    if (i % 4 === 3) return { role: "assistant", content: `answer ${i}` };
+    if (i % 4 === 2) return { role: "tool", tool_call_id: `c${i - 1}`, content: `result ${i}` };
+    return {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: `c${i}`, type: "function", function: { name: "f", arguments: "{}" } }],
+    };
+  });
+}
+
+function timeOf(work: () => unknown): number {
+  const start = performance.now();
+  work();
+  return performance.now() - start;
+}
+
+function deepFrozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(deepFrozen);
+  return value;
+}
