@@ -53,7 +53,12 @@ const garbage: readonly unknown[] = [
     { role: "user", content: ["bare", null, { type: "text", text: "part" }] },
   ],
   { role: "system", content: 5, metadata: null },
-  ...[{ role: "assistant" }, { role: "assistant", content: "" }, { role: "assistant", content: [null] }],
+  ...[
+    { role: "assistant" },
+    { role: "assistant", content: "" },
+    { role: "assistant", content: " \n" },
+    { role: "assistant", content: [null] },
+  ],
   { role: "assistant", content: [{ type: "text", text: "" }] },
   { role: "assistant", content: "x", tool_calls: "none" },
   { role: "assistant", content: 42, tool_calls: [toolCall("g1", "search")] },

@@ -92,6 +92,6 @@ function isReadable(content: unknown): boolean {
 }
 
 function saysSomething(content: unknown): boolean {
-  if (typeof content === "string") return content.length > 0;
-  return Array.isArray(content) && content.some((part) => part?.type !== "text" || part.text !== "");
+  if (typeof content === "string") return content.trim().length > 0;
+  return Array.isArray(content) && content.some((part) => part?.type !== "text" || part.text?.trim() !== "");
 }

@@ -153,7 +153,7 @@ describe("unparseable arguments become {} with an error result", () => {
 });
 
 describe("an assistant message with neither text nor calls is left out", () => {
-  const silent = ["", null, undefined, [], [{ type: "text", text: "" }], 42];
+  const silent = ["", " \n", null, undefined, [], [{ type: "text", text: "" }], [{ type: "text", text: "\t" }], 42];
   test.for(silent)("content %j", (content) => {
     const list = [user("hi"), wild({ role: "assistant", content }), user("hello?")];
     expect(repairMessages(list)).toEqual([user("hi"), user("hello?")]);
