@@ -2,6 +2,7 @@
 import { messageOf, OffstageError } from "../errors.ts";
 import type { JsonValue } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
+import { Cancellation } from "../models/cancellation.ts";
 import type { AgentContext } from "../state/agent-context.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
 
@@ -67,7 +68,10 @@ async function ask<Subject>(
   options: GuardrailOptions,
 ): Promise<GuardrailVerdict> {
   try {
-    return await guardrail.check(subject, options);
+    const verdict = guardrail.check(subject, options);
+    if (!(verdict instanceof Promise)) return verdict;
+    using cancellation = new Cancellation(options.signal);
+    return await cancellation.race(verdict);
   } catch (cause) {
     options.signal.throwIfAborted();
     const sentence = `The guardrail "${guardrail.name}" failed, so the run was stopped: ${messageOf(cause)}`;

@@ -29,7 +29,10 @@ function parentOf(run: Run): { parentRunId?: string } | undefined {
 async function instructionsOf(run: Run): Promise<Messages> {
   const { options, driver, tools, name, output } = run.config;
   const { instructions } = options;
-  const own = typeof instructions === "function" ? await instructions(run.context) : instructions;
+  const own =
+    typeof instructions === "function"
+      ? await run.cancellation.race(Promise.resolve(instructions(run.context)))
+      : instructions;
   if (own !== undefined && typeof own !== "string") {
     throw new OffstageError(
       "invalid-argument",

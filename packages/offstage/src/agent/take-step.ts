@@ -108,7 +108,7 @@ export function ruling(run: Run, state: AgentState): Ruling | Promise<Ruling> {
   };
   try {
     const ruled = rule(run.criteria, state);
-    return ruled instanceof Promise ? ruled.catch(failed) : ruled;
+    return ruled instanceof Promise ? run.cancellation.race(ruled).catch(failed) : ruled;
   } catch (cause) {
     return failed(cause);
   }

@@ -30,7 +30,7 @@ export async function runTool(call: StepToolCall, options: RunToolOptions): Prom
   const tool = options.tools.get(call.name);
   if (tool === undefined) return failure(call, unknownTool(call.name, options.tools), startedAt);
   const checking = checkCall(tool, call);
-  const checked = checking instanceof Promise ? await checking : checking;
+  const checked = checking instanceof Promise ? await options.cancellation.race(checking) : checking;
   if ("problems" in checked) return failure(call, misfit(call, checked.problems), startedAt);
   const forbidden = await options.guard?.input(call, checked.value);
   if (forbidden !== undefined) return failure(call, forbidden, startedAt);
