@@ -119,6 +119,12 @@ describe("empty or duplicated call ids are re-minted in pairs", () => {
     expect(repaired[4]?.content).toBe("the second's");
   });
 
+  test("a further result with that id answers the call before", () => {
+    const list = [calling(call("c1")), calling(call("c1")), toolResult("c1", "near"), toolResult("c1", "far")];
+    const contents = repairMessages(list).map((message) => message.content);
+    expect(contents).toEqual([null, "far", null, "near"]);
+  });
+
   test("a new id never collides with one that is in use", () => {
     const list = [calling(call(""), call("call_repaired_1")), result(""), result("call_repaired_1")];
     expect(outline(repairMessages(list))).toContain("a(call_repaired_2 call_repaired_1)");

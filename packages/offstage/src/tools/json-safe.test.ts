@@ -14,6 +14,8 @@ const circular: Record<string, unknown> = { name: "loop", list: [] };
 circular.self = circular;
 (circular.list as unknown[]).push(circular);
 
+const shared = { a: 1 };
+
 const throwing = {
   fine: 1,
   get bad(): never {
@@ -57,7 +59,7 @@ const table: readonly [what: string, value: unknown, expected: unknown][] = [
   ],
   ["a Set", new Set([1, "a", new Set()]), [1, "a", []]],
   ["a circle", circular, { name: "loop", list: ["[circular]"], self: "[circular]" }],
-  ["the same object twice, which is no circle", [circular.name, [throwing.fine], [throwing.fine]], ["loop", [1], [1]]],
+  ["the same object twice, which is no circle", [shared, { again: shared }], [{ a: 1 }, { again: { a: 1 } }]],
   ["a throwing getter", throwing, { fine: 1, bad: "[unreadable: not today]" }],
   [
     "a getter that throws what cannot be shown",

@@ -126,6 +126,12 @@ describe("the chain of separated mode", () => {
     expect(state.executionBuffer.isEmpty).toBe(true);
   });
 
+  test("leaves the partial text and an empty buffer where a limit stops the run at its tools", async () => {
+    const state = await turn([calls], [buildToolStep([{ id: "c9" }]), stopped]);
+    expect(state.messages.map((message) => message.content)).toEqual(["hi", "let me look"]);
+    expect(state.executionBuffer.isEmpty).toBe(true);
+  });
+
   test("shows the model the trace behind the conversation", async () => {
     const state = await turn([calls]);
     expect(state.messagesForInference().toArray()).toEqual([user("hi"), ...calls.messages]);
