@@ -1,5 +1,6 @@
 // An agent's options, checked and completed once, when it is made. The loop reads this and nothing else of the agent.
 import { OffstageError } from "../errors.ts";
+import { isObject } from "../messages/json.ts";
 import { adaptModel } from "../models/adapt-model.ts";
 import type { Model, ModelCallOptions } from "../models/model.ts";
 import { errorPolicy } from "../state/criteria/errors.ts";
@@ -34,9 +35,11 @@ export interface AgentConfig {
 
 /** The configuration of these options; throws where they do not fit. */
 export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
+  if (!isObject(options)) throw invalid("An agent is made from options: new Agent({ model, … }).");
   const { name = "agent", driver = toolCallingDriver(), tools = [], maxParallelTools = 16 } = options;
   if (typeof name !== "string" || name.trim() === "")
     throw invalid(`"name" must be text; found ${JSON.stringify(name)}.`);
+  for (const list of lists) checkList(options, list);
   if (!(maxParallelTools >= 1)) throw invalid(`"maxParallelTools" must be at least 1; found ${maxParallelTools}.`);
   const output =
     options.output === undefined ? undefined : compileSchema(options.output, `the output of agent "${name}"`);
@@ -57,6 +60,25 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     maxParallelTools,
     tokenCounter: tokenCounter(options.tokenCounter),
   };
+}
+
+const lists = [
+  "processors",
+  "inputGuardrails",
+  "outputGuardrails",
+  "toolInputGuardrails",
+  "toolOutputGuardrails",
+] as const;
+
+// A guardrail written as a bare function is the likeliest slip: without a name no trip could be reported.
+function checkList(options: AgentOptions<unknown>, field: (typeof lists)[number]): void {
+  const list: readonly unknown[] = options[field] ?? [];
+  if (!Array.isArray(list)) throw invalid(`"${field}" must be a list.`);
+  const isFit = (each: unknown): boolean =>
+    field === "processors" ? typeof each === "function" : isObject(each) && typeof each.check === "function";
+  const index = list.findIndex((each) => !isFit(each));
+  const form = field === "processors" ? "a function (state, next)" : "an object { name, check(subject) }";
+  if (index !== -1) throw invalid(`"${field}[${index}]" must be ${form}; found ${typeof list[index]}.`);
 }
 
 function callOptions(

@@ -1,6 +1,7 @@
 // Plain journal: any session with the five methods, as the agent needs it. Input and answer are added; no run is recorded.
 
 import { OffstageError } from "../errors.ts";
+import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import type { Journal, RunLog, RunStart } from "./journal.ts";
@@ -13,9 +14,22 @@ import { wholeTurns } from "./whole-turns.ts";
 // Beside the session it belongs to, and gone with it: runs of several agents on one object must queue together.
 const gates = new WeakMap<SessionPort, Fifo>();
 
-/** The journal of any session: its own if it has one, otherwise a plain one. */
+/** The journal of any session: its own if it has one, otherwise a plain one. Throws for what is no session. */
 export function journalFor(session: SessionPort): Journal {
+  checkSession(session);
   return isJournaled(session) ? session[journalOf]() : plainJournal(session);
+}
+
+// The likeliest slips are an id in place of a session, and a promise of one.
+function checkSession(session: unknown): void {
+  if (isObject(session) && typeof session.getItems === "function") return;
+  const found =
+    typeof session === "string"
+      ? `the text "${session}". Pass store.session("${session}")`
+      : session instanceof Promise
+        ? "a promise. Await it first"
+        : typeof session;
+  throw new OffstageError("invalid-argument", `"session" must be a session; found ${found}.`);
 }
 
 /** A journal for a session that only keeps a conversation. Runs queue; `addItems` is called twice a turn. */
