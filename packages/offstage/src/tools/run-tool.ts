@@ -10,6 +10,11 @@ import type { Checked } from "./schema.ts";
 import type { Tool, ToolRunOptions } from "./tool.ts";
 import { ToolAnswer } from "./tool-answer.ts";
 
+// What is wrong with a call is told in as many bytes at most.
+const maxProblemBytes = 16 * 1024;
+// A timer that is set for longer fires at once.
+const longestTimer = 2 ** 31 - 1;
+
 /** Something that may block a call or its result, saying why. */
 export interface ToolGuard {
   input(call: StepToolCall, input: unknown): Promise<string | undefined>;
@@ -34,7 +39,7 @@ export async function runTool(call: StepToolCall, options: RunToolOptions): Prom
   if ("problems" in checked) return failure(call, misfit(call, checked.problems), startedAt);
   const forbidden = await options.guard?.input(call, checked.value);
   if (forbidden !== undefined) return failure(call, forbidden, startedAt);
-  const attempt = tool.timeoutMs === undefined ? execute : executeInTime;
+  const attempt = (tool.timeoutMs ?? Number.POSITIVE_INFINITY) > longestTimer ? execute : executeInTime;
   const value = await attempt(tool, checked.value, options);
   const result = resultOf(call, value, { tool, input: checked.value, startedAt });
   const withheld = await options.guard?.output(call, result);
@@ -76,7 +81,7 @@ async function execute(tool: Tool, input: unknown, { about, cancellation }: RunT
   try {
     const running = tool.execute(input, about(cancellation));
     const value = isPromise(running) ? await cancellation.race(running) : running;
-    return isAsyncIterable(value) ? await cancellation.race(collect(value)) : value;
+    return isAsyncIterable(value) ? await cancellation.race(collect(value, { cancellation })) : value;
   } catch (error) {
     cancellation.throwIfAborted();
     return new ToolAnswer(`The tool "${tool.name}" failed: ${messageOf(error)}`, { isError: true });
@@ -111,7 +116,7 @@ interface Finished {
 
 function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }: Finished): ToolResult {
   const answer = value instanceof ToolAnswer ? value : undefined;
-  const output = answer?.text ?? jsonSafe(value);
+  const output = jsonSafe(answer?.text ?? value);
   const { text, clippedBytes } = clip(textOfOutput(output), tool.maxResultBytes);
   return {
     toolCallId: call.id,
@@ -132,6 +137,7 @@ function textOfOutput(output: JsonValue): string {
 
 // A call that was not run, or whose result is not to be shown.
 function failure(call: StepToolCall, problem: string, startedAt: number): ToolResult {
+  const { text } = clip(problem, maxProblemBytes);
   const durationMs = performance.now() - startedAt;
-  return { toolCallId: call.id, toolName: call.name, output: problem, content: problem, isError: true, durationMs };
+  return { toolCallId: call.id, toolName: call.name, output: text, content: text, isError: true, durationMs };
 }
