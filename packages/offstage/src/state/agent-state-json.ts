@@ -1,5 +1,5 @@
 // The state as JSON, with a schema version: written by `toJSON`, checked and read by `fromJSON`.
-import { OffstageError } from "../errors.ts";
+import { messageOf, OffstageError, type OffstageErrorOptions } from "../errors.ts";
 import { parseMessages } from "../messages/codec.ts";
 import { isObject, type JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
@@ -59,50 +59,99 @@ export function writeState(fields: AgentStateFields, steps: readonly Step[]): Ag
   };
 }
 
+type Rule = readonly [fits: (value: unknown) => boolean, says: string];
+
+const isText = (value: unknown) => typeof value === "string";
+const isCount = (value: unknown) => typeof value === "number" && Number.isFinite(value);
+const optional = ([fits, says]: Rule): Rule => [(value) => value === undefined || fits(value), says];
+const text: Rule = [isText, "must be text"];
+const object: Rule = [isObject, "must be an object"];
+const list: Rule = [Array.isArray, "must be a list"];
+
+const stateRules: Readonly<Record<Exclude<keyof AgentStateJson, "version">, Rule>> = {
+  agentId: text,
+  parentAgentId: optional(text),
+  runId: optional(text),
+  createdAt: text,
+  startedAt: optional([isCount, "must be a number"]),
+  sections: object,
+  metadata: object,
+  steps: list,
+  outcome: optional([(value) => isObject(value) && isText(value.status), "must be an object with a status"]),
+  usageByModel: [isUsageTable, "must be an object of usages"],
+};
+
+const stepRules: Readonly<Partial<Record<keyof Step, Rule>>> = {
+  messages: list,
+  text,
+  toolCalls: list,
+  toolResults: list,
+  isAnswer: [(value) => typeof value === "boolean", "must be true or false"],
+  finishReason: text,
+};
+
+function isUsageTable(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  return Object.values(value).every(
+    (usage) => isObject(usage) && [usage.inputTokens, usage.outputTokens, usage.totalTokens].every(isCount),
+  );
+}
+
 export function readState(value: unknown): AgentStateFields & { readonly steps: readonly Step[] } {
   if (!isObject(value)) throw invalid("the value is not an object");
   checkVersion(value.version);
+  check(value, stateRules, "");
   const json = value as unknown as AgentStateJson;
-  if (typeof json.agentId !== "string") throw invalid('"agentId" must be text');
-  if (!Array.isArray(json.steps)) throw invalid('"steps" must be a list');
-  if (!isObject(json.usageByModel)) throw invalid('"usageByModel" must be an object');
+  const { sections, steps } = json;
   return {
     agentId: json.agentId,
     parentAgentId: json.parentAgentId,
     runId: json.runId,
     createdAt: json.createdAt,
     startedAt: json.startedAt,
-    store: readSections(json.sections),
-    metadata: isObject(json.metadata) ? (json.metadata as JsonObject) : {},
+    store: readSections(sections),
+    metadata: json.metadata,
     outcome: json.outcome,
     usageByModel: json.usageByModel,
     usage: Object.values(json.usageByModel).reduce(addUsage, noUsage),
-    steps: json.steps.map(readStep),
+    steps: steps.map((step, index) => readStep(step, `steps[${index}]`)),
   };
 }
 
 function checkVersion(found: unknown): void {
-  if (!Number.isInteger(found))
-    throw invalid('"version" must be a whole number: this is not a state that toJSON() wrote');
+  if (!Number.isInteger(found) || (found as number) < 1)
+    throw invalid('"version" must be a whole number from 1: this is not a state that toJSON() wrote');
   if ((found as number) > version) {
     throw invalid(`it has version ${found}, and this Offstage reads up to ${version}: update Offstage to read it`);
   }
 }
 
-function readSections(sections: unknown): MessageStore {
-  if (!isObject(sections)) throw invalid('"sections" must be an object');
-  const entries = Object.entries(sections);
-  return MessageStore.of(
-    Object.fromEntries(entries.map(([name, list]) => [name, parseMessages(list, { name: `sections.${name}` })])),
-  );
+function check(fields: Record<string, unknown>, rules: Readonly<Record<string, Rule>>, place: string): void {
+  for (const [name, [fits, says]] of Object.entries(rules)) {
+    if (!fits(fields[name])) throw invalid(`"${place}${name}" ${says}`);
+  }
 }
 
-function readStep(step: Step, index: number): Step {
-  if (!isObject(step)) throw invalid(`"steps[${index}]" must be an object`);
-  parseMessages(step.messages, { name: `steps[${index}].messages` });
-  return step;
+function readSections(sections: AgentStateJson["sections"]): MessageStore {
+  const read = Object.entries(sections).map(([name, list]) => [name, readMessages(list, `sections.${name}`)] as const);
+  return MessageStore.of(Object.fromEntries(read));
 }
 
-function invalid(why: string): OffstageError {
-  return new OffstageError("invalid-state", `AgentState.fromJSON cannot read this state: ${why}.`);
+function readStep(step: Step, place: string): Step {
+  if (!isObject(step)) throw invalid(`"${place}" must be an object`);
+  check(step, stepRules as Readonly<Record<string, Rule>>, `${place}.`);
+  readMessages(step.messages, `${place}.messages`);
+  return step as unknown as Step;
+}
+
+function readMessages(list: unknown, name: string): readonly Message[] {
+  try {
+    return parseMessages(list, { name });
+  } catch (cause) {
+    throw invalid(messageOf(cause).replace(/\.$/, ""), { cause });
+  }
+}
+
+function invalid(why: string, options: OffstageErrorOptions = {}): OffstageError {
+  return new OffstageError("invalid-state", `AgentState.fromJSON cannot read this state: ${why}.`, options);
 }
