@@ -54,7 +54,7 @@ export class AgentStream<Output = string> implements AsyncIterable<AgentEvent> {
 
   // A run that has ended takes no notice.
   #leave(): void {
-    this.#queue.clear();
+    this.#queue.close();
     this.#abort(new DOMException("The stream was left before the run had ended.", "AbortError"));
   }
 }

@@ -1,6 +1,7 @@
 // The queue between a run and whoever reads its stream. The run never waits for the reader; a slow reader gets longer
 // deltas instead of more of them, so what is queued grows with the run's own content and no faster.
 import type { AgentEvent } from "./events.ts";
+import { joinDeltas, subjectOf } from "./join-deltas.ts";
 
 const coalesceFrom = 1024;
 
@@ -9,65 +10,80 @@ type Waiter = { resolve(result: IteratorResult<AgentEvent>): void; reject(error:
 export class EventQueue {
   #events: AgentEvent[] = [];
   #head = 0;
-  #waiter: Waiter | undefined;
+  /** Readers that asked ahead, in order. */
+  #waiters: Waiter[] = [];
   #end: { readonly error?: unknown } | undefined;
+  #isClosed = false;
+  /** Where the newest queued event of each run stands, while the queue is long. */
+  readonly #newest = new Map<string, number>();
 
   push(event: AgentEvent): void {
-    const waiter = this.#waiter;
-    if (waiter !== undefined) {
-      this.#waiter = undefined;
-      waiter.resolve({ done: false, value: event });
-    } else if (!this.#coalesce(event)) this.#events.push(event);
+    if (this.#isClosed) return;
+    const waiter = this.#waiters.shift();
+    if (waiter !== undefined) waiter.resolve({ done: false, value: event });
+    else if (!this.#coalesce(event)) this.#events.push(event);
   }
 
   /** No more events: readers come to the end, or to the error. */
   end(end: { readonly error?: unknown } = {}): void {
+    if (this.#isClosed) return;
     this.#end = end;
-    const waiter = this.#waiter;
-    this.#waiter = undefined;
-    if (waiter === undefined) return;
-    if ("error" in end) waiter.reject(end.error);
-    else waiter.resolve({ done: true, value: undefined });
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const { resolve, reject } of waiters) this.#ended().then(resolve, reject);
   }
 
   next(): Promise<IteratorResult<AgentEvent>> {
     if (this.#head < this.#events.length) return Promise.resolve({ done: false, value: this.#shift() });
-    if (this.#end !== undefined) return this.#ended(this.#end);
+    if (this.#end !== undefined) return this.#ended();
     return new Promise((resolve, reject) => {
-      this.#waiter = { resolve, reject };
+      this.#waiters.push({ resolve, reject });
     });
   }
 
-  /** Forgets what nobody will read. */
-  clear(): void {
-    this.#events = [];
-    this.#head = 0;
+  /** Nobody reads any more: what is queued is forgotten, and what comes is not kept. */
+  close(): void {
+    this.end();
+    this.#end = {};
+    this.#isClosed = true;
+    this.#clear();
   }
 
   // An error is thrown once; a reader that asks again is at the end.
-  #ended(end: { readonly error?: unknown }): Promise<IteratorResult<AgentEvent>> {
+  #ended(): Promise<IteratorResult<AgentEvent>> {
+    const end = this.#end ?? {};
     this.#end = {};
     return "error" in end ? Promise.reject(end.error) : Promise.resolve({ done: true, value: undefined });
   }
 
+  #clear(): void {
+    this.#events = [];
+    this.#head = 0;
+    this.#newest.clear();
+  }
+
   #shift(): AgentEvent {
     const event = this.#events[this.#head++] as AgentEvent;
-    if (this.#head === this.#events.length) this.clear();
+    if (this.#head === this.#events.length) this.#clear();
     else if (this.#head >= coalesceFrom && this.#head * 2 > this.#events.length) {
       this.#events = this.#events.slice(this.#head);
       this.#head = 0;
+      this.#newest.clear();
     }
     return event;
   }
 
+  // Only with the newest event of the same run, so that every run keeps its own order.
   #coalesce(event: AgentEvent): boolean {
-    if (this.#events.length - this.#head < coalesceFrom) return false;
-    if (event.type !== "text-delta" && event.type !== "reasoning-delta" && event.type !== "tool-input-delta")
+    if (this.#events.length - this.#head < coalesceFrom) {
+      if (this.#newest.size > 0) this.#newest.clear();
       return false;
-    const last = this.#events.at(-1);
-    if (last?.type !== event.type || last.step !== event.step) return false;
-    if (last.type === "tool-input-delta" && last.toolCallId !== (event as typeof last).toolCallId) return false;
-    this.#events[this.#events.length - 1] = { ...last, delta: last.delta + event.delta };
-    return true;
+    }
+    const { runId } = subjectOf(event);
+    const place = this.#newest.get(runId) ?? -1;
+    const joined = place < this.#head ? undefined : joinDeltas(this.#events[place] as AgentEvent, event);
+    if (joined === undefined) this.#newest.set(runId, this.#events.length);
+    else this.#events[place] = joined;
+    return joined !== undefined;
   }
 }
