@@ -1,0 +1,48 @@
+// Lesson 14: a tool that needs approval pauses the run. Somebody decides, perhaps tomorrow and in another process.
+// No decision, no run: what nobody approved goes on waiting, and a rejection is told to the model.
+import { Agent, memoryStore, tool } from "offstage";
+import { scriptedModel } from "offstage/testing";
+import * as z from "zod";
+
+const refund = tool({
+  name: "refund",
+  description: "Pays money back.",
+  input: z.object({ order: z.string(), euros: z.number() }),
+  needsApproval: ({ euros }) => euros > 20,
+  execute: ({ order, euros }) => `${euros} EUR paid back for order ${order}`,
+});
+
+const model = scriptedModel([
+  {
+    toolCalls: [
+      { name: "refund", input: { order: "17", euros: 8 } },
+      { name: "refund", input: { order: "18", euros: 60 } },
+      { name: "refund", input: { order: "19", euros: 900 } },
+    ],
+  },
+  "Orders 17 and 18 are refunded. Order 19 was not: it needs a closer look.",
+]);
+
+const store = memoryStore(); // or sqliteStore({ path }), so that another process can go on
+const agent = new Agent({ model, tools: [refund] });
+
+const paused = await agent.run("Refund orders 17, 18 and 19.", { session: store.session("desk") });
+console.log(`${paused.outcome.status}: ${paused.outcome.message}`);
+for (const { toolName, input } of paused.approvals) console.log(`  ${toolName} ${JSON.stringify(input)}`);
+
+const [small, large] = paused.approvals;
+if (small === undefined || large === undefined) throw new Error("two calls should wait");
+
+// One decision at a time: the run still waits for the other.
+const waiting = await agent.resume(paused.runId, { store, approve: [small.toolCallId] });
+console.log(`\n${waiting.outcome.status}: ${waiting.approvals.length} call is left`);
+
+const reject = [{ toolCallId: large.toolCallId, reason: "Too much for one order." }];
+const done = await agent.resume(paused.runId, { store, reject });
+console.log(`\n${done.outcome.status}: ${done.output}`);
+
+console.log("\nWhat the model read:");
+for (const { content, metadata } of done.messages.filter({ role: "tool" })) {
+  console.log(`  ${metadata?.isError ? "no " : "yes"} ${content}`);
+}
+await store.close();

@@ -1,0 +1,36 @@
+// Lesson 16: every run is traced: a span for the run, its steps, its model calls and its tools. Inside `withTrace` several
+// runs share one trace, with whatever you time yourself; the group id ties traces together, such as those of one customer.
+import { setTimeout } from "node:timers/promises";
+import { Agent, renderTrace, tool, withSpan, withTrace } from "offstage";
+import { scriptedModel } from "offstage/testing";
+
+const dim = tool({
+  name: "dim_lights",
+  description: "Dims the lights.",
+  async execute() {
+    await setTimeout(20);
+    return "dimmed";
+  },
+});
+const open = tool({ name: "open_curtain", description: "Opens the curtain.", execute: () => setTimeout(35, "open") });
+
+const lights = new Agent({
+  name: "lights",
+  model: scriptedModel([{ toolCalls: [{ name: "dim_lights" }] }, "It is dark."]),
+  tools: [dim],
+});
+const stage = new Agent({
+  name: "stage",
+  model: scriptedModel([{ toolCalls: [{ name: "open_curtain" }] }, "The curtain is open."]),
+  tools: [open],
+});
+
+await withTrace("Opening night", { groupId: "season-2026" }, async (trace) => {
+  const first = await lights.run("Dim the lights.");
+  await withSpan("wait for silence", () => setTimeout(15));
+  const second = await stage.run("Open the curtain.");
+
+  console.log(renderTrace(trace));
+  console.log(`\nBoth runs are in trace ${trace.traceId}: ${first.traceId === second.traceId}`);
+  console.log(`${trace.getSpans().length} spans, group "${trace.groupId}"`);
+});
