@@ -49,10 +49,14 @@ function call(hooks: AgentHooks, name: keyof AgentHooks, event: Event.AgentEvent
   const failed = (error: unknown) => report(hooks, name, { error, event });
   try {
     const pending = (hooks[name] as Hook<Event.AgentEvent> | undefined)?.(event);
-    if (pending instanceof Promise) pending.catch(failed);
+    if (isThenable(pending)) pending.then(undefined, failed);
   } catch (error) {
     failed(error);
   }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
 interface Failure {
