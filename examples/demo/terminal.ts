@@ -9,7 +9,7 @@ export function paint(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout });
 }
 
-export const width: number = Math.min(Math.max(process.stdout.columns ?? 100, 60), 120);
+export const width: number = Math.min(Math.max(process.stdout.columns || 100, 60), 120);
 
 export function heading(text: string): void {
   console.log(`\n${paint("bold", text)}\n${paint("dim", "─".repeat(width))}`);

@@ -32,6 +32,11 @@ function paper(more: Partial<PrintStream> = {}): PrintStream & { text: string } 
 }
 
 describe("print", () => {
+  test("a terminal that does not know its width is taken for one of 80 columns", () => {
+    const query = new MessageQuery(messages);
+    expect(query.print("tools", { stream: paper({ columns: 0 }) })).toBe(query.print("tools", { stream: paper() }));
+  });
+
   test.for(views)("writes the %s and returns what it wrote", (view) => {
     const stream = paper();
     const text = new MessageQuery(messages).print(view, { stream });

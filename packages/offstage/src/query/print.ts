@@ -35,7 +35,7 @@ export interface Pen {
 
 /** The pen for these options. */
 export function penOf(options: PrintOptions): Pen {
-  const { stream = process.stdout, width = stream.columns ?? 80, preset = "detailed", color } = options;
+  const { stream = process.stdout, width = stream.columns || 80, preset = "detailed", color } = options;
   if (!["compact", "detailed", "verbose"].includes(preset)) {
     throw new RangeError(`There is no preset "${preset}"; valid presets are compact, detailed, verbose.`);
   }
