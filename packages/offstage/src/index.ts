@@ -19,6 +19,8 @@ export type {
   ToolOutputGuardrail,
 } from "./agent/guardrails.ts";
 export type { AgentHooks } from "./agent/hooks.ts";
+export type { Approval, Decisions } from "./agent/approvals.ts";
+export type { ResumeOptions } from "./agent/resume.ts";
 export type { RunResult } from "./agent/run-result.ts";
 export type { SubagentOptions } from "./agent/run-subagent.ts";
 export { type ErrorCode, isOffstageError, OffstageError } from "./errors.ts";

@@ -13,6 +13,7 @@ import { type CreateRunOptions, createRun } from "./create-run.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { AgentEvent } from "./events.ts";
 import { loop } from "./loop.ts";
+import { type ResumeOptions, resumeRun } from "./resume.ts";
 import type { Run } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 import { runSubagent, type SubagentOptions, subagentToolName } from "./run-subagent.ts";
@@ -66,10 +67,18 @@ export class Agent<Output = string> {
     return result.state;
   }
 
+  /**
+   * Continues a run that waits for approval or was cut off, by its id (with the store or session it is recorded in) or by
+   * the state it left. Finished tools are not run again; a call without a decision goes on waiting.
+   */
+  async resume(source: AgentState | string, options: ResumeOptions = {}): Promise<RunResult<Output>> {
+    return resumeRun(this.#config, source, { options, track: this.#track }) as Promise<RunResult<Output>>;
+  }
+
   /** The agent as a tool of another: called with `{ prompt }`, it gives its answer and nothing else. */
   asTool(options: SubagentOptions = {}): Tool {
     const { name = subagentToolName(this.name), description = this.#config.options.description } = options;
-    return tool({
+    const made = tool({
       name,
       description: description ?? `Asks the agent "${this.name}", which works on its own and gives its answer.`,
       input: promptSchema,
@@ -82,6 +91,7 @@ export class Agent<Output = string> {
           track: this.#track,
         }),
     });
+    return Object.freeze({ ...made, isSubagent: true });
   }
 
   /** Everything this agent exchanged, conversation and tool trace together: see `keepMessages`. */

@@ -2,10 +2,12 @@
 import type { ToolMessage } from "../messages/message.ts";
 import type { Cancellation } from "../models/cancellation.ts";
 import type { AgentContext } from "../state/agent-context.ts";
+import type { WaitingCall } from "../state/pending-step.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
-import { runTool, type ToolGuard } from "../tools/run-tool.ts";
+import { type RunToolOptions, runTool, type ToolGuard } from "../tools/run-tool.ts";
 import { runTools } from "../tools/run-tools.ts";
 import type { ToolRunOptions } from "../tools/tool.ts";
+import { ToolWaiting } from "../tools/tool-answer.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import { runInSpan } from "../tracing/with-span.ts";
 import { checkGuardrails, type GuardrailTrip } from "./guardrails.ts";
@@ -16,6 +18,8 @@ import { type CallingTool, callerKey } from "./subagent.ts";
 export interface CallToolsOptions {
   readonly step: number;
   readonly span: TraceSpan;
+  /** What is known of calls that waited before. */
+  readonly waiting?: ReadonlyMap<string, WaitingCall>;
 }
 
 /** What a call came to: the whole of it, and the message the model sees. */
@@ -24,21 +28,34 @@ export interface SettledCall {
   readonly message: ToolMessage;
 }
 
-/** The results of the calls. Rejects only when the run is aborted or a guardrail fails. */
-export function callTools(run: Run, calls: readonly StepToolCall[], options: CallToolsOptions): Promise<SettledCall[]> {
+/** A call that has no result yet. */
+export interface UnsettledCall {
+  readonly waiting: WaitingCall;
+}
+
+export type CalledTool = SettledCall | UnsettledCall;
+
+export function isWaiting(called: CalledTool): called is UnsettledCall {
+  return "waiting" in called;
+}
+
+/** What became of the calls. Rejects only when the run is aborted or a guardrail fails. */
+export function callTools(run: Run, calls: readonly StepToolCall[], options: CallToolsOptions): Promise<CalledTool[]> {
   return runTools(calls, run.config.maxParallelTools, (call) => callTool(run, call, options));
 }
 
-async function callTool(run: Run, call: StepToolCall, { step, span: parent }: CallToolsOptions): Promise<SettledCall> {
+async function callTool(run: Run, call: StepToolCall, options: CallToolsOptions): Promise<CalledTool> {
+  const { step, waiting } = options;
   run.cancellation.throwIfAborted();
-  const span = startSpan(parent, { name: call.name, kind: "tool" });
+  const span = startSpan(options.span, { name: call.name, kind: "tool" });
   run.emit?.({ type: "tool-start", ...place(run, call, step), call });
   try {
-    const caller: CallingTool = { run, step, span, toolCallId: call.id };
-    const about = (cancellation: Cancellation) => new CallInfo(caller, cancellation);
-    const { tools } = run.config;
-    const options = { tools, cancellation: run.cancellation, about, guard: guardOf(run, step) };
-    const result = await runInSpan(span, () => runTool(call, options));
+    const caller: CallingTool = { run, step, span, toolCallId: call.id, child: waiting?.get(call.id)?.child };
+    const cutOff = waiting?.get(call.id)?.why === "interrupted";
+    const result = cutOff
+      ? interrupted(call)
+      : await runInSpan(span, () => runTool(call, runOptions(run, step, caller)));
+    if (result instanceof ToolWaiting) return unsettled(span, call, result);
     const message = resultMessage(run, result, step);
     if (run.log !== undefined) await run.log.settle(step, message);
     finishSpan(span, call, result);
@@ -48,6 +65,27 @@ async function callTool(run: Run, call: StepToolCall, { step, span: parent }: Ca
     span.fail(error, run.cancellation.signal);
     throw error;
   }
+}
+
+function runOptions(run: Run, step: number, caller: CallingTool): RunToolOptions {
+  return {
+    tools: run.config.tools,
+    cancellation: run.cancellation,
+    about: (cancellation) => new CallInfo(caller, cancellation),
+    guard: guardOf(run, step),
+    permit: (call) => run.decisions.permit(call, run.runId),
+  };
+}
+
+function unsettled(span: TraceSpan, call: StepToolCall, { child }: ToolWaiting): UnsettledCall {
+  if (span.recording) span.setMetadata({ toolCallId: call.id, isWaiting: true });
+  span.end();
+  return { waiting: { toolCallId: call.id, why: "approval", ...(child === undefined ? undefined : { child }) } };
+}
+
+function interrupted(call: StepToolCall): ToolResult {
+  const text = `The call of the tool "${call.name}" was interrupted: whether it took effect is unknown. Check before you call it again.`;
+  return { toolCallId: call.id, toolName: call.name, output: text, content: text, isError: true, durationMs: 0 };
 }
 
 function place(run: Run, call: StepToolCall, step: number) {

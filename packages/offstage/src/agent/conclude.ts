@@ -1,5 +1,6 @@
 // The end of a run, however it came: the answer joins the session, the rest the journal, and everybody is told once.
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../errors.ts";
+import type { JsonValue } from "../messages/json.ts";
 import { assistant } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { isSendable } from "../messages/pairing.ts";
@@ -95,14 +96,15 @@ async function writeEnd(run: Run, answer: readonly Message[], ending: Ending): P
 
 function runEnd(run: Run, answer: readonly Message[]): RunEnd {
   const { status, reason, message } = run.state.outcome as Outcome;
-  const step = run.state.currentStep;
+  const { currentStep: step, pendingStep } = run.state;
   return {
     status,
     reason,
     usage: run.state.usage,
     endedAt: run.clock.now(),
     answer: remembered(run, answer).map(withoutParts),
-    ...(step === undefined ? undefined : { lastStep: stepRecord(step) }),
+    ...(step === undefined || step.index <= run.recordedSteps ? undefined : { lastStep: stepRecord(step) }),
+    ...(pendingStep === undefined ? undefined : { notes: { waiting: pendingStep.waiting as unknown as JsonValue } }),
     ...(status === "failed" ? { error: { code: reason, message } } : undefined),
   };
 }
@@ -160,7 +162,9 @@ function announceEnd(run: Run, result: RunResult<unknown>): void {
   run.emit?.({ type: "run-end", runId: run.runId, agent: run.config.name, outcome: result.outcome, result });
 }
 
+// The same error, so that its class survives; one that cannot take a result is wrapped.
 function withResult(error: OffstageError, result: RunResult<unknown>): OffstageError {
-  const { code, message, cause } = error;
-  return new OffstageError(code, message, { ...(cause === undefined ? undefined : { cause }), result });
+  if (error.result === undefined && Reflect.defineProperty(error, "result", { value: result, configurable: true }))
+    return error;
+  return new OffstageError(error.code, error.message, { cause: error, result });
 }

@@ -11,6 +11,7 @@ import { startSpan } from "../tracing/trace-span.ts";
 import { startRootSpan } from "../tracing/with-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
+import { DecisionBook } from "./approvals.ts";
 import { Clock } from "./clock.ts";
 import type { AgentEvent, Emit } from "./events.ts";
 import { emitToHooks } from "./hooks.ts";
@@ -29,20 +30,24 @@ export interface CreateRunOptions {
   readonly track: (messages: readonly Message[]) => void;
   /** The state to run on. Default: an empty one. */
   readonly state?: AgentState | undefined;
+  /** The id of a run that is taken up again. Default: a new one. */
+  readonly runId?: string | undefined;
+  readonly decisions?: DecisionBook | undefined;
 }
 
 /** A run that is ready for the loop. */
 export function createRun(
   config: AgentConfig,
-  { input, options, listener, caller, track, state }: CreateRunOptions,
+  { input, options, listener, caller, track, state, runId: known, decisions }: CreateRunOptions,
 ): Run {
   const parent = caller?.run;
-  const runId = crypto.randomUUID();
+  const runId = known ?? crypto.randomUUID();
   return {
     config,
     options,
     runId,
     parent,
+    parentToolCallId: caller?.toolCallId,
     depth: parent === undefined ? 0 : parent.depth + 1,
     isStreaming: listener !== undefined || parent?.isStreaming === true,
     hasOwnState: state !== undefined,
@@ -50,8 +55,9 @@ export function createRun(
     isAbortable: options.signal !== undefined || listener !== undefined,
     context: parent?.context ?? (contextOf(options.context) as AgentContext),
     emit: emitOf(config, options, [listener, relayTo(caller)]),
+    decisions: decisions ?? parent?.decisions ?? new DecisionBook(),
     criteria: criteriaOf(config, options, parent),
-    ledger: new Ledger(parent?.ledger, {}),
+    ledger: new Ledger(parent?.ledger),
     span: spanOf(config, options, caller),
     modelInput: new ModelInput(config.driver.toPrompt),
     clock: new Clock(),
@@ -69,6 +75,7 @@ export function createRun(
     partialText: "",
     output: undefined,
     messageCount: 0,
+    recordedSteps: 0,
   };
 }
 

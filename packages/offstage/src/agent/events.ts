@@ -20,6 +20,8 @@ export interface RunStartEvent extends InRun {
   readonly type: "run-start";
   readonly parentRunId?: string;
   readonly input: readonly Message[];
+  /** The run was begun before, and goes on. */
+  readonly isResumed?: boolean;
 }
 
 export interface StepStartEvent extends InStep {

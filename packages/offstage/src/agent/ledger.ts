@@ -3,16 +3,20 @@ import { addUsage, type Usage } from "../tokens/usage.ts";
 
 export class Ledger {
   readonly #parent: Ledger | undefined;
-  #usageByModel: Readonly<Record<string, Usage>>;
+  #usageByModel: Readonly<Record<string, Usage>> = {};
 
-  constructor(parent: Ledger | undefined, usageByModel: Readonly<Record<string, Usage>>) {
+  constructor(parent: Ledger | undefined) {
     this.#parent = parent;
-    this.#usageByModel = usageByModel;
   }
 
   /** Everything so far. A new object after every entry, so that it can be kept. */
   get usageByModel(): Readonly<Record<string, Usage>> {
     return this.#usageByModel;
+  }
+
+  /** Begins with what an earlier part of the run has used; the runs above know of it already. */
+  restore(usageByModel: Readonly<Record<string, Usage>>): void {
+    this.#usageByModel = usageByModel;
   }
 
   add(modelId: string, usage: Usage): void {

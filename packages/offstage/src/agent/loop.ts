@@ -1,35 +1,32 @@
 // The one loop. `run`, `stream` and `execute` are faces of it; all persist the same things and fail the same way.
 import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
-import { textOf } from "../messages/message.ts";
 import type { AgentState } from "../state/agent-state.ts";
-import type { Outcome } from "../state/outcome.ts";
 import { chain, type Next } from "../state/processor.ts";
 import { runInSpan } from "../tracing/with-span.ts";
-import { tripped } from "./call-tools.ts";
 import { conclude, type Ending, endOf } from "./conclude.ts";
-import { checkGuardrails } from "./guardrails.ts";
 import { openRun } from "./open-run.ts";
 import { recordStep } from "./record.ts";
 import type { Run } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 import { ruling, takeStep } from "./take-step.ts";
 
-/** Runs to the end. Resolves when the agent answered or was stopped; rejects on failure and on abort. */
-export async function loop(run: Run): Promise<RunResult<unknown>> {
+/** Makes the first state of a run. One that has its outcome already takes no step. */
+export type Open = (run: Run) => Promise<AgentState>;
+
+/** Runs to the end. Resolves when the agent answered, waits or was stopped; rejects on failure and on abort. */
+export async function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>> {
   try {
-    return await runInSpan(run.span, () => perform(run));
+    return await runInSpan(run.span, () => perform(run, open));
   } finally {
     run.cancellation[Symbol.dispose]();
   }
 }
 
-async function perform(run: Run): Promise<RunResult<unknown>> {
+async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
   let ending: Ending;
   try {
-    run.cancellation.throwIfAborted();
-    const blocked = await blockedInput(run);
-    run.state = await openRun(run, blocked);
-    ending = endOf(blocked === undefined ? await takeSteps(run) : run.state.withOutcome(blocked));
+    run.state = await open(run);
+    ending = endOf(await takeSteps(run));
   } catch (error) {
     ending = brokenOff(run, error);
   }
@@ -38,11 +35,13 @@ async function perform(run: Run): Promise<RunResult<unknown>> {
 
 async function takeSteps(run: Run): Promise<AgentState> {
   const next = chain(run.config.processors, (state) => takeStep(run, state));
-  const before = await ruling(run, run.state);
-  if (before.outcome !== undefined) run.state = run.state.withOutcome(before.outcome);
+  if (run.state.outcome === undefined && run.state.pendingStep === undefined) {
+    const before = await ruling(run, run.state);
+    if (before.outcome !== undefined) run.state = run.state.withOutcome(before.outcome);
+  }
   while (run.state.outcome === undefined) {
     run.state = await processed(run, next);
-    const recording = recordStep(run);
+    const recording = run.state.pendingStep === undefined ? recordStep(run) : undefined;
     if (recording !== undefined) await recording;
   }
   return run.state;
@@ -53,7 +52,7 @@ async function processed(run: Run, next: Next): Promise<AgentState> {
   const count = run.state.stepCount;
   try {
     const state = await next(run.state);
-    if (state?.stepCount === count + 1) return state;
+    if (state?.stepCount === count + 1 || state?.pendingStep !== undefined) return state;
   } catch (cause) {
     run.cancellation.throwIfAborted();
     if (isOffstageError(cause)) throw cause;
@@ -62,16 +61,6 @@ async function processed(run: Run, next: Next): Promise<AgentState> {
   }
   const sentence = `A processor of agent "${run.config.name}" did not give the state it got from next(state). Call next once and return its result, or a state made from it.`;
   throw new OffstageError("processor-failed", sentence);
-}
-
-async function blockedInput(run: Run): Promise<Outcome | undefined> {
-  const { config, context, cancellation, runId, input } = run;
-  if (config.guardrails.input.length === 0) return undefined;
-  const subject = { text: input.map(textOf).join("\n"), messages: input };
-  const about = { stage: "input" as const, context, signal: cancellation.signal, runId, agent: config.name };
-  const trips = await checkGuardrails(config.guardrails.input, subject, about);
-  for (const trip of trips) tripped(run, trip);
-  return trips[0] === undefined ? undefined : { status: "stopped", reason: "guardrail", message: trips[0].message };
 }
 
 function brokenOff(run: Run, error: unknown): Ending {

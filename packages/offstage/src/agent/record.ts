@@ -1,6 +1,7 @@
 // Recording: what a run tells its journal, its listeners and its agent's own list, and when.
 import type { Message } from "../messages/message.ts";
 import type { RunStart, StepRecord } from "../sessions/journal.ts";
+import { journalFor } from "../sessions/plain-journal.ts";
 import type { Step } from "../state/step.ts";
 import type { Run } from "./run.ts";
 
@@ -12,6 +13,7 @@ export async function openLog(run: Run, input: readonly Message[]): Promise<void
     runId: run.runId,
     agent: run.config.name,
     ...(run.parent === undefined ? undefined : { parentRunId: run.parent.runId }),
+    ...(run.parentToolCallId === undefined ? undefined : { parentToolCallId: run.parentToolCallId }),
     ...(run.span.recording ? { traceId: run.span.traceId } : undefined),
     startedAt: run.clock.now(),
     input,
@@ -19,7 +21,7 @@ export async function openLog(run: Run, input: readonly Message[]): Promise<void
     onBusy: run.options.onBusy ?? "queue",
     signal: run.cancellation.signal,
   };
-  run.log = session === undefined ? await run.parent?.log?.child(start) : undefined;
+  run.log = session === undefined ? await run.parent?.log?.child(start) : await journalFor(session).open(start);
 }
 
 /** Tells of the newest step, and journals it unless the run's end will. */
@@ -28,7 +30,9 @@ export function recordStep(run: Run): Promise<void> | undefined {
   run.partialText = "";
   run.track(step.messages);
   if (run.emit !== undefined) announce(run, step);
-  return run.state.outcome === undefined ? run.log?.step(stepRecord(step)) : undefined;
+  if (run.log === undefined || run.state.outcome !== undefined) return undefined;
+  run.recordedSteps = step.index;
+  return run.log.step(stepRecord(step));
 }
 
 function announce(run: Run, step: Step): void {

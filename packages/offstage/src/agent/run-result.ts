@@ -7,6 +7,7 @@ import type { Step } from "../state/step.ts";
 import type { TokenCounting } from "../tokens/token-counter.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
+import { type Approval, approvalsOf } from "./approvals.ts";
 import type { GuardrailTrip } from "./guardrails.ts";
 
 /** What a run gives. Where a limit stopped it, `output` is the partial text, or undefined for structured output. */
@@ -30,6 +31,8 @@ export interface RunResult<Output = string> {
   /** The runs of subagents, in the order in which they ended. */
   readonly children: readonly RunResult<unknown>[];
   readonly guardrailTrips: readonly GuardrailTrip[];
+  /** The calls that wait for approval, where the outcome is `waiting`; those of subagents included. */
+  readonly approvals: readonly Approval[];
 }
 
 export interface ResultParts<Output> {
@@ -83,6 +86,10 @@ export class FinishedRun<Output> implements RunResult<Output> {
 
   get steps(): readonly Step[] {
     return this.state.steps;
+  }
+
+  get approvals(): readonly Approval[] {
+    return approvalsOf(this.state, this.agent);
   }
 
   get traceId(): string | undefined {

@@ -1,11 +1,15 @@
 // Running an agent as a tool: one level down, under its own run id, with one text for the parent at the end.
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
+import { AgentState } from "../state/agent-state.ts";
 import type { ToolRunOptions } from "../tools/tool.ts";
-import { ToolAnswer } from "../tools/tool-answer.ts";
+import { ToolAnswer, ToolWaiting } from "../tools/tool-answer.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { createRun } from "./create-run.ts";
 import { loop } from "./loop.ts";
+import { instructionsOf } from "./open-run.ts";
+import { openLog } from "./record.ts";
+import { takeUp } from "./resume.ts";
 import type { Run } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 import { answerText, callerOf, failureText } from "./subagent.ts";
@@ -38,11 +42,14 @@ export async function runSubagent(
   config: AgentConfig,
   prompt: string,
   { about, options, name, track }: RunSubagentOptions,
-): Promise<ToolAnswer> {
+): Promise<ToolAnswer | ToolWaiting> {
   const caller = callerOf(about);
   const { maxDepth = 3, maxSteps } = options;
+  const known = caller?.child;
   const run = createRun(config, {
-    input: [user(prompt)],
+    input: known === undefined ? [user(prompt)] : [],
+    runId: known?.runId,
+    state: known?.state === undefined ? undefined : AgentState.fromJSON(known.state),
     options: { signal: about.signal, context: about.context, ...(maxSteps === undefined ? undefined : { maxSteps }) },
     caller,
     track,
@@ -50,12 +57,20 @@ export async function runSubagent(
   if (run.depth > maxDepth)
     return refused(run, name, `subagents may nest ${maxDepth} deep, and this would be level ${run.depth}`);
   try {
-    const result = await loop(run);
+    const result = await (known === undefined ? loop(run) : loop(run, reopenChild));
+    if (result.outcome.status === "waiting")
+      return new ToolWaiting({ runId: run.runId, agent: config.name, state: result.state.toJSON() });
     return answerOf(result, name);
   } catch (error) {
     if (run.cancellation.isAborted) throw error;
     return new ToolAnswer(failureText(name, error), { isError: true, childRunId: run.runId });
   }
+}
+
+async function reopenChild(run: Run): Promise<AgentState> {
+  run.instructions = await instructionsOf(run);
+  await openLog(run, []);
+  return takeUp(run);
 }
 
 function refused(run: Run, name: string, reason: string): ToolAnswer {

@@ -10,6 +10,7 @@ import type { Criterion } from "../state/criterion.ts";
 import type { TraceSpan } from "../tracing/trace-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
+import type { DecisionBook } from "./approvals.ts";
 import type { Clock } from "./clock.ts";
 import type { Emit } from "./events.ts";
 import type { GuardrailTrip } from "./guardrails.ts";
@@ -21,6 +22,8 @@ export interface Run {
   readonly options: RunOptions;
   readonly runId: string;
   readonly parent: Run | undefined;
+  /** The call of the parent that this run answers. */
+  readonly parentToolCallId: string | undefined;
   /** 0 for a run that nobody called as a tool. */
   readonly depth: number;
   readonly isStreaming: boolean;
@@ -30,6 +33,8 @@ export interface Run {
   /** Whether anybody can abort it: where not, its model needs no signal. */
   readonly isAbortable: boolean;
   readonly context: AgentContext;
+  /** What was decided of calls that need approval. */
+  readonly decisions: DecisionBook;
   /** Undefined where nobody listens, so that no event is made in vain. */
   readonly emit: Emit | undefined;
   readonly criteria: readonly Criterion[];
@@ -53,6 +58,8 @@ export interface Run {
   output: unknown;
   /** How many messages the run has made; numbers their ids. */
   messageCount: number;
+  /** How many steps the journal has. */
+  recordedSteps: number;
 }
 
 /** The messages a model call sees, by section: instructions first. */

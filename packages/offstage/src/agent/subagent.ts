@@ -1,5 +1,6 @@
 // Subagents: an agent as a tool of another. The parent sees one result; depth, budget, abort, usage and context reach through.
 import { messageOf } from "../errors.ts";
+import type { WaitingCall } from "../state/pending-step.ts";
 import type { ToolRunOptions } from "../tools/tool.ts";
 import type { TraceSpan } from "../tracing/trace-span.ts";
 import type { Run } from "./run.ts";
@@ -13,6 +14,8 @@ export interface CallingTool {
   readonly step: number;
   readonly span: TraceSpan;
   readonly toolCallId: string;
+  /** The run to take up again, where the call waited. */
+  readonly child: WaitingCall["child"];
 }
 
 /** The call that runs this tool; undefined where the tool is executed by hand. */

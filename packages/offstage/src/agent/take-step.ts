@@ -1,20 +1,18 @@
-// One step: model call, tool calls, then the criteria. The innermost part of the processor chain; the same for all drivers.
+// One step and what comes of it: the innermost part of the processor chain, the same for all drivers.
 import { messageOf, OffstageError } from "../errors.ts";
 import { type Message, textOf, withMetadata } from "../messages/message.ts";
-import type { ModelReply } from "../models/reply.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { type Ruling, rule } from "../state/criterion.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { partialAnswer } from "../state/partial-answer.ts";
-import type { Correction, Step, StepToolCall } from "../state/step.ts";
+import type { PendingStep } from "../state/pending-step.ts";
+import type { Step } from "../state/step.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
-import { callModel } from "./call-model.ts";
-import { callTools, type SettledCall, tripped } from "./call-tools.ts";
-import type { Reading } from "./driver.ts";
+import { tripped } from "./call-tools.ts";
 import { checkGuardrails } from "./guardrails.ts";
+import { isPending, makeStep } from "./make-step.ts";
 import type { Run } from "./run.ts";
-import { identifyCalls, noteMessage, replyMessage } from "./step-messages.ts";
-import { checkOutput } from "./structured-output.ts";
+import { noteMessage } from "./step-messages.ts";
 
 /** The state after one more step, with its outcome where the run ends here. */
 export async function takeStep(run: Run, state: AgentState): Promise<AgentState> {
@@ -24,6 +22,7 @@ export async function takeStep(run: Run, state: AgentState): Promise<AgentState>
   run.emit?.({ type: "step-start", runId: run.runId, agent: run.config.name, step: index });
   try {
     const step = await makeStep(run, state, span);
+    if (isPending(step)) return paused(run, state, { step, span });
     const after = state.withStep(step, run.ledger.usageByModel);
     const ruled = ruling(run, after);
     const { outcome, feedback } = ruled instanceof Promise ? await ruled : ruled;
@@ -37,66 +36,11 @@ export async function takeStep(run: Run, state: AgentState): Promise<AgentState>
   }
 }
 
-async function makeStep(run: Run, state: AgentState, span: TraceSpan): Promise<Step> {
-  const clock = performance.now();
-  const startedAt = run.clock.now();
-  const index = state.stepCount + 1;
-  run.partialText = "";
-  const reply = await callModel(run, state, span);
-  const reading = run.config.driver.read(reply);
-  const calls = reading.calls.length === 0 ? noCalls : identifyCalls(run, reading.calls);
-  const message = replyMessage(run, { reading, reply, calls, step: index });
-  const parts = { run, index, message, reading, reply, calls, startedAt, clock };
-  if (calls.length === 0) return stepOf({ ...parts, settled: [], correction: await correctionOf(run, reading) });
-  if (run.log !== undefined) await run.log.intend(index, message);
-  return stepOf({ ...parts, settled: await callTools(run, calls, { step: index, span }), correction: undefined });
-}
+const waitingOutcome: Outcome = { status: "waiting", reason: "approval", message: "Tool calls wait for approval." };
 
-const noCalls: readonly StepToolCall[] = [];
-
-interface StepParts {
-  readonly run: Run;
-  readonly index: number;
-  readonly message: Message;
-  readonly reading: Reading;
-  readonly reply: ModelReply;
-  readonly calls: readonly StepToolCall[];
-  readonly settled: readonly SettledCall[];
-  readonly correction: Correction | undefined;
-  readonly startedAt: string;
-  readonly clock: number;
-}
-
-function stepOf(parts: StepParts): Step {
-  const { run, index, message, reading, reply, calls, settled, correction } = parts;
-  const messages = [message, ...settled.map((each) => each.message)];
-  if (correction !== undefined) messages.push(noteMessage(run, correction.message, index));
-  const step: Mutable<Step> = {
-    index,
-    messages,
-    text: reading.text,
-    toolCalls: calls,
-    toolResults: settled.map((each) => each.result),
-    isAnswer: calls.length === 0 && correction === undefined,
-    finishReason: reply.finishReason,
-    usage: reply.usage,
-    modelId: reply.modelId ?? run.config.model.modelId,
-    startedAt: parts.startedAt,
-    durationMs: performance.now() - parts.clock,
-  };
-  if (reply.reasoning !== "") step.reasoning = reply.reasoning;
-  if (correction !== undefined) step.correction = correction;
-  return step;
-}
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-async function correctionOf(run: Run, reading: Reading): Promise<Correction | undefined> {
-  if (reading.correction !== undefined || run.config.output === undefined) return reading.correction;
-  const checked = await checkOutput(run.config.output, reading.text);
-  if ("correction" in checked) return checked.correction;
-  run.output = checked.value;
-  return undefined;
+function paused(run: Run, state: AgentState, { step, span }: { step: PendingStep; span: TraceSpan }): AgentState {
+  span.end();
+  return state.withPendingStep(step).withUsage(run.ledger.usageByModel).withOutcome(waitingOutcome);
 }
 
 /** What the criteria say of a state; synchronous unless one of them is not. A criterion that throws fails the run. */

@@ -93,8 +93,7 @@ class Assembly {
         if (part.delta) this.#listener.reasoning(part.delta);
         return;
       case "tool-input-delta":
-        if (part.delta)
-          this.#listener.toolInput(part.id ?? "", this.#toolNames.get(part.id ?? "") ?? "", part.delta);
+        if (part.delta) this.#listener.toolInput(part.id ?? "", this.#toolNames.get(part.id ?? "") ?? "", part.delta);
         return;
       default:
         this.#addRare(part);

@@ -4,7 +4,6 @@ import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { fifo } from "./fifo.ts";
 import type { Journal, ReopenOptions, RunInfo, RunLog, RunRecord, RunStart } from "./journal.ts";
-import { journalOf } from "./journal-of.ts";
 import { checkLimit, latest } from "./limit.ts";
 import { checkedMessages } from "./message-rows.ts";
 import { plainCopy } from "./plain-json.ts";
@@ -93,7 +92,8 @@ export class InMemorySession implements Session {
     return session;
   }
 
-  [journalOf](): Journal {
+  /** Where agents record the runs of this session. */
+  get journal(): Journal {
     return { open: (start) => this.#open(start), reopen: (runId, options) => this.#reopen(runId, options) };
   }
 

@@ -5,7 +5,6 @@ import { branch } from "./branch.ts";
 import { appending, clearing, popping, poppingTurn, readItems } from "./conversation.ts";
 import { exchanged } from "./exchanged.ts";
 import type { Journal } from "./journal.ts";
-import { journalOf } from "./journal-of.ts";
 import { checkedMessages } from "./message-rows.ts";
 import { type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
 import type { Session } from "./session.ts";
@@ -134,7 +133,8 @@ export class PersistentSession implements Session {
     return new PersistentSession(this.#cells, id);
   }
 
-  [journalOf](): Journal {
+  /** Where agents record the runs of this session. */
+  get journal(): Journal {
     return storedJournal(this.#cells, this.sessionId);
   }
 

@@ -5,7 +5,7 @@ import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import type { Journal, RunLog, RunStart } from "./journal.ts";
-import { isJournaled, journalOf } from "./journal-of.ts";
+import { isJournaled } from "./journaled.ts";
 import { memoryRun, type RememberedRun, rememberRun } from "./run-memory.ts";
 import type { SessionPort } from "./session.ts";
 import { SessionBusyError } from "./session-errors.ts";
@@ -17,7 +17,7 @@ const gates = new WeakMap<SessionPort, Fifo>();
 /** The journal of any session: its own if it has one, otherwise a plain one. Throws for what is no session. */
 export function journalFor(session: SessionPort): Journal {
   checkSession(session);
-  return isJournaled(session) ? session[journalOf]() : plainJournal(session);
+  return isJournaled(session) ? session.journal : plainJournal(session);
 }
 
 // The likeliest slips are an id in place of a session, and a promise of one.

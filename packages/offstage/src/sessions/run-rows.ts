@@ -117,7 +117,7 @@ function withoutKnown(message: Message, known: Known): Message {
 /** A message as it was before `withoutKnown`. */
 export function withKnown(message: Message, { runId, agent }: Pick<RunRow, "runId" | "agent">, step: number): Message {
   const { metadata } = message;
-  if (metadata?.["run"] !== true) return message;
+  if (metadata?.run !== true) return message;
   const { run: _, ...rest } = metadata;
   return { ...message, metadata: { ...rest, runId, agent, step } };
 }

@@ -57,8 +57,8 @@ export function parseHead(text: string, place: string): SessionHead {
   const value = parseJson(text);
   const isHead =
     isObject(value) &&
-    typeof value["id"] === "string" &&
-    typeof value["operations"] === "string" &&
+    typeof value.id === "string" &&
+    typeof value.operations === "string" &&
     numbers.every((name) => Number.isSafeInteger(value[name]));
   if (isHead) return value as unknown as SessionHead;
   throw new OffstageError(

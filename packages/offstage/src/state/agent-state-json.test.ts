@@ -135,6 +135,8 @@ describe("what does not fit is named", () => {
     ["a step without results", { steps: [{ ...step, toolResults: null }] }, '"steps[0].toolResults" must be a list'],
     ["a step without text", { steps: [{ ...step, text: null }] }, '"steps[0].text" must be text'],
     ["an outcome that is text", { outcome: "stopped" }, '"outcome" must be an object with a status'],
+    ["a pending step that is none", { pendingStep: {} }, '"pendingStep" must be an object with a step'],
+    ["a broken pending step", { pendingStep: { step: {}, waiting: [] } }, '"pendingStep.step.messages" must be a list'],
     ["no usage", { usageByModel: undefined }, '"usageByModel" must be an object of usages'],
     [
       "a usage without numbers",

@@ -6,6 +6,7 @@ import type { Message } from "../messages/message.ts";
 import { MessageStore } from "../messages/message-store.ts";
 import { addUsage, noUsage, type Usage } from "../tokens/usage.ts";
 import type { Outcome } from "./outcome.ts";
+import type { AgentStateJson, PendingStep } from "./pending-step.ts";
 import type { Step } from "./step.ts";
 
 const version = 1;
@@ -22,28 +23,15 @@ export interface AgentStateFields {
   readonly store: MessageStore;
   readonly metadata: JsonObject;
   readonly outcome: Outcome | undefined;
+  /** The step that waits, where the run does. */
+  readonly pendingStep: PendingStep | undefined;
   /** Of this run and its subagents, by model id. */
   readonly usageByModel: Readonly<Record<string, Usage>>;
   readonly usage: Usage;
 }
 
-/** A state as plain JSON. */
-export interface AgentStateJson {
-  readonly version: number;
-  readonly agentId: string;
-  readonly parentAgentId?: string;
-  readonly runId?: string;
-  readonly createdAt: string;
-  readonly startedAt?: number;
-  readonly sections: Readonly<Record<string, readonly Message[]>>;
-  readonly metadata: JsonObject;
-  readonly steps: readonly Step[];
-  readonly outcome?: Outcome;
-  readonly usageByModel: Readonly<Record<string, Usage>>;
-}
-
 export function writeState(fields: AgentStateFields, steps: readonly Step[]): AgentStateJson {
-  const { parentAgentId, runId, startedAt, outcome } = fields;
+  const { parentAgentId, runId, startedAt, outcome, pendingStep } = fields;
   return {
     version,
     agentId: fields.agentId,
@@ -55,6 +43,7 @@ export function writeState(fields: AgentStateFields, steps: readonly Step[]): Ag
     metadata: fields.metadata,
     steps,
     ...(outcome === undefined ? undefined : { outcome }),
+    ...(pendingStep === undefined ? undefined : { pendingStep }),
     usageByModel: fields.usageByModel,
   };
 }
@@ -78,6 +67,7 @@ const stateRules: Readonly<Record<Exclude<keyof AgentStateJson, "version">, Rule
   metadata: object,
   steps: list,
   outcome: optional([(value) => isObject(value) && isText(value.status), "must be an object with a status"]),
+  pendingStep: optional([(value) => isObject(value) && isObject(value.step), "must be an object with a step"]),
   usageByModel: [isUsageTable, "must be an object of usages"],
 };
 
@@ -102,7 +92,8 @@ export function readState(value: unknown): AgentStateFields & { readonly steps: 
   checkVersion(value.version);
   check(value, stateRules, "");
   const json = value as unknown as AgentStateJson;
-  const { sections, steps } = json;
+  const { sections, steps, pendingStep } = json;
+  if (pendingStep !== undefined) readStep(pendingStep.step, "pendingStep.step");
   return {
     agentId: json.agentId,
     parentAgentId: json.parentAgentId,
@@ -112,6 +103,7 @@ export function readState(value: unknown): AgentStateFields & { readonly steps: 
     store: readSections(sections),
     metadata: json.metadata,
     outcome: json.outcome,
+    pendingStep,
     usageByModel: json.usageByModel,
     usage: Object.values(json.usageByModel).reduce(addUsage, noUsage),
     steps: steps.map((step, index) => readStep(step, `steps[${index}]`)),

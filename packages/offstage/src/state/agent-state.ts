@@ -6,8 +6,9 @@ import type { Message } from "../messages/message.ts";
 import { MessageStore } from "../messages/message-store.ts";
 import type { Messages } from "../messages/messages.ts";
 import { addUsage, noUsage, type Usage } from "../tokens/usage.ts";
-import { type AgentStateFields, type AgentStateJson, readState, writeState } from "./agent-state-json.ts";
+import { type AgentStateFields, readState, writeState } from "./agent-state-json.ts";
 import type { Outcome } from "./outcome.ts";
+import type { AgentStateJson, PendingStep } from "./pending-step.ts";
 import type { Step } from "./step.ts";
 
 /** How a run stands: `ready` before its first step, `running` between steps, then as its outcome says. */
@@ -46,6 +47,7 @@ export class AgentState {
       store: MessageStore.empty(),
       metadata: {},
       outcome: undefined,
+      pendingStep: undefined,
       usageByModel: {},
       usage: noUsage,
     };
@@ -128,6 +130,11 @@ export class AgentState {
     return this.#fields.outcome;
   }
 
+  /** The step that waits for approval, or was cut off, and is finished when the run is resumed. */
+  get pendingStep(): PendingStep | undefined {
+    return this.#fields.pendingStep;
+  }
+
   get status(): AgentStatus {
     return this.#fields.outcome?.status ?? (this.#stepCount > 0 ? "running" : "ready");
   }
@@ -175,9 +182,13 @@ export class AgentState {
     return this.#with({ outcome });
   }
 
+  withPendingStep(pendingStep: PendingStep | undefined): AgentState {
+    return this.#with({ pendingStep });
+  }
+
   /** The state with one more step, and with the tokens the run has used by then. */
   withStep(step: Step, usageByModel: Readonly<Record<string, Usage>>): AgentState {
-    const fields = { ...this.#fields, usageByModel, usage: sumOf(usageByModel) };
+    const fields = { ...this.#fields, pendingStep: undefined, usageByModel, usage: sumOf(usageByModel) };
     return new AgentState(fields, appendShared(this.#steps, this.#stepCount, [step]), this.#stepCount + 1);
   }
 
@@ -206,6 +217,7 @@ export class AgentState {
       runId: undefined,
       startedAt: undefined,
       outcome: undefined,
+      pendingStep: undefined,
       usage: noUsage,
       usageByModel: {},
     };

@@ -86,7 +86,7 @@ export function sessionContract(open: () => Session | Promise<Session>): Contrac
     }),
     on("what is not JSON is refused, not changed", async (session) => {
       const circular: Record<string, unknown> = {};
-      circular["self"] = circular;
+      circular.self = circular;
       for (const value of [1n, () => {}, new Date(0), new Map(), Number.NaN, Symbol("s"), circular]) {
         const adding = session.addItem({ role: "user", content: "x", metadata: { value } });
         await assert.rejects(adding, (error) => isOffstageError(error, "invalid-message"));
@@ -127,7 +127,7 @@ export function sessionContract(open: () => Session | Promise<Session>): Contrac
       await session.addItem({ role: "user", content: "x", metadata });
       const [message] = await session.getAllItems();
       assert.equal(JSON.stringify(message?.metadata), JSON.stringify(metadata));
-      assert.equal(({} as Record<string, unknown>)["admin"], undefined);
+      assert.equal(({} as Record<string, unknown>).admin, undefined);
     }),
     on("closing twice is harmless", async (session) => {
       await session.close();

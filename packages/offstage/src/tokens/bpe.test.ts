@@ -28,7 +28,10 @@ describe("bpeTokenCounter", () => {
       throw new Error("Cannot find module");
     };
     expect(() => loadTokenizer("o200k_base", missing)).toThrow(
-      expect.objectContaining({ code: "missing-package", message: expect.stringContaining("npm install gpt-tokenizer") }),
+      expect.objectContaining({
+        code: "missing-package",
+        message: expect.stringContaining("npm install gpt-tokenizer"),
+      }),
     );
   });
 });

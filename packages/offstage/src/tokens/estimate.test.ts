@@ -22,7 +22,8 @@ const samples = {
 
 describe("the estimate", () => {
   test("is within 5 % of the exact count over English, code, JSON and CJK text", () => {
-    const total = (count: (text: string) => number) => Object.values(samples).reduce((sum, text) => sum + count(text), 0);
+    const total = (count: (text: string) => number) =>
+      Object.values(samples).reduce((sum, text) => sum + count(text), 0);
     const ratio = total(estimateTokens) / total(exact.count);
     expect(Math.abs(ratio - 1)).toBeLessThan(0.05);
   });
@@ -33,7 +34,8 @@ describe("the estimate", () => {
 
   test("of nothing is nothing, of something at least one", () => {
     expect(estimateTokens("")).toBe(0);
-    for (const text of ["a", ".", "é", "語", "😀", "\n\n\n", "0"]) expect(estimateTokens(text)).toBeGreaterThanOrEqual(1);
+    for (const text of ["a", ".", "é", "語", "😀", "\n\n\n", "0"])
+      expect(estimateTokens(text)).toBeGreaterThanOrEqual(1);
   });
 
   test("is a whole number, the same each time, for any text", () => {

@@ -15,12 +15,16 @@ describe("the default counter", () => {
 
   test("adds what a message costs beside its words", () => {
     expect(counter.countMessage(user(""))).toBe(4);
-    expect(counter.countMessage({ role: "tool", tool_call_id: "c", name: "f", content: "" })).toBe(4 + 1 + counter.count("f"));
+    expect(counter.countMessage({ role: "tool", tool_call_id: "c", name: "f", content: "" })).toBe(
+      4 + 1 + counter.count("f"),
+    );
   });
 
   test("counts a list as the sum of its messages", () => {
     const list = [user("one"), user("two and three")];
-    expect(counter.countMessages(list)).toBe(counter.countMessage(list[0] as Message) + counter.countMessage(list[1] as Message));
+    expect(counter.countMessages(list)).toBe(
+      counter.countMessage(list[0] as Message) + counter.countMessage(list[1] as Message),
+    );
     expect(counter.countMessages([])).toBe(0);
   });
 

@@ -8,7 +8,7 @@ import { clip } from "./clip.ts";
 import { collect, isAsyncIterable, jsonSafe } from "./json-safe.ts";
 import type { Checked } from "./schema.ts";
 import type { Tool, ToolRunOptions } from "./tool.ts";
-import { ToolAnswer } from "./tool-answer.ts";
+import { ToolAnswer, ToolWaiting } from "./tool-answer.ts";
 
 // What is wrong with a call is told in as many bytes at most.
 const maxProblemBytes = 16 * 1024;
@@ -27,10 +27,12 @@ export interface RunToolOptions {
   /** What the tool is told, given what aborts it. */
   readonly about: (cancellation: Cancellation) => ToolRunOptions;
   readonly guard: ToolGuard | undefined;
+  /** Asked for a call that needs approval: whether it may run, must wait, or is refused with these words. */
+  readonly permit: (call: StepToolCall) => "run" | "wait" | { readonly refusal: string };
 }
 
-/** What became of one call. Rejects only when the run is aborted, or a guardrail fails. */
-export async function runTool(call: StepToolCall, options: RunToolOptions): Promise<ToolResult> {
+/** What became of one call, or that it waits. Rejects only when the run is aborted, or a guardrail fails. */
+export async function runTool(call: StepToolCall, options: RunToolOptions): Promise<ToolResult | ToolWaiting> {
   const startedAt = performance.now();
   const tool = options.tools.get(call.name);
   if (tool === undefined) return failure(call, unknownTool(call.name, options.tools), startedAt);
@@ -39,11 +41,33 @@ export async function runTool(call: StepToolCall, options: RunToolOptions): Prom
   if ("problems" in checked) return failure(call, misfit(call, checked.problems), startedAt);
   const forbidden = await options.guard?.input(call, checked.value);
   if (forbidden !== undefined) return failure(call, forbidden, startedAt);
+  const permission = tool.needsApproval === false ? "run" : await permissionOf(tool, call, { checked, options });
+  if (permission === "wait") return new ToolWaiting();
+  if (permission !== "run") return failure(call, permission.refusal, startedAt);
   const attempt = (tool.timeoutMs ?? Number.POSITIVE_INFINITY) > longestTimer ? execute : executeInTime;
   const value = await attempt(tool, checked.value, options);
+  if (value instanceof ToolWaiting) return value;
   const result = resultOf(call, value, { tool, input: checked.value, startedAt });
   const withheld = await options.guard?.output(call, result);
   return withheld === undefined ? result : failure(call, withheld, startedAt);
+}
+
+interface Asking {
+  readonly checked: { readonly value: unknown };
+  readonly options: RunToolOptions;
+}
+
+// A question that fails is answered with caution: the call waits.
+async function permissionOf({ needsApproval }: Tool, call: StepToolCall, { checked, options }: Asking) {
+  if (typeof needsApproval === "boolean") return options.permit(call);
+  const { cancellation, about, permit } = options;
+  try {
+    const isNeeded = await cancellation.race(Promise.resolve(needsApproval(checked.value, about(cancellation))));
+    return isNeeded === false ? ("run" as const) : permit(call);
+  } catch {
+    cancellation.throwIfAborted();
+    return permit(call);
+  }
 }
 
 function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {

@@ -1,4 +1,5 @@
 // A ready-made answer: what a tool gives when it decides itself what the model reads and whether that is a failure.
+import type { AgentStateJson } from "../state/pending-step.ts";
 
 /** Shown to the model word for word. */
 export class ToolAnswer {
@@ -11,5 +12,14 @@ export class ToolAnswer {
     this.text = text;
     this.isError = options.isError ?? false;
     this.childRunId = options.childRunId;
+  }
+}
+
+/** What a subagent gives instead while calls inside its own run wait for approval. */
+export class ToolWaiting {
+  readonly child: { readonly runId: string; readonly agent: string; readonly state: AgentStateJson } | undefined;
+
+  constructor(child?: ToolWaiting["child"]) {
+    this.child = child;
   }
 }

@@ -52,7 +52,7 @@ export function postgresDriver(options: PostgresOptions): StoreDriver {
     get: async (places) => {
       const values = [places.map(({ list }) => list), places.map(({ key }) => key)];
       const rows = await query({ name: `${prefix}-get`, text: sql.get, values });
-      return rows.map((row) => (row["key"] === null ? undefined : (row as unknown as Row)));
+      return rows.map((row) => (row.key === null ? undefined : (row as unknown as Row)));
     },
     read: async (list, { from = "", before = "\x7f", limit, reverse = false } = {}) => {
       const text = reverse ? sql.backward : sql.forward;
@@ -61,7 +61,7 @@ export function postgresDriver(options: PostgresOptions): StoreDriver {
     },
     commit: async (commit) => {
       const [row] = await query({ name: `${prefix}-commit`, text: sql.commit, values: valuesOf(commit) });
-      const current = row?.["current"] as (string | null)[] | null | undefined;
+      const current = row?.current as (string | null)[] | null | undefined;
       return current?.map((value, index) =>
         value === null ? undefined : { key: commit.checks[index]?.key ?? "", value },
       );
@@ -90,7 +90,7 @@ async function versionOf(query: Query, sql: Sql, name: string): Promise<number> 
   try {
     const [row] = await query({ text: sql.version });
     await query({ text: sql.columns });
-    return Number(row?.["version"] ?? 0);
+    return Number(row?.version ?? 0);
   } catch (error) {
     const cause = (error as Error).cause;
     if (codeOf(cause) === "42P01") return 0;

@@ -102,7 +102,7 @@ function rowsOf(database: DatabaseSync): Rows {
     else if (value === undefined) drop.run(list, key);
     else put.run(list, key, value, sumOf(list, key, value));
   };
-  const isMet = ({ list, key, value }: Check): boolean => text.get(list, key)?.["value"] === value;
+  const isMet = ({ list, key, value }: Check): boolean => text.get(list, key)?.value === value;
 
   return {
     at,

@@ -1,7 +1,6 @@
 // A claim about a store, and the short ways to write a run that the claims share.
 import type { AssistantMessage, Message, ToolMessage } from "../../messages/message.ts";
 import type { RunEnd, RunLog, RunStart, StepRecord } from "../../sessions/journal.ts";
-import { journalOf } from "../../sessions/journal-of.ts";
 import type { Store } from "../../sessions/store.ts";
 import { noUsage } from "../../tokens/usage.ts";
 
@@ -39,7 +38,7 @@ export function ended(answer: string, more: Partial<RunEnd> = {}): RunEnd {
 }
 
 export function open(store: Store, sessionId: string, runStart: RunStart): Promise<RunLog> {
-  return store.session(sessionId)[journalOf]().open(runStart);
+  return store.session(sessionId).journal.open(runStart);
 }
 
 /** One whole turn: a call, its result, the answer. */

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { isOffstageError } from "../../errors.ts";
 import type { RunLog } from "../../sessions/journal.ts";
-import { journalOf } from "../../sessions/journal-of.ts";
 import type { Store } from "../../sessions/store.ts";
 import { calling, ended, open, resultOf, type StoreClaim, start, step, texts, turn } from "./claim.ts";
 
@@ -119,5 +118,5 @@ async function leftOpen(store: Store): Promise<void> {
 }
 
 function reopen(store: Store, runId: string): Promise<RunLog> {
-  return store.session("a")[journalOf]().reopen(runId, { historyLimit: 50, onBusy: "queue" });
+  return store.session("a").journal.reopen(runId, { historyLimit: 50, onBusy: "queue" });
 }

@@ -105,9 +105,9 @@ function checkFile(path: string): void {
 }
 
 function versionOf(database: DatabaseSync, path: string): number {
-  const id = database.prepare("PRAGMA application_id").get()?.["application_id"];
+  const id = database.prepare("PRAGMA application_id").get()?.application_id;
   if (id !== applicationId) throw foreign(path, "is a database of another program");
-  return Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
+  return Number(database.prepare("PRAGMA user_version").get()?.user_version);
 }
 
 function foreign(path: string, what: string): OffstageError {

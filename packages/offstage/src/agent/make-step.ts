@@ -1,0 +1,110 @@
+// Making a step: the model's reply and what became of its calls. Where calls wait, the step as far as it went.
+import type { Message, ToolMessage } from "../messages/message.ts";
+import type { ModelReply } from "../models/reply.ts";
+import type { AgentState } from "../state/agent-state.ts";
+import type { PendingStep } from "../state/pending-step.ts";
+import type { Correction, Step, StepToolCall } from "../state/step.ts";
+import type { TraceSpan } from "../tracing/trace-span.ts";
+import { callModel } from "./call-model.ts";
+import { type CalledTool, callTools, isWaiting, type SettledCall } from "./call-tools.ts";
+import type { Reading } from "./driver.ts";
+import type { Run } from "./run.ts";
+import { identifyCalls, noteMessage, replyMessage } from "./step-messages.ts";
+import { checkOutput } from "./structured-output.ts";
+
+/** The next step of a state, or that it waits. A step that waited is finished first. */
+export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Promise<Step | PendingStep> {
+  if (state.pendingStep !== undefined) return finishStep(run, state.pendingStep, span);
+  const clock = performance.now();
+  const startedAt = run.clock.now();
+  const index = state.stepCount + 1;
+  run.partialText = "";
+  const reply = await callModel(run, state, span);
+  const reading = run.config.driver.read(reply);
+  const calls = reading.calls.length === 0 ? noCalls : identifyCalls(run, reading.calls);
+  const message = replyMessage(run, { reading, reply, calls, step: index });
+  const parts = { run, index, message, reading, reply, calls, startedAt, clock };
+  if (calls.length === 0) return stepOf({ ...parts, settled: [], correction: await correctionOf(run, reading) });
+  if (run.log !== undefined) await run.log.intend(index, message);
+  const called = await callTools(run, calls, { step: index, span });
+  const waiting = called.filter(isWaiting);
+  if (waiting.length === 0) return stepOf({ ...parts, settled: called as SettledCall[], correction: undefined });
+  const settled = called.filter((each) => !isWaiting(each)) as SettledCall[];
+  return { step: stepOf({ ...parts, settled, correction: undefined }), waiting: waiting.map((each) => each.waiting) };
+}
+
+const noCalls: readonly StepToolCall[] = [];
+
+/** True where calls of the step still wait. */
+export function isPending(step: Step | PendingStep): step is PendingStep {
+  return "waiting" in step;
+}
+
+interface StepParts {
+  readonly run: Run;
+  readonly index: number;
+  readonly message: Message;
+  readonly reading: Reading;
+  readonly reply: ModelReply;
+  readonly calls: readonly StepToolCall[];
+  readonly settled: readonly SettledCall[];
+  readonly correction: Correction | undefined;
+  readonly startedAt: string;
+  readonly clock: number;
+}
+
+function stepOf(parts: StepParts): Step {
+  const { run, index, message, reading, reply, calls, settled, correction } = parts;
+  const messages = [message, ...settled.map((each) => each.message)];
+  if (correction !== undefined) messages.push(noteMessage(run, correction.message, index));
+  const step: Mutable<Step> = {
+    index,
+    messages,
+    text: reading.text,
+    toolCalls: calls,
+    toolResults: settled.map((each) => each.result),
+    isAnswer: calls.length === 0 && correction === undefined,
+    finishReason: reply.finishReason,
+    usage: reply.usage,
+    modelId: reply.modelId ?? run.config.model.modelId,
+    startedAt: parts.startedAt,
+    durationMs: performance.now() - parts.clock,
+  };
+  if (reply.reasoning !== "") step.reasoning = reply.reasoning;
+  if (correction !== undefined) step.correction = correction;
+  return step;
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+async function correctionOf(run: Run, reading: Reading): Promise<Correction | undefined> {
+  if (reading.correction !== undefined || run.config.output === undefined) return reading.correction;
+  const checked = await checkOutput(run.config.output, reading.text);
+  if ("correction" in checked) return checked.correction;
+  run.output = checked.value;
+  return undefined;
+}
+
+// The calls that waited are asked again; what is done stays done.
+async function finishStep(run: Run, { step, waiting }: PendingStep, span: TraceSpan): Promise<Step | PendingStep> {
+  const byId = new Map(waiting.map((each) => [each.toolCallId, each]));
+  const open = step.toolCalls.filter((call) => byId.has(call.id));
+  const called = await callTools(run, open, { step: step.index, span, waiting: byId });
+  const finished = withResults(step, called);
+  const still = called.filter(isWaiting).map((each) => each.waiting);
+  return still.length === 0 ? finished : { step: finished, waiting: still };
+}
+
+function withResults(step: Step, called: readonly CalledTool[]): Step {
+  const settled = called.filter((each) => !isWaiting(each)) as SettledCall[];
+  const order = new Map(step.toolCalls.map((call, index) => [call.id, index]));
+  const placeOf = (id: string) => order.get(id) ?? 0;
+  const results = [...step.toolResults, ...settled.map((each) => each.result)];
+  const [reply, ...before] = step.messages as readonly [Message, ...ToolMessage[]];
+  const messages = [...before, ...settled.map((each) => each.message)];
+  return {
+    ...step,
+    toolResults: results.sort((a, b) => placeOf(a.toolCallId) - placeOf(b.toolCallId)),
+    messages: [reply, ...messages.sort((a, b) => placeOf(a.tool_call_id) - placeOf(b.tool_call_id))],
+  };
+}

@@ -1,0 +1,106 @@
+// Restoring: the state of a run that was cut off or waits, from what its journal holds.
+import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
+import { textOf, toolCallsOf } from "../messages/message.ts";
+import type { OpenStep, RunLog, RunRecord, StepRecord } from "../sessions/journal.ts";
+import { AgentState } from "../state/agent-state.ts";
+import type { PendingStep, WaitingCall } from "../state/pending-step.ts";
+import type { Step, StepToolCall, ToolResult } from "../state/step.ts";
+import { addUsage, noUsage, type Usage } from "../tokens/usage.ts";
+import type { AgentConfig } from "./agent-config.ts";
+
+/** The state after everything that was recorded. Finished tools stay finished; open calls wait to be dealt with. */
+export function restoreState(log: RunLog, record: RunRecord, config: AgentConfig): AgentState {
+  const steps = record.steps.map((step) => restoreStep(step, config));
+  const begun = AgentState.empty().withMessages([...log.history, ...record.input]);
+  const usage = usageOf(record, config);
+  const state = steps.reduce((before, step) => withTrace(before.withStep(step, usage), step, config), begun);
+  const waiting =
+    record.openStep === undefined ? state : state.withPendingStep(pendingOf(record, record.openStep, config));
+  return waiting.withUsage(usage);
+}
+
+function withTrace(state: AgentState, step: Step, config: AgentConfig): AgentState {
+  const section = config.options.separateToolTrace ? AgentState.EXECUTION_BUFFER_SECTION : AgentState.DEFAULT_SECTION;
+  return state.withSection(section, state.section(section).append(step.messages));
+}
+
+function usageOf(record: RunRecord, config: AgentConfig): Record<string, Usage> {
+  const open = (record.openStep?.message.metadata?.usage ?? noUsage) as Usage;
+  const own = record.steps.reduce((sum, step) => addUsage(sum, step.usage), open);
+  const children = record.children.reduce((sum, child) => addUsage(sum, child.usage ?? noUsage), noUsage);
+  const { modelId } = config.model;
+  return record.children.length === 0 ? { [modelId]: own } : { [modelId]: own, subagents: children };
+}
+
+// Every recorded step of a run without an end is tool trace: an answer is written with the end.
+function restoreStep(record: StepRecord, config: AgentConfig): Step {
+  const [reply, ...rest] = record.messages as readonly [AssistantMessage, ...Message[]];
+  return {
+    index: record.step,
+    messages: record.messages,
+    text: textOf(reply),
+    toolCalls: callsOf(reply),
+    toolResults: rest.filter((message) => message.role === "tool").map((message) => resultOf(message, record.values)),
+    isAnswer: false,
+    finishReason: record.finishReason,
+    usage: record.usage,
+    modelId: config.model.modelId,
+    startedAt: record.startedAt,
+    durationMs: record.durationMs,
+  };
+}
+
+function callsOf(message: AssistantMessage): StepToolCall[] {
+  return toolCallsOf(message).map(({ id, function: called }) => ({
+    id,
+    name: called.name,
+    arguments: called.arguments,
+  }));
+}
+
+function resultOf(message: ToolMessage, values: StepRecord["values"] = {}): ToolResult {
+  const { tool_call_id: toolCallId, content, metadata } = message;
+  return {
+    toolCallId,
+    toolName: message.name ?? "",
+    output: Object.hasOwn(values, toolCallId) ? (values[toolCallId] ?? null) : textOf(message),
+    content,
+    isError: metadata?.isError === true,
+    durationMs: Number(metadata?.durationMs ?? 0),
+  };
+}
+
+function pendingOf(record: RunRecord, open: OpenStep, config: AgentConfig): PendingStep {
+  const finished: StepRecord = {
+    step: open.step,
+    messages: [open.message, ...open.results],
+    usage: (open.message.metadata?.usage ?? noUsage) as Usage,
+    finishReason: "tool-calls",
+    startedAt: open.message.metadata?.createdAt ?? record.startedAt,
+    durationMs: 0,
+  };
+  const known = (record.notes?.waiting ?? []) as unknown as readonly WaitingCall[];
+  const waiting = open.pending.map(
+    ({ id, function: called }): WaitingCall =>
+      known.find((each) => each.toolCallId === id) ?? cutOff(record, config, { id, name: called.name }),
+  );
+  return { step: restoreStep(finished, config), waiting };
+}
+
+// A subagent goes on with its own run; any other call that had begun is not run again unless its tool allows it.
+function cutOff(record: RunRecord, config: AgentConfig, { id, name }: { id: string; name: string }): WaitingCall {
+  const child = childOf(record, id);
+  if (child !== undefined) return { toolCallId: id, why: "again", ...child };
+  return { toolCallId: id, why: canRunAgain(config, name) ? "again" : "interrupted" };
+}
+
+function childOf(record: RunRecord, toolCallId: string): Pick<WaitingCall, "child"> | undefined {
+  const child = record.children.find((each) => each.parentToolCallId === toolCallId);
+  return child === undefined ? undefined : { child: { runId: child.runId, agent: child.agent } };
+}
+
+// A subagent without a run of its own had not begun.
+function canRunAgain(config: AgentConfig, name: string): boolean {
+  const tool = config.tools.get(name);
+  return tool?.idempotent === true || tool?.isSubagent === true;
+}

@@ -1,0 +1,109 @@
+// Resuming: a run that was cut off, or that waits for approval, goes on where it was. Nothing that finished runs again.
+import { OffstageError } from "../errors.ts";
+import type { Message } from "../messages/message.ts";
+import type { Journal } from "../sessions/journal.ts";
+import { journalFor } from "../sessions/plain-journal.ts";
+import type { AgentState } from "../state/agent-state.ts";
+import type { AgentConfig } from "./agent-config.ts";
+import type { RunOptions } from "./agent-options.ts";
+import { approvalsOf, DecisionBook, type Decisions } from "./approvals.ts";
+import { createRun } from "./create-run.ts";
+import { loop } from "./loop.ts";
+import { instructionsOf } from "./open-run.ts";
+import { restoreState } from "./restore-state.ts";
+import type { Run } from "./run.ts";
+import type { RunResult } from "./run-result.ts";
+
+/** Where runs can be found by id: a store. */
+export interface RunSource {
+  readonly runs: { journal(runId: string): Promise<Journal | undefined> };
+}
+
+export interface ResumeOptions extends Omit<RunOptions, "record">, Decisions {
+  /** Where the run is recorded. A session does as well. */
+  readonly store?: RunSource;
+}
+
+export interface Resuming {
+  readonly options: ResumeOptions;
+  readonly track: (messages: readonly Message[]) => void;
+}
+
+/** Takes a run up again, by its id or by the state it left. */
+export async function resumeRun(
+  config: AgentConfig,
+  source: string | AgentState,
+  { options, track }: Resuming,
+): Promise<RunResult<unknown>> {
+  const { store, approve, reject, ...runOptions } = options;
+  const state = typeof source === "string" ? undefined : source;
+  const runId = typeof source === "string" ? source : source.runId;
+  if (runId === undefined)
+    throw notResumable("The state has no run: nothing was begun on it. Use agent.execute(state).");
+  checkStatus(state, runId);
+  const decisions = new DecisionBook({ ...(approve && { approve }), ...(reject && { reject }) });
+  const journal = await journalOf(config, runId, options);
+  if (journal === undefined && state === undefined) throw notFound(runId);
+  const run = createRun(config, { input: [], options: runOptions, track, state, runId, decisions });
+  return loop(run, () => reopen(run, journal));
+}
+
+function checkStatus(state: AgentState | undefined, runId: string): void {
+  const status = state?.outcome?.status;
+  if (status === "completed" || status === "stopped")
+    throw notResumable(`Run "${runId}" has ended (${status}). Start a new one.`);
+}
+
+async function journalOf(
+  config: AgentConfig,
+  runId: string,
+  { store, session }: ResumeOptions,
+): Promise<Journal | undefined> {
+  const place = session ?? config.options.session;
+  return store === undefined ? place && journalFor(place) : store.runs.journal(runId);
+}
+
+async function reopen(run: Run, journal: Journal | undefined): Promise<AgentState> {
+  const { historyLimit = 50, onBusy = "queue" } = run.options;
+  run.instructions = await instructionsOf(run);
+  run.log = await journal?.reopen(run.runId, { historyLimit, onBusy, signal: run.cancellation.signal });
+  return takeUp(run);
+}
+
+/** The state to go on with: the one that was handed in, or what the journal holds. */
+export function takeUp(run: Run): AgentState {
+  const { log, config } = run;
+  if (!run.hasOwnState && log?.recorded === undefined) throw notFound(run.runId);
+  run.input = log?.recorded?.input ?? [];
+  const { startedAt = Date.now() } = run.state;
+  const restored = run.hasOwnState || log?.recorded === undefined ? run.state : restoreState(log, log.recorded, config);
+  const state = restored
+    .withRun({ runId: run.runId, startedAt, parentAgentId: run.parent?.state.agentId })
+    .withOutcome(undefined);
+  if (run.parent === undefined) run.decisions.check(approvalsOf(state, config.name));
+  run.ledger.restore(state.usageByModel);
+  run.messageCount = highestNumber([...run.input, ...messagesOf(state)]);
+  run.emit?.({ type: "run-start", runId: run.runId, agent: config.name, input: [], isResumed: true });
+  return state;
+}
+
+function messagesOf({ steps, pendingStep }: AgentState): Message[] {
+  return [...steps, ...(pendingStep === undefined ? [] : [pendingStep.step])].flatMap((step) => step.messages);
+}
+
+// Message ids end in a number; new ones go on from the highest.
+function highestNumber(messages: readonly Message[]): number {
+  const numbers = messages.map(({ metadata }) => Number(metadata?.id?.split(".").at(-1)));
+  return numbers.reduce((highest, number) => (number > highest ? number : highest), 0);
+}
+
+function notFound(runId: string): OffstageError {
+  return new OffstageError(
+    "run-not-found",
+    `There is no run "${runId}" to resume. Pass the store or the session it was recorded in.`,
+  );
+}
+
+function notResumable(message: string): OffstageError {
+  return new OffstageError("run-not-resumable", message);
+}

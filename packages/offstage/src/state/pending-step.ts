@@ -1,0 +1,38 @@
+// A step that is not finished: some of its calls wait, for approval or because a crash cut them off. Plain data, and with
+// it the JSON of a whole state, because a subagent's state can wait inside a call.
+import type { JsonObject } from "../messages/json.ts";
+import type { Message } from "../messages/message.ts";
+import type { Usage } from "../tokens/usage.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Step } from "./step.ts";
+
+/** A call that waits. */
+export interface WaitingCall {
+  readonly toolCallId: string;
+  /** `approval`: somebody must decide. `interrupted`: it had begun and may have taken effect. `again`: it can simply run. */
+  readonly why: "approval" | "interrupted" | "again";
+  /** The subagent's run that waits inside the call. Without a state it is read from the journal. */
+  readonly child?: { readonly runId: string; readonly agent: string; readonly state?: AgentStateJson };
+}
+
+/** The step as far as it went: its reply, and the results there are. */
+export interface PendingStep {
+  readonly step: Step;
+  readonly waiting: readonly WaitingCall[];
+}
+
+/** A state as plain JSON. */
+export interface AgentStateJson {
+  readonly version: number;
+  readonly agentId: string;
+  readonly parentAgentId?: string;
+  readonly runId?: string;
+  readonly createdAt: string;
+  readonly startedAt?: number;
+  readonly sections: Readonly<Record<string, readonly Message[]>>;
+  readonly metadata: JsonObject;
+  readonly steps: readonly Step[];
+  readonly outcome?: Outcome;
+  readonly pendingStep?: PendingStep;
+  readonly usageByModel: Readonly<Record<string, Usage>>;
+}

@@ -1,0 +1,31 @@
+// Usage: the tokens a model reported. Plain data and its sum; prices are in cost.ts, estimates in token-counter.ts.
+
+/** Tokens as the provider reported them. Cached input and reasoning are parts of input and output, not additions. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  readonly cachedInputTokens?: number;
+  readonly reasoningTokens?: number;
+}
+
+/** No tokens at all. */
+export const noUsage: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
+
+/** The sum of two usages; a detail that neither reported stays unreported. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  const sum: { -readonly [Key in keyof Usage]: Usage[Key] } = {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    totalTokens: a.totalTokens + b.totalTokens,
+  };
+  const cached = addOptional(a.cachedInputTokens, b.cachedInputTokens);
+  if (cached !== undefined) sum.cachedInputTokens = cached;
+  const reasoning = addOptional(a.reasoningTokens, b.reasoningTokens);
+  if (reasoning !== undefined) sum.reasoningTokens = reasoning;
+  return sum;
+}
+
+function addOptional(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : a + (b ?? 0);
+}
