@@ -26,7 +26,12 @@ describe("inert text", () => {
   });
 
   test("holds nothing that steers a terminal, for any text", () => {
-    fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => !active.test(inertText(text)) && !active.test(inertLine(text))));
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary" }),
+        (text) => !active.test(inertText(text)) && !active.test(inertLine(text)),
+      ),
+    );
   });
 
   test("fits on one line", () => {

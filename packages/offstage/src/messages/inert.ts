@@ -14,7 +14,7 @@ export function inertText(text: string): string {
   });
 }
 
-/** The same on one line: line breaks and tabs become blanks. */
+/** The same on one line: any run of blanks, tabs and line breaks is one blank. */
 export function inertLine(text: string): string {
-  return inertText(text.replace(/\s*[\r\n]\s*|\t/g, " "));
+  return inertText(text.replace(/\s+/g, " "));
 }

@@ -24,7 +24,13 @@ const secrets = [
 
 describe("the redactor", () => {
   test.for(secrets)("takes %s out of text", (secret) => {
-    for (const text of [secret, `before ${secret} after`, `x=${secret}`, JSON.stringify({ note: secret }), `tool_${secret}`]) {
+    for (const text of [
+      secret,
+      `before ${secret} after`,
+      `x=${secret}`,
+      JSON.stringify({ note: secret }),
+      `tool_${secret}`,
+    ]) {
       expect(redact(text)).not.toContain(secret.slice(4, 20));
       expect(redact(text)).toContain("[redacted]");
     }
@@ -63,7 +69,14 @@ describe("the redactor", () => {
   });
 
   test("hides values under secret names, whatever they are, and looks into the rest", () => {
-    const value = { list: [{ Password: "x", ok: 1 }], "X-Api-Key": 5, accessToken: { a: 1 }, tokenCount: 3, isSecret: true, pin: null };
+    const value = {
+      list: [{ Password: "x", ok: 1 }],
+      "X-Api-Key": 5,
+      accessToken: { a: 1 },
+      tokenCount: 3,
+      isSecret: true,
+      pin: null,
+    };
     expect(redact(value)).toEqual({
       list: [{ Password: "[redacted]", ok: 1 }],
       "X-Api-Key": "[redacted]",
@@ -80,6 +93,16 @@ describe("the redactor", () => {
     expect(redact(undefined)).toBe(undefined);
   });
 
+  test("stops at circles, great depth and endless names", () => {
+    const circle: Record<string, unknown> = { a: 1 };
+    circle.b = [circle, circle];
+    expect(redact(circle)).toEqual({ a: 1, b: ["[redacted]", "[redacted]"] });
+    expect(JSON.stringify(redact(JSON.parse("[".repeat(5000) + "]".repeat(5000))))).toContain("[redacted]");
+    expect(redact({ [`${"a_".repeat(100_000)}password`]: "x" })).toEqual({
+      [`${"a_".repeat(100_000)}password`]: "[redacted]",
+    });
+  });
+
   test("changes nothing it is given", () => {
     const value = Object.freeze({ password: "x", list: Object.freeze(["sk-abcdefghijklmnopqrst"]) });
     expect(redact(value)).toEqual({ password: "[redacted]", list: ["[redacted]"] });
@@ -87,12 +110,29 @@ describe("the redactor", () => {
 
   test("takes further names, patterns and another replacement", () => {
     const own = redactor({ keys: ["Customer-Id"], patterns: [/\d{4}-\d{4}/y], replacement: "***" });
-    expect(own({ customer_id: "abc", note: "card 1234-5678 and 8765-4321" })).toEqual({ customer_id: "***", note: "card *** and ***" });
+    expect(own({ customer_id: "abc", note: "card 1234-5678 and 8765-4321" })).toEqual({
+      customer_id: "***",
+      note: "card *** and ***",
+    });
     expect(own('{"customerId":"abc"}')).toBe('{"customerId":"***"}');
   });
 
   test("stays linear on hostile text", () => {
-    const pieces = ["a", "a=", "-----BEGIN PRIVATE KEY-----", "x://a:", "eyJ", "\\", "password", "Bearer ", "://", 'password=\\"', 'a:\\\\"b', "a='\\", "Cookie: "];
+    const pieces = [
+      "a",
+      "a=",
+      "-----BEGIN PRIVATE KEY-----",
+      "x://a:",
+      "eyJ",
+      "\\",
+      "password",
+      "Bearer ",
+      "://",
+      'password=\\"',
+      'a:\\\\"b',
+      "a='\\",
+      "Cookie: ",
+    ];
     for (const piece of pieces) {
       const start = performance.now();
       redact(piece.repeat(Math.ceil(200_000 / piece.length)));

@@ -52,22 +52,27 @@ const valueForms: readonly RegExp[] = [
   /[^\s"'{[\\&;}][^\r\n"'&;}]*/y,
 ];
 
+const maxNameLength = 100;
+const maxDepth = 200;
+
 /** A redactor that knows the usual secrets: keys of providers, tokens, passwords, private keys, URLs with passwords. */
 export function redactor(options: RedactorOptions = {}): Redactor {
   const { keys = [], patterns = [], replacement = "[redacted]" } = options;
   const names = new Set([...secretNames, ...keys.map((key) => wordsOf(key).join(""))]);
   const isSecretName = (name: string): boolean => {
-    const words = wordsOf(name);
+    const words = wordsOf(name.slice(-maxNameLength));
     return words.some((_, from) => names.has(words.slice(from).join("")));
   };
-  return (value) =>
-    redactValue(value, { isSecretName, patterns: patterns.map(everywhere), replacement }) as typeof value;
+  const hiding = { isSecretName, patterns: patterns.map(everywhere), replacement };
+  return (value) => redactValue(value, { ...hiding, above: new Set() }) as typeof value;
 }
 
 interface Hiding {
   readonly isSecretName: (name: string) => boolean;
   readonly patterns: readonly RegExp[];
   readonly replacement: string;
+  /** The objects and lists around the value, to stop where they go in a circle or too deep. */
+  readonly above: Set<unknown>;
 }
 
 function wordsOf(name: string): string[] {
@@ -81,8 +86,14 @@ function everywhere(pattern: RegExp): RegExp {
 
 function redactValue(value: unknown, hiding: Hiding): unknown {
   if (typeof value === "string") return redactText(value, hiding);
-  if (Array.isArray(value)) return redactList(value, hiding);
-  return isPlain(value) ? redactFields(value, hiding) : value;
+  const isList = Array.isArray(value);
+  if (!isList && !isPlain(value)) return value;
+  const { above, replacement } = hiding;
+  if (above.has(value) || above.size >= maxDepth) return replacement;
+  above.add(value);
+  const clean = isList ? redactList(value, hiding) : redactFields(value, hiding);
+  above.delete(value);
+  return clean;
 }
 
 function redactText(text: string, hiding: Hiding): string {

@@ -94,6 +94,17 @@ describe("any list", () => {
     );
   }, 120_000);
 
+  test("may hold what is nested too deep to be written", () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`);
+    const query = new MessageQuery([
+      { role: "user", content: deep, metadata: deep } as unknown as Message,
+      deep,
+      [deep],
+    ]);
+    askEverything(query);
+    expect(query.export("json")).toContain("[too deep]");
+  });
+
   test("may be frozen through and through", () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 6 }), (list) => {

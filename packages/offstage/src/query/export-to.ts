@@ -8,8 +8,8 @@ export interface ExportToOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Small pieces are gathered up to about this many characters. */
-const chunkLength = 256 * 1024;
+/** Small pieces are gathered up to about this many bytes. */
+const chunkSize = 256 * 1024;
 
 /** Writes all pieces; resolves when the stream has taken them, rejects when it fails or the signal aborts. */
 export async function writePieces(
@@ -36,19 +36,25 @@ export async function writePieces(
   }
 }
 
-function* gathered(pieces: Iterable<string>): Iterable<string> {
-  let chunk = "";
+// Encoded piece by piece: to join them first would copy every character once more. A chunk is never used again, since
+// whoever reads the stream may still hold it.
+function* gathered(pieces: Iterable<string>): Iterable<Uint8Array> {
+  let chunk = Buffer.allocUnsafeSlow(chunkSize);
+  let size = 0;
   for (const piece of pieces) {
-    chunk += piece;
-    if (chunk.length < chunkLength) continue;
-    yield chunk;
-    chunk = "";
+    const most = piece.length * 3;
+    if (size + most > chunk.length) {
+      if (size > 0) yield chunk.subarray(0, size);
+      chunk = Buffer.allocUnsafeSlow(Math.max(chunkSize, most));
+      size = 0;
+    }
+    size += chunk.write(piece, size);
   }
-  if (chunk !== "") yield chunk;
+  if (size > 0) yield chunk.subarray(0, size);
 }
 
 interface Sink {
-  write(chunk: string): Promise<void>;
+  write(chunk: Uint8Array): Promise<void>;
   finish(end: boolean): Promise<void>;
   giveUp(): void;
 }
@@ -72,9 +78,8 @@ function nodeSink(stream: Writable): Sink {
 
 function webSink(stream: WritableStream<Uint8Array>): Sink {
   const writer = stream.getWriter();
-  const encoder = new TextEncoder();
   return {
-    write: (chunk) => writer.write(encoder.encode(chunk)),
+    write: (chunk) => writer.write(chunk),
     finish: async (end) => {
       if (end) await writer.close();
       writer.releaseLock();

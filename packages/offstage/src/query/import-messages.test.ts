@@ -401,10 +401,10 @@ describe("importing anything", () => {
     [undefined, "item 0 is undefined"],
     [[user("x"), 5], "item 1 is number 5"],
     [[user("x"), ["y"]], "item 1 is a list"],
-    [[user("x"), { foo: 1, bar: 2 }], 'item 1 is an object and the keys "foo", "bar"'],
+    [[user("x"), { foo: 1, bar: 2 }], 'item 1 is an object with the keys "foo", "bar"'],
     [{}, "the keys (none)"],
-    [[{ role: "wizard", content: "x" }], 'an object with role "wizard"'],
-    [[{ type: "blob" }], 'of type "blob"'],
+    [[{ role: "wizard", content: "x" }], 'an object of role "wizard" with the keys'],
+    [[{ type: "blob" }], 'an object of type "blob" with'],
     [
       [
         { role: "assistant", content: [{ type: "tool_use" }] },

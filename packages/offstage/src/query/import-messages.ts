@@ -63,11 +63,10 @@ function describe(value: unknown): string {
     .slice(0, 8)
     .map((key) => `"${key.slice(0, 40)}"`)
     .join(", ");
-  const marks = [
-    role === undefined ? "" : ` with role ${JSON.stringify(role)}`,
-    type === undefined ? "" : ` of type ${JSON.stringify(type)}`,
-  ];
-  return `an object${marks.join("")} and the keys ${keys || "(none)"}`;
+  const marks = Object.entries({ role, type }).flatMap(([mark, found]) =>
+    found === undefined ? [] : [`${mark} ${JSON.stringify(found)}`],
+  );
+  return `an object${marks.length === 0 ? "" : ` of ${marks.join(" and ")}`} with the keys ${keys || "(none)"}`;
 }
 
 function isIterable(value: unknown): value is Iterable<unknown> {

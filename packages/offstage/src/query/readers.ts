@@ -92,23 +92,23 @@ export function jsonItem(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";
   } catch {
-    return safeJson([value], 0).slice(1, -1);
+    return safeJson(value, 0);
   }
 }
 
+const maxDepth = 200;
+
+// For values with numbers too big for JSON, with circles, or nested so deep that writing them would overflow.
 function safeJson(value: unknown, indent: number | string): string {
   const above: unknown[] = [];
-  const text = JSON.stringify(
-    value,
-    function (this: unknown, _key: string, item: unknown) {
-      if (typeof item === "bigint") return item.toString();
-      if (typeof item !== "object" || item === null) return item;
-      while (above.length > 0 && above.at(-1) !== this) above.pop();
-      if (above.includes(item)) return "[circular]";
-      above.push(item);
-      return item;
-    },
-    indent,
-  );
-  return text ?? String(value);
+  function safe(this: unknown, _key: string, item: unknown): unknown {
+    if (typeof item === "bigint") return item.toString();
+    if (typeof item !== "object" || item === null) return item;
+    while (above.length > 0 && above.at(-1) !== this) above.pop();
+    if (above.includes(item)) return "[circular]";
+    if (above.length >= maxDepth) return "[too deep]";
+    above.push(item);
+    return item;
+  }
+  return JSON.stringify(value, safe, indent);
 }
