@@ -15,6 +15,8 @@ export interface DeltaListener {
   text(delta: string): void;
   reasoning(delta: string): void;
   toolInput(callId: string, toolName: string, delta: string): void;
+  /** The reply is whole. */
+  end?(): void;
 }
 
 /** The whole reply of a stream. Rejects on an `error` part, on a cut, and when the signal aborts. */
@@ -163,6 +165,7 @@ class Assembly {
 
   finish(): ModelReply {
     if (this.#finishReason === undefined || this.#finishReason.unified === "interrupted") throw cutFailure();
+    this.#listener.end?.();
     const response = this.#modelId === undefined ? undefined : { response: { modelId: this.#modelId } };
     return replyOf({
       content: this.#content.filter((part) => part.text !== "" || part.providerMetadata !== undefined),

@@ -4,10 +4,10 @@ import type { Message } from "../../messages/message.ts";
 import { textOf, toolCallsOf } from "../../messages/message.ts";
 import type { ToPrompt } from "../../models/model-input.ts";
 import { promptMessage } from "../../models/prompt.ts";
-import type { DeltaListener } from "../../models/stream-reply.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Driver, Reading } from "../driver.ts";
 import { readDecision } from "./react-decision.ts";
+import { answerListener } from "./react-listener.ts";
 
 /** Text protocol instead of tool calling. A reply that does not follow it is sent back with the reason. */
 export function reactDriver(): Driver {
@@ -18,7 +18,7 @@ export function reactDriver(): Driver {
     toPrompt: asText,
     settings: { stopSequences: ["\nObservation:"] },
     read: ({ text }): Reading => readDecision(text),
-    listen: answerOnly,
+    listen: answerListener,
   };
 }
 
@@ -58,30 +58,4 @@ function actionText(message: Message): string {
     (call) => `Action: ${call.function.name}\nAction Input: ${call.function.arguments}`,
   );
   return [...(thought === "" ? [] : [`Thought: ${thought}`]), ...actions].join("\n");
-}
-
-const marker = "Final Answer:";
-
-// What comes before the answer is reasoning to whoever listens.
-function answerOnly(listener: DeltaListener): DeltaListener {
-  let held = "";
-  let isAnswer = false;
-  return {
-    ...listener,
-    text(delta) {
-      if (isAnswer) return listener.text(delta);
-      held += delta;
-      const at = held.indexOf(marker);
-      if (at === -1) {
-        const safe = Math.max(0, held.length - marker.length);
-        if (safe > 0) listener.reasoning(held.slice(0, safe));
-        held = held.slice(safe);
-        return;
-      }
-      if (at > 0) listener.reasoning(held.slice(0, at));
-      isAnswer = true;
-      const rest = held.slice(at + marker.length).trimStart();
-      if (rest !== "") listener.text(rest);
-    },
-  };
 }
