@@ -26,7 +26,16 @@ export async function openRun(run: Run): Promise<AgentState> {
   for (const message of run.input) run.emit?.({ type: "message-added", runId, agent: config.name, message });
   const history = await historyOf(run);
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
-  return run.state.withMessages(history.append(run.input));
+  const state = run.state.withMessages(history.append(run.input));
+  if (state.messagesForInference().isEmpty) throw nothingToAnswer(config.name);
+  return state;
+}
+
+function nothingToAnswer(agent: string): OffstageError {
+  return new OffstageError(
+    "invalid-argument",
+    `Agent "${agent}" was given nothing to answer: no message, and no conversation. Pass at least one user message.`,
+  );
 }
 
 async function historyOf(run: Run): Promise<Messages> {
