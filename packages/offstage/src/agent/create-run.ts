@@ -41,6 +41,8 @@ export function createRun(
   { input, options, listener, caller, track, state, runId: known, decisions }: CreateRunOptions,
 ): Run {
   const parent = caller?.run;
+  // First what may refuse the options: a signal that is followed must be let go again.
+  const criteria = criteriaOf(config, options, parent);
   const runId = known ?? crypto.randomUUID();
   return {
     config,
@@ -56,7 +58,7 @@ export function createRun(
     context: parent?.context ?? (contextOf(options.context) as AgentContext),
     emit: emitOf(config, options, [listener, relayTo(caller)]),
     decisions: decisions ?? parent?.decisions ?? new DecisionBook(),
-    criteria: criteriaOf(config, options, parent),
+    criteria,
     ledger: new Ledger(parent?.ledger),
     span: spanOf(config, options, caller),
     modelInput: new ModelInput(config.driver.toPrompt),

@@ -74,6 +74,7 @@ async function reopenChild(run: Run): Promise<AgentState> {
 }
 
 function refused(run: Run, name: string, reason: string): ToolAnswer {
+  run.cancellation[Symbol.dispose]();
   run.span.end("error");
   return new ToolAnswer(failureText(name, reason), { isError: true });
 }
