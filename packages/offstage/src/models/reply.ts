@@ -31,6 +31,7 @@ export function replyOf(result: Pick<ModelResult, "content" | "finishReason" | "
   let isPlain = true;
   const calls: RequestedCall[] = [];
   for (const part of result.content) {
+    if (!saysSomething(part)) continue;
     if (part.type === "text") text += part.text ?? "";
     else if (part.type === "tool-call" && part.providerExecuted !== true) calls.push(callOf(part));
     else isPlain = false;
@@ -41,11 +42,16 @@ export function replyOf(result: Pick<ModelResult, "content" | "finishReason" | "
     text,
     reasoning,
     calls,
-    parts: isPlain ? undefined : result.content.map(jsonPart),
+    parts: isPlain ? undefined : result.content.filter(saysSomething).map(jsonPart),
     finishReason: result.finishReason?.unified ?? "other",
     usage: usageOf(result.usage),
     modelId: result.response?.modelId,
   };
+}
+
+// An empty block is nothing, whether a provider leaves it out of a stream or not.
+function saysSomething(part: ModelContent): boolean {
+  return part.text !== "" || part.providerMetadata !== undefined;
 }
 
 function callOf(part: ModelContent): RequestedCall {

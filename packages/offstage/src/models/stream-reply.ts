@@ -168,7 +168,7 @@ class Assembly {
     this.#listener.end?.();
     const response = this.#modelId === undefined ? undefined : { response: { modelId: this.#modelId } };
     return replyOf({
-      content: this.#content.filter((part) => part.text !== "" || part.providerMetadata !== undefined),
+      content: this.#content,
       finishReason: this.#finishReason,
       usage: this.#usage as ModelUsage,
       ...response,
