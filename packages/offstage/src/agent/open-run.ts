@@ -3,7 +3,7 @@ import { OffstageError } from "../errors.ts";
 import { system } from "../messages/makers.ts";
 import { textOf } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
-import type { AgentState } from "../state/agent-state.ts";
+import { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { tripped } from "./call-tools.ts";
 import { checkGuardrails } from "./guardrails.ts";
@@ -27,7 +27,7 @@ export async function openRun(run: Run): Promise<AgentState> {
   const history = await historyOf(run);
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
   const state = run.state.withMessages(history.append(run.input));
-  if (state.messagesForInference().isEmpty) throw nothingToAnswer(config.name);
+  if (AgentState.INFERENCE_SECTIONS.every((name) => state.section(name).isEmpty)) throw nothingToAnswer(config.name);
   return state;
 }
 
