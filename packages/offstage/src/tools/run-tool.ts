@@ -104,7 +104,9 @@ async function execute(tool: Tool, input: unknown, { about, cancellation }: RunT
   cancellation.throwIfAborted();
   try {
     const running = tool.execute(input, about(cancellation));
-    const value = isPromise(running) ? await cancellation.race(running) : running;
+    // A subagent's run ends by itself when it is aborted: the run that called it ends after it.
+    const ending = tool.isSubagent || !isPromise(running) ? running : cancellation.race(running);
+    const value = isPromise(ending) ? await ending : ending;
     return isAsyncIterable(value) ? await cancellation.race(collect(value, { cancellation })) : value;
   } catch (error) {
     cancellation.throwIfAborted();
