@@ -1,0 +1,29 @@
+// Context as text: messages as a reader would write them down. For prompts that are text, for embedders and for summarisers.
+import { type Message, textOf, toolCallsOf } from "../messages/message.ts";
+import { type ClipOptions, clipText } from "./clip-message.ts";
+import { fitContext } from "./fit.ts";
+
+const labels = { system: "System", user: "User", assistant: "Assistant", tool: "Result" } as const;
+
+/** One message as text: who speaks, what is said, what is called. */
+export function messageText(message: Message): string {
+  const label =
+    message.role === "tool" && message.name !== undefined ? `Result of ${message.name}` : labels[message.role];
+  const calls = toolCallsOf(message).map(
+    ({ function: called }) => `Assistant calls ${called.name} ${called.arguments}`,
+  );
+  const text = textOf(message);
+  return [...(text === "" && calls.length > 0 ? [] : [`${label}: ${text}`]), ...calls].join("\n");
+}
+
+/** The messages as one text within the limit, by the same rule as messages. */
+export function contextText(messages: readonly Message[], { limit, counter }: ClipOptions): string {
+  let kept = messages;
+  for (let room = limit; kept.length > 0; room = Math.floor(room * 0.9)) {
+    const text = kept.map(messageText).join("\n\n");
+    if (counter.count(text) <= limit) return text;
+    if (room < 32) return clipText(text, { limit, counter });
+    kept = fitContext(messages, { limit: room, counter });
+  }
+  return "";
+}

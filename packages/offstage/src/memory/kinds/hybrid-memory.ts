@@ -1,0 +1,109 @@
+// HybridMemory: a summary of the old, a window of the new, and of what the summary covers the turns nearest to what is asked.
+import type { Message } from "../../messages/message.ts";
+import type { AnyModel } from "../../models/model.ts";
+import { type Fifo, fifo } from "../../sessions/fifo.ts";
+import { type TokenCounter, type TokenCounting, tokenCounter } from "../../tokens/token-counter.ts";
+import type { AgentMemory } from "../agent-memory.ts";
+import { contextText } from "../context-text.ts";
+import type { Embedder } from "../embedder.ts";
+import { fitContext, frontOf } from "../fit.ts";
+import { HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { lexicalEmbedder } from "../lexical-embedder.ts";
+import { relevantTurns } from "../relevant-turns.ts";
+import { type OnError, printError, tell } from "../report-error.ts";
+import { type CoveringSummary, RollingSummary } from "../rolling-summary.ts";
+import { type Summarize, summarizerOf } from "../summarize.ts";
+import { TurnRanking } from "../turn-ranking.ts";
+import { turnsOf } from "../turns.ts";
+
+export interface HybridMemoryOptions {
+  /** Who summarises: a function or a model. */
+  readonly summarize: Summarize | AnyModel;
+  /** Default: `lexicalEmbedder()`, which works offline by shared words. */
+  readonly embedder?: Embedder;
+  /** The share of the limit for summary and window; relevant turns have the rest. Default 0.7. */
+  readonly windowShare?: number;
+  readonly tokenCounter?: TokenCounting;
+  /** Told when the summariser or the embedder failed; the window is shown all the same. Default: prints. */
+  readonly onError?: OnError;
+}
+
+/** Holds all messages; shows them all while they fit, then summary, relevant older turns and the newest, in this order. */
+export class HybridMemory implements AgentMemory {
+  readonly #held = new HeldMessages();
+  readonly #counter: TokenCounter;
+  readonly #rolling: RollingSummary;
+  readonly #ranking: TurnRanking;
+  readonly #windowShare: number;
+  readonly #onError: OnError;
+  readonly #gate: Fifo = fifo();
+
+  constructor(options: HybridMemoryOptions) {
+    const { embedder = lexicalEmbedder(), windowShare = 0.7, onError = printError } = options;
+    const summarize = summarizerOf(options.summarize);
+    this.#counter = tokenCounter(options.tokenCounter);
+    this.#rolling = new RollingSummary({ counter: this.#counter, summarize, onError });
+    this.#ranking = new TurnRanking(embedder);
+    this.#windowShare = windowShare;
+    this.#onError = onError;
+  }
+
+  get count(): number {
+    return this.#held.length;
+  }
+
+  /** What is summarised so far, with the ids of the messages it covers. */
+  get summary(): CoveringSummary | undefined {
+    return this.#rolling.summary;
+  }
+
+  async add(message: Message | readonly Message[]): Promise<void> {
+    this.#held.add(message);
+  }
+
+  async getMessages(query: string, tokenLimit?: number): Promise<Message[]> {
+    const limit = tokenLimitOf(tokenLimit);
+    const leave = await this.#gate.enter();
+    try {
+      const { list } = this.#held;
+      if (this.#counter.countMessages(list) <= limit) return list.toArray();
+      const shown = await this.#rolling.show(list, Math.floor(limit * this.#windowShare));
+      const recent = fitContext(shown, { limit, counter: this.#counter });
+      return await this.#withRelevant(recent, query, limit);
+    } finally {
+      leave();
+    }
+  }
+
+  async getContext(query: string, tokenLimit?: number): Promise<string> {
+    const limit = tokenLimitOf(tokenLimit);
+    return contextText(await this.getMessages(query, tokenLimit), { limit, counter: this.#counter });
+  }
+
+  async getAllMessages(): Promise<Message[]> {
+    return this.#held.list.toArray();
+  }
+
+  async clear(): Promise<void> {
+    this.#held.clear();
+    const leave = await this.#gate.enter();
+    this.#rolling.clear();
+    leave();
+  }
+
+  async #withRelevant(recent: Message[], query: string, limit: number): Promise<Message[]> {
+    const counter = this.#counter;
+    const list = this.#held.list.toArray();
+    const newest = turnsOf(list).at(-1)?.start ?? 0;
+    const hidden = list.slice(frontOf(list), Math.min(newest, this.#rolling.from));
+    const room = limit - counter.countMessages(recent);
+    try {
+      const relevant = await relevantTurns(hidden, { query, room, counter, ranking: this.#ranking });
+      const front = frontOf(recent);
+      return [...recent.slice(0, front), ...relevant, ...recent.slice(front)];
+    } catch (error) {
+      tell(this.#onError, error);
+      return recent;
+    }
+  }
+}

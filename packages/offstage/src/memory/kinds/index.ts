@@ -1,0 +1,8 @@
+// The kinds of memory: to add one is to add a file, a line here and a call of its contract suite.
+
+export { ConversationMemory, type ConversationMemoryOptions } from "./conversation-memory.ts";
+export { HybridMemory, type HybridMemoryOptions } from "./hybrid-memory.ts";
+export { type MemoryStore, PersistentMemory } from "./persistent-memory.ts";
+export { SlidingWindowMemory, type SlidingWindowMemoryOptions } from "./sliding-window-memory.ts";
+export { SummaryMemory, type SummaryMemoryOptions } from "./summary-memory.ts";
+export { VectorMemory, type VectorMemoryOptions } from "./vector-memory.ts";

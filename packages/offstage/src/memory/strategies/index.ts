@@ -1,0 +1,7 @@
+// The strategies: to add one is to add a file and a line here.
+
+export { type HybridOptions, hybrid } from "./hybrid.ts";
+export { type ImportanceOptions, type ImportanceScore, importance } from "./importance.ts";
+export { type PruneToolResultsOptions, pruneToolResults } from "./prune-tool-results.ts";
+export { slidingWindow } from "./sliding-window.ts";
+export { type SummarizeOlderOptions, summarizeOlder } from "./summarize-older.ts";
