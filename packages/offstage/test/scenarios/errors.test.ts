@@ -1,0 +1,241 @@
+// A run that fails rejects with a coded error and everything it had done. Misuse is told at once, in a sentence.
+import { getEventListeners } from "node:events";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import {
+  Agent,
+  AgentBuilder,
+  AgentState,
+  isOffstageError,
+  OffstageError,
+  type Processor,
+  tool,
+  user,
+} from "../../src/index.ts";
+import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
+import { bothWays } from "./both-ways.ts";
+import { calls, echo, echoing, glance } from "./cast.ts";
+
+const fast = { initialDelayMs: 1, maxDelayMs: 5 };
+const agentOf = (script: readonly ScriptEntry[], options = {}) =>
+  new Agent({ model: scriptedModel(script), tools: [echo], retry: fast, ...options });
+
+describe("a model that fails", () => {
+  bothWays("rejects with model-failed, its cause, and the result so far", async ({ fail }) => {
+    const down = new Error("the server is down");
+    const error = await fail(agentOf([calls(echoing("a")), down]), "Go");
+    expect(error).toBeInstanceOf(OffstageError);
+    expect(error).toMatchObject({
+      code: "model-failed",
+      cause: down,
+      message: expect.stringMatching(/"scripted".*step 2.*the server is down/),
+    });
+    const { state, steps, usage, outcome, messages } = error.result;
+    expect(outcome).toMatchObject({ status: "failed", reason: "model-failed" });
+    expect(steps).toHaveLength(1);
+    expect(usage.totalTokens).toBe(15);
+    expect(glance(messages.all())).toEqual(["user: Go", "assistant: [echo]", "tool: echo a"]);
+    expect(state.status).toBe("failed");
+  });
+
+  bothWays("can be tried again from the state it left", async ({ fail }) => {
+    const agent = agentOf([new Error("down"), "Up again."]);
+    const { result } = await fail(agent, "Go");
+    const state = await agent.execute(result.state);
+    expect(glance(state.messages)).toEqual(["user: Go", "assistant: Up again."]);
+  });
+
+  bothWays("does not print its result with the error", async ({ fail }) => {
+    const error = await fail(agentOf([new Error("down")]), "Go");
+    expect(Object.keys(error)).not.toContain("result");
+    expect(isOffstageError(error, "model-failed")).toBe(true);
+  });
+
+  bothWays("and throws no Error at all is told as well", async ({ fail }) => {
+    const model = scriptedModel([]);
+    const odd = {
+      ...model,
+      doGenerate: () => Promise.reject("just words"),
+      doStream: () => Promise.reject("just words"),
+    };
+    const error = await fail(new Agent({ model: odd }), "Go");
+    expect(error).toMatchObject({
+      code: "model-failed",
+      cause: "just words",
+      message: expect.stringContaining("just words"),
+    });
+  });
+});
+
+describe("a model call", () => {
+  const retried: readonly [string, Error][] = [
+    ["isRetryable", Object.assign(new Error("e"), { isRetryable: true })],
+    ["408", Object.assign(new Error("e"), { statusCode: 408 })],
+    ["409", Object.assign(new Error("e"), { statusCode: 409 })],
+    ["429", Object.assign(new Error("e"), { status: 429 })],
+    ["500", Object.assign(new Error("e"), { statusCode: 500 })],
+    ["529", Object.assign(new Error("e"), { statusCode: 529 })],
+    ["a reset connection", Object.assign(new Error("e"), { code: "ECONNRESET" })],
+    [
+      "a network error underneath",
+      new TypeError("fetch failed", { cause: Object.assign(new Error("e"), { code: "ETIMEDOUT" }) }),
+    ],
+    [
+      "429 with a short retry-after",
+      Object.assign(new Error("e"), { statusCode: 429, responseHeaders: { "retry-after-ms": "2" } }),
+    ],
+  ];
+  for (const [name, error] of retried) {
+    bothWays(`is retried after ${name}`, async ({ play }) => {
+      const result = await play(agentOf([error, error, "Hi."]), "Go");
+      expect(result.output).toBe("Hi.");
+      expect(result.steps).toHaveLength(1);
+    });
+  }
+
+  const final: readonly [string, Error][] = [
+    ["a plain Error", new Error("e")],
+    ["a TypeError of our own making", new TypeError("x is not a function")],
+    ["400", Object.assign(new Error("e"), { statusCode: 400 })],
+    ["401", Object.assign(new Error("e"), { statusCode: 401 })],
+    ["an error that says no", Object.assign(new Error("e"), { isRetryable: false, statusCode: 500 })],
+    [
+      "429 with a retry-after beyond all patience",
+      Object.assign(new Error("e"), { statusCode: 429, responseHeaders: { "retry-after": "3600" } }),
+    ],
+  ];
+  for (const [name, error] of final) {
+    bothWays(`is not retried after ${name}`, async ({ fail }) => {
+      const model = scriptedModel([error, "Never."]);
+      await fail(new Agent({ model, retry: fast }), "Go");
+      expect(model.callCount).toBe(1);
+    });
+  }
+
+  bothWays("is retried so often and no more", async ({ fail }) => {
+    const busy = Object.assign(new Error("busy"), { statusCode: 503 });
+    const model = scriptedModel(() => busy);
+    const error = await fail(new Agent({ model, retry: { ...fast, maxRetries: 3 } }), "Go");
+    expect({ calls: model.callCount, code: error.code, cause: error.cause }).toEqual({
+      calls: 4,
+      code: "model-failed",
+      cause: busy,
+    });
+  });
+
+  bothWays("that runs out of script says so", async ({ fail }) => {
+    expect(await fail(agentOf([calls(echoing("a"))]), "Go")).toMatchObject({ code: "script-exhausted" });
+  });
+});
+
+describe("what users add", () => {
+  const boom = () => {
+    throw new Error("boom");
+  };
+  const cases: readonly [string, object, string][] = [
+    ["a processor that throws before the step", { processors: [boom] }, "processor-failed"],
+    [
+      "a processor that throws after the step",
+      { processors: [(async (state, next) => boom.call(await next(state))) satisfies Processor] },
+      "processor-failed",
+    ],
+    ["a processor that forgets its state", { processors: [() => undefined] }, "processor-failed"],
+    ["a processor that never calls next", { processors: [((state) => state) satisfies Processor] }, "processor-failed"],
+    ["a criterion that throws", { continueWhile: boom }, "criterion-failed"],
+    ["a criterion that rejects", { continueWhile: async () => boom() }, "criterion-failed"],
+    ["instructions that throw", { instructions: boom }, "run-failed"],
+    ["instructions that are no text", { instructions: () => 7 }, "invalid-argument"],
+  ];
+  for (const [name, options, code] of cases) {
+    bothWays(`${name}: ${code}, with the result so far`, async ({ fail }) => {
+      const error = await fail(agentOf(["Hi."], options), "Go");
+      expect(error.code).toBe(code);
+      expect(error.result.outcome.status).toBe("failed");
+      expect(error.message).toMatch(/boom|did not give|must be text/);
+    });
+  }
+
+  bothWays("tokens spent before a criterion threw are counted", async ({ fail }) => {
+    const continueWhile = (state: AgentState) => (state.stepCount > 0 ? boom() : undefined);
+    expect((await fail(agentOf(["Hi."], { continueWhile }), "Go")).result.usage.totalTokens).toBe(15);
+  });
+});
+
+describe("misuse is told in a sentence", () => {
+  const agent = agentOf([]);
+  const model = scriptedModel([]);
+  const wrong = (value: unknown) => value as never;
+
+  const rejected: readonly [string, () => Promise<unknown>, RegExp][] = [
+    ["run without input", () => agent.run(wrong(undefined)), /takes text, a message or a list/],
+    ["run with null", () => agent.run(wrong(null)), /found null/],
+    ["run with a number", () => agent.run(wrong(7)), /found number/],
+    ["run with a message of no role", () => agent.run(wrong({ content: "x" })), /role/],
+    [
+      "run with a message of an unknown role",
+      () => agent.run(wrong([{ role: "wizard", content: "x" }])),
+      /input.*role/,
+    ],
+    ["run with nothing to say", () => agent.run([]), /nothing to answer/],
+    ["execute without a state", () => agent.execute(wrong({})), /takes an AgentState/],
+    ["execute with an empty state", () => agent.execute(AgentState.empty()), /nothing to answer/],
+    ["maxSteps 0", () => agent.run("Go", { maxSteps: 0 }), /"maxSteps" must be a positive integer/],
+  ];
+  for (const [name, act, sentence] of rejected) test(name, () => expect(act()).rejects.toThrow(sentence));
+
+  const thrown: readonly [string, () => unknown, RegExp][] = [
+    ["stream with a number", () => agent.stream(wrong(7)), /found number/],
+    ["an agent without options", () => new Agent(wrong(undefined)), /model/],
+    ["an agent without a model", () => new Agent(wrong({})), /"model" must be a language model/],
+    ["an agent with a model's name", () => new Agent({ model: wrong("gpt-5") }), /the text "gpt-5"/],
+    ["an agent with an empty name", () => new Agent({ model, name: "" }), /"name" must be text/],
+    [
+      "an agent with half a parallel tool",
+      () => new Agent({ model, maxParallelTools: 0.5 }),
+      /"maxParallelTools" must be/,
+    ],
+    ["an agent that keeps half a message", () => new Agent({ model, keepMessages: 0.5 }), /"keepMessages"/],
+    [
+      "an agent with two tools of one name",
+      () => new Agent({ model, tools: [echo, echo] }),
+      /Two tools have the name "echo"/,
+    ],
+    [
+      "an agent with something else as a tool",
+      () => new Agent({ model, tools: [wrong({ name: "x" })] }),
+      /made with tool/,
+    ],
+    ["an agent with an impossible output", () => new Agent({ model, output: wrong(7) }), /schema/],
+    ["a builder without a model", () => AgentBuilder.base().build(), /withModel/],
+    ["a tool without a name", () => tool(wrong({ execute: () => 1 })), /name must be/],
+    ["a tool with a space in its name", () => tool({ name: "a b", execute: () => 1 }), /found "a b"/],
+    ["a tool that does nothing", () => tool(wrong({ name: "x" })), /needs an execute function/],
+    ["a tool with no time", () => tool({ name: "x", timeoutMs: 0, execute: () => 1 }), /"timeoutMs"/],
+    [
+      "a tool whose schema is none",
+      () => tool({ name: "x", input: wrong(7), execute: () => 1 }),
+      /neither a Standard Schema/,
+    ],
+    ["a tool whose input is no object", () => tool({ name: "x", input: z.string(), execute: () => 1 }), /object/],
+  ];
+  for (const [name, act, sentence] of thrown) {
+    test(name, () => {
+      expect(act).toThrow(sentence);
+    });
+  }
+
+  test("an agent refuses bad options before it takes the caller's signal", async () => {
+    const controller = new AbortController();
+    await expect(agent.run("Go", { maxSteps: -1, signal: controller.signal })).rejects.toThrow(RangeError);
+    expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+  });
+
+  test("messages that come from elsewhere are taken as they are", async () => {
+    const open = new Agent({ model: scriptedModel(["Hi."]) });
+    const result = await open.run([
+      { role: "system", content: "Be kind." },
+      user("Hello", { metadata: { source: "mail" } }),
+    ]);
+    expect(result.state.messages.at(1)?.metadata).toMatchObject({ source: "mail", runId: result.runId });
+  });
+});

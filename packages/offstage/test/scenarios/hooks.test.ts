@@ -1,0 +1,174 @@
+// Hooks observe. They are called in order with what they are about, and nothing they do breaks a run.
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { Agent, AgentBuilder, type AgentHooks } from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { bothWays } from "./both-ways.ts";
+import { broken, calls, echo, echoing, pause } from "./cast.ts";
+
+const names = [
+  "onRunStart",
+  "onStepStart",
+  "onModelStart",
+  "onModelRetry",
+  "onModelEnd",
+  "onToolStart",
+  "onToolEnd",
+  "onStepEnd",
+  "onGuardrailTrip",
+  "onMessageAdded",
+  "onError",
+  "onRunEnd",
+] as const;
+
+function recorder() {
+  const heard: [string, Record<string, unknown>][] = [];
+  const hooks: AgentHooks = Object.fromEntries(
+    names.map((name) => [name, (event: Record<string, unknown>) => heard.push([name, event])]),
+  );
+  return { heard, hooks };
+}
+
+const script = [calls(echoing("a", "c1")), "Found it."];
+const agentOf = (hooks?: AgentHooks) =>
+  new Agent({ model: scriptedModel(script), tools: [echo, broken], ...(hooks && { hooks }) });
+
+afterEach(() => vi.restoreAllMocks());
+
+describe("all hooks", () => {
+  bothWays("are called in the order in which things happen", async ({ play }) => {
+    const { heard, hooks } = recorder();
+    await play(agentOf(), "Go", { hooks });
+    expect(heard.map(([name]) => name)).toEqual([
+      "onRunStart",
+      "onMessageAdded",
+      "onStepStart",
+      "onModelStart",
+      "onModelEnd",
+      "onToolStart",
+      "onToolEnd",
+      "onMessageAdded",
+      "onMessageAdded",
+      "onStepEnd",
+      "onStepStart",
+      "onModelStart",
+      "onModelEnd",
+      "onMessageAdded",
+      "onStepEnd",
+      "onRunEnd",
+    ]);
+  });
+
+  bothWays("get what they are about", async ({ play }) => {
+    const { heard, hooks } = recorder();
+    const result = await play(agentOf(), "Go", { hooks });
+    const first = (name: string) => heard.find(([each]) => each === name)?.[1];
+    const about = { runId: result.runId, agent: "agent" };
+    expect(first("onRunStart")).toMatchObject({ ...about, input: [{ role: "user", content: "Go" }] });
+    expect(first("onStepStart")).toMatchObject({ ...about, step: 1 });
+    expect(first("onModelStart")).toMatchObject({ ...about, step: 1, provider: "offstage", modelId: "scripted" });
+    expect(first("onModelEnd")).toMatchObject({
+      ...about,
+      step: 1,
+      finishReason: "tool-calls",
+      usage: { totalTokens: 15 },
+    });
+    expect(first("onToolStart")).toMatchObject({ ...about, step: 1, toolCallId: "c1", call: { name: "echo" } });
+    expect(first("onToolEnd")).toMatchObject({ ...about, step: 1, toolName: "echo", result: { content: "echo a" } });
+    expect(first("onMessageAdded")).toMatchObject({ ...about, message: { role: "user" } });
+    expect(first("onStepEnd")).toMatchObject({ ...about, step: 1, result: { index: 1, isAnswer: false } });
+    expect(first("onRunEnd")?.result).toBe(result);
+  });
+
+  bothWays("of the agent and of the run are both called, the agent's first", async ({ play }) => {
+    const order: string[] = [];
+    const agent = agentOf({ onRunStart: () => order.push("agent"), onRunEnd: () => order.push("agent") });
+    await play(agent, "Go", { hooks: { onRunStart: () => order.push("run"), onRunEnd: () => order.push("run") } });
+    expect(order).toEqual(["agent", "run", "agent", "run"]);
+  });
+
+  bothWays("hear of a failed run: the error, and then its end", async ({ fail }) => {
+    const { heard, hooks } = recorder();
+    const error = await fail(new Agent({ model: scriptedModel([new Error("down")]) }), "Go", { hooks });
+    expect(heard.slice(-2).map(([name]) => name)).toEqual(["onError", "onRunEnd"]);
+    expect(heard.at(-2)?.[1]).toMatchObject({ source: "run", error });
+    expect(heard.at(-1)?.[1]).toMatchObject({ outcome: { status: "failed", reason: "model-failed" } });
+  });
+
+  bothWays("hear of an aborted run's end, and of no error", async ({ play }) => {
+    const { heard, hooks } = recorder();
+    await play(agentOf(), "Go", { hooks, signal: AbortSignal.abort() }).catch(() => {});
+    expect(heard.map(([name]) => name)).toEqual(["onRunStart", "onRunEnd"]);
+    expect(heard.at(-1)?.[1]).toMatchObject({ outcome: { reason: "aborted" } });
+  });
+});
+
+describe("a hook that misbehaves", () => {
+  const kinds: readonly [string, () => unknown][] = [
+    [
+      "throws",
+      () => {
+        throw new Error("hook trouble");
+      },
+    ],
+    [
+      "rejects",
+      async () => {
+        throw new Error("hook trouble");
+      },
+    ],
+    [
+      "rejects without being a real promise",
+      // biome-ignore lint/suspicious/noThenProperty: exactly what is tested
+      () => ({ then: (_: unknown, reject: (error: Error) => void) => reject(new Error("hook trouble")) }),
+    ],
+  ];
+
+  for (const [kind, misbehave] of kinds) {
+    bothWays(`and ${kind} is reported to onError, and the run is the same`, async ({ play }) => {
+      const errors: unknown[] = [];
+      const hooks = Object.fromEntries(names.filter((name) => name !== "onError").map((name) => [name, misbehave]));
+      const result = await play(agentOf(), "Go", { hooks: { ...hooks, onError: (event) => errors.push(event) } });
+      await pause(1);
+      expect(result).toMatchObject({ output: "Found it.", outcome: { status: "completed" } });
+      expect(errors).toContainEqual(
+        expect.objectContaining({ source: "onToolStart", error: new Error("hook trouble"), runId: result.runId }),
+      );
+      expect(errors).toHaveLength(16);
+    });
+
+    bothWays(`and ${kind} is printed where nobody sets onError`, async ({ play }) => {
+      const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+      await play(agentOf({ onStepStart: misbehave }), "Go");
+      await pause(1);
+      expect(printed.mock.calls.flat()).toEqual(
+        Array(2).fill('offstage: the hook "onStepStart" of agent "agent" failed: hook trouble'),
+      );
+    });
+  }
+
+  bothWays("and is onError itself is printed, not called again", async ({ fail }) => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    let called = 0;
+    const onError = () => {
+      called++;
+      throw new Error("worse");
+    };
+    await fail(new Agent({ model: scriptedModel([new Error("down")]) }), "Go", { hooks: { onError } });
+    expect({ called, printed: printed.mock.calls.length }).toEqual({ called: 1, printed: 1 });
+  });
+
+  bothWays("and hangs holds nothing up", async ({ play }) => {
+    const hooks = Object.fromEntries(names.map((name) => [name, () => new Promise(() => {})]));
+    expect((await play(agentOf(), "Go", { hooks })).output).toBe("Found it.");
+  });
+});
+
+test("the builder's hooks are the agent's", async () => {
+  const { heard, hooks } = recorder();
+  await AgentBuilder.base()
+    .withModel(scriptedModel(["Hi."]))
+    .withHooks(hooks)
+    .build()
+    .run("Go");
+  expect(heard.at(-1)?.[0]).toBe("onRunEnd");
+});
