@@ -4,6 +4,7 @@ export { Agent, type ContextState } from "./agent/agent.ts";
 export { AgentBuilder } from "./agent/agent-builder.ts";
 export type { AgentOptions, Instructions, RunInput, RunOptions } from "./agent/agent-options.ts";
 export type { AgentStream } from "./agent/agent-stream.ts";
+export type { Approval, Decisions } from "./agent/approvals.ts";
 export type { Driver, Reading } from "./agent/driver.ts";
 export { reactDriver } from "./agent/drivers/react.ts";
 export { toolCallingDriver } from "./agent/drivers/tool-calling.ts";
@@ -19,7 +20,6 @@ export type {
   ToolOutputGuardrail,
 } from "./agent/guardrails.ts";
 export type { AgentHooks } from "./agent/hooks.ts";
-export type { Approval, Decisions } from "./agent/approvals.ts";
 export type { ResumeOptions } from "./agent/resume.ts";
 export type { RunResult } from "./agent/run-result.ts";
 export type { SubagentOptions } from "./agent/run-subagent.ts";
@@ -41,12 +41,35 @@ export type {
 } from "./messages/message.ts";
 export { MessageStore } from "./messages/message-store.ts";
 export { Messages } from "./messages/messages.ts";
+export { type Redactor, type RedactorOptions, redactor } from "./messages/redact.ts";
 export { repairMessages } from "./messages/repair.ts";
 export { adaptModel } from "./models/adapt-model.ts";
 export type { AnyModel, Model, ModelCallOptions, ModelResult, ModelSettings, ModelStreamPart } from "./models/model.ts";
 export type { RetryOptions } from "./models/retry.ts";
-export { MessageQuery } from "./query/message-query.ts";
+export type { ExportOptions, ExportView } from "./query/export-view.ts";
+export type { MessageCriteria } from "./query/filter.ts";
+export { MessageQuery, type MessageQueryOptions } from "./query/message-query.ts";
+export type { MessageStats } from "./query/stats.ts";
+export type { ToolCallRecord } from "./query/tool-calls.ts";
+export type { ToolCallInfo } from "./query/tool-summary.ts";
+export type { Timeline, Turn } from "./query/turn.ts";
+export { type EncryptedStore, encryptedStore } from "./sessions/encrypted-store.ts";
+export { InMemorySession } from "./sessions/in-memory-session.ts";
+export type { RunInfo, RunRecord, RunStatus } from "./sessions/journal.ts";
+export {
+  memoryStore,
+  openStore,
+  postgresStore,
+  redisStore,
+  type SqliteStore,
+  type StoreOptions,
+  sqliteStore,
+} from "./sessions/open-store.ts";
+export { PersistentSession } from "./sessions/persistent-session.ts";
 export type { Session, SessionPort } from "./sessions/session.ts";
+export { SessionBusyError, SessionConflictError } from "./sessions/session-errors.ts";
+export { openStoreOn, type Store } from "./sessions/store.ts";
+export type { StoreDriver } from "./sessions/store-driver.ts";
 export { AgentContext } from "./state/agent-context.ts";
 export { AgentState, type AgentStatus } from "./state/agent-state.ts";
 export { type ErrorPolicy, errorPolicy, errorPresence } from "./state/criteria/errors.ts";
@@ -65,7 +88,33 @@ export {
   clearExecutionBuffer,
 } from "./state/processors/index.ts";
 export type { Step, StepToolCall, ToolResult } from "./state/step.ts";
+export { costOf, type ModelPrice, type PriceTable } from "./tokens/cost.ts";
+export { type TokenCounter, type TokenCounting, tokenCounter } from "./tokens/token-counter.ts";
 export type { Usage } from "./tokens/usage.ts";
 export type { AnySchema, JsonSchema, RawSchema, StandardSchema } from "./tools/schema.ts";
 export { type Remember, type Tool, type ToolOptions, type ToolRunOptions, tool } from "./tools/tool.ts";
+export { type BatchedExporter, type BatchedOptions, type BatchStats, batched } from "./tracing/batched.ts";
+export { consoleExporter } from "./tracing/exporters/console.ts";
+export { jsonlExporter } from "./tracing/exporters/jsonl.ts";
+export { type MemoryExporter, memoryExporter } from "./tracing/exporters/memory.ts";
+export { type RenderTraceOptions, renderTrace } from "./tracing/render-trace.ts";
+export type { EndStatus, SpanData, SpanKind, SpanStatus } from "./tracing/span-data.ts";
+export type { SpanExporter } from "./tracing/span-exporter.ts";
+export { type SpanNode, spanTree } from "./tracing/span-tree.ts";
+export {
+  currentGroupId,
+  currentTraceId,
+  type SpanOptions,
+  TraceContext,
+  type TraceOptions,
+} from "./tracing/trace-context.ts";
+export { TraceSpan } from "./tracing/trace-span.ts";
+export { configureTracing, flushTracing, shutdownTracing } from "./tracing/trace-state.ts";
+export type { TraceRecord, Tracer, TracerLevel } from "./tracing/tracer.ts";
+export { BufferedTracer } from "./tracing/tracers/buffered-tracer.ts";
+export { CompositeTracer } from "./tracing/tracers/composite-tracer.ts";
+export { ConsoleTracer } from "./tracing/tracers/console-tracer.ts";
+export { NoopTracer } from "./tracing/tracers/noop-tracer.ts";
+export type { Sampler, TracingOptions } from "./tracing/tracing-options.ts";
+export { type WithSpanOptions, withSpan, withTrace } from "./tracing/with-span.ts";
 export { version } from "./version.ts";

@@ -13,7 +13,7 @@ const allowedImports: Record<string, readonly string[]> = {
   tools: ["errors", "messages", "tokens", "tracing", "models", "types:state", "types:agent"],
   state: ["errors", "messages", "tokens", "tracing", "models", "tools"],
   sessions: ["errors", "messages", "tokens", "tracing", "state", "query"],
-  memory: ["errors", "messages", "tokens", "tracing", "models", "sessions", "state"],
+  memory: ["errors", "messages", "tokens", "tracing", "models", "tools", "sessions", "state", "query"],
   query: ["errors", "messages", "tokens", "tracing", "sessions", "state"],
   agent: ["errors", "messages", "tokens", "tracing", "models", "tools", "state", "sessions", "memory", "query"],
   testing: ["all"],

@@ -1,5 +1,6 @@
 // An agent's options, checked and completed once, when it is made. The loop reads this and nothing else of the agent.
 import { OffstageError } from "../errors.ts";
+import type { JsonObject } from "../messages/json.ts";
 import { isObject } from "../messages/json.ts";
 import { adaptModel } from "../models/adapt-model.ts";
 import type { Model, ModelCallOptions } from "../models/model.ts";
@@ -25,6 +26,8 @@ export interface AgentConfig {
   readonly tools: ReadonlyMap<string, Tool>;
   /** What every model call has in common. */
   readonly call: Omit<ModelCallOptions, "prompt" | "abortSignal">;
+  /** What the span of every model call says of the model. */
+  readonly modelMetadata: JsonObject;
   readonly processors: readonly Processor[];
   readonly criteria: readonly Criterion[];
   readonly guardrails: Required<Guardrails>;
@@ -43,10 +46,12 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
   if (!(maxParallelTools >= 1)) throw invalid(`"maxParallelTools" must be at least 1; found ${maxParallelTools}.`);
   const output =
     options.output === undefined ? undefined : compileSchema(options.output, `the output of agent "${name}"`);
+  const model = adaptModel(options.model);
   return {
     options,
     name,
-    model: adaptModel(options.model),
+    model,
+    modelMetadata: { provider: model.provider, model: model.modelId },
     driver,
     tools: toolsByName(tools),
     call: callOptions(options, driver, output),

@@ -148,7 +148,9 @@ const promptSchema = {
 function inputMessages(input: RunInput): readonly Message[] {
   if (typeof input === "string") return [user(input)];
   if (typeof input !== "object" || input === null)
-    throw invalid(`A run takes text, a message or a list of messages; found ${input === null ? "null" : typeof input}.`);
+    throw invalid(
+      `A run takes text, a message or a list of messages; found ${input === null ? "null" : typeof input}.`,
+    );
   return parseMessages(Symbol.iterator in input ? input : [input], { name: "input" });
 }
 

@@ -7,13 +7,19 @@ import { type DeltaListener, readStream } from "../models/stream-reply.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import { runInSpan } from "../tracing/with-span.ts";
-import { inputSections, type Run } from "./run.ts";
+import { inputSections, linkSpan, type Run, type Stamp, stamp } from "./run.ts";
+
+/** A reply, and what its message will carry. */
+export interface StampedReply {
+  readonly reply: ModelReply;
+  readonly stamped: Stamp;
+}
 
 /** The model's reply to the present state. Rejects with `model-failed`, or with the abort's reason. */
-export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan): Promise<ModelReply> {
+export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan): Promise<StampedReply> {
   const { model, name } = run.config;
   const step = state.stepCount + 1;
-  const span = startSpan(stepSpan, { name: model.modelId, kind: "model" });
+  const span = startSpan(stepSpan, { name: model.modelId, kind: "model", metadata: run.config.modelMetadata });
   run.emit?.({
     type: "model-start",
     runId: run.runId,
@@ -24,7 +30,9 @@ export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan
   });
   try {
     const reply = await runInSpan(span, () => attempts(run, state, span));
-    finishSpan(run, span, reply);
+    const stamped = stamp(run, step);
+    linkSpan(stamped, span);
+    finishSpan(span, reply);
     const modelId = reply.modelId ?? model.modelId;
     run.ledger.add(modelId, reply.usage);
     run.emit?.({
@@ -36,7 +44,7 @@ export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan
       finishReason: reply.finishReason,
       usage: reply.usage,
     });
-    return reply;
+    return { reply, stamped };
   } catch (error) {
     span.fail(error, run.cancellation.signal);
     run.cancellation.throwIfAborted();
@@ -50,7 +58,7 @@ function attempts(run: Run, state: AgentState, span: TraceSpan): Promise<ModelRe
   const prompt = run.modelInput.promptOf(inputSections(run, state));
   const options: ModelCallOptions = { ...config.call, prompt };
   if (run.isAbortable) options.abortSignal = cancellation.signal;
-  const once = run.isStreaming ? () => streamOnce(run, options, step) : () => generateOnce(run, options);
+  const once = run.isStreaming ? () => streamOnce(run, options, { step, span }) : () => generateOnce(run, options);
   return withRetry(once, config.options.retry ?? {}, {
     cancellation,
     mayRetry: () => run.partialText === "",
@@ -66,19 +74,27 @@ async function generateOnce(run: Run, options: ModelCallOptions): Promise<ModelR
   return replyOf(await run.cancellation.race(run.config.model.doGenerate(options)));
 }
 
-async function streamOnce(run: Run, options: ModelCallOptions, step: number): Promise<ModelReply> {
+async function streamOnce(run: Run, options: ModelCallOptions, { step, span }: Streaming): Promise<ModelReply> {
   const { cancellation, config } = run;
   cancellation.throwIfAborted();
   const { stream } = await cancellation.race(config.model.doStream(options));
-  const listener = listenerOf(run, step);
+  const listener = listenerOf(run, { step, span });
   return cancellation.race(readStream(stream, config.driver.listen?.(listener) ?? listener, cancellation.signal));
 }
 
-function listenerOf(run: Run, step: number): DeltaListener {
+interface Streaming {
+  readonly step: number;
+  readonly span: TraceSpan;
+}
+
+function listenerOf(run: Run, { step, span }: Streaming): DeltaListener {
   const { emit, runId } = run;
   const agent = run.config.name;
+  const startedAt = performance.now();
   return {
     text(delta) {
+      if (run.partialText === "" && span.recording)
+        span.setMetadata({ timeToFirstTokenMs: performance.now() - startedAt });
       run.partialText += delta;
       emit?.({ type: "text-delta", runId, agent, step, delta });
     },
@@ -88,17 +104,14 @@ function listenerOf(run: Run, step: number): DeltaListener {
   };
 }
 
-function finishSpan(run: Run, span: TraceSpan, reply: ModelReply): void {
+function finishSpan(span: TraceSpan, reply: ModelReply): void {
   if (!span.recording) return;
-  const { provider, modelId } = run.config.model;
   span.setMetadata({
-    provider,
-    model: modelId,
     ...(reply.modelId === undefined ? undefined : { responseModel: reply.modelId }),
     finishReason: reply.finishReason,
     usage: { ...reply.usage },
   });
-  span.setContent({ text: reply.text, toolCalls: reply.calls.map((call) => ({ ...call })) });
+  if (span.keepsContent) span.setContent({ text: reply.text, toolCalls: reply.calls.map((call) => ({ ...call })) });
   span.end();
 }
 

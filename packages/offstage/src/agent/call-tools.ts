@@ -47,7 +47,7 @@ export function callTools(run: Run, calls: readonly StepToolCall[], options: Cal
 async function callTool(run: Run, call: StepToolCall, options: CallToolsOptions): Promise<CalledTool> {
   const { step, waiting } = options;
   run.cancellation.throwIfAborted();
-  const span = startSpan(options.span, { name: call.name, kind: "tool" });
+  const span = startSpan(options.span, { name: call.name, kind: "tool", metadata: { toolCallId: call.id } });
   run.emit?.({ type: "tool-start", ...place(run, call, step), call });
   try {
     const caller: CallingTool = { run, step, span, toolCallId: call.id, child: waiting?.get(call.id)?.child };
@@ -56,7 +56,7 @@ async function callTool(run: Run, call: StepToolCall, options: CallToolsOptions)
       ? interrupted(call)
       : await runInSpan(span, () => runTool(call, runOptions(run, step, caller)));
     if (result instanceof ToolWaiting) return unsettled(span, call, result);
-    const message = resultMessage(run, result, step);
+    const message = resultMessage(run, result, { step, span });
     if (run.log !== undefined) await run.log.settle(step, message);
     finishSpan(span, call, result);
     run.emit?.({ type: "tool-end", ...place(run, call, step), result });
@@ -78,7 +78,7 @@ function runOptions(run: Run, step: number, caller: CallingTool): RunToolOptions
 }
 
 function unsettled(span: TraceSpan, call: StepToolCall, { child }: ToolWaiting): UnsettledCall {
-  if (span.recording) span.setMetadata({ toolCallId: call.id, isWaiting: true });
+  if (span.recording) span.setMetadata({ isWaiting: true });
   span.end();
   return { waiting: { toolCallId: call.id, why: "approval", ...(child === undefined ? undefined : { child }) } };
 }
@@ -120,8 +120,8 @@ class CallInfo implements ToolRunOptions {
 
 function finishSpan(span: TraceSpan, call: StepToolCall, result: ToolResult): void {
   if (!span.recording) return;
-  span.setMetadata({ toolCallId: call.id, isError: result.isError });
-  span.setContent({ arguments: call.arguments, result: result.output });
+  span.setMetadata({ isError: result.isError });
+  if (span.keepsContent) span.setContent({ arguments: call.arguments, result: result.output });
   span.end(result.isError ? "error" : "ok");
 }
 

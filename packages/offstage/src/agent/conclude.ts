@@ -1,6 +1,6 @@
 // The end of a run, however it came: the answer joins the session, the rest the journal, and everybody is told once.
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../errors.ts";
-import type { JsonValue } from "../messages/json.ts";
+import type { JsonObject, JsonValue } from "../messages/json.ts";
 import { assistant } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { isSendable } from "../messages/pairing.ts";
@@ -8,7 +8,9 @@ import type { RunEnd } from "../sessions/journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { partialAnswer } from "../state/partial-answer.ts";
-import type { TraceContext } from "../tracing/trace-context.ts";
+import type { EndStatus, SpanData } from "../tracing/span-data.ts";
+import { traceOf } from "../tracing/trace-context.ts";
+import { withSpan } from "../tracing/with-span.ts";
 import { stepRecord } from "./record.ts";
 import { type Run, stamp } from "./run.ts";
 import { FinishedRun, type RunResult } from "./run-result.ts";
@@ -83,7 +85,8 @@ async function writeEnd(run: Run, answer: readonly Message[], ending: Ending): P
   const { log } = run;
   if (log === undefined) return undefined;
   try {
-    await log.end(runEnd(run, answer));
+    const end = runEnd(run, answer, ending);
+    await withSpan("session.end", { kind: "session" }, () => log.end(end));
     return undefined;
   } catch (cause) {
     await log.abandon();
@@ -94,7 +97,7 @@ async function writeEnd(run: Run, answer: readonly Message[], ending: Ending): P
   }
 }
 
-function runEnd(run: Run, answer: readonly Message[]): RunEnd {
+function runEnd(run: Run, answer: readonly Message[], ending: Ending): RunEnd {
   const { status, reason, message } = run.state.outcome as Outcome;
   const { currentStep: step, pendingStep } = run.state;
   return {
@@ -106,7 +109,26 @@ function runEnd(run: Run, answer: readonly Message[]): RunEnd {
     ...(step === undefined || step.index <= run.recordedSteps ? undefined : { lastStep: stepRecord(step) }),
     ...(pendingStep === undefined ? undefined : { notes: { waiting: pendingStep.waiting as unknown as JsonValue } }),
     ...(status === "failed" ? { error: { code: reason, message } } : undefined),
+    ...(run.endedSpans.length === 0 ? undefined : { spans: [...run.endedSpans.splice(0), closedSpan(run, ending)] }),
   };
+}
+
+// The run's own span as it is about to end: it ends after this write, and must be in it.
+function closedSpan(run: Run, ending: Ending): SpanData {
+  const endTime = Math.max(run.span.startTime, performance.timeOrigin + performance.now());
+  const status = statusOf(run, ending);
+  const metadata = { ...run.span.metadata, ...endMetadata(run) };
+  return { ...run.span.toJSON(), metadata, endTime, duration: endTime - run.span.startTime, status };
+}
+
+function statusOf(run: Run, { abortedWith }: Ending): EndStatus {
+  if (abortedWith !== undefined) return "cancelled";
+  return run.state.outcome?.status === "failed" ? "error" : "ok";
+}
+
+function endMetadata({ state }: Run): JsonObject {
+  const { status, reason } = state.outcome as Outcome;
+  return { outcome: status, reason, usage: { ...state.usage }, steps: state.stepCount };
 }
 
 function remembered(run: Run, answer: readonly Message[]): readonly Message[] {
@@ -134,7 +156,7 @@ function resultOf(run: Run, answer: readonly Message[]): RunResult<unknown> {
     runId: run.runId,
     parentRunId: run.parent?.runId,
     agent: config.name,
-    trace: run.span.recording ? (run.span.trace as TraceContext) : undefined,
+    trace: run.span.recording ? traceOf(run.span) : undefined,
     input: run.input,
     children: run.children,
     guardrailTrips: run.trips,
@@ -142,20 +164,12 @@ function resultOf(run: Run, answer: readonly Message[]): RunResult<unknown> {
   });
 }
 
-function endSpan(run: Run, failure: OffstageError | undefined, { abortedWith }: Ending): void {
-  const { span, state } = run;
+function endSpan(run: Run, failure: OffstageError | undefined, ending: Ending): void {
+  const { span } = run;
   if (!span.recording) return;
-  const { status, reason } = state.outcome as Outcome;
-  span.setMetadata({
-    runId: run.runId,
-    agent: run.config.name,
-    outcome: status,
-    reason,
-    usage: { ...state.usage },
-    steps: state.stepCount,
-  });
+  span.setMetadata(endMetadata(run));
   if (failure !== undefined) span.fail(failure);
-  else span.end(abortedWith === undefined ? "ok" : "cancelled");
+  else span.end(statusOf(run, ending));
 }
 
 function announceEnd(run: Run, result: RunResult<unknown>): void {
@@ -164,7 +178,10 @@ function announceEnd(run: Run, result: RunResult<unknown>): void {
 
 // The same error, so that its class survives; one that cannot take a result is wrapped.
 function withResult(error: OffstageError, result: RunResult<unknown>): OffstageError {
-  if (error.result === undefined && Reflect.defineProperty(error, "result", { value: result, configurable: true }))
+  if (
+    error.result === undefined &&
+    Reflect.defineProperty(error, "result", { value: result, configurable: true, enumerable: false })
+  )
     return error;
   return new OffstageError(error.code, error.message, { cause: error, result });
 }

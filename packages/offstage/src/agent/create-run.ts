@@ -3,11 +3,17 @@ import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { Cancellation } from "../models/cancellation.ts";
 import { ModelInput } from "../models/model-input.ts";
+import { journalFor } from "../sessions/plain-journal.ts";
 import { type AgentContext, contextOf } from "../state/agent-context.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { stepLimit } from "../state/criteria/limits.ts";
 import type { Criterion } from "../state/criterion.ts";
+import type { SpanData } from "../tracing/span-data.ts";
+import type { SpanExporter } from "../tracing/span-exporter.ts";
+import { currentScope } from "../tracing/trace-scope.ts";
 import { startSpan } from "../tracing/trace-span.ts";
+import { traceState } from "../tracing/trace-state.ts";
+import type { TracingOptions } from "../tracing/tracing-options.ts";
 import { startRootSpan } from "../tracing/with-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
@@ -44,6 +50,7 @@ export function createRun(
   // First what may refuse the options: a signal that is followed must be let go again.
   const criteria = criteriaOf(config, options, parent);
   const runId = known ?? crypto.randomUUID();
+  const endedSpans: SpanData[] = [];
   return {
     config,
     options,
@@ -60,7 +67,8 @@ export function createRun(
     decisions: decisions ?? parent?.decisions ?? new DecisionBook(),
     criteria,
     ledger: new Ledger(parent?.ledger),
-    span: spanOf(config, options, caller),
+    span: spanOf(config, { runId, options, caller, endedSpans }),
+    endedSpans,
     modelInput: new ModelInput(config.driver.toPrompt),
     clock: new Clock(),
     children: [],
@@ -120,10 +128,32 @@ function inherited(parent: Run): Criterion[] {
     }));
 }
 
-function spanOf(config: AgentConfig, options: RunOptions, caller: CallingTool | undefined): Run["span"] {
-  const init = { name: config.name, kind: "run" as const };
-  if (caller !== undefined && config.options.tracing !== false) return startSpan(caller.span, init);
+interface SpanOptions {
+  readonly runId: string;
+  readonly options: RunOptions;
+  readonly caller: CallingTool | undefined;
+  readonly endedSpans: SpanData[];
+}
+
+function spanOf(config: AgentConfig, { runId, options, caller, endedSpans }: SpanOptions): Run["span"] {
   const session = options.session ?? config.options.session;
-  const tracing = options.tracing === false ? false : (options.tracing ?? config.options.tracing);
+  const sessionId = session === undefined ? undefined : { sessionId: session.sessionId };
+  const init = { name: config.name, kind: "run" as const, metadata: { agent: config.name, runId, ...sessionId } };
+  if (caller !== undefined && config.options.tracing !== false) return startSpan(caller.span, init);
+  const given = options.tracing === false ? false : (options.tracing ?? config.options.tracing);
+  const isKept = session !== undefined && given !== false && journalFor(session).keepsSpans;
+  const tracing = isKept ? alsoTo(endedSpans, given) : given;
   return startRootSpan({ ...init, traceName: config.name, groupId: session?.sessionId, tracing });
+}
+
+// The journal is one more exporter: what ended is written with the next step.
+function alsoTo(endedSpans: SpanData[], given: TracingOptions | undefined): TracingOptions {
+  const { exporters } = currentScope()?.settings ?? traceState.settings;
+  const journal: SpanExporter = {
+    name: "journal",
+    export: (spans) => void endedSpans.push(...spans),
+    flush: async () => undefined,
+    shutdown: async () => undefined,
+  };
+  return { ...given, exporters: [...(given?.exporters ?? exporters), journal] };
 }

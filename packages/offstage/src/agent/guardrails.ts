@@ -5,6 +5,7 @@ import type { Message } from "../messages/message.ts";
 import { Cancellation } from "../models/cancellation.ts";
 import type { AgentContext } from "../state/agent-context.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
+import { withSpan } from "../tracing/with-span.ts";
 
 /** What a guardrail knows beside its subject. */
 export interface GuardrailOptions {
@@ -58,7 +59,14 @@ export async function checkGuardrails<Subject>(
   subject: Subject,
   options: GuardrailOptions & { readonly stage: keyof Guardrails },
 ): Promise<GuardrailTrip[]> {
-  const verdicts = await Promise.all(guardrails.map((guardrail) => ask(guardrail, subject, options)));
+  const { stage, signal } = options;
+  const verdicts = await Promise.all(
+    guardrails.map((guardrail) =>
+      withSpan(guardrail.name, { kind: "guardrail", metadata: { stage }, signal }, () =>
+        ask(guardrail, subject, options),
+      ),
+    ),
+  );
   return verdicts.flatMap((verdict, index) => tripOf(verdict, guardrails[index]?.name ?? "guardrail", options.stage));
 }
 

@@ -19,10 +19,10 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   const startedAt = run.clock.now();
   const index = state.stepCount + 1;
   run.partialText = "";
-  const reply = await callModel(run, state, span);
+  const { reply, stamped } = await callModel(run, state, span);
   const reading = run.config.driver.read(reply);
   const calls = reading.calls.length === 0 ? noCalls : identifyCalls(run, reading.calls);
-  const message = replyMessage(run, { reading, reply, calls, step: index });
+  const message = replyMessage(run, { reading, reply, calls, stamped });
   const parts = { run, index, message, reading, reply, calls, startedAt, clock };
   if (calls.length === 0) return stepOf({ ...parts, settled: [], correction: await correctionOf(run, reading) });
   if (run.log !== undefined) await run.log.intend(index, message);

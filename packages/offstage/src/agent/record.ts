@@ -3,6 +3,8 @@ import type { Message } from "../messages/message.ts";
 import type { RunStart, StepRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import type { Step } from "../state/step.ts";
+import type { SpanData } from "../tracing/span-data.ts";
+import { withSpan } from "../tracing/with-span.ts";
 import type { Run } from "./run.ts";
 
 /** Makes input and run row durable and reads the conversation, where the run has a session or a journaled parent. */
@@ -21,7 +23,9 @@ export async function openLog(run: Run, input: readonly Message[]): Promise<void
     onBusy: run.options.onBusy ?? "queue",
     signal: run.cancellation.signal,
   };
-  run.log = session === undefined ? await run.parent?.log?.child(start) : await journalFor(session).open(start);
+  run.log = await withSpan("session.open", { kind: "session", signal: run.cancellation.signal }, async () =>
+    session === undefined ? run.parent?.log?.child(start) : journalFor(session).open(start),
+  );
 }
 
 /** Tells of the newest step, and journals it unless the run's end will. */
@@ -32,13 +36,20 @@ export function recordStep(run: Run): Promise<void> | undefined {
   if (run.emit !== undefined) announce(run, step);
   if (run.log === undefined || run.state.outcome !== undefined) return undefined;
   run.recordedSteps = step.index;
-  return run.log.step(stepRecord(step));
+  const { log } = run;
+  const record = { ...stepRecord(step), ...spansOf(run) };
+  return withSpan("session.step", { kind: "session" }, () => log.step(record));
 }
 
 function announce(run: Run, step: Step): void {
   const about = { runId: run.runId, agent: run.config.name, step: step.index };
   for (const message of step.messages) run.emit?.({ type: "message-added", ...about, message });
   run.emit?.({ type: "step-end", ...about, result: step });
+}
+
+/** The spans that the next write takes along. */
+export function spansOf(run: Run): { readonly spans?: readonly SpanData[] } | undefined {
+  return run.endedSpans.length === 0 ? undefined : { spans: run.endedSpans.splice(0) };
 }
 
 /** A step as the journal keeps it. */

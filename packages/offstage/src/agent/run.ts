@@ -7,6 +7,7 @@ import type { RunLog } from "../sessions/journal.ts";
 import type { AgentContext } from "../state/agent-context.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { Criterion } from "../state/criterion.ts";
+import type { SpanData } from "../tracing/span-data.ts";
 import type { TraceSpan } from "../tracing/trace-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
@@ -58,6 +59,8 @@ export interface Run {
   output: unknown;
   /** How many messages the run has made; numbers their ids. */
   messageCount: number;
+  /** Spans that ended since the journal was last written to, where it keeps them. */
+  readonly endedSpans: SpanData[];
   /** How many steps the journal has. */
   recordedSteps: number;
 }
@@ -78,4 +81,12 @@ export function stamp(run: Run, step?: number): Stamp {
   return step === undefined
     ? { id, createdAt, runId, agent: config.name }
     : { id, createdAt, runId, step, agent: config.name };
+}
+
+/** Links a message and the span that produced it, both ways. */
+export function linkSpan(stamped: Stamp, span: TraceSpan): void {
+  if (!span.recording) return;
+  stamped.traceId = span.traceId;
+  stamped.spanId = span.spanId;
+  span.setMetadata({ messageId: stamped.id });
 }

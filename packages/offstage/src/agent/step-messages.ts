@@ -4,8 +4,9 @@ import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } fr
 import { isArgumentsText } from "../messages/pairing.ts";
 import type { ModelReply, RequestedCall } from "../models/reply.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
+import type { TraceSpan } from "../tracing/trace-span.ts";
 import type { Reading } from "./driver.ts";
-import { type Run, stamp } from "./run.ts";
+import { linkSpan, type Run, type Stamp, stamp } from "./run.ts";
 
 /** The calls with an id of their own each: a provider's id is kept unless it is empty or was used before. */
 export function identifyCalls(run: Run, calls: readonly RequestedCall[]): readonly StepToolCall[] {
@@ -22,12 +23,11 @@ export interface ReplyParts {
   readonly reading: Reading;
   readonly reply: ModelReply;
   readonly calls: readonly StepToolCall[];
-  readonly step: number;
+  readonly stamped: Stamp;
 }
 
 /** The assistant message of a reply. */
-export function replyMessage(run: Run, { reading, reply, calls, step }: ReplyParts): AssistantMessage {
-  const metadata = stamp(run, step);
+export function replyMessage(run: Run, { reading, reply, calls, stamped: metadata }: ReplyParts): AssistantMessage {
   metadata.usage = { ...reply.usage };
   if (reply.parts !== undefined) metadata.providerParts = reply.parts;
   if (calls.length === 0) return { role: "assistant", content: reading.text, metadata };
@@ -50,9 +50,15 @@ function storedName(name: string): string {
   return validName.test(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown_tool";
 }
 
+export interface ResultPlace {
+  readonly step: number;
+  readonly span: TraceSpan;
+}
+
 /** The tool message of a result. */
-export function resultMessage(run: Run, result: ToolResult, step: number): ToolMessage {
+export function resultMessage(run: Run, result: ToolResult, { step, span }: ResultPlace): ToolMessage {
   const metadata = stamp(run, step);
+  linkSpan(metadata, span);
   metadata.durationMs = Math.round(result.durationMs * 1000) / 1000;
   if (result.isError) metadata.isError = true;
   if (result.childRunId !== undefined) metadata.childRunId = result.childRunId;

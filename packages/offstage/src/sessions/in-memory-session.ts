@@ -94,7 +94,11 @@ export class InMemorySession implements Session {
 
   /** Where agents record the runs of this session. */
   get journal(): Journal {
-    return { open: (start) => this.#open(start), reopen: (runId, options) => this.#reopen(runId, options) };
+    return {
+      keepsSpans: false,
+      open: (start) => this.#open(start),
+      reopen: (runId, options) => this.#reopen(runId, options),
+    };
   }
 
   async close(): Promise<void> {}

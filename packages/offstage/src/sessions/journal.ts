@@ -130,6 +130,8 @@ export interface RunLog {
 
 /** Where runs are recorded. */
 export interface Journal {
+  /** Whether spans handed over with a write are kept. */
+  readonly keepsSpans: boolean;
   /** Takes the session for one run, reads its conversation, and makes input and run row durable. */
   open(start: RunStart): Promise<RunLog>;
   /**

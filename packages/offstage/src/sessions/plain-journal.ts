@@ -35,6 +35,7 @@ function checkSession(session: unknown): void {
 /** A journal for a session that only keeps a conversation. Runs queue; `addItems` is called twice a turn. */
 export function plainJournal(session: SessionPort): Journal {
   return {
+    keepsSpans: false,
     open: (start) => openRun(session, start),
     reopen: async (runId) => {
       const message = `Run "${runId}" cannot be resumed: session "${session.sessionId}" keeps no runs. Use a store.`;

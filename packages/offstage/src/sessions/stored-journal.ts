@@ -16,6 +16,7 @@ import { storedRun } from "./stored-run.ts";
 /** The journal of a session on a store. */
 export function storedJournal(cells: SessionCells, sessionId: string): Journal {
   return {
+    keepsSpans: true,
     open: (start) => openRun(cells.of(sessionId), start),
     reopen: (runId, options) => reopenRun(cells.of(sessionId), runId, options),
   };

@@ -1,5 +1,8 @@
 // The front door of "offstage/testing": what users and driver authors test with, listed by hand.
 
+export { type CheckSpansOptions, checkSpans } from "./check-spans.ts";
+export type { ContractCase } from "./contract-case.ts";
+export { type CrashPoint, crashingStore } from "./crash-points.ts";
 export {
   type ScriptEntry,
   type ScriptedModel,
@@ -9,3 +12,6 @@ export {
   type ScriptedToolCall,
   scriptedModel,
 } from "./scripted-model.ts";
+export { sessionContract } from "./session-contract.ts";
+export { type SessionStoreContractOptions, sessionStoreContract } from "./session-store-contract.ts";
+export { type ExporterUnderTest, spanExporterContract } from "./span-exporter-contract.ts";

@@ -3,6 +3,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { SpanExporter } from "../tracing/span-exporter.ts";
+import type { ContractCase } from "./contract-case.ts";
 
 /** An exporter under test, and a way to see what has left by it. */
 export interface ExporterUnderTest {
@@ -11,11 +12,6 @@ export interface ExporterUnderTest {
   exported(): readonly string[] | Promise<readonly string[]>;
   /** Cleans up after the case. */
   close?(): void | Promise<void>;
-}
-
-export interface ContractCase {
-  readonly name: string;
-  run(): Promise<void>;
 }
 
 type Check = (subject: ExporterUnderTest) => Promise<void>;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { bpeTokenCounter, loadTokenizer } from "./bpe.ts";
+import { bpeTokenCounter } from "./bpe.ts";
+import { loadTokenizer } from "./tokenizer.ts";
 
 describe("bpeTokenCounter", () => {
   test("counts what the tokenizer counts", () => {

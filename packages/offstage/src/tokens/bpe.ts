@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 import { OffstageError } from "../errors.ts";
 import { type TokenCounter, tokenCounter } from "./token-counter.ts";
+import { loadTokenizer } from "./tokenizer.ts";
 
 const encodings = ["o200k_base", "o200k_harmony", "cl100k_base", "p50k_base", "p50k_edit", "r50k_base"] as const;
 
@@ -11,10 +12,6 @@ export type BpeEncoding = (typeof encodings)[number];
 export interface BpeTokenCounterOptions {
   /** Default "o200k_base". */
   readonly encoding?: BpeEncoding;
-}
-
-interface Tokenizer {
-  countTokens(text: string, options: { disallowedSpecial: Set<string> }): number;
 }
 
 /**
@@ -31,14 +28,4 @@ export function bpeTokenCounter(options: BpeTokenCounterOptions = {}): TokenCoun
   // Text that looks like a special token is text: it came from a user, not from a prompt template.
   const asText = { disallowedSpecial: new Set<string>() };
   return tokenCounter({ count: (text) => tokenizer.countTokens(text, asText) });
-}
-
-/** The tokenizer of one encoding, or the error that says what to install. Exported for its test. */
-export function loadTokenizer(encoding: BpeEncoding, load: (name: string) => unknown): Tokenizer {
-  try {
-    return load(`gpt-tokenizer/encoding/${encoding}`) as Tokenizer;
-  } catch (cause) {
-    const sentence = 'Exact token counts need the package "gpt-tokenizer": run `npm install gpt-tokenizer`.';
-    throw new OffstageError("missing-package", sentence, { cause });
-  }
 }

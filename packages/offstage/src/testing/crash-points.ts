@@ -1,0 +1,47 @@
+// Crash points: a store whose writes can be made to throw, hang or kill the process, before or after they take effect.
+import { openStoreOn, type Store, storeDriver } from "../sessions/store.ts";
+import type { StoreDriver, WriteLabel } from "../sessions/store-driver.ts";
+
+export interface CrashPoint {
+  /** The write at which it happens: "run.begin", "tool.intent", "tool.result", "step.commit", "run.end" and others. */
+  readonly at: WriteLabel;
+  /** Before the write takes effect, or after it did and before anybody knows. */
+  readonly when: "before" | "after";
+  /** Which of these writes, from 1. Default 1. */
+  readonly nth?: number;
+  /** What happens: an error is thrown, nothing ever comes back, or the process is killed. */
+  readonly action: Error | "hang" | "kill";
+}
+
+/** The driver with one crash point. */
+export function crashingDriver(driver: StoreDriver, point: CrashPoint): StoreDriver {
+  let count = 0;
+  return {
+    get name() {
+      return driver.name;
+    },
+    open: () => driver.open(),
+    prepare: (version) => driver.prepare(version),
+    get: (places) => driver.get(places),
+    read: (list, range) => driver.read(list, range),
+    close: () => driver.close(),
+    commit: async (commit) => {
+      const isHere = commit.label === point.at && ++count === (point.nth ?? 1);
+      if (isHere && point.when === "before") await crash(point.action);
+      const refused = await driver.commit(commit);
+      if (isHere && point.when === "after") await crash(point.action);
+      return refused;
+    },
+  };
+}
+
+/** The store with one crash point. The store that was given must not be used beside it. */
+export function crashingStore(store: Store, point: CrashPoint): Store {
+  return openStoreOn(crashingDriver(store[storeDriver], point));
+}
+
+function crash(action: CrashPoint["action"]): Promise<never> {
+  if (action === "kill") process.kill(process.pid, "SIGKILL");
+  if (action === "hang" || action === "kill") return new Promise(() => {});
+  return Promise.reject(action);
+}
