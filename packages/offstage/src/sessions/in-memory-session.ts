@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
+import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { fifo } from "./fifo.ts";
 import type { Journal, ReopenOptions, RunInfo, RunLog, RunRecord, RunStart } from "./journal.ts";
 import { checkLimit, latest } from "./limit.ts";
@@ -82,6 +83,11 @@ export class InMemorySession implements Session {
   async exchanged(): Promise<Message[]> {
     const traces = new Map(this.#begun.map(({ run, after }) => [after, toolTraceOf(run)]));
     return copies(this.#items.flatMap((message) => [message, ...(traces.get(message) ?? [])]));
+  }
+
+  /** Asks about everything that was exchanged: filter, statistics, tool summary, timeline, export. */
+  async query(options: MessageQueryOptions = {}): Promise<MessageQuery> {
+    return new MessageQuery(await this.exchanged(), options);
   }
 
   /** A new session with the first `at` messages of this one; all of them where `at` is left out. */

@@ -1,6 +1,7 @@
 // PersistentSession: a session on a store. A face: what it does is in conversation.ts, stored-journal.ts and branch.ts.
 import { randomUUID } from "node:crypto";
 import type { Message } from "../messages/message.ts";
+import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { branch } from "./branch.ts";
 import { appending, clearing, popping, poppingTurn, readItems } from "./conversation.ts";
 import { exchanged } from "./exchanged.ts";
@@ -123,6 +124,11 @@ export class PersistentSession implements Session {
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
   async exchanged(): Promise<Message[]> {
     return exchanged(this.#cell);
+  }
+
+  /** Asks about everything that was exchanged: filter, statistics, tool summary, timeline, export. */
+  async query(options: MessageQueryOptions = {}): Promise<MessageQuery> {
+    return new MessageQuery(await this.exchanged(), options);
   }
 
   /** A new session with the first `at` messages of this one; all of them where `at` is left out. */

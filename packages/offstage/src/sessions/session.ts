@@ -1,5 +1,6 @@
 // Session: a conversation with an id. The port an agent needs, and the conveniences every session of ours has.
 import type { Message } from "../messages/message.ts";
+import type { MessageQuery, MessageQueryOptions } from "../query/message-query.ts";
 
 /**
  * The five methods an agent needs of a session.
@@ -22,6 +23,8 @@ export interface Session extends SessionPort, AsyncDisposable {
   addItem(item: Message): Promise<void>;
   getAllItems(): Promise<Message[]>;
   isEmpty(): Promise<boolean>;
+  /** Asks about the conversation and the tool traces of its runs together. */
+  query(options?: MessageQueryOptions): Promise<MessageQuery>;
   /** Lets go of what the session holds; idempotent. */
   close(): Promise<void>;
 }
