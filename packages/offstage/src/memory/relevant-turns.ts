@@ -24,7 +24,7 @@ export async function relevantTurns(list: readonly Message[], options: RelevantT
   const scores = query.trim() === "" ? turns.map(() => 0) : await ranking.scores(turns, query);
   const ranked = turns.map((_, i) => i).sort((a, b) => (scores[b] as number) - (scores[a] as number) || b - a);
   const near = ranked.filter((i) => (scores[i] as number) > minScore);
-  const others = fillsWithNewest ? ranked.filter((i) => !near.includes(i)).sort((a, b) => b - a) : [];
+  const others = fillsWithNewest ? ranked.slice(near.length).sort((a, b) => b - a) : [];
   let room = options.room;
   const chosen = [...near, ...others].filter((i) => {
     const tokens = counter.countMessages(turns[i] as Message[]);
