@@ -102,18 +102,12 @@ function callOptions(
 
 // A criterion of the user's replaces a default one of the same name.
 function criteriaOf(options: AgentOptions<unknown>): readonly Criterion[] {
-  const { continueWhile = [], maxSteps = 20, outputRetries = 2, errorPolicy: policy } = options;
+  const { continueWhile = [], maxSteps = 20, outputRetries = 2, errorPolicy: policy = "continue" } = options;
   const own = [continueWhile].flat().map((each) => criterionOf(each as Criterion));
-  const byName = new Map<string, Criterion>();
-  for (const each of [stepLimit(maxSteps), toolCallPresence(), retryLimit(outputRetries)]) byName.set(each.name, each);
-  if (policy !== undefined) byName.set("error-policy", errorPolicy(policy));
-  for (const [index, each] of own.entries())
-    byName.set(byName.has(each.name) && isFunctionName(options, index) ? `${each.name} ${index}` : each.name, each);
-  return [...byName.values()];
-}
-
-function isFunctionName(options: AgentOptions<unknown>, index: number): boolean {
-  return typeof [options.continueWhile].flat()[index] === "function";
+  const names = new Set(own.map((each) => each.name));
+  const defaults = [stepLimit(maxSteps), toolCallPresence(), retryLimit(outputRetries)];
+  if (policy !== "continue") defaults.push(errorPolicy(policy));
+  return [...defaults.filter((each) => !names.has(each.name)), ...own];
 }
 
 function guardrailsOf(options: AgentOptions<unknown>): Required<Guardrails> {

@@ -2,7 +2,7 @@
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../messages/json.ts";
 import { assistant } from "../messages/makers.ts";
-import type { Message } from "../messages/message.ts";
+import { type Message, textOf } from "../messages/message.ts";
 import { isSendable } from "../messages/pairing.ts";
 import type { RunEnd } from "../sessions/journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
@@ -144,9 +144,14 @@ function withoutParts(message: Message): Message {
   return { ...message, metadata };
 }
 
+// What a model had said when it failed is in the result, and nowhere else.
+function unfinishedText(run: Run): string {
+  return run.config.guardrails.output.length === 0 ? run.partialText : "";
+}
+
 function resultOf(run: Run, answer: readonly Message[]): RunResult<unknown> {
   const { state, config } = run;
-  const text = answer.map((message) => (typeof message.content === "string" ? message.content : "")).join("");
+  const text = state.outcome?.status === "failed" ? unfinishedText(run) : answer.map(textOf).join("");
   const isAnswered = state.outcome?.status === "completed" && config.output !== undefined;
   return new FinishedRun({
     output: config.output === undefined ? text : isAnswered ? run.output : undefined,
@@ -178,10 +183,7 @@ function announceEnd(run: Run, result: RunResult<unknown>): void {
 
 // The same error, so that its class survives; one that cannot take a result is wrapped.
 function withResult(error: OffstageError, result: RunResult<unknown>): OffstageError {
-  if (
-    error.result === undefined &&
-    Reflect.defineProperty(error, "result", { value: result, configurable: true, enumerable: false })
-  )
-    return error;
+  const property = { value: result, configurable: true, enumerable: false };
+  if (error.result === undefined && Reflect.defineProperty(error, "result", property)) return error;
   return new OffstageError(error.code, error.message, { cause: error, result });
 }

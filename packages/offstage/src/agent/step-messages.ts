@@ -30,6 +30,7 @@ export interface ReplyParts {
 export function replyMessage(run: Run, { reading, reply, calls, stamped: metadata }: ReplyParts): AssistantMessage {
   metadata.usage = { ...reply.usage };
   if (reply.parts !== undefined) metadata.providerParts = reply.parts;
+  if (calls.length === 0 && reply.finishReason === "length") metadata.interrupted = true;
   if (calls.length === 0) return { role: "assistant", content: reading.text, metadata };
   const tool_calls = calls.map(storedCall);
   run.modelInput.trust(tool_calls);
