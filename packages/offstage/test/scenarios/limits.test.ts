@@ -47,12 +47,12 @@ function expectPartial(result: RunResult<unknown>, text: string): void {
 }
 
 describe("each limit stops a run with its own reason, its partial text and its usage", () => {
-  const soon = () => Date.now() + 25;
+  const soon = () => Date.now() + 150;
   const cases: readonly [string, () => Criterion | CriterionFunction, number | undefined][] = [
     ["step-limit", () => stepLimit(3), 3],
     ["token-limit", () => tokenLimit(240), 2],
     ["cost-limit", () => costLimit(0.5, { prices: { scripted: { input: 1000, output: 5000 } } }), 3],
-    ["time-limit", () => timeLimit(25), undefined],
+    ["time-limit", () => timeLimit(150), undefined],
     ["deadline", () => deadline(soon()), undefined],
     ["repeated-call", () => repeatedCall(2), 2],
     ["enough", () => (state) => (state.stepCount < 2 ? undefined : stop("enough")), 2],
@@ -65,7 +65,7 @@ describe("each limit stops a run with its own reason, its partial text and its u
   for (const [reason, criterion, steps] of cases) {
     bothWays(reason, async ({ play }) => {
       const model = scriptedModel(async ({ index }) => {
-        if (steps === undefined) await pause(10);
+        if (steps === undefined && index === 1) await pause(170);
         const reply = working(index);
         return reason === "repeated-call" ? { ...reply, toolCalls: [echoing("same")] } : reply;
       });

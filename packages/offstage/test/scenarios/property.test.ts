@@ -139,6 +139,6 @@ test("run and stream give the same outcome, messages, steps and usage", async ()
       const made = { script: replies, settings: given };
       expect(await observe(agentOf(made), "stream")).toEqual(await observe(agentOf(made), "run"));
     }),
-    { numRuns: 1500 },
+    { numRuns: 1000 },
   );
 }, 30_000);

@@ -1,6 +1,6 @@
 // A stream is the same run as events: in order, safe to leave, to abandon and to read slowly.
 import { getEventListeners } from "node:events";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Agent, type AgentEvent, type AgentStream, isOffstageError } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 import { calls, deaf, echo, echoing, glance, patient, pause } from "./cast.ts";
@@ -128,8 +128,7 @@ describe("a stream", () => {
   test("starts at once, read or not", async () => {
     const model = scriptedModel(["Hi."]);
     const stream = new Agent({ model }).stream("Go");
-    await pause(5);
-    expect(model.callCount).toBe(1);
+    await vi.waitFor(() => expect(model.callCount).toBe(1));
     expect((await stream.result).output).toBe("Hi.");
   });
 
@@ -230,9 +229,8 @@ describe("abandoning", () => {
     const controller = new AbortController();
     const agent = agentOf([calls(echoing("a")), "Done."]);
     agent.stream("Go", { signal: controller.signal });
-    await pause(20);
-    expect(glance(agent.getMessages()).at(-1)).toBe("assistant: Done.");
-    expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+    await vi.waitFor(() => expect(glance(agent.getMessages()).at(-1)).toBe("assistant: Done."));
+    await vi.waitFor(() => expect(getEventListeners(controller.signal, "abort")).toEqual([]));
   });
 
   test("a stream that fails unread is no unhandled rejection", async () => {
