@@ -17,12 +17,12 @@ export interface PostgresServer {
 
 /** A running server, or undefined, after saying so loudly, where there is none to be had. With CI=true it must be there. */
 export async function startPostgres(): Promise<PostgresServer | undefined> {
-  const given = process.env["TEST_POSTGRES_URL"];
+  const given = process.env.TEST_POSTGRES_URL;
   if (given !== undefined) return { url: given, restart: async () => {}, stop: async () => {} };
   try {
     return await startEmbedded();
   } catch (error) {
-    if (process.env["CI"] === "true") throw error;
+    if (process.env.CI === "true") throw error;
     process.stderr.write(`\n!!! NO POSTGRES: its tests are skipped. ${String(error)}\n\n`);
     return undefined;
   }

@@ -16,12 +16,12 @@ export interface RedisServer {
 
 /** A running server, or undefined, after saying so loudly, where there is none to be had. With CI=true it must be there. */
 export async function startRedis(): Promise<RedisServer | undefined> {
-  const given = process.env["TEST_REDIS_URL"];
+  const given = process.env.TEST_REDIS_URL;
   if (given !== undefined) return { url: given, restart: async () => {}, stop: async () => {} };
   try {
     return await startLocal();
   } catch (error) {
-    if (process.env["CI"] === "true") throw error;
+    if (process.env.CI === "true") throw error;
     process.stderr.write(`\n!!! NO REDIS: its tests are skipped. Install redis-server. ${String(error)}\n\n`);
     return undefined;
   }

@@ -1,0 +1,65 @@
+// Starts processes that write to a store, kills them, and collects what they said before.
+import { spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { TurnWriterOptions } from "./turn-writer.ts";
+
+const script = fileURLToPath(new URL("./turn-writer.ts", import.meta.url));
+
+export interface Writer {
+  /** Resolves when the first turn was acknowledged, or the process is gone. */
+  readonly started: Promise<void>;
+  /** The acknowledged turns, when the process is gone. */
+  readonly done: Promise<{ readonly acknowledged: string[]; readonly signal: string | null; readonly errors: string }>;
+  kill(signal?: NodeJS.Signals): void;
+}
+
+export function spawnWriter(options: TurnWriterOptions): Writer {
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "offstage-compile-cache"), NODE_OPTIONS: "" };
+  const child = spawn(process.execPath, [script, JSON.stringify(options)], { env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  let errors = "";
+  child.stderr.on("data", (data: Buffer) => {
+    errors += data.toString();
+  });
+  const started = new Promise<void>((resolve) => {
+    child.stdout.on("data", (data: Buffer) => {
+      output += data.toString();
+      resolve();
+    });
+    child.once("close", () => resolve());
+  });
+  const done = new Promise<Awaited<Writer["done"]>>((resolve) => {
+    child.once("close", (_, signal) => {
+      const acknowledged = output.split("\n").slice(0, -1);
+      resolve({ acknowledged, signal, errors });
+    });
+  });
+  return { started, done, kill: (signal = "SIGKILL") => child.kill(signal) };
+}
+
+/**
+ * Writers on one session, each killed at a random moment, the next one waiting for its turn already. Gives all
+ * acknowledged turns.
+ */
+export async function killWriters(url: string, kills: number, name = "w"): Promise<string[]> {
+  // One that ends well fills the cache of compiled modules.
+  const first = await spawnWriter({ url, sessionId: "s", name: `${name}-first`, turns: 1 }).done;
+  const acknowledged = [...first.acknowledged];
+  const spawnNext = (n: number): Writer => spawnWriter({ url, sessionId: "s", name: `${name}${n}`, turns: 1_000_000 });
+  let next = spawnNext(0);
+  for (let n = 0; n < kills; n++) {
+    const writer = next;
+    if (n + 1 < kills) next = spawnNext(n + 1);
+    // Most are killed at work, some while they open the store.
+    if (Math.random() < 0.8) await writer.started;
+    await sleep(Math.random() * 50);
+    writer.kill();
+    const { acknowledged: turns, signal, errors } = await writer.done;
+    if (signal !== "SIGKILL") throw new Error(`A writer ended before it was killed: ${errors}`);
+    acknowledged.push(...turns);
+  }
+  return acknowledged;
+}

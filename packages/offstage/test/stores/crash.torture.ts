@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { openStore, sqliteStore } from "../../src/sessions/open-store.ts";
+import { checkRuns, countFaults } from "../processes/check-turns.ts";
+import { killWriters } from "../processes/spawn-writer.ts";
+import { startPostgres } from "../servers/postgres-server.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "offstage-torture-"));
+const postgres = await startPostgres();
+afterAll(async () => {
+  await postgres?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("1,000 processes killed at random on SQLite: nothing lost, twice or half", async () => {
+  const paths = [0, 1].map((n) => join(folder, `${n}.db`));
+  const acknowledged = await Promise.all(paths.map((path) => killWriters(`sqlite:${path}`, 500)));
+  for (const [n, path] of paths.entries()) {
+    const store = sqliteStore({ path });
+    expect(await countFaults(store, acknowledged[n] ?? [])).toEqual({ lost: 0, duplicated: 0, partial: 0 });
+    const { completed, interrupted } = await checkRuns(store);
+    process.stdout.write(`500 kills: ${completed} turns completed, ${interrupted} interrupted, 0 lost\n`);
+    await store.close();
+  }
+});
+
+describe.runIf(postgres)("Postgres", () => {
+  test("200 clients killed, and the server as well: nothing lost, twice or half", async () => {
+    const url = postgres?.url ?? "";
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      acknowledged.push(...(await killWriters(url, 50, `r${round}`)));
+      await postgres?.restart();
+    }
+    const store = openStore(url);
+    expect(await countFaults(store, acknowledged)).toEqual({ lost: 0, duplicated: 0, partial: 0 });
+    const { completed, interrupted } = await checkRuns(store);
+    process.stdout.write(`200 kills, 4 restarts: ${completed} turns completed, ${interrupted} interrupted, 0 lost\n`);
+    await store.close();
+  });
+});
