@@ -205,6 +205,14 @@ describe("a note", () => {
     expect(shown.slice(1)).toEqual(latest.messages.toArray());
   });
 
+  test("finds its place among messages that say the same and have no ids", async () => {
+    const before = openOn();
+    const state = AgentState.empty().withMessages(Array.from({ length: 300 }, () => user("the same again and again")));
+    const view = await before.view(state);
+    const after = openOn({}, { note: through(before.note) });
+    expect(flat(await after.view(state))).toEqual(flat(view));
+  });
+
   test("of another conversation is not shown", async () => {
     const before = openOn({ strategy: summarizeOlder({ summarize: () => "A secret." }) });
     await before.view(stateOf(40));

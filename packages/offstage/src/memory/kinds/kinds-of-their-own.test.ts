@@ -55,6 +55,14 @@ test("a summary is made of what is new and the one before, and rarely", async ()
   expect(summarize.mock.calls.length).toBeLessThan(20);
 });
 
+test("a limit too small for a summary takes nothing away from the next question", async () => {
+  const memory = new SummaryMemory({ summarize: () => "They talked." });
+  await memory.add(buildTurns(30));
+  await memory.getMessages("", 40);
+  expect(memory.summary).toBeUndefined();
+  expect(textOf((await memory.getMessages("", 600))[0]!)).toContain("They talked.");
+});
+
 test("a summariser that fails is asked again, and meanwhile the newest is shown", async () => {
   const onError = vi.fn();
   let isBroken = true;
