@@ -11,9 +11,9 @@ import type { AgentOptions, RunInput, RunOptions } from "./agent-options.ts";
 import { AgentStream } from "./agent-stream.ts";
 import { type CreateRunOptions, createRun } from "./create-run.ts";
 import { EventQueue } from "./event-queue.ts";
-import type { AgentEvent } from "./events.ts";
-import { loop } from "./loop.ts";
-import { type ResumeOptions, resumeRun } from "./resume.ts";
+import type { Emit } from "./events.ts";
+import { loop, type Open } from "./loop.ts";
+import { type ResumeOptions, resumedRun } from "./resume.ts";
 import type { Run } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 import { runSubagent, type SubagentOptions, subagentToolName } from "./run-subagent.ts";
@@ -46,15 +46,8 @@ export class Agent<Output = string> {
 
   /** The same run, as events. Starts at once. */
   stream(input: RunInput, options: RunOptions = {}): AgentStream<Output> {
-    const queue = new EventQueue();
-    const listener = (event: AgentEvent) => queue.push(event);
-    const run = this.#createRun({ input: inputMessages(input), options, listener });
-    const result = this.#loop(run);
-    result.then(
-      () => queue.end(),
-      (error) => queue.end({ error }),
-    );
-    return new AgentStream({ runId: run.runId, queue, result, abort: (reason) => run.cancellation.abort(reason) });
+    const messages = inputMessages(input);
+    return this.#stream((listener) => ({ run: this.#createRun({ input: messages, options, listener }) }));
   }
 
   /** State in, state out: runs on a state's conversation. A state whose run has ended begins a new one. */
@@ -72,7 +65,13 @@ export class Agent<Output = string> {
    * the state it left. Finished tools are not run again; a call without a decision goes on waiting.
    */
   async resume(source: AgentState | string, options: ResumeOptions = {}): Promise<RunResult<Output>> {
-    return resumeRun(this.#config, source, { options, track: this.#track }) as Promise<RunResult<Output>>;
+    const { run, open } = resumedRun(this.#config, source, { options, track: this.#track });
+    return this.#loop(run, open);
+  }
+
+  /** The same, as events. Starts at once. */
+  resumeStream(source: AgentState | string, options: ResumeOptions = {}): AgentStream<Output> {
+    return this.#stream((listener) => resumedRun(this.#config, source, { options, listener, track: this.#track }));
   }
 
   /** The agent as a tool of another: called with `{ prompt }`, it gives its answer and nothing else. */
@@ -125,8 +124,19 @@ export class Agent<Output = string> {
 
   readonly #track = (messages: readonly Message[]): void => this.#tracked.add(messages);
 
-  #loop(run: Run): Promise<RunResult<Output>> {
-    return loop(run) as Promise<RunResult<Output>>;
+  #stream(start: (listener: Emit) => { run: Run; open?: Open }): AgentStream<Output> {
+    const queue = new EventQueue();
+    const { run, open } = start((event) => queue.push(event));
+    const result = this.#loop(run, open);
+    result.then(
+      () => queue.end(),
+      (error) => queue.end({ error }),
+    );
+    return new AgentStream({ runId: run.runId, queue, result, abort: (reason) => run.cancellation.abort(reason) });
+  }
+
+  #loop(run: Run, open?: Open): Promise<RunResult<Output>> {
+    return loop(run, open) as Promise<RunResult<Output>>;
   }
 }
 

@@ -7,12 +7,11 @@ import type { AgentState } from "../state/agent-state.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
 import { approvalsOf, DecisionBook, type Decisions } from "./approvals.ts";
-import { createRun } from "./create-run.ts";
-import { loop } from "./loop.ts";
+import { type CreateRunOptions, createRun } from "./create-run.ts";
+import type { Open } from "./loop.ts";
 import { instructionsOf } from "./open-run.ts";
 import { restoreState } from "./restore-state.ts";
 import type { Run } from "./run.ts";
-import type { RunResult } from "./run-result.ts";
 
 /** Where runs can be found by id: a store. */
 export interface RunSource {
@@ -24,28 +23,29 @@ export interface ResumeOptions extends Omit<RunOptions, "record">, Decisions {
   readonly store?: RunSource;
 }
 
-export interface Resuming {
+export interface Resuming extends Pick<CreateRunOptions, "listener" | "track"> {
   readonly options: ResumeOptions;
-  readonly track: (messages: readonly Message[]) => void;
+}
+
+/** A run that is taken up again, and how it is opened. */
+export interface ResumedRun {
+  readonly run: Run;
+  readonly open: Open;
 }
 
 /** Takes a run up again, by its id or by the state it left. */
-export async function resumeRun(
-  config: AgentConfig,
-  source: string | AgentState,
-  { options, track }: Resuming,
-): Promise<RunResult<unknown>> {
+export function resumedRun(config: AgentConfig, source: string | AgentState, resuming: Resuming): ResumedRun {
+  const { options, ...rest } = resuming;
   const { store, approve, reject, ...runOptions } = options;
   const state = typeof source === "string" ? undefined : source;
   const runId = typeof source === "string" ? source : source.runId;
-  if (runId === undefined)
+  if (runId === undefined) {
     throw notResumable("The state has no run: nothing was begun on it. Use agent.execute(state).");
+  }
   checkStatus(state, runId);
   const decisions = new DecisionBook({ ...(approve && { approve }), ...(reject && { reject }) });
-  const journal = await journalOf(config, runId, options);
-  if (journal === undefined && state === undefined) throw notFound(runId);
-  const run = createRun(config, { input: [], options: runOptions, track, state, runId, decisions });
-  return loop(run, () => reopen(run, journal));
+  const run = createRun(config, { ...rest, input: [], options: runOptions, state, runId, decisions });
+  return { run, open: async () => reopen(run, await journalOf(config, runId, options)) };
 }
 
 function checkStatus(state: AgentState | undefined, runId: string): void {
@@ -64,6 +64,7 @@ async function journalOf(
 }
 
 async function reopen(run: Run, journal: Journal | undefined): Promise<AgentState> {
+  if (journal === undefined && !run.hasOwnState) throw notFound(run.runId);
   const { historyLimit = 50, onBusy = "queue" } = run.options;
   run.instructions = await instructionsOf(run);
   run.log = await journal?.reopen(run.runId, { historyLimit, onBusy, signal: run.cancellation.signal });
@@ -81,10 +82,17 @@ export function takeUp(run: Run): AgentState {
     .withRun({ runId: run.runId, startedAt, parentAgentId: run.parent?.state.agentId })
     .withOutcome(undefined);
   if (run.parent === undefined) run.decisions.check(approvalsOf(state, config.name));
-  run.ledger.restore(state.usageByModel);
+  restoreUsage(run, state);
   run.messageCount = highestNumber([...run.input, ...messagesOf(state)]);
   run.emit?.({ type: "run-start", runId: run.runId, agent: config.name, input: [], isResumed: true });
   return state;
+}
+
+// What a run that never ended has used is news to the runs above it.
+function restoreUsage({ ledger, parent, log, hasOwnState }: Run, { usageByModel }: AgentState): void {
+  ledger.restore(usageByModel);
+  if (parent === undefined || hasOwnState || log?.recorded?.usage !== undefined) return;
+  for (const [modelId, usage] of Object.entries(usageByModel)) parent.ledger.add(modelId, usage);
 }
 
 function messagesOf({ steps, pendingStep }: AgentState): Message[] {

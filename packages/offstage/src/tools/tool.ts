@@ -101,6 +101,7 @@ function invalid(message: string): OffstageError {
 
 /** The tools by name; throws `invalid-tool` where a name stands twice or a value is not a tool. */
 export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  if (!Array.isArray(tools)) throw invalid("tools must be a list of tools made with tool({ … }) or agent.asTool().");
   const byName = new Map<string, Tool>();
   for (const each of tools) {
     if (typeof each?.execute !== "function" || each.schema === undefined) {
