@@ -42,6 +42,7 @@ const api: Record<string, readonly string[]> = {
     "errorPolicy",
     "errorPresence",
     "finishReason",
+    "fromExport",
     "flushTracing",
     "isOffstageError",
     "jsonlExporter",

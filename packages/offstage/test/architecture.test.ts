@@ -22,7 +22,15 @@ const allowedImports: Record<string, readonly string[]> = {
 };
 
 // Folders of leaves: each file (or folder) in one is known only to the file that lists them, and to the front doors.
-const leafFolders = ["state/processors", "sessions/stores", "tracing/exporters", "query/formats", "memory/kinds"];
+const leafFolders = [
+  "state/processors",
+  "sessions/stores",
+  "tracing/exporters",
+  "query/formats",
+  "query/importers",
+  "memory/kinds",
+  "memory/strategies",
+];
 const frontDoors = ["index.ts", "testing/index.ts"];
 
 // The only files that may import an outside package, and which one. Each stands behind a subpath of its own.
