@@ -1,11 +1,12 @@
 // Fitting: the newest of a list within a token limit, in whole turns where they fit. The one rule all kinds and strategies share.
-import type { Message } from "../messages/message.ts";
+import { type Message, toolCallsOf } from "../messages/message.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
 import { type ClipOptions, clipBlock, clipMessage } from "./clip-message.ts";
-import { blocksOf, questionOf, type Span, turnsOf } from "./turns.ts";
+import { beginsTurn, blocksOf, questionOf, type Span, turnsOf } from "./turns.ts";
 
 /** The newest whole turns that fit. Of a newest turn that does not fit: what the user said, and its newest blocks. */
-export function fitNewest(list: readonly Message[], { limit, counter }: ClipOptions): Message[] {
+export function fitNewest(whole: readonly Message[], { limit, counter }: ClipOptions): Message[] {
+  const list = latest(whole, { limit, counter });
   const turns = turnsOf(list);
   const start = newestFrom(list, turns, { limit, counter });
   const newest = turns.at(-1);
@@ -39,6 +40,24 @@ export function leastTokens(list: readonly Message[], counter: TokenCounter): nu
   const newest = blocksOf(list.slice(end)).at(-1);
   const block = newest === undefined ? [] : list.slice(end + newest.start, end + newest.end);
   return counter.countMessages(list.slice(start, end)) + counter.countMessages(block);
+}
+
+// No more of a list than is needed to choose from it: back to the turn in which the room ends. A list whose results stand
+// further from their calls than that is looked at whole.
+function latest(list: readonly Message[], { limit, counter }: ClipOptions): readonly Message[] {
+  let start = list.length;
+  for (let room = limit; start > 0 && room >= 0; start--) room -= counter.countMessage(list[start - 1] as Message);
+  while (start > 0 && !beginsTurn(list, start)) start--;
+  const part = start === 0 ? list : list.slice(start);
+  return part === list || isClosed(part) ? part : list;
+}
+
+function isClosed(list: readonly Message[]): boolean {
+  const called = new Set<string>();
+  return list.every((message) => {
+    for (const call of toolCallsOf(message)) called.add(call.id);
+    return message.role !== "tool" || called.has(message.tool_call_id);
+  });
 }
 
 function fits(list: readonly Message[], { limit, counter }: ClipOptions): boolean {

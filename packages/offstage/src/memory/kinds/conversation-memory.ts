@@ -4,7 +4,7 @@ import { type TokenCounter, type TokenCounting, tokenCounter } from "../../token
 import type { AgentMemory } from "../agent-memory.ts";
 import { contextText } from "../context-text.ts";
 import { fitContext } from "../fit.ts";
-import { HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { countingOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
 
 export interface ConversationMemoryOptions {
   /** The most tokens it ever shows, whatever it is asked for. Default: no limit. */
@@ -14,12 +14,13 @@ export interface ConversationMemoryOptions {
 
 /** Holds all messages; shows the newest whole turns, and the system messages in front. */
 export class ConversationMemory implements AgentMemory {
-  readonly #held = new HeldMessages();
+  readonly #held: HeldMessages;
   readonly #counter: TokenCounter;
   readonly #maxTokens: number;
 
   constructor(options: ConversationMemoryOptions = {}) {
-    this.#counter = tokenCounter(options.tokenCounter);
+    this.#counter = countingOnce(tokenCounter(options.tokenCounter));
+    this.#held = new HeldMessages(this.#counter);
     this.#maxTokens = tokenLimitOf(options.maxTokens);
   }
 

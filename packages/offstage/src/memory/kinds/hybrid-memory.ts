@@ -7,7 +7,7 @@ import type { AgentMemory } from "../agent-memory.ts";
 import { contextText } from "../context-text.ts";
 import type { Embedder } from "../embedder.ts";
 import { fitContext, frontOf } from "../fit.ts";
-import { HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { countingOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
 import { lexicalEmbedder } from "../lexical-embedder.ts";
 import { relevantTurns } from "../relevant-turns.ts";
 import { type OnError, printError, tell } from "../report-error.ts";
@@ -30,7 +30,7 @@ export interface HybridMemoryOptions {
 
 /** Holds all messages; shows them all while they fit, then summary, relevant older turns and the newest, in this order. */
 export class HybridMemory implements AgentMemory {
-  readonly #held = new HeldMessages();
+  readonly #held: HeldMessages;
   readonly #counter: TokenCounter;
   readonly #rolling: RollingSummary;
   readonly #ranking: TurnRanking;
@@ -41,7 +41,8 @@ export class HybridMemory implements AgentMemory {
   constructor(options: HybridMemoryOptions) {
     const { embedder = lexicalEmbedder(), windowShare = 0.7, onError = printError } = options;
     const summarize = summarizerOf(options.summarize);
-    this.#counter = tokenCounter(options.tokenCounter);
+    this.#counter = countingOnce(tokenCounter(options.tokenCounter));
+    this.#held = new HeldMessages(this.#counter);
     this.#rolling = new RollingSummary({ counter: this.#counter, summarize, onError });
     this.#ranking = new TurnRanking(embedder);
     this.#windowShare = windowShare;
@@ -66,7 +67,7 @@ export class HybridMemory implements AgentMemory {
     const leave = await this.#gate.enter();
     try {
       const { list } = this.#held;
-      if (this.#counter.countMessages(list) <= limit) return list.toArray();
+      if (this.#held.tokens <= limit) return list.toArray();
       const shown = await this.#rolling.show(list, Math.floor(limit * this.#windowShare));
       const recent = fitContext(shown, { limit, counter: this.#counter });
       return await this.#withRelevant(recent, query, limit);

@@ -6,7 +6,7 @@ import { type TokenCounter, type TokenCounting, tokenCounter } from "../../token
 import type { AgentMemory } from "../agent-memory.ts";
 import { contextText } from "../context-text.ts";
 import { fitContext } from "../fit.ts";
-import { HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { countingOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
 import type { OnError } from "../report-error.ts";
 import { type CoveringSummary, RollingSummary } from "../rolling-summary.ts";
 import { type Summarize, summarizerOf } from "../summarize.ts";
@@ -21,13 +21,14 @@ export interface SummaryMemoryOptions {
 
 /** Holds all messages; shows them all while they fit, then a summary of the older ones in front of the newest. */
 export class SummaryMemory implements AgentMemory {
-  readonly #held = new HeldMessages();
+  readonly #held: HeldMessages;
   readonly #counter: TokenCounter;
   readonly #rolling: RollingSummary;
   readonly #gate: Fifo = fifo();
 
   constructor(options: SummaryMemoryOptions) {
-    this.#counter = tokenCounter(options.tokenCounter);
+    this.#counter = countingOnce(tokenCounter(options.tokenCounter));
+    this.#held = new HeldMessages(this.#counter);
     const summarize = summarizerOf(options.summarize);
     this.#rolling = new RollingSummary({ counter: this.#counter, summarize, onError: options.onError });
   }
@@ -50,7 +51,7 @@ export class SummaryMemory implements AgentMemory {
     const leave = await this.#gate.enter();
     try {
       const list = this.#held.list;
-      if (this.#counter.countMessages(list) <= limit) return list.toArray();
+      if (this.#held.tokens <= limit) return list.toArray();
       return fitContext(await this.#rolling.show(list, limit), { limit, counter: this.#counter });
     } finally {
       leave();

@@ -5,7 +5,7 @@ import type { AgentMemory } from "../agent-memory.ts";
 import { contextText } from "../context-text.ts";
 import type { Embedder } from "../embedder.ts";
 import { clipFront, fitContext, fitNewest, frontOf } from "../fit.ts";
-import { HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { countingOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
 import { lexicalEmbedder } from "../lexical-embedder.ts";
 import { relevantTurns } from "../relevant-turns.ts";
 import { type OnError, printError, tell } from "../report-error.ts";
@@ -24,7 +24,7 @@ export interface VectorMemoryOptions {
 
 /** Holds all messages; shows the newest turn, the turns nearest to the query, and with what room is left the newest others. */
 export class VectorMemory implements AgentMemory {
-  readonly #held = new HeldMessages();
+  readonly #held: HeldMessages;
   readonly #counter: TokenCounter;
   readonly #ranking: TurnRanking;
   readonly #minScore: number;
@@ -32,7 +32,8 @@ export class VectorMemory implements AgentMemory {
 
   constructor(options: VectorMemoryOptions = {}) {
     const { embedder = lexicalEmbedder(), minScore = 0.05, onError = printError } = options;
-    this.#counter = tokenCounter(options.tokenCounter);
+    this.#counter = countingOnce(tokenCounter(options.tokenCounter));
+    this.#held = new HeldMessages(this.#counter);
     this.#ranking = new TurnRanking(embedder);
     this.#minScore = minScore;
     this.#onError = onError;
@@ -49,7 +50,7 @@ export class VectorMemory implements AgentMemory {
   async getMessages(query: string, tokenLimit?: number): Promise<Message[]> {
     const limit = tokenLimitOf(tokenLimit);
     const list = this.#held.list.toArray();
-    if (this.#counter.countMessages(list) <= limit) return list;
+    if (this.#held.tokens <= limit) return list;
     try {
       return await this.#nearest(list, query, limit);
     } catch (error) {
