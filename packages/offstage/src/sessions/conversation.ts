@@ -47,14 +47,17 @@ function readable(cell: SessionCell, rows: readonly Row[]): PlacedMessage[] {
   });
 }
 
-/** All messages, oldest first; reports where some have vanished. */
+/** All messages, oldest first; reports where some have vanished, or some are there that should not be. */
 export async function readAll(cell: SessionCell): Promise<Message[]> {
-  const head = await cell.head();
+  const before = await cell.head();
   const rows = await readRows(cell, {});
   const messages = readable(cell, rows).map(({ message }) => message);
-  if (head !== undefined && rows.length < head.count && (await cell.head())?.active === head.active) {
-    const missing = `${head.count - rows.length} messages of session "${cell.id}" in ${cell.context.driver.name}`;
-    cell.context.report(corrupt(missing, "they are missing"));
+  const expected = before?.count ?? 0;
+  if (rows.length !== expected && (await cell.head())?.active === before?.active) {
+    const place = `session "${cell.id}" in ${cell.context.driver.name}`;
+    cell.context.report(
+      corrupt(`the conversation of ${place}`, `it has ${rows.length} messages in place of ${expected}`),
+    );
   }
   return messages;
 }

@@ -16,7 +16,7 @@ export function holderOf(token: string): string {
 }
 
 /** True where nobody can still write under this lease, as far as can be known from here. */
-export function isAbandoned(lease: Lease, now: number): boolean {
+export function isAbandoned(lease: Pick<Lease, "holder" | "seen">, now: number): boolean {
   const [where, pid, start] = lease.holder.split(" ");
   const silent = now - lease.seen;
   if (where !== machine()) return silent > silentMs;

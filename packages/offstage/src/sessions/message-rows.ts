@@ -48,9 +48,7 @@ export function decodeMessage(stored: StoredRow, report: (error: OffstageError) 
   }
 }
 
-/** What a row that cannot be read is reported as. */
+/** What something that is not as it was written is reported as. */
 export function corrupt(name: string, cause: unknown): OffstageError {
-  return new OffstageError("store-corrupt", `The row of ${name} cannot be read and is left out: ${messageOf(cause)}`, {
-    cause,
-  });
+  return new OffstageError("store-corrupt", `Damage in ${name}: ${messageOf(cause)}. Nothing was changed.`, { cause });
 }

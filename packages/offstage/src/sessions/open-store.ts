@@ -3,6 +3,7 @@ import { OffstageError } from "../errors.ts";
 import { openStoreOn, type Store } from "./store.ts";
 import type { CoreOptions } from "./store-core.ts";
 import { drivers, type PostgresOptions, type RedisOptions, type SqliteOptions } from "./stores/index.ts";
+import type { Violation } from "./verify-store.ts";
 
 /** What every store can be told. */
 export type StoreOptions = CoreOptions;
@@ -29,7 +30,13 @@ export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
     await store.ready();
     await (await driver.load()).backup(path);
   };
-  return Object.assign(store, { backup });
+  const verify = async (): Promise<Violation[]> => {
+    await store.ready();
+    await (await driver.load()).check();
+    return verifyRows();
+  };
+  const { verify: verifyRows } = store;
+  return Object.assign(store, { backup, verify });
 }
 
 /** A store in a Postgres database. Needs the package "pg", or a pool. */

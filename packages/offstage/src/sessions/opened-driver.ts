@@ -25,8 +25,9 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
         () => {
           isOpen = closing === undefined;
         },
-        (error) => {
+        async (error) => {
           opening = undefined;
+          await driver.close();
           throw error;
         },
       );

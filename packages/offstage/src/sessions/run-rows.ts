@@ -1,6 +1,7 @@
 // Run rows: a run and its steps as text. A message that also stands in the conversation is kept there once, and here as its position.
 import type { Message, MessageMetadata } from "../messages/message.ts";
 import type { RunEnd, RunInfo, RunStart, StepRecord } from "./journal.ts";
+import { encode } from "./message-rows.ts";
 import { idKey, numberKey, stepKeys } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
 import { type PackedSpan, packSpans } from "./span-rows.ts";
@@ -55,7 +56,7 @@ export function endedRow(row: RunRow, { status, reason, usage, endedAt, error, n
 }
 
 export function putRun(cell: SessionCell, row: RunRow): Write {
-  const text = JSON.stringify(row);
+  const text = encode(row);
   const value = row.status === "running" ? text.padEnd(text.length + roomForEnd) : text;
   return { list: cell.lists.runs, key: numberKey(row.n), value };
 }
@@ -79,9 +80,9 @@ export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, writ
   const list = cell.lists.steps;
   const kept = messages.map((message) => written.get(message) ?? ownMessage(cell, run, step, message));
   const row = { messages: kept, ...rest, ...(spans && { spans: packSpans(spans) }) };
-  const writes = [{ list, key: stepKeys.step(run.n, step), value: JSON.stringify(row) }];
+  const writes = [{ list, key: stepKeys.step(run.n, step), value: encode(row) }];
   for (const [id, value] of Object.entries(values ?? {})) {
-    writes.push({ list, key: stepKeys.value(run.n, id), value: JSON.stringify(value) });
+    writes.push({ list, key: stepKeys.value(run.n, id), value: encode(value) });
   }
   return writes;
 }
@@ -93,7 +94,7 @@ export function putMessage(
   step: number,
   { key, message }: { key: string; message: Message },
 ): Write {
-  return { list: cell.lists.steps, key, value: JSON.stringify(ownMessage(cell, run, step, message)) };
+  return { list: cell.lists.steps, key, value: encode(ownMessage(cell, run, step, message)) };
 }
 
 function ownMessage({ context: { redact } }: SessionCell, run: RunRow, step: number, message: Message): Message {

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import type { Check, Commit, Row, RowPlace, RowRange, StoreDriver, Write } from "../store-driver.ts";
-import { loadSqlite, openFile, prepareFile, type SqliteOptions } from "./sqlite/file.ts";
+import { backupFile, checkPages, openFile, prepareFile, type SqliteOptions } from "./sqlite/file.ts";
 import { typedError } from "./sqlite/typed-error.ts";
 
 export type { SqliteOptions } from "./sqlite/file.ts";
@@ -11,6 +11,8 @@ export type { SqliteOptions } from "./sqlite/file.ts";
 export interface SqliteDriver extends StoreDriver {
   /** Writes a consistent copy to a new file while others go on working. */
   backup(path: string): Promise<void>;
+  /** Reads the whole file; rejects with `store-corrupt` where its pages do not add up. */
+  check(): Promise<void>;
 }
 
 export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
@@ -26,7 +28,8 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
     }
   };
   const opened = (): Rows => {
-    if (rows === undefined) throw new Error("prepare() comes first");
+    if (database === undefined) throw new Error("open() comes first");
+    rows ??= rowsOf(database);
     return rows;
   };
   return {
@@ -36,26 +39,24 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
         database?.close();
         const found = openFile({ ...options, path });
         database = found.database;
-        if (found.version > 0) rows = rowsOf(database);
+        rows = undefined;
         return found.version;
       }),
     prepare: (version) =>
       guard(() => {
         if (database === undefined) throw new Error("open() comes first");
         prepareFile(database, version);
-        rows = rowsOf(database);
       }),
     get: (places) => guard(() => places.map((place) => opened().at(place))),
     read: (list, range) => guard(() => opened().read(list, range)),
     commit: (commit) => guard(() => opened().commit(commit)),
     backup: async (target) => {
       if (database === undefined) throw new Error("open() comes first");
-      await loadSqlite()
-        .backup(database, target)
-        .catch((error) => {
-          throw typedError(error, name);
-        });
+      await backupFile(database, target).catch((error) => {
+        throw typedError(error, name);
+      });
     },
+    check: () => guard(() => database && checkPages(database, path)),
     close: () =>
       guard(() => {
         rows = undefined;
@@ -78,6 +79,7 @@ interface StoredRow {
 }
 
 function rowsOf(database: DatabaseSync): Rows {
+  database.exec("PRAGMA journal_mode = WAL");
   const prepare = (sql: string) => database.prepare(sql);
   const range = "SELECT key, value, sum FROM offstage WHERE list = ? AND key >= ? AND key < ? ORDER BY key";
   const begin = prepare("BEGIN IMMEDIATE");

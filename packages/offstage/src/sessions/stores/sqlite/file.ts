@@ -20,9 +20,20 @@ export interface SqliteOptions {
 // "OFFS" in ASCII: how SQLite files say whose they are.
 const applicationId = 0x4f464653;
 const magic = "SQLite format 3\0";
+// A file of this size is read whole in a few milliseconds; a page that lost its rows would look like an empty store.
+const checkedBytes = 2 * 1024 * 1024;
+
+/** Writes a consistent copy to a file that is not there yet. */
+export async function backupFile(database: DatabaseSync, target: string): Promise<void> {
+  if (existsSync(target)) {
+    throw new OffstageError("invalid-argument", `"${target}" exists already; a backup goes to a new file.`);
+  }
+  mkdirSync(dirname(target), { recursive: true });
+  await loadSqlite().backup(database, target);
+}
 
 /** node:sqlite, without the warning that it is experimental. */
-export function loadSqlite(): Sqlite {
+function loadSqlite(): Sqlite {
   const { emitWarning } = process;
   process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
     if (!String(warning).includes("SQLite is an experimental feature")) emitWarning.call(process, warning, ...rest);
@@ -45,7 +56,7 @@ export function openFile(options: OpenOptions): { database: DatabaseSync; versio
   const database = connect(options);
   try {
     const version = versionOf(database, path);
-    if (version > 0) database.exec("PRAGMA journal_mode = WAL");
+    if (statSync(path).size <= checkedBytes) checkPages(database, path);
     return { database, version };
   } catch (error) {
     database.close();
@@ -108,6 +119,14 @@ function versionOf(database: DatabaseSync, path: string): number {
   const id = database.prepare("PRAGMA application_id").get()?.application_id;
   if (id !== applicationId) throw foreign(path, "is a database of another program");
   return Number(database.prepare("PRAGMA user_version").get()?.user_version);
+}
+
+/** Throws `store-corrupt` where the pages of the file do not add up. */
+export function checkPages(database: DatabaseSync, path: string): void {
+  const found = database.prepare("PRAGMA integrity_check(1)").get()?.integrity_check;
+  if (found === "ok") return;
+  const message = `"${path}" is damaged. Nothing was changed; restore a backup, or rescue it with the sqlite3 tool. (${found})`;
+  throw new OffstageError("store-corrupt", message);
 }
 
 function foreign(path: string, what: string): OffstageError {

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { ended, open, start, step, texts } from "../testing/store-claims/claim.ts";
+import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
+import type { SessionHead } from "./session-head.ts";
+import { openStoreOn } from "./store.ts";
+import type { StoreDriver } from "./store-driver.ts";
+import { memoryDriver } from "./stores/memory.ts";
+
+const place = { list: "h//a", key: "head" };
+
+/** Rewrites the lease of session "a" as if somebody else held it. */
+async function pretend(driver: StoreDriver, change: (holder: string) => string, seenMsAgo = 0): Promise<void> {
+  const [row] = await driver.get([place]);
+  const head = JSON.parse(row?.value ?? "") as SessionHead & { lease: object };
+  const lease = { ...head.lease, holder: change(head.lease?.holder ?? ""), seen: Date.now() - seenMsAgo };
+  const value = JSON.stringify({ ...head, lease });
+  await driver.commit({ label: "session.add", checks: [], writes: [{ ...place, value }] });
+}
+
+const elsewhere = (holder: string): string => `faraway ${holder.split(" ").slice(1).join(" ")}`;
+const gone = (holder: string): string => holder.replace(/^(\S+) \d+/, "$1 4194304");
+const reused = (holder: string): string => holder.replace(/^(\S+ \d+) \S*/, "$1 1");
+
+async function held(): Promise<{ driver: StoreDriver; log: Awaited<ReturnType<typeof open>> }> {
+  const driver = memoryDriver();
+  return { driver, log: await open(openStoreOn(driver), "a", start("r1", "one")) };
+}
+
+test.for([
+  ["on this machine that is gone", gone, 0],
+  ["on this machine whose process id is another's now", reused, 0],
+  ["elsewhere that was silent for 9 s", elsewhere, 9_000],
+] as const)("the session of a holder %s is taken over at once, and its writes are refused", async ([, change, ago]) => {
+  const { driver, log } = await held();
+  await pretend(driver, change, ago);
+  const other = openStoreOn(driver);
+  expect((await other.runs.get("r1"))?.status).toBe("interrupted");
+  const second = await open(other, "a", start("r2", "two", { onBusy: "reject" }));
+  await expect(log.step(step(1, []))).rejects.toThrow(SessionConflictError);
+  await expect(log.end(ended("late"))).rejects.toThrow(SessionConflictError);
+  await log.abandon();
+  await second.end(ended("done"));
+  expect(texts(await other.session("a").getItems())).toEqual(["one", "two", "done"]);
+  expect(await other.verify()).toEqual([]);
+});
+
+test("a holder elsewhere that shows signs of life keeps its session", async () => {
+  const { driver } = await held();
+  await pretend(driver, elsewhere, 5_000);
+  await expect(open(openStoreOn(driver), "a", start("r2", "two", { onBusy: "reject" }))).rejects.toThrow(
+    SessionBusyError,
+  );
+});
+
+test("one that waits gets the session when the holder elsewhere has been silent for long enough", async () => {
+  const { driver } = await held();
+  await pretend(driver, elsewhere, 7_900);
+  const begun = Date.now();
+  await (await open(openStoreOn(driver), "a", start("r2", "two"))).abandon();
+  expect(Date.now() - begun).toBeLessThan(2_000);
+});
+
+test("one that waits leaves with the signal's reason", async () => {
+  const { driver } = await held();
+  const reason = new Error("enough");
+  const controller = new AbortController();
+  const waiting = open(openStoreOn(driver), "a", start("r2", "two", { signal: controller.signal }));
+  await sleep(10);
+  controller.abort(reason);
+  await expect(waiting).rejects.toBe(reason);
+  expect(texts(await openStoreOn(driver).session("a").getItems())).toEqual(["one"]);
+});
+
+test("a long run shows signs of life", async () => {
+  const { driver, log } = await held();
+  const seen = async (): Promise<number> => JSON.parse((await driver.get([place]))[0]?.value ?? "").lease.seen;
+  const before = await seen();
+  await sleep(2_200);
+  expect(await seen()).toBeGreaterThan(before + 1_500);
+  await log.abandon();
+});
+
+test("a store that closes while a run waits for its session lets go of it", async () => {
+  const { driver } = await held();
+  const other = openStoreOn(driver);
+  const waiting = open(other, "a", start("r2", "two"));
+  await sleep(10);
+  await other.close();
+  await expect(waiting).rejects.toMatchObject({ code: "store-closed" });
+});

@@ -1,0 +1,76 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { texts } from "../testing/store-claims/claim.ts";
+import { sqliteStore } from "./open-store.ts";
+import { openSchema } from "./schema.ts";
+import type { StoreDriver } from "./store-driver.ts";
+import { memoryDriver } from "./stores/memory.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "offstage-schema-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const put = (driver: StoreDriver, key: string, value: string) =>
+  driver.commit({ label: "store.migrate", checks: [], writes: [{ list: "l", key, value }] });
+
+test("a store written by version 1 reads as it was written", async () => {
+  const path = join(folder, "v1.db");
+  cpSync(new URL("../../test/stores/golden/v1.db", import.meta.url), path);
+  const store = sqliteStore({ path });
+  expect(texts(await store.session("golden").getItems())).toEqual([
+    "question 1",
+    "answer 1",
+    "question 2",
+    "answer 2",
+    "open",
+  ]);
+  const [open, second] = await store.session("golden").runs();
+  expect([open?.status, second?.status]).toEqual(["interrupted", "completed"]);
+  expect((await store.runs.get("run-golden-2"))?.steps).toHaveLength(2);
+  expect((await store.runs.get("left-open"))?.openStep?.pending.map(({ id }) => id)).toEqual(["b"]);
+  expect(await store.runs.value("left-open", "a")).toEqual({ whole: "value" });
+  expect(await store.spans.list({ runId: "left-open" })).toHaveLength(1);
+  expect(await store.verify()).toEqual([]);
+  await store.close();
+});
+
+test("an older version is migrated step by step, and a current one is left alone", async () => {
+  const driver = memoryDriver();
+  await openSchema(driver, []);
+  const done: number[] = [];
+  const steps = [1, 2].map((n) => async (on: StoreDriver) => {
+    done.push(n);
+    await put(on, String(n), "migrated");
+  });
+  await openSchema(driver, steps);
+  await openSchema(driver, steps);
+  expect(done).toEqual([1, 2]);
+  expect(await driver.open()).toBe(3);
+  await expect(openSchema(driver, [])).rejects.toMatchObject({ code: "schema-newer" });
+});
+
+test("of several that open an older version at once, one migrates", async () => {
+  const driver = memoryDriver();
+  await openSchema(driver, []);
+  let count = 0;
+  const steps = [
+    async () => {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      count++;
+    },
+  ];
+  await Promise.all([1, 2, 3].map(() => openSchema(driver, steps)));
+  expect(count).toBe(1);
+  expect(await driver.read("schema")).toEqual([]);
+});
+
+test("a migration whose process died is taken over and repeated", async () => {
+  const driver = memoryDriver();
+  await openSchema(driver, []);
+  const dead = JSON.stringify({ holder: "elsewhere 1 1 x", seen: Date.now() - 60_000 });
+  await driver.commit({ label: "store.migrate", checks: [], writes: [{ list: "schema", key: "lock", value: dead }] });
+  let count = 0;
+  await openSchema(driver, [async () => void count++]);
+  expect([count, await driver.open()]).toEqual([1, 2]);
+});
