@@ -1,6 +1,6 @@
 // A compacted part: one growing list as a model is shown it. What was left out stands in front of a tail shown as it is.
 // Mutable on purpose and private to this room: it follows its list, and counts only what was added.
-import type { Message } from "../messages/message.ts";
+import { type Message, toolCallsOf } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
 import type { Compacted } from "./compaction-strategy.ts";
@@ -12,13 +12,15 @@ export interface PartNote {
   readonly from: number;
   /** The key of the last of them. */
   readonly last: string;
+  /** The key of the last of them that is no tool trace: a session, which is clean, still has it. */
+  readonly lastSaid: string;
   /** System messages that stood in front of the list. */
   readonly pinned: readonly Message[];
   readonly summary: readonly Message[];
   readonly head: readonly Message[];
 }
 
-const untouched: PartNote = { from: 0, last: "", pinned: [], summary: [], head: [] };
+const untouched: PartNote = { from: 0, last: "", lastSaid: "", pinned: [], summary: [], head: [] };
 
 export class CompactedPart {
   readonly #counter: TokenCounter;
@@ -86,10 +88,10 @@ export class CompactedPart {
     const instructions = this.#tail.slice(0, this.#instructions);
     const same = Math.min(commonEnd(messages, shown), this.#tail.length - instructions.length);
     const taken = this.#tail.length - same;
-    const { from, last, pinned } = this.#front;
+    const { from, pinned } = this.#front;
     this.#front = {
       from: from + taken,
-      last: taken === 0 ? last : messageKey(this.#tail.at(taken - 1) as Message),
+      ...this.#anchors(taken),
       pinned: [...pinned, ...instructions],
       summary,
       head: messages.slice(0, messages.length - same),
@@ -116,6 +118,18 @@ export class CompactedPart {
     return count;
   }
 
+  // By which a later list is recognised, when so many of the tail are taken away.
+  #anchors(taken: number): Pick<PartNote, "last" | "lastSaid"> {
+    const { last, lastSaid } = this.#front;
+    if (taken === 0) return { last, lastSaid };
+    let said = taken - 1;
+    while (said >= 0 && !isSaid(this.#tail.at(said) as Message)) said--;
+    return {
+      last: messageKey(this.#tail.at(taken - 1) as Message),
+      lastSaid: said < 0 ? lastSaid : messageKey(this.#tail.at(said) as Message),
+    };
+  }
+
   #append(source: Messages, from: number): void {
     const added: Message[] = [];
     for (let i = from; i < source.length; i++) added.push(source.at(i) as Message);
@@ -134,12 +148,12 @@ export class CompactedPart {
 
   // Where the tail begins in a list that is not the one before; undefined where it is another list altogether.
   #anchorIn(source: Messages): number | undefined {
-    const { from, last } = this.#front;
+    const { from, last, lastSaid } = this.#front;
     if (!this.isCompacted) return undefined;
-    const isAnchor = (index: number): boolean => messageKey(source.at(index) as Message) === last;
-    if (from > 0 && from <= source.length && isAnchor(from - 1)) return from;
-    for (let i = source.length - 1; i >= 0; i--) if (isAnchor(i)) return i + 1;
-    return this.#isPartial ? 0 : undefined;
+    const expected = from > 0 ? source.at(from - 1) : undefined;
+    if (expected !== undefined && messageKey(expected) === last) return from;
+    const place = placeAfter(source, last) ?? placeAfter(source, lastSaid);
+    return place ?? (this.#isPartial ? 0 : undefined);
   }
 
   #show(tail: Messages): void {
@@ -148,6 +162,17 @@ export class CompactedPart {
     this.#flat = undefined;
     this.#tokens = [pinned, summary, head, tail].reduce((sum, list) => sum + this.#counter.countMessages(list), 0);
   }
+}
+
+// What was said by a user or as an answer.
+function isSaid(message: Message): boolean {
+  if (message.role === "user") return message.metadata?.isNote !== true;
+  return message.role === "assistant" && toolCallsOf(message).length === 0;
+}
+
+function placeAfter(list: Messages, key: string): number | undefined {
+  for (let i = list.length - 1; i >= 0; i--) if (messageKey(list.at(i) as Message) === key) return i + 1;
+  return undefined;
 }
 
 function commonEnd(a: readonly Message[], b: readonly Message[]): number {

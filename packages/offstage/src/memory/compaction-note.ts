@@ -32,6 +32,7 @@ function readPart(value: unknown, name: string): PartNote {
   return {
     from: value.from as number,
     last: value.last,
+    lastSaid: typeof value.lastSaid === "string" ? value.lastSaid : "",
     pinned: parseMessages(value.pinned, { name: `${name}.pinned` }),
     summary: parseMessages(value.summary, { name: `${name}.summary` }),
     head: parseMessages(value.head, { name: `${name}.head` }),

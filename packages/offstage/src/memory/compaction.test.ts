@@ -213,6 +213,20 @@ describe("a note", () => {
     expect(flat(await after.view(state))).toEqual(flat(view));
   });
 
+  test("holds for a session's history, which has no tool trace", async () => {
+    const before = openOn({ strategy: summarizeOlder({ summarize: () => "They talked." }) });
+    const asked = user("the task", { metadata: { id: "task" } });
+    const state = AgentState.empty().withMessages([...buildTurns(20), asked, ...manySteps(60)]);
+    await before.view(state);
+    const isSaid = ({ role, tool_calls: calls }: { role: string; tool_calls?: unknown }) => role !== "tool" && !calls;
+    const clean = [...state.messages.filter((message) => isSaid(message)), ...buildTurn(99)];
+    const shown = flat(await openOn({}, { note: through(before.note) }).view(AgentState.empty().withMessages(clean)));
+    expect(textOf(shown[0]!)).toContain("They talked.");
+    expect(shown.slice(-4)).toEqual(buildTurn(99));
+    expect(new Set(idsOf(shown)).size).toBe(idsOf(shown).length);
+    expect(idsOf(shown)).not.toContain("0.question");
+  });
+
   test("of another conversation is not shown", async () => {
     const before = openOn({ strategy: summarizeOlder({ summarize: () => "A secret." }) });
     await before.view(stateOf(40));
