@@ -2,6 +2,7 @@
 // the same journal gives the same bytes, so that provider caches hold.
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
 import { textOf, toolCallsOf } from "../messages/message.ts";
+import { notAmong } from "../sessions/exchanged.ts";
 import type { RunLog } from "../sessions/journal.ts";
 import { clip } from "../tools/clip.ts";
 import type { Remember } from "../tools/tool.ts";
@@ -14,12 +15,13 @@ export async function withToolHistory(log: RunLog, config: AgentConfig): Promise
   if (!remembersTools(config) || log.history.length === 0) return log.history;
   const runIds = new Set(log.history.map((message) => message.metadata?.runId).filter((id) => id !== undefined));
   const traces = await log.toolTraces([...runIds]);
+  const isTrace = notAmong(log.history);
   const placed = new Set<string>();
   return log.history.flatMap((message, index) => {
     const runId = message.metadata?.runId;
     if (runId === undefined || placed.has(runId) || !endsInput(log.history, index, runId)) return [message];
     placed.add(runId);
-    const trace = shown(traces.get(runId) ?? [], config);
+    const trace = shown((traces.get(runId) ?? []).filter(isTrace), config);
     return message.role === "user" ? [message, ...trace] : [...trace, message];
   });
 }

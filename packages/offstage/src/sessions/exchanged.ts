@@ -1,5 +1,5 @@
 // Exchanged: conversation and tool traces of a session as one list, in order of time. Computed, not stored.
-import type { Message } from "../messages/message.ts";
+import { type Message, toolCallsOf } from "../messages/message.ts";
 import { readLatest } from "./conversation.ts";
 import { readRunRows, readToolTrace } from "./run-reader.ts";
 import type { SessionCell } from "./session-cell.ts";
@@ -8,11 +8,27 @@ import type { SessionCell } from "./session-cell.ts";
 export async function exchanged(cell: SessionCell): Promise<Message[]> {
   const rows = (await readRunRows(cell)).filter(({ parentRunId }) => parentRunId === undefined);
   const traces = await Promise.all(rows.map((row) => readToolTrace(cell, row)));
-  const runs = rows.map((row, index) => ({ after: row.input?.[1] ?? -1, trace: traces[index] ?? [] }));
+  const placed = await readLatest(cell);
+  const isTrace = notAmong(placed.map(({ message }) => message));
+  const runs = rows.map((row, index) => ({
+    after: row.input?.[1] ?? -1,
+    trace: (traces[index] ?? []).filter(isTrace),
+  }));
   const list: Message[] = [];
-  for (const { position, message } of await readLatest(cell)) {
+  for (const { position, message } of placed) {
     while (runs[0] !== undefined && runs[0].after < position) list.push(...(runs.shift()?.trace ?? []));
     list.push(message);
   }
   return [...list, ...runs.flatMap(({ trace }) => trace)];
+}
+
+/** Whether a message of a run is not in its conversation as well, as everything is where a run recorded everything. */
+export function notAmong(conversation: readonly Message[]): (message: Message) => boolean {
+  const said = new Set(conversation.map(identityOf));
+  return (message) => message.metadata?.id === undefined || !said.has(identityOf(message));
+}
+
+// Partial text has the id of the message whose text it is, and not its calls.
+function identityOf(message: Message): string {
+  return `${message.metadata?.id} ${toolCallsOf(message).length}`;
 }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
+import { notAmong } from "./exchanged.ts";
 import { fifo } from "./fifo.ts";
 import type { Journal, ReopenOptions, RunInfo, RunLog, RunRecord, RunStart } from "./journal.ts";
 import { checkLimit, latest } from "./limit.ts";
@@ -81,7 +82,8 @@ export class InMemorySession implements Session {
 
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
   async exchanged(): Promise<Message[]> {
-    const traces = new Map(this.#begun.map(({ run, after }) => [after, toolTraceOf(run)]));
+    const isTrace = notAmong(this.#items);
+    const traces = new Map(this.#begun.map(({ run, after }) => [after, toolTraceOf(run).filter(isTrace)]));
     return copies(this.#items.flatMap((message) => [message, ...(traces.get(message) ?? [])]));
   }
 
