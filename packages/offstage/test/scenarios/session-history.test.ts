@@ -1,0 +1,178 @@
+// How much of a session a run is sent, how runs on one session queue, and sessions of the user's own.
+import { describe, expect, test } from "vitest";
+import {
+  Agent,
+  assistant,
+  InMemorySession,
+  isOffstageError,
+  type Message,
+  type SessionPort,
+  system,
+  user,
+} from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { bothWays } from "./both-ways.ts";
+import { calls, echo, echoing, glance, pause } from "./cast.ts";
+import { onSessions } from "./session-kinds.ts";
+
+describe("historyLimit", () => {
+  const long = ["a", "b", "c"].flatMap((name) => [user(name), assistant(`${name}1`), assistant(`${name}2`)]);
+  const whole = long.map(({ content }) => String(content));
+  const cases: readonly (readonly [limit: number | undefined, sent: readonly string[]])[] = [
+    [undefined, whole],
+    [0, []],
+    [1, ["c", "c1", "c2"]],
+    [2, ["c", "c1", "c2"]],
+    [3, ["c", "c1", "c2"]],
+    [5, ["c", "c1", "c2"]],
+    [6, ["b", "b1", "b2", "c", "c1", "c2"]],
+    [100, whole],
+  ];
+  for (const [limit, sent] of cases) {
+    onSessions(`${limit} sends ${sent.length} of nine messages: whole turns`, async ({ play, session }) => {
+      await session.addItems(long);
+      const model = scriptedModel(["Ok."]);
+      const options = limit === undefined ? {} : { historyLimit: limit };
+      await play(new Agent({ model }), "Now", { session, ...options });
+      expect(model.requests[0]?.messages.map(({ content }) => content)).toEqual([...sent, "Now"]);
+      expect(await session.getItemCount()).toBe(11);
+    });
+  }
+
+  onSessions("is 50 messages by default", async ({ play, session }) => {
+    await session.addItems(Array.from({ length: 60 }, (_, n) => (n % 2 === 0 ? user(`${n}`) : assistant(`${n}`))));
+    const model = scriptedModel(["Ok."]);
+    await play(new Agent({ model }), "Now", { session });
+    expect(model.requests[0]?.messages).toHaveLength(51);
+  });
+
+  onSessions("leaves what stands before the first question, where all fits", async ({ play, session }) => {
+    await session.addItems([system("Be kind."), assistant("Welcome."), user("Hi"), assistant("Hello.")]);
+    const model = scriptedModel(["Ok."]);
+    await play(new Agent({ model }), "Now", { session });
+    expect(model.requests[0]?.messages).toHaveLength(5);
+  });
+
+  onSessions("that is no whole number is refused before anything is written", async ({ fail, session }) => {
+    const agent = new Agent({ model: scriptedModel([]) });
+    const error = await fail(agent, "Hi", { session, historyLimit: -1 });
+    expect(String(error.cause ?? error)).toContain('"historyLimit" must be a whole number');
+    expect(await session.getItemCount()).toBe(0);
+  });
+});
+
+/** A session with the five methods, as a user would write one. */
+class ListSession implements SessionPort {
+  readonly sessionId = "list";
+  readonly items: Message[] = [];
+  readonly added: (readonly Message[])[] = [];
+
+  async getItems(limit?: number): Promise<Message[]> {
+    return this.items.slice(limit === undefined ? 0 : Math.max(0, this.items.length - limit));
+  }
+  async addItems(items: readonly Message[]): Promise<void> {
+    this.added.push(items);
+    this.items.push(...items);
+  }
+  async popItem(): Promise<Message | undefined> {
+    return this.items.pop();
+  }
+  async clearSession(): Promise<void> {
+    this.items.length = 0;
+  }
+  async getItemCount(): Promise<number> {
+    return this.items.length;
+  }
+}
+
+describe("a session of the user's own, with the five methods", () => {
+  bothWays("is added to exactly twice a turn", async ({ play }) => {
+    const session = new ListSession();
+    const model = scriptedModel([calls(echoing("a")), calls(echoing("b")), "Both.", "Yes."]);
+    const agent = new Agent({ model, tools: [echo] });
+    await play(agent, "Go", { session });
+    expect(session.added.map(glance)).toEqual([["user: Go"], ["assistant: Both."]]);
+    await play(agent, "Sure?", { session });
+    expect(session.added).toHaveLength(4);
+    expect(glance(model.requests[3]?.messages ?? [])).toEqual(["user: Go", "assistant: Both.", "user: Sure?"]);
+  });
+
+  bothWays("gets whole turns, read in as many messages as it takes", async ({ play }) => {
+    const session = new ListSession();
+    session.items.push(user("a"), ...Array.from({ length: 9 }, (_, n) => assistant(`a${n}`)));
+    const model = scriptedModel(["Ok."]);
+    await play(new Agent({ model }), "Now", { session, historyLimit: 2 });
+    expect(model.requests[0]?.messages).toHaveLength(11);
+  });
+
+  bothWays("that cannot take the answer makes the run a failure, and is free for the next", async ({ play, fail }) => {
+    const session = new ListSession();
+    const agent = new Agent({ model: scriptedModel(["One.", "Two."]) });
+    session.addItems = async (items) => {
+      if (items.some(({ role }) => role === "assistant")) throw new Error("disk full");
+      session.items.push(...items);
+    };
+    const error = await fail(agent, "1", { session });
+    expect(error).toMatchObject({ code: "store-failed", result: { outcome: { reason: "store-failed" } } });
+    Reflect.deleteProperty(session, "addItems");
+    await play(agent, "2", { session });
+    expect(glance(session.items)).toEqual(["user: 1", "user: 2", "assistant: Two."]);
+  });
+
+  test("keeps no runs, and says so when one is to be resumed", async () => {
+    const agent = new Agent({ model: scriptedModel([]), session: new ListSession() });
+    await expect(agent.resume("r")).rejects.toMatchObject({ code: "run-not-resumable" });
+  });
+});
+
+describe("one run at a time on a session", () => {
+  const kinds = { "of the user's own": () => new ListSession(), "in memory": () => new InMemorySession("s") };
+  const slow = () =>
+    scriptedModel(async ({ messages }) => {
+      await pause(2);
+      return `${messages.filter(({ role }) => role === "user").length} asked`;
+    });
+  for (const [kind, open] of Object.entries(kinds)) {
+    bothWays(`runs asked for at once queue in order, ${kind}`, ({ play }) => queue(play, open()));
+    bothWays(`onBusy: "reject" gives SessionBusyError and writes nothing, ${kind}`, ({ play, fail }) =>
+      reject({ play, fail }, open()),
+    );
+  }
+  onSessions("runs asked for at once queue in order", ({ play, session }) => queue(play, session));
+  onSessions('onBusy: "reject" gives SessionBusyError and writes nothing', ({ play, fail, session }) =>
+    reject({ play, fail }, session),
+  );
+
+  type Scene = Parameters<Parameters<typeof bothWays>[1]>[0];
+
+  async function queue(play: Scene["play"], session: SessionPort): Promise<void> {
+    const [one, two] = [new Agent({ model: slow() }), new Agent({ model: slow() })];
+    await Promise.all([1, 2, 3, 4].map((n) => play(n % 2 === 0 ? one : two, `${n}`, { session })));
+    expect(glance(await session.getItems())).toEqual(
+      [1, 2, 3, 4].flatMap((n) => [`user: ${n}`, `assistant: ${n} asked`]),
+    );
+  }
+
+  async function reject({ play, fail }: Pick<Scene, "play" | "fail">, session: SessionPort): Promise<void> {
+    const agent = new Agent({ model: slow() });
+    const first = play(agent, "1", { session });
+    await pause(0);
+    const error = await fail(agent, "2", { session, onBusy: "reject" });
+    expect(isOffstageError(error, "session-busy")).toBe(true);
+    expect(error.name).toBe("SessionBusyError");
+    await first;
+    expect(glance(await session.getItems())).toEqual(["user: 1", "assistant: 1 asked"]);
+  }
+
+  onSessions("a run that is aborted while it waits leaves the queue", async ({ play, fail, session }) => {
+    const agent = new Agent({ model: slow() });
+    const aborting = new AbortController();
+    const first = play(agent, "1", { session });
+    const second = fail(agent, "2", { session, signal: aborting.signal });
+    const third = play(agent, "3", { session });
+    aborting.abort(new Error("never mind"));
+    expect(await second).toMatchObject({ message: "never mind" });
+    await Promise.all([first, third]);
+    expect(glance(await session.getItems())).toHaveLength(4);
+  });
+});

@@ -1,0 +1,161 @@
+// The agent on sessions: what is remembered between runs, and what is not.
+import { describe, expect, test } from "vitest";
+import {
+  Agent,
+  AgentState,
+  assistant,
+  InMemorySession,
+  PersistentSession,
+  type SessionPort,
+  user,
+} from "../../src/index.ts";
+import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
+import { bothWays } from "./both-ways.ts";
+import { calls, echo, echoing, glance } from "./cast.ts";
+import { onSessions } from "./session-kinds.ts";
+
+function speaking(script: readonly ScriptEntry[], options: Partial<ConstructorParameters<typeof Agent>[0]> = {}) {
+  const model = scriptedModel(script);
+  return { model, agent: new Agent<unknown>({ model, tools: [echo], ...options }) };
+}
+
+async function said(session: SessionPort): Promise<string[]> {
+  return glance(await session.getItems());
+}
+
+describe("agent integration, tests of the design document", () => {
+  bothWays("testAgentWithInMemorySession: a run stores its question and its answer", async ({ play }) => {
+    const session = new InMemorySession("test_session");
+    await play(speaking(["Hello Alice."]).agent, "My name is Alice", { session });
+    expect(await said(session)).toEqual(["user: My name is Alice", "assistant: Hello Alice."]);
+  });
+
+  bothWays("testAgentWithPersistentSession: a run stores its question and its answer", async ({ play }) => {
+    await using session = await PersistentSession.inMemory("test_session");
+    await play(speaking(["Hello Alice."]).agent, "My name is Alice", { session });
+    expect(await said(session)).toEqual(["user: My name is Alice", "assistant: Hello Alice."]);
+  });
+
+  onSessions("testSessionPreservesHistory: the second run is sent the first", async ({ play, session }) => {
+    const { agent, model } = speaking(["Hello Alice.", "You are Alice."]);
+    await play(agent, "My name is Alice", { session });
+    await play(agent, "What's my name?", { session });
+    expect(glance(model.requests[1]?.messages ?? [])).toEqual([
+      "user: My name is Alice",
+      "assistant: Hello Alice.",
+      "user: What's my name?",
+    ]);
+  });
+
+  bothWays("testAgentWithoutSession: nothing is remembered between runs", async ({ play }) => {
+    const { agent, model } = speaking(["Hello.", "Who?"]);
+    await play(agent, "My name is Alice");
+    await play(agent, "What's my name?");
+    expect(glance(model.requests[1]?.messages ?? [])).toEqual(["user: What's my name?"]);
+  });
+
+  onSessions(
+    "testMultiTurnConversationWithSession: three turns, another agent, all there",
+    async ({ play, session }) => {
+      const first = speaking(["Hello Alice.", "Alice."]);
+      await play(first.agent, "My name is Alice", { session });
+      expect((await play(first.agent, "What's my name?", { session })).output).toBe("Alice.");
+      const second = speaking(["Still Alice."], { instructions: "Be brief." });
+      await play(second.agent, "And now?", { session });
+      expect(second.model.requests[0]?.messages).toHaveLength(6);
+      expect(await session.getItemCount()).toBe(6);
+    },
+  );
+});
+
+describe("a session is clean", () => {
+  for (const separateToolTrace of [true, false]) {
+    const mode = separateToolTrace ? "separated" : "together";
+    onSessions(`user and final answer exactly, ${mode}`, async ({ play, session }) => {
+      const script = [{ text: "Let me look.", toolCalls: [echoing("a")] }, calls(echoing("b")), "It said a and b."];
+      const { agent, model } = speaking([...script, "Yes."], { separateToolTrace });
+      const { runId } = await play(agent, "What does it say?", { session });
+      expect(await said(session)).toEqual(["user: What does it say?", "assistant: It said a and b."]);
+      const metadata = (await session.getItems()).map((item) => item.metadata);
+      expect(metadata).toMatchObject([{ runId }, { runId, step: 3 }]);
+      await play(agent, "Sure?", { session });
+      expect(glance(model.requests[3]?.messages ?? [])).toEqual([
+        "user: What does it say?",
+        "assistant: It said a and b.",
+        "user: Sure?",
+      ]);
+    });
+  }
+
+  onSessions('record: "everything" stores tool messages, once and in order', async ({ play, session }) => {
+    const { agent, model } = speaking([calls(echoing("a")), "It said a.", "Yes."]);
+    await play(agent, "Go", { session, record: "everything" });
+    const whole = ["user: Go", "assistant: [echo]", "tool: echo a", "assistant: It said a."];
+    expect(await said(session)).toEqual(whole);
+    expect(glance((await session.query()).all())).toEqual(whole);
+    await play(agent, "Sure?", { session });
+    expect(glance(model.requests[2]?.messages ?? [])).toEqual([...whole, "user: Sure?"]);
+  });
+
+  onSessions("blocked input does not join the conversation", async ({ play, session }) => {
+    const inputGuardrails = [{ name: "polite", check: ({ text }: { text: string }) => text !== "Damn" }];
+    const { agent, model } = speaking(["Hello."], { inputGuardrails });
+    const { outcome } = await play(agent, "Damn", { session });
+    expect(outcome).toMatchObject({ status: "stopped", reason: "guardrail" });
+    expect(await said(session)).toEqual([]);
+    await play(agent, "Hi", { session });
+    expect(glance(model.requests[0]?.messages ?? [])).toEqual(["user: Hi"]);
+    expect((await session.runs()).map(({ status, reason }) => [status, reason])).toEqual([
+      ["completed", "answered"],
+      ["stopped", "guardrail"],
+    ]);
+  });
+
+  onSessions("partial text of a run that a limit stopped is stored and marked", async ({ play, session }) => {
+    const { agent, model } = speaking([{ text: "Let me look.", toolCalls: [echoing("a")] }, "Yes."]);
+    const { outcome, text } = await play(agent, "Go", { session, maxSteps: 1 });
+    expect({ reason: outcome.reason, text }).toEqual({ reason: "step-limit", text: "Let me look." });
+    const items = await session.getItems();
+    expect(glance(items)).toEqual(["user: Go", "assistant: Let me look."]);
+    expect(items[1]?.metadata?.interrupted).toBe(true);
+    await play(agent, "Go on", { session });
+    expect(model.requests[1]?.messages).toHaveLength(3);
+  });
+
+  onSessions("stored answers carry no parts of the provider", async ({ play, session }) => {
+    const { agent } = speaking([{ reasoning: "Hm.", text: "Hello." }]);
+    const result = await play(agent, "Hi", { session });
+    expect(result.messages.last()[0]?.metadata?.providerParts).toBeDefined();
+    expect((await session.getItems()).map((item) => item.metadata?.providerParts)).toEqual([undefined, undefined]);
+    expect(await said(session)).toEqual(["user: Hi", "assistant: Hello."]);
+  });
+});
+
+describe("which session", () => {
+  bothWays("an agent's own session is the default, and a run may name another", async ({ play }) => {
+    const [own, other] = [new InMemorySession("own"), new InMemorySession("other")];
+    const { agent } = speaking(["One.", "Two."], { session: own });
+    await play(agent, "1");
+    await play(agent, "2", { session: other });
+    expect(await said(own)).toEqual(["user: 1", "assistant: One."]);
+    expect(await said(other)).toEqual(["user: 2", "assistant: Two."]);
+  });
+
+  test("an id or a promise in place of a session is refused with what to do", async () => {
+    const { agent } = speaking([]);
+    const promised = PersistentSession.inMemory("s");
+    const run = (session: unknown) => agent.run("Hi", { session: session as SessionPort });
+    await expect(run("s")).rejects.toThrow('Pass store.session("s")');
+    await expect(run(promised)).rejects.toThrow("Await it first");
+    await (await promised).close();
+  });
+
+  test("execute stores what is new of a state, and does not load the session over it", async () => {
+    const session = new InMemorySession("s");
+    await session.addItems([user("Earlier"), assistant("Indeed.")]);
+    const { agent, model } = speaking(["Hello."]);
+    await agent.execute(AgentState.empty().withUserMessage("Hi"), { session });
+    expect(glance(model.requests[0]?.messages ?? [])).toEqual(["user: Hi"]);
+    expect(await said(session)).toEqual(["user: Earlier", "assistant: Indeed.", "user: Hi", "assistant: Hello."]);
+  });
+});
