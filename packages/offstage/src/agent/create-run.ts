@@ -39,12 +39,14 @@ export interface CreateRunOptions {
   /** The id of a run that is taken up again. Default: a new one. */
   readonly runId?: string | undefined;
   readonly decisions?: DecisionBook | undefined;
+  /** Spans are handed to a journal, though the options name no session. */
+  readonly keepsSpans?: boolean;
 }
 
 /** A run that is ready for the loop. */
 export function createRun(
   config: AgentConfig,
-  { input, options, listener, caller, track, state, runId: known, decisions }: CreateRunOptions,
+  { input, options, listener, caller, track, state, runId: known, decisions, keepsSpans = false }: CreateRunOptions,
 ): Run {
   const parent = caller?.run;
   // First what may refuse the options: a signal that is followed must be let go again.
@@ -67,7 +69,7 @@ export function createRun(
     decisions: decisions ?? parent?.decisions ?? new DecisionBook(),
     criteria,
     ledger: new Ledger(parent?.ledger),
-    span: spanOf(config, { runId, options, caller, endedSpans }),
+    span: spanOf(config, { runId, options, caller, endedSpans, keepsSpans }),
     endedSpans,
     modelInput: new ModelInput(config.driver.toPrompt),
     clock: new Clock(),
@@ -133,15 +135,16 @@ interface SpanOptions {
   readonly options: RunOptions;
   readonly caller: CallingTool | undefined;
   readonly endedSpans: SpanData[];
+  readonly keepsSpans: boolean;
 }
 
-function spanOf(config: AgentConfig, { runId, options, caller, endedSpans }: SpanOptions): Run["span"] {
+function spanOf(config: AgentConfig, { runId, options, caller, endedSpans, keepsSpans }: SpanOptions): Run["span"] {
   const session = options.session ?? config.options.session;
   const sessionId = session === undefined ? undefined : { sessionId: session.sessionId };
   const init = { name: config.name, kind: "run" as const, metadata: { agent: config.name, runId, ...sessionId } };
   if (caller !== undefined && config.options.tracing !== false) return startSpan(caller.span, init);
   const given = options.tracing === false ? false : (options.tracing ?? config.options.tracing);
-  const isKept = session !== undefined && given !== false && journalFor(session).keepsSpans;
+  const isKept = given !== false && (keepsSpans || (session !== undefined && journalFor(session).keepsSpans));
   const tracing = isKept ? alsoTo(endedSpans, given) : given;
   return startRootSpan({ ...init, traceName: config.name, groupId: session?.sessionId, tracing });
 }

@@ -44,7 +44,8 @@ export function resumedRun(config: AgentConfig, source: string | AgentState, res
   }
   checkStatus(state, runId);
   const decisions = new DecisionBook({ ...(approve && { approve }), ...(reject && { reject }) });
-  const run = createRun(config, { ...rest, input: [], options: runOptions, state, runId, decisions });
+  const keepsSpans = store !== undefined;
+  const run = createRun(config, { ...rest, input: [], options: runOptions, state, runId, decisions, keepsSpans });
   return { run, open: async () => reopen(run, await journalOf(config, runId, options)) };
 }
 

@@ -65,8 +65,8 @@ export const stepKeys = {
   result: (run: number, step: number, callId: string): string =>
     `${numberKey(run)}.r${numberKey(step)}.${idKey(callId)}`,
   step: (run: number, step: number): string => `${numberKey(run)}.s${numberKey(step)}`,
-  /** Spans that came with no step. */
-  spans: (run: number): string => `${numberKey(run)}.t`,
+  /** Spans that came with no step, by the fence they were written under: a run may end more than once. */
+  spans: (run: number, fence: number): string => `${numberKey(run)}.t${numberKey(fence)}`,
   values: (run: number): string => `${numberKey(run)}.v`,
   value: (run: number, callId: string): string => `${numberKey(run)}.v${idKey(callId)}`,
 } as const;

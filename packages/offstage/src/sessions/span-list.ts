@@ -18,9 +18,17 @@ export async function findSpans(cells: SessionCells, place: SpanPlace): Promise<
 async function spansOf(cells: SessionCells, place: SpanPlace): Promise<SpanData[]> {
   if ("traceId" in place) return spansOfTrace(cells, place.traceId);
   if ("runId" in place) return spansOfRuns(cells, await findRuns(cells.context, [place.runId]));
-  const runs = await readRunRows(cells.of(place.sessionId));
-  const traceIds = new Set(runs.flatMap(({ traceId }) => traceId ?? []));
-  return (await Promise.all(Array.from(traceIds, (id) => spansOfTrace(cells, id)))).flat();
+  return spansOfSession(cells, place.sessionId);
+}
+
+// A run that was taken up again has spans in more than one trace.
+async function spansOfSession(cells: SessionCells, sessionId: string): Promise<SpanData[]> {
+  const cell = cells.of(sessionId);
+  const runs = await readRunRows(cell);
+  const ofRuns = (await Promise.all(runs.map((run) => readRunSpans(cell, run)))).flat();
+  const traceIds = new Set([...runs, ...ofRuns].flatMap(({ traceId }) => traceId ?? []));
+  const loose = await Promise.all(Array.from(traceIds, (id) => readLooseSpans(cells.context, id)));
+  return [...ofRuns, ...loose.flat()];
 }
 
 async function spansOfTrace(cells: SessionCells, traceId: string): Promise<SpanData[]> {

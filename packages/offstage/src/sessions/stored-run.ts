@@ -157,11 +157,12 @@ function endChild(ending: Ending, head: SessionHead): Change<void> {
   return { result: undefined, writes: endWrites(ending) };
 }
 
-function endWrites({ cell, row, end, lastStep, written }: Ending): Write[] {
+function endWrites({ cell, row, fence, end, lastStep, written }: Ending): Write[] {
   const ended = putRun(cell, endedRow(row, end));
   if (lastStep === undefined) {
     if (end.spans === undefined) return [ended];
-    return [ended, { list: cell.lists.steps, key: stepKeys.spans(row.n), value: JSON.stringify(packSpans(end.spans)) }];
+    const key = stepKeys.spans(row.n, fence);
+    return [ended, { list: cell.lists.steps, key, value: JSON.stringify(packSpans(end.spans)) }];
   }
   const record = end.spans === undefined ? lastStep : { ...lastStep, spans: [...(lastStep.spans ?? []), ...end.spans] };
   return [ended, ...putStep(cell, row, record, written)];
