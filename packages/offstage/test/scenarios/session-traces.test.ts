@@ -1,0 +1,140 @@
+// What a store knows of runs beside the conversation: tool traces, runs of subagents, spans, and how they point at each other.
+import { describe, expect } from "vitest";
+import { Agent, type Message } from "../../src/index.ts";
+import { checkSpans, scriptedModel } from "../../src/testing/index.ts";
+import { calls, echo, echoing, glance } from "./cast.ts";
+import { onSessions, onStores } from "./session-kinds.ts";
+
+const lookThenAnswer = [calls(echoing("a")), "It said a."];
+
+function family() {
+  const inner = new Agent({ name: "inner", model: scriptedModel(lookThenAnswer), tools: [echo] });
+  const middle = new Agent({
+    name: "middle",
+    model: scriptedModel([calls({ name: "inner", input: { prompt: "Look" } }), "Inner looked."]),
+    tools: [inner.asTool()],
+  });
+  const model = scriptedModel([calls({ name: "middle", input: { prompt: "Ask" } }), "All looked."]);
+  return new Agent({ name: "outer", model, tools: [middle.asTool()] });
+}
+
+describe("session.query()", () => {
+  onSessions("sees conversation and tool trace, in order of time and by run", async ({ play, session }) => {
+    const agent = new Agent({ model: scriptedModel([...lookThenAnswer, ...lookThenAnswer]), tools: [echo] });
+    const first = await play(agent, "One", { session });
+    const second = await play(agent, "Two", { session });
+    const query = await session.query();
+    const turn = (text: string) => [`user: ${text}`, "assistant: [echo]", "tool: echo a", "assistant: It said a."];
+    expect(glance(query.all())).toEqual([...turn("One"), ...turn("Two")]);
+    expect(glance(query.filter({ runId: second.runId }))).toEqual(turn("Two"));
+    expect(query.filter({ runId: first.runId, role: "tool" })).toHaveLength(1);
+    expect(query.toolSummary()).toMatchObject([{ toolName: "echo", callCount: 2 }]);
+    expect(query.all()).toMatchObject(
+      [...first.messages.all(), ...second.messages.all()].map(({ role }) => ({ role })),
+    );
+  });
+
+  onSessions("sees the trace and the text of a run that a limit stopped", async ({ play, session }) => {
+    const agent = new Agent({ model: scriptedModel([{ text: "I look.", toolCalls: [echoing("a")] }]), tools: [echo] });
+    await play(agent, "Go", { session, maxSteps: 1 });
+    expect(glance((await session.query()).all())).toEqual([
+      "user: Go",
+      "assistant: [echo] I look.",
+      "tool: echo a",
+      "assistant: I look.",
+    ]);
+  });
+});
+
+describe("subagents", () => {
+  onSessions("leave nothing in the session of the run above them", async ({ play, session }) => {
+    await play(family(), "Go", { session });
+    expect(glance(await session.getItems())).toEqual(["user: Go", "assistant: All looked."]);
+    expect(glance((await session.query()).all())).toEqual([
+      "user: Go",
+      "assistant: [middle]",
+      "tool: [Subagent: middle] Inner looked.",
+      "assistant: All looked.",
+    ]);
+    expect(await session.runs()).toHaveLength(1);
+  });
+
+  onStores("are journaled under it, each with its parent and its own steps", async ({ play, session, store }) => {
+    const { runId, usage } = await play(family(), "Go", { session });
+    const outer = await store.runs.get(runId);
+    expect(outer).toMatchObject({ agent: "outer", status: "completed", usage });
+    expect(outer?.children).toMatchObject([{ agent: "middle", status: "completed", parentRunId: runId }]);
+    const middle = await store.runs.get(outer?.children[0]?.runId ?? "");
+    expect(middle?.parentToolCallId).toBe(outer?.steps[0]?.messages.flatMap(callIds)[0]);
+    expect(glance(middle?.input ?? [])).toEqual(["user: Ask"]);
+    const inner = await store.runs.get(middle?.children[0]?.runId ?? "");
+    expect(inner).toMatchObject({ agent: "inner", parentRunId: middle?.runId, sessionId: "s", status: "completed" });
+    expect(glance(inner?.steps.flatMap(({ messages }) => messages) ?? [])).toEqual([
+      "assistant: [echo]",
+      "tool: echo a",
+      "assistant: It said a.",
+    ]);
+    expect((await store.runs.list()).map((run) => run.runId)).toEqual([runId]);
+  });
+
+  onStores("ignore a session of their own while they answer a parent", async ({ play, session, store }) => {
+    const own = store.session("own");
+    const child = new Agent({ name: "child", model: scriptedModel(["Hello."]), session: own });
+    const model = scriptedModel([calls({ name: "child", input: { prompt: "Hi" } }), "It greets."]);
+    await play(new Agent({ model, tools: [child.asTool()] }), "Go", { session });
+    expect(await own.isEmpty()).toBe(true);
+  });
+});
+
+function callIds(message: Message): string[] {
+  return message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [];
+}
+
+describe("spans", () => {
+  onStores("are readable from the store by run, by trace and by session", async ({ play, session, store }) => {
+    const { runId, traceId = "" } = await play(family(), "Go", { session });
+    const spans = await store.spans.list({ traceId });
+    expect(checkSpans(spans)).toEqual([]);
+    const ofKind = (kind: string) => spans.filter((span) => span.kind === kind).map(({ name }) => name);
+    expect(ofKind("run")).toEqual(["outer", "middle", "inner"]);
+    expect(ofKind("tool")).toEqual(["middle", "inner", "echo"]);
+    expect(ofKind("model")).toHaveLength(6);
+    expect(ofKind("step")).toHaveLength(6);
+    expect(await store.spans.list({ sessionId: "s" })).toEqual(spans);
+    expect((await store.spans.list({ runId })).find(({ kind }) => kind === "run")).toMatchObject({
+      name: "outer",
+      status: "ok",
+      metadata: { runId, sessionId: "s", outcome: "completed" },
+    });
+  });
+
+  onStores("and messages carry each other's ids", async ({ play, session, store }) => {
+    const agent = new Agent({ model: scriptedModel(lookThenAnswer), tools: [echo] });
+    const { runId, traceId } = await play(agent, "Go", { session });
+    const messages = (await session.query()).filter({ runId }).filter(({ role }) => role !== "user");
+    const spans = new Map((await store.spans.list({ runId })).map((span) => [span.spanId, span]));
+    expect(messages).toHaveLength(3);
+    for (const { role, metadata } of messages) {
+      expect(metadata?.traceId).toBe(traceId);
+      const span = spans.get(String(metadata?.spanId));
+      expect(span?.kind).toBe(role === "tool" ? "tool" : "model");
+      expect(span?.metadata.messageId).toBe(metadata?.id);
+    }
+  });
+
+  onStores("of runs that failed say so", async ({ fail, session, store }) => {
+    const agent = new Agent({ model: scriptedModel([calls(echoing("a")), new Error("down")]), tools: [echo] });
+    const { result } = await fail(agent, "Go", { session });
+    const spans = await store.spans.list({ runId: result.runId });
+    expect(checkSpans(spans)).toEqual([]);
+    expect(spans.filter(({ status }) => status === "error").map(({ kind }) => kind)).toEqual(["run", "step", "model"]);
+    expect(await store.runs.get(result.runId)).toMatchObject({ status: "failed", error: { code: "model-failed" } });
+  });
+
+  onStores("are not kept where tracing is off, and everything else is", async ({ play, session, store }) => {
+    const agent = new Agent({ model: scriptedModel(lookThenAnswer), tools: [echo] });
+    const { runId } = await play(agent, "Go", { session, tracing: false });
+    expect(await store.spans.list({ runId })).toEqual([]);
+    expect((await store.runs.get(runId))?.steps).toHaveLength(2);
+  });
+});

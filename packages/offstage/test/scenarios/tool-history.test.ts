@@ -1,0 +1,134 @@
+// Tool history: what later turns see of earlier turns' tools, by agent and by tool, the same bytes every time.
+import { describe, expect } from "vitest";
+import { Agent, type AgentOptions, type Message, type Remember, type Tool, tool } from "../../src/index.ts";
+import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
+import { calls, echo, echoing, glance } from "./cast.ts";
+import { onSessions, onStores } from "./session-kinds.ts";
+
+const longText = "all work and no play ".repeat(200);
+
+/** A tool that reads out the same long text. */
+function reading(remember?: Remember): Tool {
+  return tool({ name: "read", execute: () => longText, ...(remember === undefined ? undefined : { remember }) });
+}
+
+const firstTurn: readonly ScriptEntry[] = [calls(echoing("a", "c1"), { name: "read", id: "c2" }), "Read."];
+
+function agentOf(script: readonly ScriptEntry[], options: Partial<AgentOptions> = {}) {
+  const model = scriptedModel([...firstTurn, ...script]);
+  return { model, agent: new Agent({ model, tools: [echo, reading()], ...options }) };
+}
+
+const shownOf = (messages: readonly Message[] = []) => messages.map(({ role }) => role).join(" ");
+const contentOf = (messages: readonly Message[] = [], id = "") =>
+  String(messages.find((message) => message.role === "tool" && message.tool_call_id === id)?.content);
+
+describe("toolHistory", () => {
+  onSessions("none is the default: questions and answers alone", async ({ play, session }) => {
+    const { agent, model } = agentOf(["Yes."]);
+    await play(agent, "Go", { session });
+    await play(agent, "Sure?", { session });
+    expect(shownOf(model.requests[2]?.messages)).toBe("user assistant user");
+  });
+
+  onSessions("full replays the pairs whole, between question and answer", async ({ play, session }) => {
+    const { agent, model } = agentOf(["Yes."], { toolHistory: "full" });
+    await play(agent, "Go", { session });
+    await play(agent, "Sure?", { session });
+    const sent = model.requests[2]?.messages;
+    expect(shownOf(sent)).toBe("user assistant tool tool assistant user");
+    expect(sent?.[1]).toMatchObject({ tool_calls: [{ id: "c1", function: { name: "echo" } }, { id: "c2" }] });
+    expect([contentOf(sent, "c1"), contentOf(sent, "c2")]).toEqual(["echo a", longText]);
+    expect(glance(await session.getItems())).toHaveLength(4);
+  });
+
+  onSessions("digest clips long results and says how much is missing", async ({ play, session }) => {
+    const { agent, model } = agentOf(["Yes."], { toolHistory: "digest" });
+    await play(agent, "Go", { session });
+    await play(agent, "Sure?", { session });
+    const sent = model.requests[2]?.messages;
+    const digest = contentOf(sent, "c2");
+    expect(contentOf(sent, "c1")).toBe("echo a");
+    expect(Buffer.byteLength(digest)).toBeLessThanOrEqual(1024);
+    expect(digest).toMatch(/\n\[clipped, \d+ bytes\]$/);
+    const missing = Number(/(\d+) bytes/.exec(digest)?.[1]);
+    expect(digest.lastIndexOf("\n") + missing).toBe(longText.length);
+  });
+
+  const policies: readonly (readonly [Remember, Remember, string])[] = [
+    ["none", "full", "c2"],
+    ["none", "digest", "c2"],
+    ["full", "none", "c1"],
+    ["digest", "none", "c1"],
+  ];
+  for (const [toolHistory, remember, shown] of policies) {
+    onSessions(`${toolHistory} yields to a tool that remembers ${remember}`, async ({ play, session }) => {
+      const { agent, model } = agentOf(["Yes."], { toolHistory, tools: [echo, reading(remember)] });
+      await play(agent, "Go", { session });
+      await play(agent, "Sure?", { session });
+      const sent = model.requests[2]?.messages ?? [];
+      expect(shownOf(sent)).toBe("user assistant tool assistant user");
+      expect(sent[1]).toMatchObject({ tool_calls: [{ id: shown }] });
+      expect(sent[2]).toMatchObject({ tool_call_id: shown });
+    });
+  }
+
+  for (const toolHistory of ["digest", "full"] as const) {
+    onSessions(`${toolHistory} is rendered to the same bytes every time`, async ({ play, session }) => {
+      const { agent, model } = agentOf([calls(echoing("b", "c3")), "Two.", "Three.", "Four."], { toolHistory });
+      for (const text of ["One", "Two", "Three", "Four"]) await play(agent, text, { session });
+      const prompts = model.requests.map(({ options }) => options.prompt);
+      for (const index of [4, 5]) {
+        const before = prompts[index - 1] ?? [];
+        expect(before.length).toBeGreaterThan(5);
+        expect(JSON.stringify(prompts[index]?.slice(0, before.length))).toBe(JSON.stringify(before));
+      }
+      expect(shownOf(model.requests[5]?.messages)).toBe(
+        "user assistant tool tool assistant user assistant tool assistant user assistant user",
+      );
+    });
+  }
+
+  onStores("is the same for a store that was opened again", async ({ play, session, store }) => {
+    const { agent, model } = agentOf(["Two.", "Three."], { toolHistory: "digest" });
+    await play(agent, "One", { session });
+    await play(agent, "Two", { session });
+    const fresh = (await session.branch()).sessionId;
+    expect(await store.session(fresh).getItemCount()).toBe(4);
+    await play(agent, "Three", { session: store.session("s") });
+    const [before, after] = [model.requests[2], model.requests[3]].map((each) => each?.options.prompt ?? []);
+    expect(JSON.stringify(after?.slice(0, before?.length))).toBe(JSON.stringify(before));
+  });
+
+  onSessions("shows the tools of a run that failed after its question", async ({ play, fail, session }) => {
+    const model = scriptedModel([calls(echoing("a", "c1")), new Error("down"), "Yes."]);
+    const agent = new Agent({ model, tools: [echo], toolHistory: "full" });
+    await fail(agent, "Go", { session });
+    await play(agent, "Again", { session });
+    expect(shownOf(model.requests[2]?.messages)).toBe("user assistant tool user");
+  });
+
+  onSessions("shows everything once where everything was recorded", async ({ play, session }) => {
+    const { agent, model } = agentOf(["Yes."], { toolHistory: "full" });
+    await play(agent, "Go", { session, record: "everything" });
+    await play(agent, "Sure?", { session });
+    expect(shownOf(model.requests[2]?.messages)).toBe("user assistant tool tool assistant user");
+  });
+
+  onSessions("says nothing of the steps of subagents", async ({ play, session }) => {
+    const child = new Agent({ name: "child", model: scriptedModel([calls(echoing("a")), "Seen."]), tools: [echo] });
+    const model = scriptedModel([calls({ name: "child", input: { prompt: "Look" }, id: "c1" }), "Ok.", "Yes."]);
+    const agent = new Agent({ model, tools: [child.asTool()], toolHistory: "full" });
+    await play(agent, "Go", { session });
+    await play(agent, "Sure?", { session });
+    expect(contentOf(model.requests[2]?.messages, "c1")).toBe("[Subagent: child] Seen.");
+    expect(model.requests[2]?.messages).toHaveLength(5);
+  });
+
+  onSessions("survives a tool that no longer exists", async ({ play, session }) => {
+    await play(agentOf([]).agent, "Go", { session });
+    const model = scriptedModel(["Yes."]);
+    await play(new Agent({ model, toolHistory: "full" }), "Sure?", { session });
+    expect(shownOf(model.requests[0]?.messages)).toBe("user assistant tool tool assistant user");
+  });
+});
