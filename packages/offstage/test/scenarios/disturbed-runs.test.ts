@@ -1,0 +1,111 @@
+// Abort, crash or store failure at every await of a run: the next message works, and what was cut off can be finished.
+import { describe, expect } from "vitest";
+import { memoryStore, openStoreOn, type Store, type StoreDriver, sqliteStore } from "../../src/index.ts";
+import { storeDriver } from "../../src/sessions/store.ts";
+import { type CrashPoint, crashingStore } from "../../src/testing/index.ts";
+import { bothWays } from "./both-ways.ts";
+import { expectUnharmed, isFrom, workingAgent } from "./disturbances.ts";
+
+const crash = new Error("the store broke");
+const stores = { "memory store": () => memoryStore(), SQLite: () => sqliteStore({ path: ":memory:" }) };
+
+describe("a write that throws", () => {
+  const labels = ["run.begin", "tool.intent", "tool.result", "step.commit", "run.end", "run.child"] as const;
+  for (const at of labels) {
+    for (const when of ["before", "after"] as const) {
+      for (const nth of at === "tool.result" ? [1, 2, 3, 4] : at === "run.end" ? [1, 2] : [1]) {
+        const point: CrashPoint = { at, when, nth, action: crash };
+        bothWays(`${when} ${at} (${nth}) leaves a session that goes on`, async ({ play }) => {
+          for (const open of Object.values(stores)) {
+            await using store = crashingStore(open(), point);
+            const session = store.session("s");
+            const working = workingAgent();
+            const error = await play(working.agent, "Go", { session }).then(
+              () => undefined,
+              (reason: unknown) => reason,
+            );
+            if (error !== undefined) expect(isFrom(error, crash), String(error)).toBe(true);
+            await expectUnharmed(store, session, working);
+          }
+        });
+      }
+    }
+  }
+});
+
+/** A store whose nth operation, of whatever kind, throws, until it is disarmed; that says whether it was reached. */
+function failingAt(store: Store, nth: number): { store: Store; disarm: () => boolean } {
+  const driver = store[storeDriver];
+  let count = 0;
+  const guarded = <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) => {
+    return async (...args: Args): Promise<T> => {
+      if (++count === nth) throw crash;
+      return work(...args);
+    };
+  };
+  const failing: StoreDriver = {
+    ...driver,
+    name: driver.name,
+    open: () => driver.open(),
+    prepare: (version) => driver.prepare(version),
+    close: () => driver.close(),
+    get: guarded((places) => driver.get(places)),
+    read: guarded((list, range) => driver.read(list, range)),
+    commit: guarded((commit) => driver.commit(commit)),
+  };
+  const disarm = () => {
+    const isReached = count >= nth;
+    count = nth;
+    return isReached;
+  };
+  return { store: openStoreOn(failing), disarm };
+}
+
+describe("a store that fails", () => {
+  for (const [kind, open] of Object.entries(stores)) {
+    bothWays(`at any one operation of a run leaves a session that goes on, ${kind}`, async ({ play }) => {
+      for (let nth = 1, isReached = true; isReached; nth++) {
+        const failing = failingAt(open(), nth);
+        await using store = failing.store;
+        await store.ready().catch(() => undefined);
+        const session = store.session("s");
+        const working = workingAgent();
+        await play(working.agent, "Go", { session }).catch((error: unknown) => {
+          expect(isFrom(error, crash), `operation ${nth}: ${String(error)}`).toBe(true);
+        });
+        isReached = failing.disarm();
+        await expectUnharmed(store, session, working);
+      }
+    });
+  }
+});
+
+describe("an abort", () => {
+  for (const [kind, open] of Object.entries(stores)) {
+    bothWays(`at any event of a run leaves a session that goes on, ${kind}`, async ({ play }) => {
+      for (let nth = 1, isReached = true; isReached; nth++) {
+        await using store = open();
+        const session = store.session("s");
+        const working = workingAgent();
+        const aborting = new AbortController();
+        let count = 0;
+        const tick = () => void (++count === nth && aborting.abort(crash));
+        const hooks = {
+          onRunStart: tick,
+          onStepStart: tick,
+          onModelStart: tick,
+          onModelEnd: tick,
+          onToolStart: tick,
+          onToolEnd: tick,
+          onStepEnd: tick,
+          onMessageAdded: tick,
+        };
+        await play(working.agent, "Go", { session, hooks, signal: aborting.signal }).catch((error: unknown) => {
+          expect(error).toBe(crash);
+        });
+        isReached = count >= nth;
+        await expectUnharmed(store, session, working);
+      }
+    });
+  }
+});
