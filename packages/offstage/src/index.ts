@@ -24,6 +24,45 @@ export type { ResumeOptions } from "./agent/resume.ts";
 export type { RunResult } from "./agent/run-result.ts";
 export type { SubagentOptions } from "./agent/run-subagent.ts";
 export { type ErrorCode, isOffstageError, OffstageError } from "./errors.ts";
+export type { AgentMemory } from "./memory/agent-memory.ts";
+export type { CompactionReport } from "./memory/compaction.ts";
+export type {
+  Compacted,
+  CompactionFunction,
+  CompactionInput,
+  CompactionStrategy,
+} from "./memory/compaction-strategy.ts";
+export { type Compactor, type CompactorOptions, compactor } from "./memory/compactor.ts";
+export type { Embedder } from "./memory/embedder.ts";
+export {
+  ConversationMemory,
+  type ConversationMemoryOptions,
+  HybridMemory,
+  type HybridMemoryOptions,
+  type MemoryStore,
+  PersistentMemory,
+  SlidingWindowMemory,
+  type SlidingWindowMemoryOptions,
+  SummaryMemory,
+  type SummaryMemoryOptions,
+  VectorMemory,
+  type VectorMemoryOptions,
+} from "./memory/kinds/index.ts";
+export { lexicalEmbedder } from "./memory/lexical-embedder.ts";
+export { type RecallSource, type RecallToolOptions, recallTool } from "./memory/recall.ts";
+export {
+  type HybridOptions,
+  hybrid,
+  type ImportanceOptions,
+  type ImportanceScore,
+  importance,
+  type PruneToolResultsOptions,
+  pruneToolResults,
+  type SummarizeOlderOptions,
+  slidingWindow,
+  summarizeOlder,
+} from "./memory/strategies/index.ts";
+export { modelSummarizer, type Summarize, type Summary, type SummaryRequest } from "./memory/summarize.ts";
 export { parseMessage, parseMessages } from "./messages/codec.ts";
 export type { JsonObject, JsonValue } from "./messages/json.ts";
 export { assistant, system, toolCall, toolResult, user } from "./messages/makers.ts";

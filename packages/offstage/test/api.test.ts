@@ -4,6 +4,21 @@ import manifest from "../package.json" with { type: "json" };
 
 const api: Record<string, readonly string[]> = {
   ".": [
+    "ConversationMemory",
+    "HybridMemory",
+    "PersistentMemory",
+    "SlidingWindowMemory",
+    "SummaryMemory",
+    "VectorMemory",
+    "compactor",
+    "hybrid",
+    "importance",
+    "lexicalEmbedder",
+    "modelSummarizer",
+    "pruneToolResults",
+    "recallTool",
+    "slidingWindow",
+    "summarizeOlder",
     "Agent",
     "AgentBuilder",
     "AgentContext",
@@ -81,6 +96,7 @@ const api: Record<string, readonly string[]> = {
     "withTrace",
   ],
   "./testing": [
+    "memoryContract",
     "checkSpans",
     "crashingStore",
     "scriptedModel",

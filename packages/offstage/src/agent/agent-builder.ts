@@ -1,6 +1,7 @@
 // AgentBuilder: the same options, one call each. Immutable: every call gives a new builder, so a base can be shared.
 
 import { OffstageError } from "../errors.ts";
+import type { Compactor } from "../memory/compactor.ts";
 import type { AnyModel, ModelSettings } from "../models/model.ts";
 import type { RetryOptions } from "../models/retry.ts";
 import type { SessionPort } from "../sessions/session.ts";
@@ -113,6 +114,16 @@ export class AgentBuilder<Output = string> {
 
   withMaxParallelTools(maxParallelTools: number): AgentBuilder<Output> {
     return this.#with({ maxParallelTools });
+  }
+
+  /** Chooses what the model is shown of the conversation. */
+  withMemory(memory: NonNullable<AgentOptions["memory"]>, memoryTokens?: number): AgentBuilder<Output> {
+    return this.#with({ memory, ...(memoryTokens === undefined ? undefined : { memoryTokens }) });
+  }
+
+  /** Makes model input shorter when it passes a limit. */
+  withCompaction(compaction: Compactor): AgentBuilder<Output> {
+    return this.#with({ compaction });
   }
 
   withTokenCounter(tokenCounter: TokenCounting): AgentBuilder<Output> {

@@ -17,6 +17,7 @@ import type { AgentOptions } from "./agent-options.ts";
 import type { Driver } from "./driver.ts";
 import { toolCallingDriver } from "./drivers/tool-calling.ts";
 import type { Guardrails } from "./guardrails.ts";
+import { ShownNotes } from "./shown-notes.ts";
 
 export interface AgentConfig {
   readonly options: AgentOptions<unknown>;
@@ -33,6 +34,8 @@ export interface AgentConfig {
   readonly guardrails: Required<Guardrails>;
   readonly output: CompiledSchema | undefined;
   readonly maxParallelTools: number;
+  /** What it remembers of showing its conversations, between runs. */
+  readonly shownNotes: ShownNotes;
   readonly tokenCounter: TokenCounter;
 }
 
@@ -63,6 +66,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     guardrails: guardrailsOf(options),
     output,
     maxParallelTools,
+    shownNotes: new ShownNotes(),
     tokenCounter: tokenCounter(options.tokenCounter),
   };
 }

@@ -1,4 +1,6 @@
 // What an agent and a run can be told. Types and their defaults; nothing here acts.
+import type { AgentMemory } from "../memory/agent-memory.ts";
+import type { Compactor } from "../memory/compactor.ts";
 import type { Message } from "../messages/message.ts";
 import type { AnyModel, ModelSettings } from "../models/model.ts";
 import type { RetryOptions } from "../models/retry.ts";
@@ -56,6 +58,12 @@ export interface AgentOptions<Output = string> {
   readonly maxSteps?: number;
   /** How many tools run at once. Default 16. */
   readonly maxParallelTools?: number;
+  /** Chooses what the model is shown of the conversation. One memory holds one conversation: pass a function for several. */
+  readonly memory?: AgentMemory | ((sessionId: string | undefined) => AgentMemory);
+  /** How many tokens of memory the model is shown. Default 8,000. */
+  readonly memoryTokens?: number;
+  /** Makes model input shorter when it passes a limit; what is stored stays whole. */
+  readonly compaction?: Compactor;
   readonly tokenCounter?: TokenCounting;
   /** How many messages `agent.messages` holds. Default 1,000; 0 turns it off. */
   readonly keepMessages?: number;

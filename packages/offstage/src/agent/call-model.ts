@@ -1,5 +1,6 @@
 // One model call, streamed or not, retried while its errors allow. Gives the same reply either way.
 import { messageOf, OffstageError } from "../errors.ts";
+import type { Messages } from "../messages/messages.ts";
 import type { ModelCallOptions } from "../models/model.ts";
 import { type ModelReply, replyOf } from "../models/reply.ts";
 import { withRetry } from "../models/retry.ts";
@@ -7,7 +8,8 @@ import { type DeltaListener, readStream } from "../models/stream-reply.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import { runInSpan } from "../tracing/with-span.ts";
-import { inputSections, linkSpan, type Run, type Stamp, stamp } from "./run.ts";
+import { linkSpan, type Run, type Stamp, stamp } from "./run.ts";
+import { shownSections } from "./shown-input.ts";
 
 /** A reply, and what its message will carry. */
 export interface StampedReply {
@@ -19,6 +21,8 @@ export interface StampedReply {
 export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan): Promise<StampedReply> {
   const { model, name } = run.config;
   const step = state.stepCount + 1;
+  const shown = shownSections(run, state, stepSpan);
+  const sections = shown instanceof Promise ? await shown : shown;
   const span = startSpan(stepSpan, { name: model.modelId, kind: "model", metadata: run.config.modelMetadata });
   run.emit?.({
     type: "model-start",
@@ -29,7 +33,7 @@ export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan
     modelId: model.modelId,
   });
   try {
-    const reply = await runInSpan(span, () => attempts(run, state, span));
+    const reply = await runInSpan(span, () => attempts(run, sections, { step, span }));
     const stamped = stamp(run, step);
     linkSpan(stamped, span);
     finishSpan(span, reply);
@@ -52,10 +56,9 @@ export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan
   }
 }
 
-function attempts(run: Run, state: AgentState, span: TraceSpan): Promise<ModelReply> {
+function attempts(run: Run, sections: readonly Messages[], { step, span }: Streaming): Promise<ModelReply> {
   const { config, cancellation } = run;
-  const step = state.stepCount + 1;
-  const prompt = run.modelInput.promptOf(inputSections(run, state));
+  const prompt = run.modelInput.promptOf(sections);
   const options: ModelCallOptions = { ...config.call, prompt };
   if (run.isAbortable) options.abortSignal = cancellation.signal;
   const once = run.isStreaming ? () => streamOnce(run, options, { step, span }) : () => generateOnce(run, options);

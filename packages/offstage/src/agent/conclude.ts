@@ -11,9 +11,10 @@ import { partialAnswer } from "../state/partial-answer.ts";
 import type { EndStatus, SpanData } from "../tracing/span-data.ts";
 import { traceOf } from "../tracing/trace-context.ts";
 import { withSpan } from "../tracing/with-span.ts";
-import { stepRecord } from "./record.ts";
+import { notesOf, stepRecord } from "./record.ts";
 import { type Run, stamp } from "./run.ts";
 import { FinishedRun, type RunResult } from "./run-result.ts";
+import { closeShown, shownNote } from "./shown-input.ts";
 
 /** How a run came to its end. */
 export interface Ending {
@@ -31,6 +32,7 @@ export function endOf(state: AgentState): Ending {
 export async function conclude(run: Run, ending: Ending): Promise<RunResult<unknown>> {
   run.state = ending.state;
   const answer = answerOf(run, ending);
+  await closeShown(run, answer);
   const unwritten = await writeEnd(run, answer, ending);
   const failure = failureOf(run, ending) ?? unwritten;
   if (ending.abortedWith !== undefined) run.track(answer);
@@ -100,14 +102,19 @@ async function writeEnd(run: Run, answer: readonly Message[], ending: Ending): P
 function runEnd(run: Run, answer: readonly Message[], ending: Ending): RunEnd {
   const { status, reason, message } = run.state.outcome as Outcome;
   const { currentStep: step, pendingStep } = run.state;
+  const waiting = pendingStep && { waiting: pendingStep.waiting as unknown as JsonValue };
+  const shown = shownNote(run);
+  const notes = waiting || shown ? { ...waiting, ...shown } : undefined;
   return {
     status,
     reason,
     usage: run.state.usage,
     endedAt: run.clock.now(),
     answer: remembered(run, answer).map(withoutParts),
-    ...(step === undefined || step.index <= run.recordedSteps ? undefined : { lastStep: stepRecord(step) }),
-    ...(pendingStep === undefined ? undefined : { notes: { waiting: pendingStep.waiting as unknown as JsonValue } }),
+    ...(step === undefined || step.index <= run.recordedSteps
+      ? undefined
+      : { lastStep: { ...stepRecord(step), ...notesOf(run) } }),
+    ...(notes === undefined ? undefined : { notes }),
     ...(status === "failed" ? { error: { code: reason, message } } : undefined),
     ...(run.endedSpans.length === 0 ? undefined : { spans: [...run.endedSpans.splice(0), closedSpan(run, ending)] }),
   };

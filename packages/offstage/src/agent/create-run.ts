@@ -77,6 +77,9 @@ export function createRun(
     trips: [],
     track,
     input,
+    compaction: undefined,
+    feed: undefined,
+    stepNotes: undefined,
     instructions: Messages.empty(),
     log: undefined,
     state: (state ?? AgentState.empty()).withRun({

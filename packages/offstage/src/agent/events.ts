@@ -1,4 +1,5 @@
 // The lifecycle of a run as one event union. Streams yield these, hooks receive these; there is no second vocabulary.
+import type { CompactionReport } from "../memory/compaction.ts";
 import type { Message } from "../messages/message.ts";
 import type { Outcome } from "../state/outcome.ts";
 import type { Step, StepToolCall, ToolResult } from "../state/step.ts";
@@ -87,6 +88,12 @@ export interface StepEndEvent extends InStep {
   readonly result: Step;
 }
 
+/** The model's input was made shorter. */
+export interface CompactionEndEvent extends InStep {
+  readonly type: "compaction-end";
+  readonly report: CompactionReport;
+}
+
 export interface GuardrailTripEvent extends InRun {
   readonly type: "guardrail-trip";
   readonly step?: number;
@@ -134,6 +141,7 @@ export type AgentEvent =
   | ToolEndEvent
   | StepEndEvent
   | GuardrailTripEvent
+  | CompactionEndEvent
   | MessageAddedEvent
   | ErrorEvent
   | SubagentEvent

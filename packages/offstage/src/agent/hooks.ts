@@ -14,6 +14,7 @@ export interface AgentHooks {
   readonly onToolStart?: Hook<Event.ToolStartEvent>;
   readonly onToolEnd?: Hook<Event.ToolEndEvent>;
   readonly onStepEnd?: Hook<Event.StepEndEvent>;
+  readonly onCompactionEnd?: Hook<Event.CompactionEndEvent>;
   readonly onGuardrailTrip?: Hook<Event.GuardrailTripEvent>;
   readonly onMessageAdded?: Hook<Event.MessageAddedEvent>;
   readonly onError?: Hook<Event.ErrorEvent>;
@@ -29,6 +30,7 @@ const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {
   "tool-start": "onToolStart",
   "tool-end": "onToolEnd",
   "step-end": "onStepEnd",
+  "compaction-end": "onCompactionEnd",
   "guardrail-trip": "onGuardrailTrip",
   "message-added": "onMessageAdded",
   error: "onError",

@@ -9,6 +9,7 @@ import { tripped } from "./call-tools.ts";
 import { checkGuardrails } from "./guardrails.ts";
 import { openLog } from "./record.ts";
 import type { Run } from "./run.ts";
+import { openShown } from "./shown-input.ts";
 import { stampInput } from "./step-messages.ts";
 import { outputPreamble } from "./structured-output.ts";
 import { withToolHistory } from "./tool-history.ts";
@@ -28,6 +29,7 @@ export async function openRun(run: Run): Promise<AgentState> {
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
   const state = run.state.withMessages(history.append(run.input));
   if (AgentState.INFERENCE_SECTIONS.every((name) => state.section(name).isEmpty)) throw nothingToAnswer(config.name);
+  await openShown(run, state);
   return state;
 }
 

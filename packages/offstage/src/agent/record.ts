@@ -1,4 +1,5 @@
 // Recording: what a run tells its journal, its listeners and its agent's own list, and when.
+import type { JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { RunStart, StepRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
@@ -6,6 +7,7 @@ import type { Step } from "../state/step.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { withSpan } from "../tracing/with-span.ts";
 import type { Run } from "./run.ts";
+import { historyLimit } from "./shown-input.ts";
 
 /** Makes input and run row durable and reads the conversation, where the run has a session or a journaled parent. */
 export async function openLog(run: Run, input: readonly Message[]): Promise<void> {
@@ -19,7 +21,7 @@ export async function openLog(run: Run, input: readonly Message[]): Promise<void
     ...(run.span.recording ? { traceId: run.span.traceId } : undefined),
     startedAt: run.clock.now(),
     input,
-    historyLimit: run.options.historyLimit ?? 50,
+    historyLimit: historyLimit(run),
     onBusy: run.options.onBusy ?? "queue",
     signal: run.cancellation.signal,
   };
@@ -37,7 +39,7 @@ export function recordStep(run: Run): Promise<void> | undefined {
   if (run.log === undefined || run.state.outcome !== undefined) return undefined;
   run.recordedSteps = step.index;
   const { log } = run;
-  const record = { ...stepRecord(step), ...spansOf(run) };
+  const record = { ...stepRecord(step), ...notesOf(run), ...spansOf(run) };
   return withSpan("session.step", { kind: "session" }, () => log.step(record));
 }
 
@@ -45,6 +47,13 @@ function announce(run: Run, step: Step): void {
   const about = { runId: run.runId, agent: run.config.name, step: step.index };
   for (const message of step.messages) run.emit?.({ type: "message-added", ...about, message });
   run.emit?.({ type: "step-end", ...about, result: step });
+}
+
+/** The notes that the next write takes along. */
+export function notesOf(run: Run): { readonly notes?: JsonObject } | undefined {
+  const { stepNotes: notes } = run;
+  run.stepNotes = undefined;
+  return notes === undefined ? undefined : { notes };
 }
 
 /** The spans that the next write takes along. */

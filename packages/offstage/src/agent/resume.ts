@@ -1,7 +1,7 @@
 // Resuming: a run that was cut off, or that waits for approval, goes on where it was. Nothing that finished runs again.
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
-import type { Journal } from "../sessions/journal.ts";
+import type { Journal, RunRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { AgentConfig } from "./agent-config.ts";
@@ -12,6 +12,7 @@ import type { Open } from "./loop.ts";
 import { instructionsOf } from "./open-run.ts";
 import { restoreState } from "./restore-state.ts";
 import type { Run } from "./run.ts";
+import { openShown } from "./shown-input.ts";
 
 /** Where runs can be found by id: a store. */
 export interface RunSource {
@@ -73,7 +74,7 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<AgentStat
 }
 
 /** The state to go on with: the one that was handed in, or what the journal holds. */
-export function takeUp(run: Run): AgentState {
+export async function takeUp(run: Run): Promise<AgentState> {
   const { log, config } = run;
   if (!run.hasOwnState && log?.recorded === undefined) throw notFound(run.runId);
   run.input = log?.recorded?.input ?? [];
@@ -86,7 +87,15 @@ export function takeUp(run: Run): AgentState {
   restoreUsage(run, state);
   run.messageCount = highestNumber([...run.input, ...messagesOf(state)]);
   run.emit?.({ type: "run-start", runId: run.runId, agent: config.name, input: [], isResumed: true });
+  await openShown(run, state, log?.recorded && compactionOf(log.recorded));
   return state;
+}
+
+// The newest note there is: with the run where it had ended, else with one of its steps.
+function compactionOf({ notes, steps }: RunRecord): unknown {
+  if (notes?.compaction !== undefined) return notes.compaction;
+  const step = steps.findLast((each) => each.notes?.compaction !== undefined);
+  return (step?.notes?.compaction as { note?: unknown } | undefined)?.note;
 }
 
 // What a run that never ended has used is news to the runs above it.

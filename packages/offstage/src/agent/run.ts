@@ -1,4 +1,7 @@
 // A run while it happens: what every part of the loop shares. Mutable on purpose, and private to the agent room.
+import type { Compaction } from "../memory/compaction.ts";
+import type { MemoryFeed } from "../memory/memory-feed.ts";
+import type { JsonObject } from "../messages/json.ts";
 import type { Message, MessageMetadata } from "../messages/message.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { Cancellation } from "../models/cancellation.ts";
@@ -49,6 +52,12 @@ export interface Run {
   readonly track: (messages: readonly Message[]) => void;
   /** The new messages of this run. */
   input: readonly Message[];
+  /** What shortens the model's input, where the agent has it. */
+  compaction: Compaction | undefined;
+  /** The memory that is told the answer. */
+  feed: MemoryFeed | undefined;
+  /** What the journal is to keep with the step under way. */
+  stepNotes: JsonObject | undefined;
   instructions: Messages;
   log: RunLog | undefined;
   /** The newest state: what a failure or an abort leaves. */

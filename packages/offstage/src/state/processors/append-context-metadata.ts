@@ -7,9 +7,9 @@ const section = "buffer";
 export const appendContextMetadata: Processor = (state, next) => {
   const buffer = state.section(section);
   const others = buffer.filter((message) => message.metadata?.isContext !== true);
-  if (Object.keys(state.metadata).length === 0)
-    return next(others === buffer ? state : state.withSection(section, others));
-  const text = `Context of this conversation:\n${JSON.stringify(state.metadata, null, 2)}`;
+  const shown = Object.fromEntries(Object.entries(state.metadata).filter(([key]) => !key.startsWith("offstage.")));
+  if (Object.keys(shown).length === 0) return next(others === buffer ? state : state.withSection(section, others));
+  const text = `Context of this conversation:\n${JSON.stringify(shown, null, 2)}`;
   const known = buffer.at(-1);
   if (known?.metadata?.isContext === true && known.content === text) return next(state);
   return next(state.withSection(section, others.append(system(text, { metadata: { isContext: true } }))));

@@ -1,0 +1,129 @@
+// What the model is shown of a long conversation: memory chooses, compaction shortens. The state itself keeps everything.
+
+import type { ModelView } from "../memory/compaction.ts";
+import { compactor } from "../memory/compactor.ts";
+import { modelSummarizer } from "../memory/summarize.ts";
+import type { JsonObject, JsonValue } from "../messages/json.ts";
+import { type Message, textOf } from "../messages/message.ts";
+import type { Messages } from "../messages/messages.ts";
+import type { AgentState } from "../state/agent-state.ts";
+import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
+import type { AgentConfig } from "./agent-config.ts";
+import { inputSections, type Run } from "./run.ts";
+
+/** Where a state keeps the note of its compaction, so that it goes on in the next run. */
+const metadataKey = "offstage.compaction";
+
+const spare = 50;
+
+/** How many messages to load: what compaction has not covered, where this process knows it; else everything. */
+export function historyLimit(run: Run): number | undefined {
+  const { historyLimit: asked } = run.options;
+  if (asked !== undefined || !isShortened(run.config)) return asked ?? 50;
+  const known = run.config.shownNotes.of(sessionIdOf(run));
+  return known === undefined ? undefined : known.tail + spare;
+}
+
+function isShortened({ options }: AgentConfig): boolean {
+  return options.compaction !== undefined || options.memory !== undefined;
+}
+
+function sessionIdOf(run: Run): string | undefined {
+  return (run.options.session ?? run.config.options.session)?.sessionId;
+}
+
+/** Opens what shortens the run's input, going on from where an earlier run, or an earlier part of this one, left it. */
+export async function openShown(run: Run, state: AgentState, recorded?: unknown): Promise<void> {
+  if (!isShortened(run.config)) return;
+  const { compaction = compactor({ threshold: Number.POSITIVE_INFINITY }), memory } = run.config.options;
+  const { tokenCounter: counter, model, call } = run.config;
+  const known = run.hasOwnState ? state.metadata[metadataKey] : run.config.shownNotes.of(sessionIdOf(run))?.note;
+  run.compaction = compaction.open({
+    counter,
+    signal: run.cancellation.signal,
+    fixedTokens: counter.countMessages(run.instructions) + counter.count(JSON.stringify(call.tools ?? [])),
+    summarize: modelSummarizer(model),
+    note: recorded ?? known,
+    isPartial: run.log !== undefined && historyLimit(run) !== undefined,
+  });
+  if (memory === undefined) return;
+  const feed = run.config.shownNotes.feed(typeof memory === "function" ? memory(sessionIdOf(run)) : memory);
+  await feed.add(state.messages.toArray());
+  const { memoryTokens = 8000 } = run.config.options;
+  run.compaction.show(state, await feed.memory.getMessages(run.input.map(textOf).join("\n"), memoryTokens));
+  run.feed = feed;
+}
+
+/** The sections of the next model call. Synchronous while nothing has to be made shorter. */
+export function shownSections(
+  run: Run,
+  state: AgentState,
+  span: TraceSpan,
+): readonly Messages[] | Promise<readonly Messages[]> {
+  if (run.compaction === undefined) return inputSections(run, state);
+  const view = run.compaction.view(state);
+  return view instanceof Promise ? shortened(run, state, { view, parent: span }) : sectionsOf(run, view);
+}
+
+interface Shortening {
+  readonly view: Promise<ModelView>;
+  readonly parent: TraceSpan;
+}
+
+async function shortened(run: Run, state: AgentState, { view, parent }: Shortening): Promise<readonly Messages[]> {
+  const span = startSpan(parent, { name: "compaction", kind: "compaction" });
+  try {
+    const made = await run.cancellation.race(view);
+    if (made.compacted !== undefined) tell(run, state, made.compacted);
+    if (span.recording && made.compacted !== undefined)
+      span.setMetadata({
+        strategy: made.compacted.strategy,
+        tokensBefore: made.compacted.tokensBefore,
+        tokensAfter: made.compacted.tokensAfter,
+      });
+    span.end(made.compacted?.error === undefined ? "ok" : "error");
+    return sectionsOf(run, made);
+  } catch (error) {
+    span.fail(error, run.cancellation.signal);
+    throw error;
+  }
+}
+
+function tell(run: Run, state: AgentState, report: NonNullable<ModelView["compacted"]>): void {
+  for (const { modelId, usage } of report.usage ?? []) run.ledger.add(modelId, usage);
+  run.stepNotes = { compaction: { report, note: run.compaction?.note } as unknown as JsonValue };
+  run.emit?.({ type: "compaction-end", runId: run.runId, agent: run.config.name, step: state.stepCount + 1, report });
+}
+
+function sectionsOf(run: Run, { summary, buffer, messages, executionBuffer }: ModelView): readonly Messages[] {
+  return [run.instructions, summary, buffer, messages, executionBuffer];
+}
+
+/** At the end of a run: feeds the memory, and keeps how the conversation was shown. */
+export async function closeShown(run: Run, answer: readonly Message[]): Promise<void> {
+  const { compaction, feed } = run;
+  if (compaction === undefined) return;
+  const { note } = compaction;
+  const sessionId = sessionIdOf(run);
+  if (run.hasOwnState) run.state = run.state.withMetadata(metadataKey, (note ?? null) as unknown as JsonValue);
+  else if (sessionId !== undefined)
+    run.config.shownNotes.keep(sessionId, { note, tail: tailOf(run.state, note?.conversation.lastSaid) });
+  try {
+    await feed?.add(answer);
+  } catch (error) {
+    run.emit?.({ type: "error", runId: run.runId, agent: run.config.name, error, source: "memory" });
+  }
+}
+
+function tailOf({ messages }: AgentState, lastSaid: string | undefined): number {
+  for (let i = messages.length - 1; lastSaid !== undefined && i >= 0; i--) {
+    if (messages.at(i)?.metadata?.id === lastSaid) return messages.length - i;
+  }
+  return messages.length;
+}
+
+/** What the journal keeps of it with the run. */
+export function shownNote(run: Run): JsonObject | undefined {
+  const note = run.compaction?.note;
+  return note === undefined ? undefined : { compaction: note as unknown as JsonValue };
+}
