@@ -131,7 +131,8 @@ export {
   clearExecutionBuffer,
 } from "./state/processors/index.ts";
 export type { Step, StepToolCall, ToolResult } from "./state/step.ts";
-export { costOf, type ModelPrice, type PriceTable } from "./tokens/cost.ts";
+export { costOf } from "./tokens/cost.ts";
+export type { ModelPrice, PriceTable } from "./tokens/prices.ts";
 export { type TokenCounter, type TokenCounting, tokenCounter } from "./tokens/token-counter.ts";
 export type { Usage } from "./tokens/usage.ts";
 export type { AnySchema, JsonSchema, RawSchema, StandardSchema } from "./tools/schema.ts";

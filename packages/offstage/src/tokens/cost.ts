@@ -1,17 +1,6 @@
 // Cost: what a usage costs at a price table. The table itself is data, in prices.ts; tokens are counted elsewhere.
-import { listPrices } from "./prices.ts";
+import { listPrices, type ModelPrice, type PriceTable } from "./prices.ts";
 import type { Usage } from "./usage.ts";
-
-/** The price of one model, in US dollars per million tokens. */
-export interface ModelPrice {
-  readonly input: number;
-  readonly output: number;
-  /** Input read from the provider's cache. Default: as other input. */
-  readonly cachedInput?: number;
-}
-
-/** Prices by the beginning of a model's name; the longest that fits counts. */
-export type PriceTable = Readonly<Record<string, ModelPrice>>;
 
 /**
  * What a usage costs in US dollars, or undefined where the model's price is unknown. A provider before the name

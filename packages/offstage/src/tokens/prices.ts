@@ -1,11 +1,19 @@
-// List prices: US dollars per million tokens, by the beginning of a model's name. Data only, and soon old: hand
-// `costOf` a table of your own where money depends on it.
+// Prices: what a model's tokens cost, and the list prices of well-known models. Data only, and soon old: hand `costOf` a
+// table of your own where money depends on it.
 
-// Prices are those that providers listed publicly in 2025; names are as in their APIs.
-/** The table that `costOf` uses where none is given. */
-export const listPrices: Readonly<
-  Record<string, { readonly input: number; readonly cachedInput?: number; readonly output: number }>
-> = {
+/** The price of one model, in US dollars per million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  /** Input read from the provider's cache. Default: as other input. */
+  readonly cachedInput?: number;
+}
+
+/** Prices by the beginning of a model's name; the longest that fits counts. */
+export type PriceTable = Readonly<Record<string, ModelPrice>>;
+
+/** The table that `costOf` uses where none is given: what providers listed publicly in 2025, under the names of their APIs. */
+export const listPrices: PriceTable = {
   "gpt-5": { input: 1.25, cachedInput: 0.125, output: 10 },
   "gpt-5-mini": { input: 0.25, cachedInput: 0.025, output: 2 },
   "gpt-5-nano": { input: 0.05, cachedInput: 0.005, output: 0.4 },

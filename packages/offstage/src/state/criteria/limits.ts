@@ -1,5 +1,6 @@
 // Hard limits: step, token, time, cost, deadline and retry. Each forbids; no request can override it.
-import { costOf, type PriceTable } from "../../tokens/cost.ts";
+import { costOf } from "../../tokens/cost.ts";
+import type { PriceTable } from "../../tokens/prices.ts";
 import type { AgentState } from "../agent-state.ts";
 import type { Criterion } from "../criterion.ts";
 import type { OutcomeReason, Verdict } from "../outcome.ts";
