@@ -4,7 +4,7 @@ import { parseMessages } from "../messages/codec.ts";
 import { isObject, type JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageStore } from "../messages/message-store.ts";
-import { addUsage, noUsage, type Usage } from "../tokens/usage.ts";
+import { sumUsage, type Usage } from "../tokens/usage.ts";
 import type { Outcome } from "./outcome.ts";
 import type { AgentStateJson, PendingStep } from "./pending-step.ts";
 import type { Step } from "./step.ts";
@@ -30,6 +30,7 @@ export interface AgentStateFields {
   readonly usage: Usage;
 }
 
+/** The JSON of a state. */
 export function writeState(fields: AgentStateFields, steps: readonly Step[]): AgentStateJson {
   const { parentAgentId, runId, startedAt, outcome, pendingStep } = fields;
   return {
@@ -87,6 +88,7 @@ function isUsageTable(value: unknown): boolean {
   );
 }
 
+/** The fields and steps that `writeState` wrote; throws `invalid-state` naming what does not fit. */
 export function readState(value: unknown): AgentStateFields & { readonly steps: readonly Step[] } {
   if (!isObject(value)) throw invalid("the value is not an object");
   checkVersion(value.version);
@@ -105,7 +107,7 @@ export function readState(value: unknown): AgentStateFields & { readonly steps: 
     outcome: json.outcome,
     pendingStep,
     usageByModel: json.usageByModel,
-    usage: Object.values(json.usageByModel).reduce(addUsage, noUsage),
+    usage: sumUsage(Object.values(json.usageByModel)),
     steps: steps.map((step, index) => readStep(step, `steps[${index}]`)),
   };
 }

@@ -5,7 +5,7 @@ import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageStore } from "../messages/message-store.ts";
 import type { Messages } from "../messages/messages.ts";
-import { addUsage, noUsage, type Usage } from "../tokens/usage.ts";
+import { noUsage, sumUsage, type Usage } from "../tokens/usage.ts";
 import { type AgentStateFields, readState, writeState } from "./agent-state-json.ts";
 import type { Outcome } from "./outcome.ts";
 import type { AgentStateJson, PendingStep } from "./pending-step.ts";
@@ -188,7 +188,12 @@ export class AgentState {
 
   /** The state with one more step, and with the tokens the run has used by then. */
   withStep(step: Step, usageByModel: Readonly<Record<string, Usage>>): AgentState {
-    const fields = { ...this.#fields, pendingStep: undefined, usageByModel, usage: sumOf(usageByModel) };
+    const fields = {
+      ...this.#fields,
+      pendingStep: undefined,
+      usageByModel,
+      usage: sumUsage(Object.values(usageByModel)),
+    };
     return new AgentState(fields, appendShared(this.#steps, this.#stepCount, [step]), this.#stepCount + 1);
   }
 
@@ -199,7 +204,7 @@ export class AgentState {
 
   /** The state with the tokens of the run so far, by model. */
   withUsage(usageByModel: Readonly<Record<string, Usage>>): AgentState {
-    return this.#with({ usageByModel, usage: sumOf(usageByModel) });
+    return this.#with({ usageByModel, usage: sumUsage(Object.values(usageByModel)) });
   }
 
   /** The state as a run begins on it. */
@@ -227,9 +232,4 @@ export class AgentState {
   #with(changes: Partial<AgentStateFields>): AgentState {
     return new AgentState({ ...this.#fields, ...changes }, this.#steps, this.#stepCount);
   }
-}
-
-function sumOf(usageByModel: Readonly<Record<string, Usage>>): Usage {
-  const [first = noUsage, ...rest] = Object.values(usageByModel);
-  return rest.reduce(addUsage, first);
 }

@@ -26,6 +26,12 @@ export function addUsage(a: Usage, b: Usage): Usage {
   return sum;
 }
 
+/** The sum of all usages; of one alone, that one. */
+export function sumUsage(usages: readonly Usage[]): Usage {
+  const [first = noUsage, ...rest] = usages;
+  return rest.reduce(addUsage, first);
+}
+
 function addOptional(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined ? b : a + (b ?? 0);
 }
