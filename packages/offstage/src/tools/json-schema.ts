@@ -4,34 +4,36 @@ import { isObject } from "../messages/json.ts";
 
 type Schema = Record<string, unknown>;
 
+/** Where a check is: the whole schema, the place in the value, and what was found wrong so far. */
 interface Scope {
   readonly root: Schema;
+  readonly place: string;
   readonly problems: string[];
 }
 
 /** What is wrong with a value under a schema, each with its place; empty where it fits. */
 export function checkJsonSchema(schema: Schema, value: unknown): string[] {
-  const scope: Scope = { root: schema, problems: [] };
-  check(schema, value, "", scope);
+  const scope: Scope = { root: schema, place: "", problems: [] };
+  check(schema, value, scope);
   return scope.problems;
 }
 
-function check(schema: unknown, value: unknown, place: string, scope: Scope): void {
-  if (schema === false) report(scope, place, "is not allowed");
+function check(schema: unknown, value: unknown, scope: Scope): void {
+  if (schema === false) report(scope, "is not allowed");
   if (!isObject(schema)) return;
   const target = resolve(schema, scope.root);
-  if (target !== schema) check(target, value, place, scope);
-  else checkKeywords(schema, value, place, scope);
+  if (target !== schema) check(target, value, scope);
+  else checkKeywords(schema, value, scope);
 }
 
-function checkKeywords(schema: Schema, value: unknown, place: string, scope: Scope): void {
-  if (!checkType(schema.type, value, place, scope)) return;
-  checkChoice(schema, value, place, scope);
-  checkCombinations(schema, value, place, scope);
-  if (typeof value === "number") checkNumber(schema, value, place, scope);
-  if (typeof value === "string") checkText(schema, value, place, scope);
-  if (Array.isArray(value)) checkList(schema, value, place, scope);
-  if (isObject(value)) checkProperties(schema, value, place, scope);
+function checkKeywords(schema: Schema, value: unknown, scope: Scope): void {
+  if (!checkType(schema.type, value, scope)) return;
+  checkChoice(schema, value, scope);
+  checkCombinations(schema, value, scope);
+  if (typeof value === "number") checkNumber(schema, value, scope);
+  if (typeof value === "string") checkText(schema, value, scope);
+  if (Array.isArray(value)) checkList(schema, value, scope);
+  if (isObject(value)) checkProperties(schema, value, scope);
 }
 
 function resolve(schema: Schema, root: Schema): unknown {
@@ -46,10 +48,10 @@ function resolve(schema: Schema, root: Schema): unknown {
   return found ?? true;
 }
 
-function checkType(type: unknown, value: unknown, place: string, scope: Scope): boolean {
+function checkType(type: unknown, value: unknown, scope: Scope): boolean {
   const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
   if (types.length === 0 || types.some((name) => isOfType(name, value))) return true;
-  report(scope, place, `must be ${types.join(" or ")}, not ${nameOf(value)}`);
+  report(scope, `must be ${types.join(" or ")}, not ${nameOf(value)}`);
   return false;
 }
 
@@ -64,41 +66,40 @@ function nameOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-function checkChoice(schema: Schema, value: unknown, place: string, scope: Scope): void {
+function checkChoice(schema: Schema, value: unknown, scope: Scope): void {
   const choices = "const" in schema ? [schema.const] : schema.enum;
   if (!Array.isArray(choices)) return;
   const text = JSON.stringify(value);
   if (choices.some((choice) => JSON.stringify(choice) === text)) return;
-  report(scope, place, `must be ${choices.map((choice) => JSON.stringify(choice)).join(" or ")}, not ${text}`);
+  report(scope, `must be ${choices.map((choice) => JSON.stringify(choice)).join(" or ")}, not ${text}`);
 }
 
-function checkCombinations(schema: Schema, value: unknown, place: string, scope: Scope): void {
-  for (const part of listOf(schema.allOf)) check(part, value, place, scope);
+function checkCombinations(schema: Schema, value: unknown, scope: Scope): void {
+  for (const part of listOf(schema.allOf)) check(part, value, scope);
   const any = listOf(schema.anyOf);
-  if (any.length > 0 && !any.some((part) => fits(part, value, scope)))
-    report(scope, place, "fits none of the allowed forms");
+  if (any.length > 0 && !any.some((part) => fits(part, value, scope))) report(scope, "fits none of the allowed forms");
   const one = listOf(schema.oneOf);
   if (one.length === 0) return;
   const count = one.filter((part) => fits(part, value, scope)).length;
-  if (count !== 1) report(scope, place, `fits ${count} of the allowed forms instead of one`);
+  if (count !== 1) report(scope, `fits ${count} of the allowed forms instead of one`);
 }
 
 function fits(schema: unknown, value: unknown, { root }: Scope): boolean {
-  const scope: Scope = { root, problems: [] };
-  check(schema, value, "", scope);
+  const scope: Scope = { root, place: "", problems: [] };
+  check(schema, value, scope);
   return scope.problems.length === 0;
 }
 
-function checkNumber(schema: Schema, value: number, place: string, scope: Scope): void {
+function checkNumber(schema: Schema, value: number, scope: Scope): void {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
-  if (typeof minimum === "number" && value < minimum) report(scope, place, `must be at least ${minimum}`);
-  if (typeof maximum === "number" && value > maximum) report(scope, place, `must be at most ${maximum}`);
+  if (typeof minimum === "number" && value < minimum) report(scope, `must be at least ${minimum}`);
+  if (typeof maximum === "number" && value > maximum) report(scope, `must be at most ${maximum}`);
   if (typeof exclusiveMinimum === "number" && value <= exclusiveMinimum)
-    report(scope, place, `must be more than ${exclusiveMinimum}`);
+    report(scope, `must be more than ${exclusiveMinimum}`);
   if (typeof exclusiveMaximum === "number" && value >= exclusiveMaximum)
-    report(scope, place, `must be less than ${exclusiveMaximum}`);
+    report(scope, `must be less than ${exclusiveMaximum}`);
   if (typeof multipleOf === "number" && !isMultiple(value, multipleOf))
-    report(scope, place, `must be a multiple of ${multipleOf}`);
+    report(scope, `must be a multiple of ${multipleOf}`);
 }
 
 // 19.99 is a multiple of 0.01, though floating point has it a little off.
@@ -107,15 +108,13 @@ function isMultiple(value: number, of: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * Number.EPSILON;
 }
 
-function checkText(schema: Schema, value: string, place: string, scope: Scope): void {
+function checkText(schema: Schema, value: string, scope: Scope): void {
   const { minLength, maxLength, pattern } = schema;
   const length = typeof minLength === "number" || typeof maxLength === "number" ? [...value].length : 0;
-  if (typeof minLength === "number" && length < minLength)
-    report(scope, place, `must have at least ${minLength} characters`);
-  if (typeof maxLength === "number" && length > maxLength)
-    report(scope, place, `must have at most ${maxLength} characters`);
+  if (typeof minLength === "number" && length < minLength) report(scope, `must have at least ${minLength} characters`);
+  if (typeof maxLength === "number" && length > maxLength) report(scope, `must have at most ${maxLength} characters`);
   if (typeof pattern === "string" && expressionOf(pattern)?.test(value) === false)
-    report(scope, place, `must match ${pattern}`);
+    report(scope, `must match ${pattern}`);
 }
 
 // Many schemas are written for engines that are less strict than "u"; a pattern that none takes constrains nothing.
@@ -128,30 +127,28 @@ function expressionOf(pattern: string): RegExp | undefined {
   return undefined;
 }
 
-function checkList(schema: Schema, value: readonly unknown[], place: string, scope: Scope): void {
+function checkList(schema: Schema, value: readonly unknown[], scope: Scope): void {
   const { minItems, maxItems, items, prefixItems } = schema;
-  if (typeof minItems === "number" && value.length < minItems)
-    report(scope, place, `must have at least ${minItems} items`);
-  if (typeof maxItems === "number" && value.length > maxItems)
-    report(scope, place, `must have at most ${maxItems} items`);
+  if (typeof minItems === "number" && value.length < minItems) report(scope, `must have at least ${minItems} items`);
+  if (typeof maxItems === "number" && value.length > maxItems) report(scope, `must have at most ${maxItems} items`);
   const fixed = listOf(prefixItems ?? (Array.isArray(items) ? items : undefined));
   value.forEach((item, index) => {
     const rule = index < fixed.length ? fixed[index] : Array.isArray(items) ? schema.additionalItems : items;
-    check(rule, item, `${place}[${index}]`, scope);
+    check(rule, item, { ...scope, place: `${scope.place}[${index}]` });
   });
 }
 
-function checkProperties(schema: Schema, value: Record<string, unknown>, place: string, scope: Scope): void {
+function checkProperties(schema: Schema, value: Record<string, unknown>, scope: Scope): void {
   const properties = isObject(schema.properties) ? schema.properties : {};
   for (const name of listOf(schema.required)) {
-    if (!Object.hasOwn(value, String(name))) report(scope, join(place, String(name)), "is missing");
+    if (!Object.hasOwn(value, String(name))) report(inside(scope, String(name)), "is missing");
   }
   const patterns = Object.entries(isObject(schema.patternProperties) ? schema.patternProperties : {});
   for (const [name, item] of Object.entries(value)) {
     const rules = patterns.filter(([pattern]) => expressionOf(pattern)?.test(name)).map(([, rule]) => rule);
     if (Object.hasOwn(properties, name)) rules.push(properties[name]);
     if (rules.length === 0) rules.push(schema.additionalProperties);
-    for (const rule of rules) check(rule, item, join(place, name), scope);
+    for (const rule of rules) check(rule, item, inside(scope, name));
   }
 }
 
@@ -159,10 +156,10 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function join(place: string, name: string): string {
-  return place === "" ? name : `${place}.${name}`;
+function inside(scope: Scope, name: string): Scope {
+  return { ...scope, place: scope.place === "" ? name : `${scope.place}.${name}` };
 }
 
-function report(scope: Scope, place: string, problem: string): void {
-  scope.problems.push(place === "" ? problem : `${place} ${problem}`);
+function report({ place, problems }: Scope, problem: string): void {
+  problems.push(place === "" ? problem : `${place} ${problem}`);
 }
