@@ -1,6 +1,6 @@
 // Schemas of tool input and structured output: any Standard Schema, or JSON Schema as it is. Two things of each: the
 // JSON Schema the model is shown, and the check that its words must pass.
-import { OffstageError } from "../errors.ts";
+import { messageOf, OffstageError } from "../errors.ts";
 import { isObject } from "../messages/json.ts";
 import { checkJsonSchema } from "./json-schema.ts";
 
@@ -97,11 +97,9 @@ function jsonSchemaOf(standard: { jsonSchema?: unknown; vendor: string }, owner:
     const { $schema: _, ...jsonSchema } = maker.input({ target: "draft-07" });
     return jsonSchema;
   } catch (cause) {
-    throw new OffstageError(
-      "invalid-tool",
-      `The schema of ${owner} has no JSON Schema form: ${(cause as Error).message}`,
-      { cause },
-    );
+    throw new OffstageError("invalid-tool", `The schema of ${owner} has no JSON Schema form: ${messageOf(cause)}`, {
+      cause,
+    });
   }
 }
 
@@ -123,7 +121,7 @@ function compileRaw({ jsonSchema, validate }: RawSchema): CompiledSchema {
       try {
         return { value: validate(value) };
       } catch (error) {
-        return { problems: [error instanceof Error ? error.message : String(error)] };
+        return { problems: [messageOf(error)] };
       }
     },
   };

@@ -1,4 +1,4 @@
-// A tool: a name, a schema and a function. Defining one checks it; running one is the executor's.
+// A tool: a name, a schema and a function. Defining one checks it; a call of one is run by run-tool.ts.
 import { OffstageError } from "../errors.ts";
 import type { AgentContext } from "../state/agent-context.ts";
 import { type AnySchema, type CompiledSchema, compileSchema, type OutputOf } from "./schema.ts";
@@ -101,11 +101,11 @@ function invalid(message: string): OffstageError {
 
 /** The tools by name; throws `invalid-tool` where a name stands twice or a value is not a tool. */
 export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
-  if (!Array.isArray(tools)) throw invalid("tools must be a list of tools made with tool({ … }) or agent.asTool().");
+  if (!Array.isArray(tools)) throw invalid('"tools" must be a list of tools made with tool({ … }) or agent.asTool().');
   const byName = new Map<string, Tool>();
   for (const each of tools) {
     if (typeof each?.execute !== "function" || each.schema === undefined) {
-      throw invalid("Every entry of tools must be made with tool({ … }) or agent.asTool().");
+      throw invalid('Every entry of "tools" must be made with tool({ … }) or agent.asTool().');
     }
     if (byName.has(each.name)) throw invalid(`Two tools have the name "${each.name}". Rename one of them.`);
     byName.set(each.name, each);
