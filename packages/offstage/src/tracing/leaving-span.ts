@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue } from "../messages/json.ts";
 import type { Redactor } from "../messages/redact.ts";
 import type { SpanData } from "./span-data.ts";
 
-const MAX_DEPTH = 32;
+const maxDepth = 32;
 
 /** A copy of `span` that holds only JSON and no secrets. Never throws; a redactor that does hides all texts. */
 export function leavingSpan(span: SpanData, redact: Redactor): SpanData {
@@ -42,7 +42,7 @@ function plain(value: unknown, path: readonly object[]): JsonValue | undefined {
 
 function plainChildren(value: object, path: readonly object[]): JsonValue {
   if (path.includes(value)) return "[circular]";
-  if (path.length >= MAX_DEPTH) return "[too deep]";
+  if (path.length >= maxDepth) return "[too deep]";
   const inside = [...path, value];
   try {
     if (value instanceof Date) return value.toISOString();

@@ -22,7 +22,7 @@ export interface RenderableTrace {
   getSpans(): readonly SpanData[];
 }
 
-const MAX_INDENT = 16;
+const maxIndent = 16;
 const marks: Record<SpanStatus, string> = { ok: "✓", error: "✗", cancelled: "⊘", active: "…" };
 const colors: Record<SpanStatus, "green" | "red" | "yellow" | "cyan"> = {
   ok: "green",
@@ -70,7 +70,7 @@ function rowsOf(roots: readonly SpanNode[], nameWidth: number): Row[] {
   const open = roots.map((node) => ({ node, depth: 0 })).reverse();
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { node, depth } = next;
-    const label = `${"  ".repeat(Math.min(depth, MAX_INDENT))}${inertLine(node.span.name)}`;
+    const label = `${"  ".repeat(Math.min(depth, maxIndent))}${inertLine(node.span.name)}`;
     rows.push({ span: node.span, label: label.length > nameWidth ? `${label.slice(0, nameWidth - 1)}…` : label });
     for (const child of node.children.toReversed()) open.push({ node: child, depth: depth + 1 });
   }

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../messages/json.ts";
 import type { SpanKind } from "./span-data.ts";
 import { currentScope, enter, standInFor } from "./trace-scope.ts";
-import { NO_TRACE_ID, type SpanHome, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
+import { noTraceId, type SpanHome, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { formatTraceparent, type HeaderSource, parseTraceparent, type RemoteParent } from "./traceparent.ts";
 import {
@@ -31,7 +31,7 @@ export interface SpanOptions {
   readonly metadata?: JsonObject | undefined;
 }
 
-const MAX_SKEW_MS = 5;
+const maxSkewMs = 5;
 
 type Work<T> = (trace: TraceContext) => T | Promise<T>;
 
@@ -195,7 +195,7 @@ export class TraceContext implements SpanHome, TraceScope {
 /** The trace that a span belongs to; undefined for a span in none. */
 export function traceOf(scope: TraceScope | undefined): TraceContext | undefined {
   const trace = scope?.trace;
-  return trace === undefined || trace.traceId === NO_TRACE_ID ? undefined : (trace as TraceContext);
+  return trace === undefined || trace.traceId === noTraceId ? undefined : (trace as TraceContext);
 }
 
 /** The id of the current trace, if there is one. */
@@ -220,5 +220,5 @@ async function settle<T>(trace: TraceContext, work: Work<T>): Promise<T> {
 // The monotonic clock does not run while a machine sleeps; a trace opened after that takes its offset from the wall clock.
 function clockOffset(): number {
   const skew = Date.now() - (performance.timeOrigin + performance.now());
-  return Math.abs(skew) > MAX_SKEW_MS ? performance.timeOrigin + skew : performance.timeOrigin;
+  return Math.abs(skew) > maxSkewMs ? performance.timeOrigin + skew : performance.timeOrigin;
 }

@@ -1,7 +1,7 @@
 // W3C ids from strong random bytes, cheap enough for one per span. Not where ids are kept.
 import { randomFillSync } from "node:crypto";
 
-const POOL_BYTES = 4096;
+const poolBytes = 4096;
 
 /** Makes ids. Span ids are minted from a sequence number, so that a span whose id nobody reads never makes one. */
 export interface TraceIds {
@@ -15,12 +15,12 @@ export interface TraceIds {
 
 /** A maker of ids with its own random seed. */
 export function traceIds(): TraceIds {
-  const pool = Buffer.allocUnsafeSlow(POOL_BYTES);
-  let used = POOL_BYTES;
+  const pool = Buffer.allocUnsafeSlow(poolBytes);
+  let used = poolBytes;
   let spans = 0;
 
   function take(bytes: number): string {
-    if (used + bytes > POOL_BYTES) {
+    if (used + bytes > poolBytes) {
       randomFillSync(pool);
       used = 0;
     }

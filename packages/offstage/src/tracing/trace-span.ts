@@ -60,11 +60,11 @@ export interface TraceSpanInit extends SpanInit {
 }
 
 /** The trace id of spans that belong to no trace. */
-export const NO_TRACE_ID: string = "0".repeat(32);
+export const noTraceId: string = "0".repeat(32);
 
 const noMetadata: JsonObject = Object.freeze({});
 const nowhere: SpanHome = Object.freeze({
-  traceId: NO_TRACE_ID,
+  traceId: noTraceId,
   name: "",
   groupId: undefined,
   remoteParentId: undefined,

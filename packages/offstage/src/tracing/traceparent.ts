@@ -15,7 +15,7 @@ export interface RemoteParent {
 }
 
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-const MAX_TRACESTATE = 512;
+const maxTracestate = 512;
 
 /** The caller's trace, or undefined where there is no `traceparent` or it is not valid. Never throws. */
 export function parseTraceparent(headers: HeaderSource): RemoteParent | undefined {
@@ -29,7 +29,7 @@ export function parseTraceparent(headers: HeaderSource): RemoteParent | undefine
     traceId,
     parentSpanId,
     sampled: (Number.parseInt(flags, 16) & 1) === 1,
-    tracestate: tracestate !== undefined && tracestate.length <= MAX_TRACESTATE ? tracestate : undefined,
+    tracestate: tracestate !== undefined && tracestate.length <= maxTracestate ? tracestate : undefined,
   };
 }
 

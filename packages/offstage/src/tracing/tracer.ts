@@ -2,7 +2,7 @@
 import { messageOf } from "../errors.ts";
 import { errorType } from "./abort.ts";
 import { currentScope } from "./trace-scope.ts";
-import { NO_TRACE_ID } from "./trace-span.ts";
+import { noTraceId } from "./trace-span.ts";
 
 /** From chatty to grave. */
 export type TracerLevel = "trace" | "debug" | "info" | "warning" | "error";
@@ -54,7 +54,7 @@ export function traceRecord(level: TracerLevel, message: string, error?: unknown
     level,
     message,
     time: Date.now(),
-    ...(scope === undefined || scope.trace.traceId === NO_TRACE_ID ? undefined : { traceId: scope.trace.traceId }),
+    ...(scope === undefined || scope.trace.traceId === noTraceId ? undefined : { traceId: scope.trace.traceId }),
     ...(typeof parent === "object" && parent.recording ? { spanId: parent.spanId } : undefined),
     ...(error === undefined ? undefined : { error: { type: errorType(error), message: messageOf(error) } }),
   };

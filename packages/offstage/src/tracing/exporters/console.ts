@@ -5,7 +5,7 @@ import { renderTrace } from "../render-trace.ts";
 import type { SpanData } from "../span-data.ts";
 import type { SpanExporter } from "../span-exporter.ts";
 
-const MAX_HELD = 10_000;
+const maxHeld = 10_000;
 
 export interface ConsoleExporterOptions {
   /** Where the text goes. Default: standard error. */
@@ -46,7 +46,7 @@ export function consoleExporter(options: ConsoleExporterOptions = {}): SpanExpor
       if (!isOpen) return;
       for (const span of spans) hold(span);
       for (const traceId of held.keys()) {
-        if (count <= MAX_HELD) break;
+        if (count <= maxHeld) break;
         print(traceId);
       }
     },

@@ -5,7 +5,7 @@ import { type Redactor, redactor } from "../../messages/redact.ts";
 import { leavingSpan } from "../leaving-span.ts";
 import type { SpanExporter } from "../span-exporter.ts";
 
-const MAX_WAITING_CHARS = 16 * 1024 * 1024;
+const maxWaitingCharacters = 16 * 1024 * 1024;
 
 export interface JsonlExporterOptions {
   /** The file. It and its folder are made if missing, readable by their owner only. */
@@ -46,7 +46,7 @@ export function jsonlExporter(options: JsonlExporterOptions): SpanExporter {
     name: "jsonl",
     export(spans) {
       if (!isOpen) return;
-      if (waiting.length > MAX_WAITING_CHARS)
+      if (waiting.length > maxWaitingCharacters)
         throw new RangeError(`"${path}" is too slow; ${spans.length} spans dropped`);
       for (const span of spans) waiting += `${JSON.stringify(leavingSpan(span, redact))}\n`;
       return settle();

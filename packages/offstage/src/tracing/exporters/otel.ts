@@ -11,8 +11,8 @@ import { names, workflowOperation } from "./otel/gen-ai-names.ts";
 
 const otel = await loadOpenTelemetry();
 
-const MAX_OPEN = 100_000;
-const MAX_ENDED = 4096;
+const maxOpen = 100_000;
+const maxEnded = 4096;
 
 export interface OtelExporterOptions {
   /** Where spans go. Default: the provider that is registered globally when a span starts. */
@@ -59,7 +59,7 @@ class OtelExporter implements SpanExporter, SpanBridge {
     const { remoteParentId } = trace;
     const parent = remoteParentId === undefined ? otel.context.active() : remoteContext(trace.traceId, remoteParentId);
     const span = this.#tracer().startSpan(`${workflowOperation} ${name}`, { attributes }, parent);
-    keep(this.#open, { key: trace.traceId, value: span, limit: MAX_OPEN });
+    keep(this.#open, { key: trace.traceId, value: span, limit: maxOpen });
   }
 
   traceEnded(trace: TraceInfo): void {
@@ -109,7 +109,7 @@ class OtelExporter implements SpanExporter, SpanBridge {
     const kind = span.kind === "model" ? otel.SpanKind.CLIENT : otel.SpanKind.INTERNAL;
     const started = { kind, attributes: startAttributes(span), startTime: toTime(span.startTime) };
     const there = this.#tracer().startSpan(otelName(span), started, this.#parentOf(span));
-    keep(this.#open, { key: span.spanId, value: there, limit: MAX_OPEN });
+    keep(this.#open, { key: span.spanId, value: there, limit: maxOpen });
     return there;
   }
 
@@ -118,7 +118,7 @@ class OtelExporter implements SpanExporter, SpanBridge {
     if (span === undefined) return;
     span.end(time);
     this.#open.delete(id);
-    keep(this.#ended, { key: id, value: span.spanContext(), limit: MAX_ENDED });
+    keep(this.#ended, { key: id, value: span.spanContext(), limit: maxEnded });
   }
 
   #parentOf(span: SpanData): OpenTelemetry.Context {
