@@ -112,10 +112,9 @@ export class TraceContext implements SpanHome, TraceScope {
   /** Takes in a span made with `new TraceSpan`. A span this trace knows changes nothing; one of another trace is refused. */
   addSpan(span: TraceSpan): void {
     if (span.trace === this || !this.settings.recording) return;
-    if (span.placeIn(this)) {
-      this.#inOrder = false;
-      this.register(span);
-    } else report(this.settings, new RangeError(`span "${span.spanId}" is of trace "${span.traceId}"`), "addSpan");
+    if (!span.placeIn(this)) return report(this.settings, misplaced(span), "addSpan");
+    this.#inOrder = false;
+    this.register(span);
   }
 
   /** The spans so far, in the order they started. */
@@ -206,6 +205,12 @@ export function currentTraceId(): string | undefined {
 /** The group id of the current trace, if it has one. */
 export function currentGroupId(): string | undefined {
   return TraceContext.current?.groupId;
+}
+
+function misplaced({ spanId, traceId }: TraceSpan): RangeError {
+  return new RangeError(
+    `The span "${spanId}" belongs to the trace "${traceId}" already. Add a span to one trace only.`,
+  );
 }
 
 async function settle<T>(trace: TraceContext, work: Work<T>): Promise<T> {

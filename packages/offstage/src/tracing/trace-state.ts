@@ -4,7 +4,7 @@ import { type TraceIds, traceIds } from "./trace-ids.ts";
 import { initialSettings, refine, report, type TraceSettings, type TracingOptions } from "./tracing-options.ts";
 
 interface TraceState {
-  /** Holds the current `TraceScope`; its type is told in trace-span.ts, where the reading is done. */
+  /** Holds the current `TraceScope`; its type is told in trace-scope.ts, where it is read. */
   readonly storage: AsyncLocalStorage<unknown>;
   readonly ids: TraceIds;
   settings: TraceSettings;

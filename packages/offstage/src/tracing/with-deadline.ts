@@ -13,7 +13,10 @@ export async function withDeadline<T>(action: () => T | Promise<T>, options: Dea
   const { timeoutMs, what, holdsProcess } = options;
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    const error = new DOMException(`${what} took longer than ${timeoutMs} ms`, "TimeoutError");
+    const error = new DOMException(
+      `The ${what} took longer than ${timeoutMs} ms; nobody waits for it any more.`,
+      "TimeoutError",
+    );
     timer = setTimeout(() => reject(error), timeoutMs);
     if (!holdsProcess) timer.unref();
   });

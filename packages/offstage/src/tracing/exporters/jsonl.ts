@@ -46,8 +46,7 @@ export function jsonlExporter(options: JsonlExporterOptions): SpanExporter {
     name: "jsonl",
     export(spans) {
       if (!isOpen) return;
-      if (waiting.length > maxWaitingCharacters)
-        throw new RangeError(`"${path}" is too slow; ${spans.length} spans dropped`);
+      if (waiting.length > maxWaitingCharacters) throw tooSlow(path, spans.length);
       for (const span of spans) waiting += `${JSON.stringify(leavingSpan(span, redact))}\n`;
       return settle();
     },
@@ -59,4 +58,8 @@ export function jsonlExporter(options: JsonlExporterOptions): SpanExporter {
       if (waiting !== "" || writing !== undefined) await settle();
     },
   };
+}
+
+function tooSlow(path: string, count: number): RangeError {
+  return new RangeError(`"${path}" takes spans more slowly than they end; ${count} were dropped. Sample fewer traces.`);
 }

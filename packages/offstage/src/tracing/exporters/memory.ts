@@ -17,7 +17,7 @@ export interface MemoryExporter extends SpanExporter {
 /** An exporter that keeps ended spans in memory. */
 export function memoryExporter(options: MemoryExporterOptions = {}): MemoryExporter {
   const { limit = Number.POSITIVE_INFINITY } = options;
-  if (!(limit >= 0)) throw new RangeError(`limit must be 0 or more, not ${limit}`);
+  if (!(limit >= 0)) throw new RangeError(`"limit" must be 0 or more; found ${limit}.`);
   let spans: SpanData[] = [];
   let isOpen = true;
 

@@ -140,7 +140,7 @@ async function loadOpenTelemetry(): Promise<typeof OpenTelemetry> {
     return await import("@opentelemetry/api");
   } catch (cause) {
     const sentence =
-      'Exporting to OpenTelemetry needs the package "@opentelemetry/api": npm install @opentelemetry/api';
+      'Exporting to OpenTelemetry needs the package "@opentelemetry/api": run `npm install @opentelemetry/api`.';
     throw new OffstageError("missing-package", sentence, { cause });
   }
 }

@@ -20,7 +20,7 @@ export class BufferedTracer implements RecordTracer {
   /** `flush` writes to `target`. Without one, records stay until they are cleared or pushed out. */
   constructor(target?: Tracer, options: BufferedTracerOptions = {}) {
     const { limit = 1000, onError = printErrors() } = options;
-    if (!(limit >= 1)) throw new RangeError(`limit must be 1 or more, not ${limit}`);
+    if (!(limit >= 1)) throw new RangeError(`"limit" must be 1 or more; found ${limit}.`);
     this.#target = target;
     this.#limit = limit;
     this.#onError = onError;
