@@ -55,6 +55,7 @@ interface Decision {
 /** Decisions as the loop asks for them. */
 export class DecisionBook {
   readonly #decisions: readonly Decision[];
+  #earlier: readonly { readonly toolCallId: string; readonly runId: string }[] = [];
 
   constructor({ approve = [], reject = [] }: Decisions = {}) {
     const of = (call: DecidedCall) => (typeof call === "string" ? { toolCallId: call } : call);
@@ -66,12 +67,25 @@ export class DecisionBook {
 
   permit(call: StepToolCall, runId: string): "run" | "wait" | { readonly refusal: string } {
     const decision = this.#decisions.find((each) => isAbout(each, { toolCallId: call.id, runId }));
-    if (decision === undefined) return "wait";
+    if (decision === undefined) return this.wasApproved({ toolCallId: call.id, runId }) ? "run" : "wait";
     return decision.isApproved ? "run" : { refusal: refusalOf(call.name, decision.reason) };
   }
 
-  /** Throws where a decision is not about exactly one call that waits: a slip must not pass for consent. */
-  check(approvals: readonly Approval[]): void {
+  /** Takes in what was approved when the run was last taken up. */
+  recall(approved: unknown): void {
+    this.#earlier = approved as readonly { toolCallId: string; runId: string }[];
+  }
+
+  /** Whether the call was approved before this time, and may have run. */
+  wasApproved({ toolCallId, runId }: { readonly toolCallId: string; readonly runId: string }): boolean {
+    return this.#earlier.some((each) => each.toolCallId === toolCallId && each.runId === runId);
+  }
+
+  /**
+   * The calls that may now run. Throws where a decision is not about exactly one call that waits: a slip must not pass
+   * for consent.
+   */
+  check(approvals: readonly Approval[]): Approval[] {
     for (const decision of this.#decisions) {
       const meant = approvals.filter((approval) => isAbout(decision, approval));
       if (meant.length !== 1) throw unclear(decision.toolCallId, { meant, approvals });
@@ -83,6 +97,8 @@ export class DecisionBook {
         `There are two decisions about the call "${approval.toolCallId}". Make one.`,
       );
     }
+    const approved = this.#decisions.filter((decision) => decision.isApproved);
+    return approvals.filter((approval) => approved.some((decision) => isAbout(decision, approval)));
   }
 }
 

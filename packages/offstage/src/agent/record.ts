@@ -37,10 +37,12 @@ export function recordStep(run: Run): Promise<void> | undefined {
   run.track(step.messages);
   if (run.emit !== undefined) announce(run, step);
   if (run.log === undefined || run.state.outcome !== undefined) return undefined;
-  run.recordedSteps = step.index;
   const { log } = run;
   const record = { ...stepRecord(step), ...notesOf(run), ...spansOf(run) };
-  return withSpan("session.step", { kind: "session" }, () => log.step(record));
+  return withSpan("session.step", { kind: "session" }, async () => {
+    await log.step(record);
+    run.recordedSteps = step.index;
+  });
 }
 
 function announce(run: Run, step: Step): void {

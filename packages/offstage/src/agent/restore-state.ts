@@ -1,7 +1,7 @@
 // Restoring: the state of a run that was cut off or waits, from what its journal holds.
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
 import { textOf, toolCallsOf } from "../messages/message.ts";
-import type { OpenStep, RunLog, RunRecord, StepRecord } from "../sessions/journal.ts";
+import type { OpenStep, RunRecord, StepRecord } from "../sessions/journal.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { PendingStep, WaitingCall } from "../state/pending-step.ts";
 import type { Step, StepToolCall, ToolResult } from "../state/step.ts";
@@ -9,9 +9,9 @@ import { addUsage, noUsage, type Usage } from "../tokens/usage.ts";
 import type { AgentConfig } from "./agent-config.ts";
 
 /** The state after everything that was recorded. Finished tools stay finished; open calls wait to be dealt with. */
-export function restoreState(log: RunLog, record: RunRecord, config: AgentConfig): AgentState {
+export function restoreState(record: RunRecord, history: readonly Message[], config: AgentConfig): AgentState {
   const steps = record.steps.map((step) => restoreStep(step, config));
-  const begun = AgentState.empty().withMessages([...log.history, ...record.input]);
+  const begun = AgentState.empty().withMessages([...history, ...record.input]);
   const usage = usageOf(record, config);
   const state = steps.reduce((before, step) => withTrace(before.withStep(step, usage), step, config), begun);
   const waiting =
@@ -99,8 +99,8 @@ function childOf(record: RunRecord, toolCallId: string): Pick<WaitingCall, "chil
   return child === undefined ? undefined : { child: { runId: child.runId, agent: child.agent } };
 }
 
-// A subagent without a run of its own had not begun.
-function canRunAgain(config: AgentConfig, name: string): boolean {
+/** Whether a call that had begun may run again. A subagent without a run of its own had not begun. */
+export function canRunAgain(config: AgentConfig, name: string): boolean {
   const tool = config.tools.get(name);
   return tool?.idempotent === true || tool?.isSubagent === true;
 }

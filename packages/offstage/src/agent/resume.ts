@@ -8,11 +8,13 @@ import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
 import { approvalsOf, DecisionBook, type Decisions } from "./approvals.ts";
 import { type CreateRunOptions, createRun } from "./create-run.ts";
+import { admitDecisions, knownState } from "./known-state.ts";
 import type { Open } from "./loop.ts";
 import { instructionsOf } from "./open-run.ts";
-import { restoreState } from "./restore-state.ts";
+import { stepRecord } from "./record.ts";
 import type { Run } from "./run.ts";
 import { openShown } from "./shown-input.ts";
+import { withToolHistory } from "./tool-history.ts";
 
 /** Where runs can be found by id: a store. */
 export interface RunSource {
@@ -69,8 +71,17 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<AgentStat
   if (journal === undefined && !run.hasOwnState) throw notFound(run.runId);
   const { historyLimit = 50, onBusy = "queue" } = run.options;
   run.instructions = await instructionsOf(run);
-  run.log = await journal?.reopen(run.runId, { historyLimit, onBusy, signal: run.cancellation.signal });
+  const admit = (recorded: RunRecord) => admitDecisions(run, recorded);
+  run.log = await journal?.reopen(run.runId, { historyLimit, onBusy, signal: run.cancellation.signal, admit });
+  if (run.log === undefined) run.decisions.check(approvalsOf(run.state, run.config.name));
+  await catchUp(run);
   return takeUp(run);
+}
+
+// Steps that the state has, and the journal never got.
+async function catchUp({ log, state }: Run): Promise<void> {
+  const missing = state.steps.slice(log?.recorded?.steps.length ?? state.stepCount);
+  for (const step of missing) await log?.step(stepRecord(step));
 }
 
 /** The state to go on with: the one that was handed in, or what the journal holds. */
@@ -79,11 +90,10 @@ export async function takeUp(run: Run): Promise<AgentState> {
   if (!run.hasOwnState && log?.recorded === undefined) throw notFound(run.runId);
   run.input = log?.recorded?.input ?? [];
   const { startedAt = Date.now() } = run.state;
-  const restored = run.hasOwnState || log?.recorded === undefined ? run.state : restoreState(log, log.recorded, config);
-  const state = restored
+  const history = log === undefined ? [] : await withToolHistory(log, config);
+  const state = knownState(run, log?.recorded, history)
     .withRun({ runId: run.runId, startedAt, parentAgentId: run.parent?.state.agentId })
     .withOutcome(undefined);
-  if (run.parent === undefined) run.decisions.check(approvalsOf(state, config.name));
   restoreUsage(run, state);
   run.messageCount = highestNumber([...run.input, ...messagesOf(state)]);
   run.emit?.({ type: "run-start", runId: run.runId, agent: config.name, input: [], isResumed: true });

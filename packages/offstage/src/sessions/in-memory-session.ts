@@ -133,7 +133,8 @@ export class InMemorySession implements Session {
       const [first] = run.input;
       const start = first === undefined ? -1 : this.#items.indexOf(first);
       const before = start < 0 ? this.#items : this.#items.slice(0, start);
-      run.info = { ...run.info, status: "running" };
+      const notes = options.admit?.(recorded);
+      run.info = { ...run.info, status: "running", ...(notes && { notes: { ...run.info.notes, ...notes } }) };
       return this.#log(run, wholeTurns(before, options.historyLimit, true) ?? [], { leave, recorded });
     } catch (error) {
       leave();

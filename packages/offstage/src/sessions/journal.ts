@@ -141,4 +141,10 @@ export interface Journal {
   reopen(runId: string, options: ReopenOptions): Promise<RunLog>;
 }
 
-export type ReopenOptions = Pick<RunStart, "historyLimit" | "onBusy" | "signal">;
+export interface ReopenOptions extends Pick<RunStart, "historyLimit" | "onBusy" | "signal"> {
+  /**
+   * Asked with what is recorded before anything is written, perhaps more than once. Throws to leave the run as it is; what
+   * it gives joins the run's notes.
+   */
+  readonly admit?: (recorded: RunRecord) => JsonObject | undefined;
+}

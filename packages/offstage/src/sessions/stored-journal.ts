@@ -85,8 +85,9 @@ type Reopening = ReopenOptions & { readonly runId: string };
 async function reopening(cell: SessionCell, head: SessionHead, options: Reopening): Promise<Change<Reopened>> {
   const held = leased(cell, head, options.runId);
   const found = await resumable(cell, options.runId);
-  const row: RunRow = { ...found, status: "running" };
   const recorded = await readRun(cell, found);
+  const notes = options.admit?.(recorded);
+  const row: RunRow = { ...found, status: "running", ...(notes && { notes: { ...found.notes, ...notes } }) };
   const history = await historyOf(cell, found, options);
   return { result: { row, fence: held.fence, history, recorded }, head: held, writes: [putRun(cell, row)] };
 }

@@ -1,0 +1,49 @@
+// The state of a run that is taken up again: the one that was handed in, or what the journal holds where that is newer.
+import type { JsonObject, JsonValue } from "../messages/json.ts";
+import type { Message } from "../messages/message.ts";
+import type { RunRecord } from "../sessions/journal.ts";
+import type { AgentState } from "../state/agent-state.ts";
+import { approvalsOf } from "./approvals.ts";
+import { canRunAgain, restoreState } from "./restore-state.ts";
+import type { Run } from "./run.ts";
+
+/** The newest state there is of a run. */
+export function knownState(run: Run, recorded: RunRecord | undefined, history: readonly Message[]): AgentState {
+  const isOwn = run.hasOwnState && (recorded === undefined || !isAhead(recorded, run.state));
+  const state = isOwn || recorded === undefined ? run.state : restoreState(recorded, history, run.config);
+  return withoutApproved(run, state);
+}
+
+// A call that is open in the journal, and that the state knows nothing of or still waits for, must not run again.
+function isAhead({ steps, openStep }: RunRecord, { stepCount, pendingStep }: AgentState): boolean {
+  if (steps.length > stepCount) return true;
+  if (openStep === undefined || openStep.step <= stepCount) return false;
+  const waiting = new Set(pendingStep?.waiting.map(({ toolCallId }) => toolCallId));
+  return pendingStep === undefined || openStep.results.some((result) => waiting.has(result.tool_call_id));
+}
+
+// A call that was approved before and has no result may have run: it does not wait, and has no second chance.
+function withoutApproved(run: Run, state: AgentState): AgentState {
+  const { pendingStep } = state;
+  if (pendingStep === undefined) return state;
+  const names = new Map(pendingStep.step.toolCalls.map(({ id, name }) => [id, name]));
+  const waiting = pendingStep.waiting.map((call) => {
+    const { toolCallId } = call;
+    const isCutOff = call.why === "approval" && call.child === undefined;
+    if (!isCutOff || !run.decisions.wasApproved({ toolCallId, runId: run.runId })) return call;
+    const isSafe = canRunAgain(run.config, names.get(toolCallId) ?? "");
+    return { toolCallId, why: isSafe ? ("again" as const) : ("interrupted" as const) };
+  });
+  return state.withPendingStep({ ...pendingStep, waiting });
+}
+
+/** Checks the decisions against what waits, and gives the note that says what may begin. Throws where they do not fit. */
+export function admitDecisions(run: Run, recorded: RunRecord): JsonObject | undefined {
+  const earlier = recorded.notes?.approved ?? [];
+  run.decisions.recall(earlier);
+  const { pendingStep } = knownState(run, recorded, []);
+  const approved = run.decisions.check(approvalsOf({ pendingStep, runId: run.runId }, run.config.name));
+  if (approved.length === 0) return undefined;
+  const begun = approved.map(({ toolCallId, runId }) => ({ toolCallId, runId }));
+  return { approved: [...(earlier as JsonValue[]), ...begun] };
+}
