@@ -112,9 +112,10 @@ export class TraceContext implements SpanHome, TraceScope {
   /** Takes in a span made with `new TraceSpan`. A span this trace knows changes nothing; one of another trace is refused. */
   addSpan(span: TraceSpan): void {
     if (span.trace === this || !this.settings.recording) return;
-    if (!span.placeIn(this)) return report(this.settings, misplaced(span), "addSpan");
-    this.#inOrder = false;
-    this.register(span);
+    if (span.placeIn(this)) {
+      this.#inOrder = false;
+      this.register(span);
+    } else report(this.settings, misplaced(span), "addSpan");
   }
 
   /** The spans so far, in the order they started. */
