@@ -2,9 +2,9 @@
 import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
 import { checkLimit } from "./limit.ts";
-import { corrupt, decodeMessage } from "./message-rows.ts";
+import { corrupt, decodeMessage, encode } from "./message-rows.ts";
 import { keyNumber, numberKey } from "./row-keys.ts";
-import { type Changing, type SessionCell, textsOf } from "./session-cell.ts";
+import type { Changing, SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { Row, RowRange } from "./store-driver.ts";
 import { emptyTail, tailOf } from "./tail.ts";
@@ -107,7 +107,8 @@ async function loadTurns(cell: SessionCell, limit: number | undefined, before?: 
 
 /** Adds messages at the end. */
 export function appending(cell: SessionCell, messages: readonly Message[]): Changing<void> {
-  const appended = textsOf(cell.context, messages);
+  const { redact } = cell.context;
+  const appended = messages.map((message) => encode(redact === undefined ? message : redact(message)));
   return (head) => {
     const counts = { next: head.next + appended.length, count: head.count + appended.length };
     return { result: undefined, appended, ...touched(cell, head, counts) };

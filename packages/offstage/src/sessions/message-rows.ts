@@ -2,6 +2,7 @@
 import { messageOf, OffstageError } from "../errors.ts";
 import { parseMessage, parseMessages } from "../messages/codec.ts";
 import type { Message } from "../messages/message.ts";
+import { unpackMessage } from "./packed-message.ts";
 import { plainCopy } from "./plain-json.ts";
 import type { Row } from "./store-driver.ts";
 
@@ -17,6 +18,11 @@ export function encode(value: unknown): string {
   } catch (cause) {
     throw new OffstageError("invalid-message", `A value cannot be stored as JSON: ${messageOf(cause)}`, { cause });
   }
+}
+
+/** The message that a text of a conversation row holds. */
+export function textToMessage(text: string): Message {
+  return unpackMessage(JSON.parse(text));
 }
 
 /** A text that was stored with what it is of. */
@@ -41,7 +47,7 @@ export function decode<T>(stored: StoredRow, report: (error: OffstageError) => v
 export function decodeMessage(stored: StoredRow, report: (error: OffstageError) => void): Message | undefined {
   try {
     if (stored.row.damaged) throw new Error("its checksum does not match");
-    return parseMessage(JSON.parse(stored.row.value));
+    return parseMessage(textToMessage(stored.row.value));
   } catch (cause) {
     report(corrupt(stored.name, cause));
     return undefined;

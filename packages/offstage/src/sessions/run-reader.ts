@@ -1,15 +1,17 @@
 // Reads runs back: rows made into records. Says `interrupted` where a row says `running` and nobody runs it.
 import { type Message, toolCallsOf } from "../messages/message.ts";
+import type { Usage } from "../tokens/usage.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { readBetween } from "./conversation.ts";
 import { isAbandoned } from "./holder.ts";
 import type { OpenStep, RunInfo, RunRecord, StepRecord } from "./journal.ts";
 import { decode } from "./message-rows.ts";
+import { type Known, type PackedMessage, unpackMessage, unpackUsage } from "./packed-message.ts";
+import { type PackedSpan, type SpanRun, unpackSpans } from "./packed-span.ts";
 import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
-import { type KeptMessage, type RunPlace, type RunRow, type StepRow, withKnown } from "./run-rows.ts";
+import { knownOf, type PackedRun, type RunPlace, type RunRow, type StepRow, unpackRun } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
-import { type PackedSpan, unpackSpans } from "./span-rows.ts";
 import type { StoreContext } from "./store-context.ts";
 import type { Row, RowRange } from "./store-driver.ts";
 
@@ -25,13 +27,18 @@ export async function findRuns(context: StoreContext, runIds: readonly string[])
 /** Runs of a session, a part of them in order of their number. */
 export async function readRunRows(cell: SessionCell, range: RowRange = {}): Promise<RunRow[]> {
   const rows = await cell.context.driver.read(cell.lists.runs, range);
-  return rows.flatMap((row) => parseRow<RunRow>(cell, row) ?? []);
+  return rows.flatMap((row) => parseRun(cell, row) ?? []);
 }
 
 /** One run of a session. */
 export async function readRunRow(cell: SessionCell, n: number): Promise<RunRow | undefined> {
   const [row] = await cell.context.driver.get([{ list: cell.lists.runs, key: numberKey(n) }]);
-  return row && parseRow<RunRow>(cell, row);
+  return row && parseRun(cell, row);
+}
+
+function parseRun(cell: SessionCell, row: Row): RunRow | undefined {
+  const packed = parseRow<PackedRun>(cell, row);
+  return packed && unpackRun(packed, keyNumber(row.key));
 }
 
 /** A run as others see it, under the current head of its session. */
@@ -58,7 +65,7 @@ export async function readRun(cell: SessionCell, row: RunRow): Promise<RunRecord
   return {
     ...infoOf(cell, row, head),
     input,
-    steps: steps.map(([n, step]) => stepRecord(n, step, said)),
+    steps: steps.map((step) => stepRecord(step, said)),
     ...(openStep && { openStep }),
     children: beneath.flatMap((child) => (child === undefined ? [] : infoOf(cell, child, head))),
   };
@@ -69,52 +76,55 @@ async function inputOf(cell: SessionCell, { input, prompt }: RunRow): Promise<re
   return (await readBetween(cell, ...input)).map(({ message }) => message);
 }
 
-type Placed<T> = readonly [step: number, value: T];
+/** A step, where a number stands for a message of the conversation. */
+type ReadStep = Omit<StepRecord, "messages"> & { readonly messages: readonly (Message | number)[] };
 
 interface RunParts {
-  /** Finished steps; a number stands for a message of the conversation. */
-  readonly steps: readonly Placed<Omit<StepRow, "messages"> & { readonly messages: readonly (Message | number)[] }>[];
+  readonly steps: readonly ReadStep[];
   readonly openStep: OpenStep | undefined;
   readonly children: readonly number[];
   /** Spans that came with no step. */
-  readonly packs: readonly (readonly PackedSpan[])[];
+  readonly spans: readonly SpanData[];
 }
 
 async function readRunParts(cell: SessionCell, run: RunRow): Promise<RunParts> {
   const range = { from: `${numberKey(run.n)}.`, before: stepKeys.values(run.n) };
   const rows = await cell.context.driver.read(cell.lists.steps, range);
-  const parts = <T>(kind: string): (readonly [key: string, step: number, value: T])[] =>
+  const known = knownOf(cell, run);
+  const parts = <T>(kind: string): { key: string; step: number; value: T }[] =>
     rows.flatMap((row) => {
-      const start = row.key.indexOf(".") + 1;
-      const value = row.key[start] === kind ? parseRow<T>(cell, row) : undefined;
-      return value === undefined ? [] : [[row.key, keyNumber(row.key.slice(start + 1)), value] as const];
+      const key = row.key.slice(row.key.indexOf(".") + 1);
+      const value = key[0] === kind ? parseRow<T>(cell, row) : undefined;
+      return value === undefined ? [] : [{ key, step: keyNumber(key.slice(1)), value }];
     });
-  const written = [...parts<Message>("i"), ...parts<Message>("r")].map(([key, step, message]) => {
-    return { key, step, message: withKnown(message, run, step) };
+  const written = [...parts<PackedMessage>("i"), ...parts<PackedMessage>("r")].map(({ key, step, value }) => {
+    return { key, step, message: unpackMessage(value, known) };
   });
   const byKey = new Map(written.map(({ key, message }) => [key, message]));
-  const steps = parts<StepRow>("s").map(([, step, row]) => {
-    const messages = row.messages.flatMap((kept) => keptMessage(kept, { byKey, run, step }) ?? []);
-    return [step, { ...row, messages }] as const;
-  });
-  const finished = new Set(steps.map(([step]) => step));
+  const steps = parts<StepRow>("s").map(({ step, value }) => readStep(step, value, { byKey, known }));
+  const finished = new Set(steps.map(({ step }) => step));
   return {
     steps,
     openStep: openStepOf(written.filter(({ step }) => !finished.has(step))),
-    children: parts<number>("c").map(([, , n]) => n),
-    packs: parts<PackedSpan[]>("t").map(([, , spans]) => spans),
+    children: parts<number>("c").map(({ value }) => value),
+    spans: parts<PackedSpan[]>("t").flatMap(({ value }) => unpackSpans(value, known)),
   };
 }
 
-interface Keeping {
+interface Reading {
   readonly byKey: ReadonlyMap<string, Message>;
-  readonly run: RunRow;
-  readonly step: number;
+  readonly known: Known & SpanRun;
 }
 
-function keptMessage(kept: KeptMessage, { byKey, run, step }: Keeping): Message | number | undefined {
-  if (typeof kept === "string") return byKey.get(kept);
-  return typeof kept === "number" ? kept : withKnown(kept, run, step);
+function readStep(step: number, row: StepRow, { byKey, known }: Reading): ReadStep {
+  const [kept, usage, finishReason, startedAt, durationMs, spans, rest] = row;
+  const messages = kept.flatMap((message): (Message | number)[] => {
+    if (typeof message === "number") return [message];
+    const whole = typeof message === "string" ? byKey.get(message) : unpackMessage(message, known);
+    return whole === undefined ? [] : [whole];
+  });
+  const record = { step, messages, usage: unpackUsage(usage) as Usage, finishReason, startedAt, durationMs, ...rest };
+  return spans === 0 ? record : { ...record, spans: unpackSpans(spans, known) };
 }
 
 function openStepOf(written: readonly { readonly step: number; readonly message: Message }[]): OpenStep | undefined {
@@ -132,24 +142,23 @@ function parseRow<T>(cell: SessionCell, row: Row): T | undefined {
 
 // Messages that a step shares with the conversation, by position.
 async function saidBy(cell: SessionCell, steps: RunParts["steps"]): Promise<ReadonlyMap<number, Message>> {
-  const positions = steps.flatMap(([, step]) => step.messages.filter((message) => typeof message === "number"));
+  const positions = steps.flatMap((step) => step.messages.filter((message) => typeof message === "number"));
   if (positions.length === 0) return new Map();
   const placed = await readBetween(cell, Math.min(...positions), Math.max(...positions));
   return new Map(placed.map(({ position, message }) => [position, message]));
 }
 
-function stepRecord(step: number, row: RunParts["steps"][number][1], said: ReadonlyMap<number, Message>): StepRecord {
-  const { spans, ...rest } = row;
-  const messages = row.messages.flatMap((message) =>
+function stepRecord(step: ReadStep, said: ReadonlyMap<number, Message>): StepRecord {
+  const messages = step.messages.flatMap((message) =>
     typeof message === "number" ? (said.get(message) ?? []) : message,
   );
-  return { ...rest, step, messages, ...(spans && { spans: unpackSpans(spans) }) };
+  return { ...step, messages };
 }
 
 /** The tool messages of a run: what its steps with calls produced, the conversation left out. */
 export async function readToolTrace(cell: SessionCell, run: RunRow): Promise<readonly Message[]> {
   const { steps } = await readRunParts(cell, run);
-  return steps.flatMap(([, step]) => {
+  return steps.flatMap((step) => {
     const messages = step.messages.filter((message) => typeof message !== "number");
     return messages.some(({ role }) => role === "tool") ? messages : [];
   });
@@ -157,6 +166,6 @@ export async function readToolTrace(cell: SessionCell, run: RunRow): Promise<rea
 
 /** The spans that were kept with a run. */
 export async function readRunSpans(cell: SessionCell, run: RunRow): Promise<SpanData[]> {
-  const { steps, packs } = await readRunParts(cell, run);
-  return [...steps.map(([, step]) => step.spans ?? []), ...packs].flatMap(unpackSpans);
+  const { steps, spans } = await readRunParts(cell, run);
+  return [...steps.flatMap((step) => step.spans ?? []), ...spans];
 }

@@ -1,10 +1,12 @@
 // Run rows: a run and its steps as text. A message that also stands in the conversation is kept there once, and here as its position.
-import type { Message, MessageMetadata } from "../messages/message.ts";
+import type { Message } from "../messages/message.ts";
+import type { Usage } from "../tokens/usage.ts";
 import type { RunEnd, RunInfo, RunStart, StepRecord } from "./journal.ts";
 import { encode } from "./message-rows.ts";
+import { type Known, type PackedMessage, packMessage, packUsage, unpackUsage } from "./packed-message.ts";
+import { type PackedSpan, packSpans, type SpanRun, thousandths } from "./packed-span.ts";
 import { idKey, numberKey, stepKeys } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
-import { type PackedSpan, packSpans } from "./span-rows.ts";
 import type { Write } from "./store-driver.ts";
 
 /** A run as it is stored. `running` may be stale; see run-reader.ts. */
@@ -21,20 +23,19 @@ export interface RunRow extends Omit<RunInfo, "sessionId"> {
   readonly prompt?: readonly Message[];
 }
 
-/** A message, the position in the conversation where it stands, or the key of the row that has it already. */
-export type KeptMessage = Message | number | string;
+/** A message, the position in the conversation where it stands, or the end of the key of the row that has it already. */
+export type KeptMessage = PackedMessage | Message | number | string;
 
-/** A step as it is stored. */
-export interface StepRow extends Omit<StepRecord, "step" | "messages" | "values" | "spans"> {
-  readonly messages: readonly KeptMessage[];
-  readonly spans?: readonly PackedSpan[];
-}
-
-/** What a message of a run says of itself that its row says already. */
-type Known = Pick<MessageMetadata, "runId" | "agent" | "step">;
-
-// A row that begins with room for its end is rewritten where it is, and leaves no gap.
-const roomForEnd = 140;
+/** A step as it is stored: in this order, 0 for no spans, and last what few steps have. */
+export type StepRow = readonly [
+  messages: readonly KeptMessage[],
+  usage: unknown,
+  finishReason: string,
+  startedAt: string,
+  durationMs: number,
+  spans: readonly PackedSpan[] | 0,
+  rest?: Pick<StepRecord, "notes">,
+];
 
 /** Where a run is: its session, and its number there. */
 export type RunPlace = readonly [sessionId: string, n: number];
@@ -55,10 +56,56 @@ export function endedRow(row: RunRow, { status, reason, usage, endedAt, error, n
   return error === undefined ? ended : { ...ended, error };
 }
 
+/** A run as it is written: in this order, 0 for what is not there, and last what few runs have. */
+export type PackedRun = readonly [
+  runId: string,
+  agent: string,
+  status: RunRow["status"],
+  startedAt: string,
+  stamp: number,
+  input: RunRow["input"] | 0,
+  traceId: string | 0,
+  endedAt: string | 0,
+  reason: string | 0,
+  usage: unknown,
+  rest?: Partial<RunRow>,
+];
+
+// A row that begins with room for its end is rewritten where it is, and leaves no gap.
+const roomForEnd = 64;
+
 export function putRun(cell: SessionCell, row: RunRow): Write {
-  const text = encode(row);
-  const value = row.status === "running" ? text.padEnd(text.length + roomForEnd) : text;
-  return { list: cell.lists.runs, key: numberKey(row.n), value };
+  const { n, runId, agent, status, startedAt, stamp, input, traceId, endedAt, reason, usage, ...rest } = row;
+  const packed = [
+    runId,
+    agent,
+    status,
+    startedAt,
+    stamp,
+    input ?? 0,
+    traceId ?? 0,
+    endedAt ?? 0,
+    reason ?? 0,
+    packUsage(usage) ?? 0,
+  ];
+  const text = encode(isEmpty(rest) ? packed : [...packed, rest]);
+  const value = endedAt === undefined ? text.padEnd(text.length + roomForEnd) : text;
+  return { list: cell.lists.runs, key: numberKey(n), value };
+}
+
+function isEmpty(fields: object): boolean {
+  return Object.values(fields).every((value) => value === undefined);
+}
+
+/** The run of a row, by its number. */
+export function unpackRun(packed: PackedRun, n: number): RunRow {
+  const [runId, agent, status, startedAt, stamp, input, traceId, endedAt, reason, usage, rest] = packed;
+  const row = { n, runId, agent, status, startedAt, stamp, ...rest };
+  if (input !== 0) Object.assign(row, { input });
+  if (traceId !== 0) Object.assign(row, { traceId });
+  if (endedAt !== 0) Object.assign(row, { endedAt });
+  if (reason !== 0) Object.assign(row, { reason });
+  return usage === 0 ? row : { ...row, usage: unpackUsage(usage) as Usage };
 }
 
 /** The rows by which a new run is found: by its id, and by the trace its spans are in. */
@@ -74,51 +121,37 @@ export function indexRun({ id, context }: SessionCell, { runId, n, traceId }: Ru
 /** Messages that are written already, by object: the key of their row, or their position in the conversation. */
 export type Written = ReadonlyMap<Message, string | number>;
 
+/** What the row of a run says of its messages and spans. */
+export function knownOf(cell: SessionCell, { runId, agent, traceId }: RunRow): Known & SpanRun {
+  return { runId, agent, traceId, traceName: agent, groupId: cell.id };
+}
+
 /** The rows of a finished step: its messages and spans, and whole values apart. */
 export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, written: Written): Write[] {
-  const { step, messages, values, spans, ...rest } = record;
+  const { step, messages, values, spans, usage, finishReason, startedAt, durationMs, ...rest } = record;
   const list = cell.lists.steps;
-  const kept = messages.map((message) => written.get(message) ?? ownMessage(cell, run, step, message));
-  const row = { messages: kept, ...rest, ...(spans && { spans: packSpans(spans) }) };
-  const writes = [{ list, key: stepKeys.step(run.n, step), value: encode(row) }];
-  for (const [id, value] of Object.entries(values ?? {})) {
-    writes.push({ list, key: stepKeys.value(run.n, id), value: encode(value) });
+  const known = knownOf(cell, run);
+  const kept = messages.map((message) => shortKey(written.get(message)) ?? ownMessage(cell, message, known));
+  const packed = spans === undefined ? 0 : packSpans(spans, known);
+  const row = [kept, packUsage(usage), finishReason, startedAt, thousandths(durationMs), packed];
+  const value = encode(Object.keys(rest).length === 0 ? row : [...row, rest]);
+  const writes = [{ list, key: stepKeys.step(run.n, step), value }];
+  for (const [id, whole] of Object.entries(values ?? {})) {
+    writes.push({ list, key: stepKeys.value(run.n, id), value: encode(whole) });
   }
   return writes;
 }
 
+// All rows of a run begin with its number.
+function shortKey(place: string | number | undefined): string | number | undefined {
+  return typeof place === "string" ? place.slice(place.indexOf(".") + 1) : place;
+}
+
 /** The row of a message of a step that is under way. */
-export function putMessage(
-  cell: SessionCell,
-  run: RunRow,
-  step: number,
-  { key, message }: { key: string; message: Message },
-): Write {
-  return { list: cell.lists.steps, key, value: encode(ownMessage(cell, run, step, message)) };
+export function putMessage(cell: SessionCell, run: RunRow, { key, message }: { key: string; message: Message }): Write {
+  return { list: cell.lists.steps, key, value: encode(ownMessage(cell, message, knownOf(cell, run))) };
 }
 
-function ownMessage({ context: { redact } }: SessionCell, run: RunRow, step: number, message: Message): Message {
-  const kept = redact === undefined ? message : redact(message);
-  return withoutKnown(kept, { runId: run.runId, agent: run.agent, step });
-}
-
-function withoutKnown(message: Message, known: Known): Message {
-  const { metadata } = message;
-  if (
-    metadata === undefined ||
-    metadata.runId !== known.runId ||
-    metadata.agent !== known.agent ||
-    metadata.step !== known.step
-  )
-    return message;
-  const { runId: _, agent: __, step: ___, ...rest } = metadata;
-  return { ...message, metadata: { ...rest, run: true } };
-}
-
-/** A message as it was before `withoutKnown`. */
-export function withKnown(message: Message, { runId, agent }: Pick<RunRow, "runId" | "agent">, step: number): Message {
-  const { metadata } = message;
-  if (metadata?.run !== true) return message;
-  const { run: _, ...rest } = metadata;
-  return { ...message, metadata: { ...rest, runId, agent, step } };
+function ownMessage({ context: { redact } }: SessionCell, message: Message, known: Known): PackedMessage | Message {
+  return packMessage(redact === undefined ? message : redact(message), known);
 }

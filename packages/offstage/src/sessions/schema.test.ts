@@ -16,7 +16,7 @@ const put = (driver: StoreDriver, key: string, value: string) =>
 
 test("a store written by version 1 reads as it was written", async () => {
   const path = join(folder, "v1.db");
-  cpSync(new URL("../../test/stores/golden/v1.db", import.meta.url), path);
+  cpSync(new URL("../../test/stores/golden/v1.sqlite", import.meta.url), path);
   const store = sqliteStore({ path });
   expect(texts(await store.session("golden").getItems())).toEqual([
     "question 1",

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Message } from "../messages/message.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import { encode } from "./message-rows.ts";
+import { packMessage } from "./packed-message.ts";
 import { numberKey } from "./row-keys.ts";
 import { SessionConflictError } from "./session-errors.ts";
 import { hasOperation, newHead, parseHead, type SessionHead, withOperation } from "./session-head.ts";
@@ -171,8 +172,7 @@ export class SessionCell {
   }
 }
 
-/** The texts of messages as they will be stored. */
-export function textsOf(context: StoreContext, messages: readonly Message[]): string[] {
-  const { redact } = context;
-  return messages.map((message) => encode(redact === undefined ? message : redact(message)));
+/** The texts of a run's messages as they will be stored. */
+export function packedTexts({ redact }: StoreContext, messages: readonly Message[]): string[] {
+  return messages.map((message) => encode(packMessage(redact === undefined ? message : redact(message))));
 }

@@ -4,11 +4,13 @@ import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
 import type { RunEnd, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
 import { checkHeld, holdLease } from "./lease.ts";
+import { packSpans } from "./packed-span.ts";
 import { stepKeys } from "./row-keys.ts";
 import { findRuns, readRun, readRunRow, readToolTrace } from "./run-reader.ts";
 import {
   endedRow,
   indexRun,
+  knownOf,
   putMessage,
   putRun,
   putStep,
@@ -17,9 +19,8 @@ import {
   runRow,
   type Written,
 } from "./run-rows.ts";
-import { type Change, type SessionCell, textsOf } from "./session-cell.ts";
+import { type Change, packedTexts, type SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
-import { packSpans } from "./span-rows.ts";
 import type { Write, WriteLabel } from "./store-driver.ts";
 
 /** What a run has to begin with. */
@@ -58,7 +59,7 @@ export function storedRun(options: StoredRunOptions): RunLog {
     recorded: { key: string; message: Message },
   ): Promise<void> => {
     if (finished.has(step) || keys.has(recorded.key)) return;
-    await write(label, [putMessage(cell, row, step, recorded)]);
+    await write(label, [putMessage(cell, row, recorded)]);
     keys.add(recorded.key);
     open.set(recorded.message, recorded.key);
   };
@@ -144,7 +145,7 @@ interface Ending extends StoredRunOptions {
 function endRun(ending: Ending, head: SessionHead): Change<void> {
   const { cell, fence, end } = ending;
   checkHeld(cell, head, fence);
-  const appended = textsOf(cell.context, end.answer);
+  const appended = packedTexts(cell.context, end.answer);
   const said = end.answer.map((message, index) => [message, head.next + index] as const);
   const counts = { next: head.next + appended.length, count: head.count + appended.length, lease: undefined };
   const change = touched(cell, head, counts);
@@ -162,7 +163,7 @@ function endWrites({ cell, row, fence, end, lastStep, written }: Ending): Write[
   if (lastStep === undefined) {
     if (end.spans === undefined) return [ended];
     const key = stepKeys.spans(row.n, fence);
-    return [ended, { list: cell.lists.steps, key, value: JSON.stringify(packSpans(end.spans)) }];
+    return [ended, { list: cell.lists.steps, key, value: JSON.stringify(packSpans(end.spans, knownOf(cell, row))) }];
   }
   const record = end.spans === undefined ? lastStep : { ...lastStep, spans: [...(lastStep.spans ?? []), ...end.spans] };
   return [ended, ...putStep(cell, row, record, written)];

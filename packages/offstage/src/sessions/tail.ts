@@ -1,5 +1,6 @@
 // Tail: the latest messages of a session as this process last wrote or read them, so that the next run need not read them again.
 import type { Message } from "../messages/message.ts";
+import { textToMessage } from "./message-rows.ts";
 import { deepFreeze } from "./plain-json.ts";
 
 const mostMessages = 256;
@@ -23,7 +24,7 @@ export function tailOf(texts: readonly string[], isWhole: boolean): Tail {
 
 /** The window with further messages; past its bounds the older half is let go. */
 export function extendTail(tail: Tail, texts: readonly string[]): Tail {
-  const messages = tail.messages.concat(texts.map((text) => deepFreeze(JSON.parse(text) as Message)));
+  const messages = tail.messages.concat(texts.map((text) => deepFreeze(textToMessage(text))));
   const size = texts.reduce((sum, text) => sum + text.length, tail.size);
   if (messages.length <= mostMessages && size <= mostCharacters) return { messages, isWhole: tail.isWhole, size };
   const kept = messages.slice(messages.length >> 1);

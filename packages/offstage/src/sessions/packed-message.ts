@@ -1,0 +1,137 @@
+// Packed messages: what an agent writes, without the names of its fields and what its run says already. Anything else stays as it is.
+import type { Message } from "../messages/message.ts";
+
+/** What the place of a message says of it. */
+export interface Known {
+  readonly runId?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly traceId?: string | undefined;
+}
+
+type Fields = Record<string, unknown>;
+
+/** Role, content and metadata (0 for none); then the calls of an assistant message, or call id and name of a result. */
+export type PackedMessage = readonly [role: string, content: unknown, metadata: unknown, ...rest: unknown[]];
+
+const roles = { s: "system", u: "user", a: "assistant", t: "tool" } as const;
+const letters: Readonly<Record<string, string>> = { system: "s", user: "u", assistant: "a", tool: "t" };
+
+/** The message in short, or as it is where it has a form of its own. */
+export function packMessage(message: Message, known: Known = {}): PackedMessage | Message {
+  const { role, content, metadata, ...rest } = message as unknown as Fields;
+  const letter = letters[String(role)];
+  const packed = metadata === undefined ? 0 : packMetadata(metadata as Fields, known);
+  const tail = packRest(letter, rest);
+  if (letter === undefined || content === undefined || packed === undefined || tail === undefined) return message;
+  return [letter, content, packed, ...tail];
+}
+
+/** The message that was packed, with its fields in the order agents write them. */
+export function unpackMessage(packed: PackedMessage | Message, known: Known = {}): Message {
+  if (!Array.isArray(packed)) return packed as Message;
+  const [letter, content, metadata, ...rest] = packed as unknown as PackedMessage;
+  const role = roles[letter as keyof typeof roles];
+  const message: Fields = role === "tool" ? { role, ...unpackResult(rest), content } : { role, content };
+  if (role === "assistant" && rest[0] !== undefined)
+    message.tool_calls = (rest[0] as [string, string, string][]).map(unpackCall);
+  if (metadata !== 0) message.metadata = unpackMetadata(metadata as unknown[], known);
+  return message as unknown as Message;
+}
+
+function packRest(letter: string | undefined, rest: Fields): unknown[] | undefined {
+  const count = Object.keys(rest).length;
+  if (letter === "t") return packResult(rest, count);
+  if (count === 0) return [];
+  const calls = rest.tool_calls;
+  if (letter !== "a" || count !== 1 || !Array.isArray(calls) || !calls.every(isPlainCall)) return undefined;
+  return [calls.map(({ id, function: { name, arguments: text } }) => [id, name, text])];
+}
+
+function packResult({ tool_call_id: id, name }: Fields, count: number): unknown[] | undefined {
+  if (typeof id !== "string") return undefined;
+  if (count === 1) return [id];
+  return count === 2 && typeof name === "string" ? [id, name] : undefined;
+}
+
+function unpackResult([id, name]: readonly unknown[]): Fields {
+  return name === undefined ? { tool_call_id: id } : { tool_call_id: id, name };
+}
+
+function isPlainCall(call: unknown): boolean {
+  const { id, type, function: called, ...more } = (call ?? {}) as Fields;
+  const { name, arguments: text, ...others } = (called ?? {}) as Fields;
+  const isComplete = [id, name, text].every((part) => typeof part === "string") && type === "function";
+  return isComplete && Object.keys(more).length === 0 && Object.keys(others).length === 0;
+}
+
+function unpackCall([id, name, text]: readonly [string, string, string]): object {
+  return { id, type: "function", function: { name, arguments: text } };
+}
+
+// In this order; 0 stands for a field that is not there, 1 for what the place says.
+function packMetadata(metadata: Fields, known: Known): unknown[] | undefined {
+  const { id, createdAt, runId, step, agent, traceId, spanId, usage, ...rest } = metadata;
+  if (![id, createdAt, runId, agent, traceId, spanId].every(isTextOrAbsent)) return undefined;
+  if ((step !== undefined && !isCount(step)) || (id as string | undefined)?.startsWith(".")) return undefined;
+  if (usage === 0 || Array.isArray(usage)) return undefined;
+  const packed = [
+    shortId(id as string | undefined, runId as string | undefined),
+    createdAt ?? 0,
+    sameOr(runId, known.runId),
+    step ?? 0,
+    sameOr(agent, known.agent),
+    sameOr(traceId, known.traceId),
+    spanId ?? 0,
+    usage === undefined ? 0 : packUsage(usage),
+  ];
+  if (Object.keys(rest).length > 0) packed.push(rest);
+  else while (packed.at(-1) === 0) packed.pop();
+  return packed;
+}
+
+function unpackMetadata(packed: readonly unknown[], known: Known): Fields {
+  const [id = 0, createdAt = 0, run = 0, step = 0, agent = 0, trace = 0, spanId = 0, usage = 0, rest] = packed;
+  const runId = run === 1 ? known.runId : run;
+  const metadata: Fields = {};
+  if (id !== 0) metadata.id = String(id).startsWith(".") ? `${runId}${id}` : id;
+  if (createdAt !== 0) metadata.createdAt = createdAt;
+  if (run !== 0) metadata.runId = runId;
+  if (step !== 0) metadata.step = step;
+  if (agent !== 0) metadata.agent = agent === 1 ? known.agent : agent;
+  if (trace !== 0) metadata.traceId = trace === 1 ? known.traceId : trace;
+  if (spanId !== 0) metadata.spanId = spanId;
+  if (usage !== 0) metadata.usage = unpackUsage(usage);
+  return Object.assign(metadata, rest);
+}
+
+function isTextOrAbsent(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === "number" && value !== 0;
+}
+
+function shortId(id: string | undefined, runId: string | undefined): string | 0 {
+  if (id === undefined) return 0;
+  return runId !== undefined && id.startsWith(`${runId}.`) ? id.slice(runId.length) : id;
+}
+
+function sameOr(value: unknown, known: string | undefined): unknown {
+  if (value === undefined) return 0;
+  return value === known ? 1 : value;
+}
+
+/** Three counts as a list, where there are no others. */
+export function packUsage(usage: unknown): unknown {
+  if (usage === undefined) return undefined;
+  const { inputTokens, outputTokens, totalTokens, ...rest } = (usage ?? {}) as Fields;
+  const counts = [inputTokens, outputTokens, totalTokens];
+  return counts.every((count) => typeof count === "number") && Object.keys(rest).length === 0 ? counts : usage;
+}
+
+export function unpackUsage(packed: unknown): unknown {
+  if (!Array.isArray(packed)) return packed;
+  const [inputTokens, outputTokens, totalTokens] = packed as number[];
+  return { inputTokens, outputTokens, totalTokens };
+}

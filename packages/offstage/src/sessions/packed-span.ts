@@ -1,0 +1,131 @@
+// Packed spans: spans of one write, each as what differs from its run and from the span before it.
+import type { JsonObject } from "../messages/json.ts";
+import type { SpanData } from "../tracing/span-data.ts";
+import { packUsage, unpackUsage } from "./packed-message.ts";
+
+/** What the run says of its spans. */
+export interface SpanRun {
+  readonly runId?: string | undefined;
+  readonly traceId?: string | undefined;
+  readonly traceName?: string | undefined;
+  readonly groupId?: string | undefined;
+}
+
+/** 0 stands for no parent, for "ok", and for no metadata; a number n for the parent is the nth span of the same write. */
+export type PackedSpan = readonly [
+  spanId: string,
+  parent: string | number,
+  name: string,
+  kind: string,
+  status: string | 0,
+  /** Milliseconds after the start of the span before it. */
+  start: number,
+  duration: number | null,
+  metadata?: JsonObject | 0,
+  changes?: SpanChanges,
+];
+
+/** What differs from the span before it; null where that had one and this has none. */
+interface SpanChanges {
+  traceId?: string;
+  traceName?: string | null;
+  groupId?: string | null;
+  content?: JsonObject;
+  /** Metadata that cannot be shortened. */
+  metadata?: JsonObject;
+}
+
+// Stands for the run's id at the start of a text.
+const runMark = "\u0001";
+
+export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): PackedSpan[] {
+  const places = new Map(spans.map(({ spanId }, index) => [spanId, index + 1]));
+  let before: SpanRun = run;
+  let time = 0;
+  return spans.map((span) => {
+    const { spanId, parentSpanId, name, kind, status, startTime, endTime } = span;
+    const start = thousandths(startTime - time);
+    const duration = endTime === undefined ? null : thousandths(endTime - startTime);
+    const parent = parentSpanId === undefined ? 0 : (places.get(parentSpanId) ?? parentSpanId);
+    const metadata = packMetadata(span.metadata, run.runId);
+    const changes = changesOf(span, before, metadata === undefined);
+    before = span;
+    time = thousandths(time + start);
+    const packed = [spanId, parent, name, kind, status === "ok" ? 0 : status, start, duration] as const;
+    if (changes !== undefined) return [...packed, metadata ?? 0, changes];
+    return metadata === 0 || metadata === undefined ? packed : [...packed, metadata];
+  });
+}
+
+/** The spans of one `packSpans`. */
+export function unpackSpans(packed: readonly PackedSpan[], run: SpanRun = {}): SpanData[] {
+  let { traceId = "", traceName, groupId } = run;
+  let time = 0;
+  return packed.map(([spanId, parent, name, kind, status, start, duration, metadata = 0, changes = {}]) => {
+    time = thousandths(time + start);
+    traceId = changes.traceId ?? traceId;
+    traceName = changes.traceName === undefined ? traceName : (changes.traceName ?? undefined);
+    groupId = changes.groupId === undefined ? groupId : (changes.groupId ?? undefined);
+    const parentSpanId = typeof parent === "number" ? packed[parent - 1]?.[0] : parent;
+    const end = duration === null ? undefined : { endTime: thousandths(time + duration), duration };
+    return {
+      traceId,
+      spanId,
+      ...(parentSpanId !== undefined && { parentSpanId }),
+      ...(traceName !== undefined && { traceName }),
+      ...(groupId !== undefined && { groupId }),
+      name,
+      kind,
+      startTime: time,
+      ...end,
+      status: status === 0 ? "ok" : (status as SpanData["status"]),
+      metadata: changes.metadata ?? unpackMetadata(metadata, run.runId),
+      ...(changes.content && { content: changes.content }),
+    };
+  });
+}
+
+function changesOf(span: SpanData, before: SpanRun, isWhole: boolean): SpanChanges | undefined {
+  const { traceId, traceName, groupId, content, metadata } = span;
+  const isSame = traceId === before.traceId && traceName === before.traceName && groupId === before.groupId;
+  if (isSame && content === undefined && !isWhole) return undefined;
+  const changes: SpanChanges = {};
+  if (traceId !== before.traceId) changes.traceId = traceId;
+  if (traceName !== before.traceName) changes.traceName = traceName ?? null;
+  if (groupId !== before.groupId) changes.groupId = groupId ?? null;
+  if (content !== undefined) changes.content = content;
+  if (isWhole) changes.metadata = metadata;
+  return changes;
+}
+
+// 0 for none; undefined where a value already looks like something shortened.
+function packMetadata(metadata: JsonObject, runId: string | undefined): JsonObject | 0 | undefined {
+  const packed: Record<string, unknown> = {};
+  let count = 0;
+  for (const [key, value] of Object.entries(metadata)) {
+    if (key === "__proto__" || (typeof value === "string" && value.startsWith(runMark))) return undefined;
+    if (key === "usage" && Array.isArray(value)) return undefined;
+    packed[key] = key === "usage" ? packUsage(value) : shortText(value, runId);
+    count++;
+  }
+  return count === 0 ? 0 : (packed as JsonObject);
+}
+
+function unpackMetadata(packed: JsonObject | 0, runId: string | undefined): JsonObject {
+  if (packed === 0) return {};
+  const entries = Object.entries(packed).map(([key, value]) => {
+    if (key === "usage") return [key, unpackUsage(value)];
+    return [key, typeof value === "string" && value.startsWith(runMark) ? `${runId}${value.slice(1)}` : value];
+  });
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+function shortText(value: unknown, runId: string | undefined): unknown {
+  if (runId === undefined || typeof value !== "string" || !value.startsWith(runId)) return value;
+  return runMark + value.slice(runId.length);
+}
+
+// Clocks tell microseconds; digits beyond are noise of the arithmetic.
+export function thousandths(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
