@@ -1,5 +1,5 @@
 // Readers: what a query reads off a message, whatever the message looks like. They never throw; checking is codec's.
-import { isObject } from "../messages/json.ts";
+import { isObject, parseJson } from "../messages/json.ts";
 import type { Message, MessageMetadata, ToolCall } from "../messages/message.ts";
 
 type Loose = { readonly [key: string]: unknown } | null | undefined;
@@ -52,6 +52,13 @@ export function callsOf(message: Message): readonly ToolCall[] {
 export function nameOfCall(call: ToolCall): string {
   const name = (call.function as unknown as Loose)?.name;
   return typeof name === "string" && name !== "" ? name : "unknown";
+}
+
+/** The arguments of a call for readers: indented JSON, or the text itself where it is none. */
+export function shownArguments(call: ToolCall): { readonly text: string; readonly isJson: boolean } {
+  const given = (call.function as unknown as Loose)?.arguments ?? "";
+  const value = typeof given === "string" ? parseJson(given) : given;
+  return value === undefined ? { text: String(given), isJson: false } : { text: jsonText(value, 2), isJson: true };
 }
 
 /** The name that a tool result itself carries, if any. */

@@ -1,10 +1,8 @@
 // The html format: one page that needs nothing else. No script runs in it; all that was said is escaped text.
-
 import { inertText } from "../../messages/inert.ts";
-import { parseJson } from "../../messages/json.ts";
 import type { ToolCall } from "../../messages/message.ts";
 import { cutText, type ExportView, toolCallIdsOf } from "../export-view.ts";
-import { callsOf, contentOf, isErrorOf, jsonText, linkOf, nameOfCall, roleOf } from "../readers.ts";
+import { callsOf, contentOf, isErrorOf, linkOf, nameOfCall, roleOf, shownArguments } from "../readers.ts";
 
 const style = `
 :root { color-scheme: light dark; --page: #f6f6f4; --card: #fff; --ink: #1d1d1b; --faint: #6b6b66; --line: #deded8;
@@ -64,11 +62,8 @@ function head(view: ExportView, place: number, role: string): string {
 }
 
 function renderCall(view: ExportView, call: ToolCall): string {
-  const given: unknown = (call.function as { arguments?: unknown } | undefined)?.arguments ?? "";
-  const value = typeof given === "string" ? parseJson(given) : given;
-  const text = value === undefined ? String(given) : jsonText(value, 2);
   const title = `calls <code>${escaped(nameOfCall(call))}</code> <code>${escaped(linkOf(call))}</code>`;
-  return `<details open><summary>${title}</summary>${textBlock(view, text)}</details>\n`;
+  return `<details open><summary>${title}</summary>${textBlock(view, shownArguments(call).text)}</details>\n`;
 }
 
 function textBlock(view: ExportView, text: string): string {

@@ -1,8 +1,7 @@
 // The markdown format: a readable report. All that was said stands in code blocks, so it cannot pass for the report.
-import { parseJson } from "../../messages/json.ts";
 import type { Message, ToolCall, ToolMessage } from "../../messages/message.ts";
 import { cutText, type ExportView } from "../export-view.ts";
-import { callsOf, contentOf, isErrorOf, jsonText, linkOf, nameOfCall, roleOf } from "../readers.ts";
+import { callsOf, contentOf, isErrorOf, linkOf, nameOfCall, roleOf, shownArguments } from "../readers.ts";
 
 const headings = new Map([
   ["user", "User"],
@@ -82,10 +81,8 @@ function renderCall(view: ExportView, call: ToolCall, place: number | undefined)
 }
 
 function argumentsBlock(view: ExportView, call: ToolCall): string {
-  const given: unknown = (call.function as { arguments?: unknown } | undefined)?.arguments ?? "";
-  const value = typeof given === "string" ? parseJson(given) : given;
-  const text = value === undefined ? String(given) : jsonText(value, 2);
-  return codeBlock(cutText(text, view.options.maxContentLength), value === undefined ? "text" : "json");
+  const { text, isJson } = shownArguments(call);
+  return codeBlock(cutText(text, view.options.maxContentLength), isJson ? "json" : "text");
 }
 
 /** A fenced block whose fence is longer than any run of backticks in the text. */
