@@ -1,0 +1,120 @@
+// Approvals inside subagents: what waits below makes the run above wait, and is decided there.
+import { describe, expect } from "vitest";
+import { Agent, AgentState } from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { paying, payingAgent, payingFamily, payTo } from "./approval-cast.ts";
+import { bothWays } from "./both-ways.ts";
+import { calls, glance } from "./cast.ts";
+import { onSessions, onStores } from "./session-kinds.ts";
+
+describe("a call two levels down", () => {
+  onSessions("waits in the result of the run at the top, and is approved there by id", async ({ play, session }) => {
+    const { agent, paid, inner, model } = payingFamily("ann", "bob");
+    const { runId, approvals, outcome } = await play(agent, "Pay", { session });
+    expect(outcome.status).toBe("waiting");
+    expect(approvals.map(({ agent: name, toolCallId }) => `${name} ${toolCallId}`)).toEqual(["inner ann", "inner bob"]);
+    const resumed = await agent.resume(runId, {
+      session,
+      approve: ["ann"],
+      reject: [{ toolCallId: "bob", reason: "No." }],
+    });
+    expect(resumed).toMatchObject({ output: "All paid.", outcome: { status: "completed" } });
+    expect(paid).toEqual(["ann"]);
+    expect(glance(inner.requests[1]?.messages ?? []).slice(-2)).toEqual([
+      "tool: paid ann",
+      expect.stringMatching(/rejected.*No\./),
+    ]);
+    expect(glance(model.requests[1]?.messages ?? []).at(-1)).toBe("tool: [Subagent: middle] Inner paid.");
+    expect(glance(await session.getItems())).toEqual(["user: Pay", "assistant: All paid."]);
+    expect(resumed.usage.totalTokens).toBe(6 * 15);
+  });
+
+  bothWays("is approved by the state of the run at the top, through JSON", async ({ play }) => {
+    const { agent, paid } = payingFamily("ann");
+    const { state, approvals } = await play(agent, "Pay");
+    const restored = AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+    const resumed = await agent.resume(restored, { approve: approvals });
+    expect(resumed.output).toBe("All paid.");
+    expect(resumed.usage.totalTokens).toBe(6 * 15);
+    expect(paid).toEqual(["ann"]);
+  });
+
+  onSessions("goes on waiting while nothing is decided of it", async ({ play, session }) => {
+    const { agent, paid, inner } = payingFamily("ann", "bob");
+    const { runId } = await play(agent, "Pay", { session });
+    const first = await agent.resume(runId, { session, approve: ["bob"] });
+    expect(first.approvals.map(({ toolCallId }) => toolCallId)).toEqual(["ann"]);
+    const idle = await agent.resume(runId, { session });
+    expect(idle.approvals.map(({ toolCallId }) => toolCallId)).toEqual(["ann"]);
+    expect(paid).toEqual(["bob"]);
+    expect((await agent.resume(runId, { session, approve: ["ann"] })).output).toBe("All paid.");
+    expect(paid).toEqual(["bob", "ann"]);
+    expect(inner.callCount).toBe(2);
+  });
+
+  onStores("has runs of its own that wait with it and end with it", async ({ play, session, store }) => {
+    const { agent } = payingFamily("ann");
+    const { runId } = await play(agent, "Pay", { session });
+    const statuses = async (id: string): Promise<string[]> => {
+      const run = await store.runs.get(id);
+      const below = await Promise.all((run?.children ?? []).map((child) => statuses(child.runId)));
+      return [`${run?.agent} ${run?.status}`, ...below.flat()];
+    };
+    expect(await statuses(runId)).toEqual(["outer waiting", "middle waiting", "inner waiting"]);
+    expect(await store.runs.list({ status: "waiting" })).toHaveLength(1);
+    await agent.resume(runId, { store, approve: ["ann"] });
+    expect(await statuses(runId)).toEqual(["outer completed", "middle completed", "inner completed"]);
+  });
+
+  onSessions("cannot be approved by a slip", async ({ play, session }) => {
+    const { agent, paid } = payingFamily("ann");
+    const { runId } = await play(agent, "Pay", { session });
+    const slip = agent.resume(runId, { session, approve: ["to-inner"] });
+    await expect(slip).rejects.toMatchObject({ code: "invalid-argument" });
+    expect(paid).toEqual([]);
+    expect(await session.runs()).toMatchObject([{ status: "waiting" }]);
+  });
+});
+
+describe("several subagents at once", () => {
+  function two() {
+    const [left, right] = ["left", "right"].map((name) =>
+      payingAgent([calls(payTo("ann")), `${name} paid.`], { name }),
+    );
+    const ask = (name: string) => ({ name, input: { prompt: "Pay Ann" } });
+    const model = scriptedModel([calls(ask("left"), payTo("bob"), ask("right")), "Done."]);
+    const tools = [left, right].flatMap((each) => each?.agent.asTool() ?? []);
+
+    return { left, right, model, tools };
+  }
+
+  onSessions(
+    "wait together, and each gets its own decision though their call ids are the same",
+    async ({ play, session }) => {
+      const { left, right, model, tools } = two();
+      const { paid, pay } = paying();
+      const agent = new Agent({ name: "outer", model, tools: [...tools, pay] });
+      const { runId, approvals } = await play(agent, "Pay", { session });
+      expect(approvals.map(({ agent: name, toolCallId }) => `${name} ${toolCallId}`)).toEqual([
+        "left ann",
+        "outer bob",
+        "right ann",
+      ]);
+      await expect(agent.resume(runId, { session, approve: ["ann"] })).rejects.toMatchObject({
+        code: "invalid-argument",
+      });
+      const [first, second, third] = approvals;
+      if (first === undefined || second === undefined || third === undefined) throw new Error("three wait");
+      const partly = await agent.resume(runId, { session, approve: [third], reject: [second] });
+      expect(partly.approvals.map(({ agent: name }) => name)).toEqual(["left"]);
+      const whole = await agent.resume(runId, { session, approve: [first] });
+      expect(whole.output).toBe("Done.");
+      expect([left?.paid, right?.paid, paid]).toEqual([["ann"], ["ann"], []]);
+      expect(glance(model.requests[1]?.messages ?? []).slice(-3)).toEqual([
+        "tool: [Subagent: left] left paid.",
+        expect.stringContaining("rejected"),
+        "tool: [Subagent: right] right paid.",
+      ]);
+    },
+  );
+});

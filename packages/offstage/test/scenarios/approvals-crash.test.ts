@@ -1,0 +1,104 @@
+// Approved calls and failures: what was approved runs once at most, and nothing that finished runs again.
+import { describe, expect } from "vitest";
+import { Agent, memoryStore, type Store, sqliteStore, tool } from "../../src/index.ts";
+import { type CrashPoint, crashingStore, scriptedModel } from "../../src/testing/index.ts";
+import { payingAgent, payingFamily, payTo } from "./approval-cast.ts";
+import { bothWays, type Scene } from "./both-ways.ts";
+import { calls, echo, echoing, glance } from "./cast.ts";
+import { onSessions } from "./session-kinds.ts";
+
+const crash = new Error("the store broke");
+
+function onCrashingStores(
+  claim: string,
+  point: Omit<CrashPoint, "action">,
+  act: (scene: Scene, store: Store) => Promise<void>,
+) {
+  for (const [kind, open] of Object.entries({ "memory store": memoryStore, SQLite: sqliteInMemory })) {
+    bothWays(`${claim}, ${kind}`, async (scene) => {
+      await using store = crashingStore(open(), { ...point, action: crash });
+      await act(scene, store);
+      expect(await store.verify()).toEqual([]);
+    });
+  }
+}
+
+const sqliteInMemory = () => sqliteStore({ path: ":memory:" });
+
+describe("an approved call whose result was lost", () => {
+  const lost = { at: "tool.result", when: "before" } as const;
+
+  onCrashingStores("does not wait again and does not run again", lost, async ({ play }, store) => {
+    const { agent, paid, model } = payingAgent([calls(payTo("ann")), "It may be paid."]);
+    const { runId } = await play(agent, "Pay Ann", { session: store.session("s") });
+    await expect(agent.resume(runId, { store, approve: ["ann"] })).rejects.toThrow("the store broke");
+    expect(paid).toEqual(["ann"]);
+    const resumed = await agent.resume(runId, { store });
+    expect(resumed.output).toBe("It may be paid.");
+    expect(glance(model.requests[1]?.messages ?? []).at(-1)).toMatch(/"pay" was interrupted.*unknown/);
+    expect(paid).toEqual(["ann"]);
+  });
+
+  onCrashingStores("two levels down neither", lost, async ({ play }, store) => {
+    const { agent, paid } = payingFamily("ann");
+    const { runId } = await play(agent, "Pay", { session: store.session("s") });
+    await agent.resume(runId, { store, approve: ["ann"] }).catch(() => undefined);
+    const { status } = (await store.runs.get(runId)) ?? {};
+    if (status !== "completed") await agent.resume(runId, { store });
+    expect((await store.runs.get(runId))?.status).toBe("completed");
+    expect(paid).toEqual(["ann"]);
+  });
+
+  onCrashingStores("runs again where its tool is idempotent", lost, async ({ play }, store) => {
+    const set: string[] = [];
+    const put = tool({ name: "put", needsApproval: true, idempotent: true, execute: () => void set.push("put") });
+    const agent = new Agent({ model: scriptedModel([calls({ name: "put", id: "p" }), "Put."]), tools: [put] });
+    const { runId } = await play(agent, "Put", { session: store.session("s") });
+    await expect(agent.resume(runId, { store, approve: ["p"] })).rejects.toThrow();
+    expect((await agent.resume(runId, { store })).output).toBe("Put.");
+    expect(set).toHaveLength(2);
+  });
+});
+
+describe("a state", () => {
+  const oneLost = { at: "tool.result", when: "before", nth: 2 } as const;
+
+  onCrashingStores(
+    "from before a step that was cut off does not run the step again",
+    oneLost,
+    async ({ fail }, store) => {
+      const done: string[] = [];
+      const note = tool({
+        name: "note",
+        input: { type: "object", properties: { what: { type: "string" } } },
+        execute: (input) => void done.push((input as { what: string }).what),
+      });
+      const noting = (what: string) => ({ name: "note", id: what, input: { what } });
+      const model = scriptedModel([calls(noting("a"), noting("b")), "Noted."]);
+      const agent = new Agent({ model, tools: [note], maxParallelTools: 1 });
+      const { result } = await fail(agent, "Go", { session: store.session("s") });
+      expect(done).toEqual(["a", "b"]);
+      expect((await agent.resume(result.state, { store })).output).toBe("Noted.");
+      expect(done).toEqual(["a", "b"]);
+    },
+  );
+
+  const stepLost = { at: "step.commit", when: "before" } as const;
+  onCrashingStores("with a step that was not stored brings it along", stepLost, async ({ fail }, store) => {
+    const agent = new Agent({ model: scriptedModel([calls(echoing("a")), "It said a."]), tools: [echo] });
+    const { result } = await fail(agent, "Go", { session: store.session("s") });
+    expect(result.steps).toHaveLength(1);
+    await agent.resume(result.state, { store });
+    expect((await store.runs.get(result.runId))?.steps).toHaveLength(2);
+  });
+});
+
+onSessions("a resumed run is shown the tools of earlier turns as it was at first", async ({ play, fail, session }) => {
+  const model = scriptedModel([calls(echoing("a")), "One.", new Error("down"), "Two."]);
+  const agent = new Agent({ model, tools: [echo], toolHistory: "full" });
+  await play(agent, "1", { session });
+  const { result } = await fail(agent, "2", { session });
+  await agent.resume(result.runId, { session });
+  const [before, after] = [model.requests[2], model.requests[3]].map((each) => JSON.stringify(each?.options.prompt));
+  expect(after).toBe(before);
+});

@@ -1,0 +1,192 @@
+// Approvals: a call that needs somebody's word waits for it, runs once when it has it, and never without.
+import { describe, expect, test } from "vitest";
+import { Agent, AgentState, type Message } from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { paying, payingAgent, payTo } from "./approval-cast.ts";
+import { bothWays } from "./both-ways.ts";
+import { calls, echoing, glance } from "./cast.ts";
+import { onSessions } from "./session-kinds.ts";
+
+const contentOf = (messages: readonly Message[] = [], id = "") =>
+  String(messages.find((message) => message.role === "tool" && message.tool_call_id === id)?.content);
+
+describe("a tool that needs approval", () => {
+  onSessions("makes the run wait, with what waits in the result", async ({ play, session }) => {
+    const { agent, paid, model } = payingAgent([calls(payTo("ann"), echoing("a", "e"))]);
+    const { outcome, approvals, runId, state } = await play(agent, "Pay Ann", { session });
+    expect(outcome).toMatchObject({ status: "waiting", reason: "approval" });
+    expect(approvals).toEqual([{ toolCallId: "ann", toolName: "pay", input: { to: "ann" }, agent: "payer", runId }]);
+    expect(paid).toEqual([]);
+    expect(model.callCount).toBe(1);
+    expect(state.status).toBe("waiting");
+    expect(glance(await session.getItems())).toEqual(["user: Pay Ann"]);
+    expect(await session.runs()).toMatchObject([{ runId, status: "waiting", reason: "approval" }]);
+  });
+
+  onSessions("runs once when it is approved by run id, and the run goes on", async ({ play, session }) => {
+    const { agent, paid, model } = payingAgent([calls(payTo("ann"), echoing("a", "e")), "Paid Ann."]);
+    const { runId } = await play(agent, "Pay Ann", { session });
+    const resumed = await agent.resume(runId, { session, approve: ["ann"] });
+    expect(resumed).toMatchObject({ output: "Paid Ann.", runId, approvals: [], outcome: { status: "completed" } });
+    expect(paid).toEqual(["ann"]);
+    expect(glance(model.requests[1]?.messages ?? [])).toEqual([
+      "user: Pay Ann",
+      "assistant: [pay echo]",
+      "tool: paid ann",
+      "tool: echo a",
+    ]);
+    expect(glance(await session.getItems())).toEqual(["user: Pay Ann", "assistant: Paid Ann."]);
+    expect(resumed.usage.totalTokens).toBe(30);
+    await expect(agent.resume(runId, { session, approve: ["ann"] })).rejects.toMatchObject({
+      code: "run-not-resumable",
+    });
+    expect(paid).toEqual(["ann"]);
+  });
+
+  for (const separateToolTrace of [true, false]) {
+    bothWays(
+      `is approved by state, through JSON, ${separateToolTrace ? "separated" : "together"}`,
+      async ({ play }) => {
+        const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid Ann."], { separateToolTrace });
+        const { state } = await play(agent, "Pay Ann");
+        const restored = AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+        const resumed = await agent.resume(restored, { approve: ["ann"] });
+        expect(resumed.output).toBe("Paid Ann.");
+        expect(resumed.state.messages.length).toBe(separateToolTrace ? 2 : 4);
+        expect(paid).toEqual(["ann"]);
+        await expect(agent.resume(resumed.state, { approve: ["ann"] })).rejects.toMatchObject({
+          code: "run-not-resumable",
+        });
+      },
+    );
+  }
+
+  onSessions("is not run when it is rejected, and the model is told why", async ({ play, session }) => {
+    const { agent, paid, model } = payingAgent([calls(payTo("ann"), payTo("bob")), "Only Bob."]);
+    const { runId } = await play(agent, "Pay both", { session });
+    const reject = [{ toolCallId: "ann", reason: "She was paid last week." }];
+    const { output } = await agent.resume(runId, { session, approve: ["bob"], reject });
+    expect(output).toBe("Only Bob.");
+    expect(paid).toEqual(["bob"]);
+    const sent = model.requests[1]?.messages;
+    expect(contentOf(sent, "ann")).toMatch(/rejected by the user and not run.*She was paid last week\./);
+    expect(contentOf(sent, "bob")).toBe("paid bob");
+  });
+
+  onSessions("goes on waiting while nothing is decided of it", async ({ play, session }) => {
+    const { agent, paid, model } = payingAgent([calls(payTo("ann"), payTo("bob")), "Both."]);
+    const { runId } = await play(agent, "Pay both", { session });
+    const first = await agent.resume(runId, { session, approve: ["bob"] });
+    expect(first.outcome.status).toBe("waiting");
+    expect(first.approvals.map(({ toolCallId }) => toolCallId)).toEqual(["ann"]);
+    expect((await agent.resume(runId, { session })).outcome.status).toBe("waiting");
+    expect(paid).toEqual(["bob"]);
+    const second = await agent.resume(runId, { session, approve: first.approvals });
+    expect(second.output).toBe("Both.");
+    expect(paid).toEqual(["bob", "ann"]);
+    expect(model.callCount).toBe(2);
+    expect(glance(second.messages.all())).toEqual([
+      "user: Pay both",
+      "assistant: [pay pay]",
+      "tool: paid ann",
+      "tool: paid bob",
+      "assistant: Both.",
+    ]);
+  });
+
+  onSessions("may wait again in a later step", async ({ play, session }) => {
+    const { agent, paid } = payingAgent([calls(payTo("ann")), calls(payTo("bob")), "Both."]);
+    const { runId } = await play(agent, "Pay both", { session });
+    const again = await agent.resume(runId, { session, approve: ["ann"] });
+    expect(again.approvals.map(({ toolCallId }) => toolCallId)).toEqual(["bob"]);
+    expect((await agent.resume(runId, { session, approve: ["bob"] })).output).toBe("Both.");
+    expect(paid).toEqual(["ann", "bob"]);
+    expect(glance(await session.getItems())).toEqual(["user: Pay both", "assistant: Both."]);
+  });
+
+  onSessions("does not keep the session: another message is answered meanwhile", async ({ play, session }) => {
+    const { agent, model } = payingAgent([calls(payTo("ann")), "Later.", "Paid Ann."]);
+    const { runId } = await play(agent, "Pay Ann", { session });
+    await play(agent, "Are you there?", { session });
+    expect(glance(model.requests[1]?.messages ?? [])).toEqual(["user: Pay Ann", "user: Are you there?"]);
+    expect((await agent.resume(runId, { session, approve: ["ann"] })).output).toBe("Paid Ann.");
+    expect(await session.getItemCount()).toBe(4);
+  });
+
+  bothWays("asks a function where it is given one: only what it names waits", async ({ play }) => {
+    const { paid, pay } = paying(async ({ to }) => to !== "ann");
+    const agent = new Agent({ model: scriptedModel([calls(payTo("ann"), payTo("bob")), "Ok."]), tools: [pay] });
+    const { approvals, state } = await play(agent, "Pay both");
+    expect(approvals.map(({ toolCallId }) => toolCallId)).toEqual(["bob"]);
+    expect(paid).toEqual(["ann"]);
+    await agent.resume(state, { approve: ["bob"] });
+    expect(paid).toEqual(["ann", "bob"]);
+  });
+
+  const unsure: readonly (readonly [string, () => boolean | Promise<boolean>])[] = [
+    ["throws", () => raise("cannot say")],
+    ["rejects", async () => raise("cannot say")],
+    ["gives nothing", () => undefined as unknown as boolean],
+  ];
+  for (const [what, needsApproval] of unsure) {
+    bothWays(`waits where its function ${what}`, async ({ play }) => {
+      const { paid, pay } = paying(needsApproval);
+      const agent = new Agent({ model: scriptedModel([calls(payTo("ann")), "Ok."]), tools: [pay] });
+      const { outcome, state } = await play(agent, "Pay");
+      expect(outcome.status).toBe("waiting");
+      expect(paid).toEqual([]);
+      await agent.resume(state, { approve: ["ann"] });
+      expect(paid).toEqual(["ann"]);
+    });
+  }
+});
+
+describe("a decision that is a slip", () => {
+  const slips = {
+    "about an unknown call": { approve: ["nobody"] },
+    "made twice": { approve: ["ann", "ann"] },
+    "both ways at once": { approve: ["ann"], reject: ["ann"] },
+    "about another run": { approve: [{ toolCallId: "ann", runId: "another" }] },
+  };
+  for (const [what, decisions] of Object.entries(slips)) {
+    onSessions(`${what} is refused, and the run waits as before`, async ({ play, session }) => {
+      const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid Ann."]);
+      const { runId, state } = await play(agent, "Pay Ann", { session });
+      await expect(agent.resume(runId, { session, ...decisions })).rejects.toMatchObject({ code: "invalid-argument" });
+      expect(await session.runs()).toMatchObject([{ status: "waiting" }]);
+      await expect(agent.resume(state, { session, ...decisions })).rejects.toMatchObject({ code: "invalid-argument" });
+      expect(await session.runs()).toMatchObject([{ status: "waiting" }]);
+      expect(paid).toEqual([]);
+      expect((await agent.resume(runId, { session, approve: ["ann"] })).output).toBe("Paid Ann.");
+      expect(paid).toEqual(["ann"]);
+    });
+  }
+
+  onSessions("by a state that is older than the run is refused", async ({ play, session }) => {
+    const { agent, paid } = payingAgent([calls(payTo("ann"), payTo("bob")), "Both."]);
+    const { state } = await play(agent, "Pay both", { session });
+    await agent.resume(state, { session, approve: ["ann"] });
+    const again = agent.resume(state, { session, approve: ["ann", "bob"] });
+    await expect(again).rejects.toMatchObject({ code: "invalid-argument" });
+    expect(paid).toEqual(["ann"]);
+    expect(await session.runs()).toMatchObject([{ status: "waiting" }]);
+    await agent.resume(state.runId ?? "", { session, approve: ["bob"] });
+    expect(paid).toEqual(["ann", "bob"]);
+  });
+});
+
+test("a resumed run can be streamed, and starts with saying that it is", async () => {
+  const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid Ann."]);
+  const { state } = await agent.stream("Pay Ann").result;
+  const stream = agent.resumeStream(state, { approve: ["ann"] });
+  const types: string[] = [];
+  for await (const { type } of stream) types.push(type);
+  expect([types.at(0), types.at(-1)]).toEqual(["run-start", "run-end"]);
+  expect(types).toContain("text-delta");
+  expect((await stream.result).output).toBe("Paid Ann.");
+  expect(paid).toEqual(["ann"]);
+});
+
+function raise(message: string): never {
+  throw new Error(message);
+}
