@@ -52,5 +52,5 @@ test("an error inside a time limit is passed on as it is", () => {
   const work = () => {
     throw failure;
   };
-  expect(() => withinTime(1000, work, () => new Error("late") as never)).toThrow(failure);
+  expect(() => withinTime(work, { timeoutMs: 1000, late: () => new Error("late") as never })).toThrow(failure);
 });

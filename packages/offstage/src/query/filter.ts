@@ -48,11 +48,8 @@ export function filterMessages(
   const untrusted = tests.find((test) => test.untrusted !== undefined)?.untrusted;
   if (untrusted === undefined) return select(list, tests);
   const timeoutMs = Math.ceil(patternBudget.baseMs + list.length * patternBudget.perMessageMs);
-  return withinTime(
-    timeoutMs,
-    () => select(list, tests),
-    () => patternTooSlow(untrusted, timeoutMs),
-  );
+  const late = () => patternTooSlow(untrusted, timeoutMs);
+  return withinTime(() => select(list, tests), { timeoutMs, late });
 }
 
 function select(list: readonly Message[], tests: readonly Test[]): Message[] {

@@ -1,5 +1,4 @@
 // Stats: how many messages and tokens a list has, by role. One pass; counts come from the counter it is given.
-
 import { inertLine } from "../messages/inert.ts";
 import type { Message } from "../messages/message.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";

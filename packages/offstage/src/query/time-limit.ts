@@ -4,8 +4,14 @@ import type { OffstageError } from "../errors.ts";
 
 const script = new Script("work()");
 
+export interface WithinTimeOptions {
+  readonly timeoutMs: number;
+  /** Makes the error for work that takes longer. */
+  readonly late: () => OffstageError;
+}
+
 /** What the work returns; throws the error `late()` makes when it takes longer than `timeoutMs`. */
-export function withinTime<T>(timeoutMs: number, work: () => T, late: () => OffstageError): T {
+export function withinTime<T>(work: () => T, { timeoutMs, late }: WithinTimeOptions): T {
   let result: T | undefined;
   const context = createContext({
     work: () => {
