@@ -2,7 +2,7 @@
 import { messageOf, OffstageError } from "../errors.ts";
 import { isObject, parseJson } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
-import { withoutMetadata } from "./with-metadata.ts";
+import { withoutMetadata } from "./exported-message.ts";
 
 /** The messages of a json or jsonl export. Throws `invalid-format` naming the line that is not JSON. */
 export function fromExport(text: string): Message[] {

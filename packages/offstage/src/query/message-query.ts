@@ -7,6 +7,7 @@ import { type TokenCounter, type TokenCounting, tokenCounter } from "../tokens/t
 import { type ExportFormat, exportMessages, exportPieces, type FormatFunction } from "./export.ts";
 import { type ExportToOptions, writePieces } from "./export-to.ts";
 import type { ExportOptions, ExportSource } from "./export-view.ts";
+import type { ExportedMessage } from "./exported-message.ts";
 import { filterMessages, type MessageCriteria, type MessagePredicate } from "./filter.ts";
 import type { TextFormat } from "./formats/index.ts";
 import { importMessages } from "./import-messages.ts";
@@ -15,7 +16,6 @@ import { type MessageStats, stats } from "./stats.ts";
 import { timeline } from "./timeline.ts";
 import { type ToolCallInfo, toolSummary } from "./tool-summary.ts";
 import type { Timeline } from "./turn.ts";
-import type { ExportedMessage } from "./with-metadata.ts";
 
 /** Messages to ask about: a list, or a function that gives the current one. */
 export type MessageSource = Iterable<Message> | (() => Iterable<Message>);

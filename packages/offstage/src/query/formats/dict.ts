@@ -1,8 +1,8 @@
 // The dict format: the messages themselves as plain objects, each with what was computed for it.
 import type { ExportView } from "../export-view.ts";
-import { type ExportedMessage, withMetadata } from "../with-metadata.ts";
+import { type ExportedMessage, exportedMessage } from "../exported-message.ts";
 
 /** A copy of each message with `_metadata` added. */
 export function dict(view: ExportView): ExportedMessage[] {
-  return Array.from({ length: view.length }, (_, i) => withMetadata(view.message(i), view.metadata(i)));
+  return Array.from({ length: view.length }, (_, i) => exportedMessage(view.message(i), view.metadata(i)));
 }

@@ -1,7 +1,7 @@
 // The json format: one array of messages, exactly as JSON.stringify would write it, in pieces.
 import type { ExportView } from "../export-view.ts";
+import { jsonMessage } from "../exported-message.ts";
 import { jsonItem, jsonText } from "../readers.ts";
-import { jsonMessage } from "../with-metadata.ts";
 
 /** JSON text of all messages; `fromExport` reads it back without loss. */
 export function* json(view: ExportView): Iterable<string> {

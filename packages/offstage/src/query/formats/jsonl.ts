@@ -1,7 +1,7 @@
 // The jsonl format: one message on each line.
 import type { ExportView } from "../export-view.ts";
+import { jsonMessage } from "../exported-message.ts";
 import { jsonItem } from "../readers.ts";
-import { jsonMessage } from "../with-metadata.ts";
 
 /** JSON text of each message and a newline; `fromExport` reads it back without loss. */
 export function* jsonl(view: ExportView): Iterable<string> {

@@ -1,4 +1,5 @@
-// What an export adds to a message, and how an import takes it off again. Nothing a message has is ever replaced.
+// The exported message: what an export adds to a message, and how an import takes it off again. Nothing a message has is
+// ever replaced.
 import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { ExportMetadata, ExportView } from "./export-view.ts";
@@ -9,7 +10,7 @@ export type ExportedMessage = Message & { readonly _metadata: ExportMetadata };
 const added = new Set(["index", "token_count", "role", "timestamp", "original_index"]);
 
 /** A copy of the message with `_metadata`; keys that it already has there win. */
-export function withMetadata<M extends ExportMetadata>(
+export function exportedMessage<M extends ExportMetadata>(
   message: Message,
   metadata: M,
 ): Message & { readonly _metadata: M } {
@@ -22,7 +23,7 @@ export function withMetadata<M extends ExportMetadata>(
 /** A message as json and jsonl write it: with `_metadata` where that is asked for. */
 export function jsonMessage(view: ExportView, place: number): unknown {
   if (view.options.includeMetadata !== true) return view.message(place);
-  return withMetadata(view.message(place), { ...view.metadata(place), timestamp: view.timestamp(place) });
+  return exportedMessage(view.message(place), { ...view.metadata(place), timestamp: view.timestamp(place) });
 }
 
 /** The message as it was before an export added `_metadata`; anything else in that place stays. */
