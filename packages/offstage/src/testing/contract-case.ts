@@ -6,11 +6,16 @@ export interface ContractCase {
   run(): Promise<void>;
 }
 
+/** A claim about something that a case opens. */
+export interface Claim<T> {
+  readonly name: string;
+  claim(subject: T): Promise<void>;
+}
+
 /** A case on something that is opened for it and closed after it. */
-export function caseOn<T extends { close(): Promise<void> }>(
+export function caseOn<T extends { close?(): void | Promise<void> }>(
   open: () => T | Promise<T>,
-  name: string,
-  claim: (subject: T) => Promise<void>,
+  { name, claim }: Claim<T>,
 ): ContractCase {
   return {
     name,
@@ -19,7 +24,7 @@ export function caseOn<T extends { close(): Promise<void> }>(
       try {
         await claim(subject);
       } finally {
-        await subject.close();
+        await subject.close?.();
       }
     },
   };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { isOffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import type { Session } from "../sessions/session.ts";
-import { type ContractCase, caseOn } from "./contract-case.ts";
+import { type Claim, type ContractCase, caseOn } from "./contract-case.ts";
 
 const said = (content: string): Message => ({ role: "user", content });
 const texts = (messages: readonly Message[]): unknown[] => messages.map(({ content }) => content);
@@ -21,7 +21,7 @@ export const difficultTexts: Readonly<Record<string, string>> = {
 
 /** Cases that hold for every session. `open` gives a new, empty one. */
 export function sessionContract(open: () => Session | Promise<Session>): ContractCase[] {
-  const on = (name: string, claim: (session: Session) => Promise<void>): ContractCase => caseOn(open, name, claim);
+  const on = (name: string, claim: Claim<Session>["claim"]): ContractCase => caseOn(open, { name, claim });
   return [
     on("a new session is empty", async (session) => {
       assert.deepEqual(await session.getAllItems(), []);

@@ -1,12 +1,12 @@
 // What every store promises, as cases: sessions, namespaces, lists, and the journal of runs. Drivers pass it through `openStoreOn`.
 import type { Store } from "../sessions/store.ts";
-import { type ContractCase, caseOn } from "./contract-case.ts";
+import { type Claim, type ContractCase, caseOn } from "./contract-case.ts";
 import { sessionContract } from "./session-contract.ts";
 import { journalClaims } from "./store-claims/journal.ts";
 import { leaseClaims } from "./store-claims/leases.ts";
 import { listClaims } from "./store-claims/lists.ts";
 import { resumeClaims } from "./store-claims/resume.ts";
-import { sharedClaims } from "./store-claims/shared.ts";
+import { type SharedClaim, sharedClaims } from "./store-claims/shared.ts";
 
 export interface SessionStoreContractOptions {
   /** Opens the same place as the given store once more, as another process would. Adds the cases that need it. */
@@ -25,18 +25,23 @@ export function sessionStoreContract(
   const claims = [...listClaims, ...journalClaims, ...leaseClaims, ...resumeClaims];
   return [
     ...sessionContract(async () => ownSession(await open())),
-    ...claims.map(({ name, claim }) => caseOn(open, name, claim)),
-    ...(reopen === undefined ? [] : sharedClaims).map(({ name, claim }) =>
-      caseOn(open, name, async (store) => {
-        const other = await (reopen as NonNullable<typeof reopen>)(store);
-        try {
-          await claim(store, other);
-        } finally {
-          await other.close();
-        }
-      }),
-    ),
+    ...claims.map((claim) => caseOn(open, claim)),
+    ...(reopen === undefined ? [] : sharedClaims.map((claim) => caseOn(open, onTwo(claim, reopen)))),
   ];
+}
+
+function onTwo({ name, claim }: SharedClaim, reopen: (store: Store) => Store | Promise<Store>): Claim<Store> {
+  return {
+    name,
+    async claim(store) {
+      const other = await reopen(store);
+      try {
+        await claim(store, other);
+      } finally {
+        await other.close();
+      }
+    },
+  };
 }
 
 // A session that takes its store with it, so that a case closes both.

@@ -3,7 +3,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { SpanExporter } from "../tracing/span-exporter.ts";
-import type { ContractCase } from "./contract-case.ts";
+import { type Claim, type ContractCase, caseOn } from "./contract-case.ts";
 
 /** An exporter under test, and a way to see what has left by it. */
 export interface ExporterUnderTest {
@@ -14,9 +14,7 @@ export interface ExporterUnderTest {
   close?(): void | Promise<void>;
 }
 
-type Check = (subject: ExporterUnderTest) => Promise<void>;
-
-const checks: Readonly<Record<string, Check>> = {
+const checks: Readonly<Record<string, Claim<ExporterUnderTest>["claim"]>> = {
   "every span leaves once, in the order spans were handed over": async ({ exporter, exported }) => {
     await exporter.export([sampleSpan("a"), sampleSpan("b")]);
     await exporter.export([sampleSpan("c")]);
@@ -73,17 +71,7 @@ const checks: Readonly<Record<string, Check>> = {
 
 /** The cases; `open` makes a fresh exporter for each. */
 export function spanExporterContract(open: () => ExporterUnderTest | Promise<ExporterUnderTest>): ContractCase[] {
-  return Object.entries(checks).map(([name, check]) => ({
-    name,
-    async run() {
-      const subject = await open();
-      try {
-        await check(subject);
-      } finally {
-        await subject.close?.();
-      }
-    },
-  }));
+  return Object.entries(checks).map(([name, claim]) => caseOn(open, { name, claim }));
 }
 
 function sampleSpan(name: string, metadata: SpanData["metadata"] = {}): SpanData {

@@ -3,11 +3,9 @@ import type { AssistantMessage, Message, ToolMessage } from "../../messages/mess
 import type { RunEnd, RunLog, RunStart, StepRecord } from "../../sessions/journal.ts";
 import type { Store } from "../../sessions/store.ts";
 import { noUsage } from "../../tokens/usage.ts";
+import type { Claim } from "../contract-case.ts";
 
-export interface StoreClaim {
-  readonly name: string;
-  claim(store: Store): Promise<void>;
-}
+export type StoreClaim = Claim<Store>;
 
 const at = "2026-01-01T00:00:00.000Z";
 
