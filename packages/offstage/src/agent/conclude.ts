@@ -2,7 +2,7 @@
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../messages/json.ts";
 import { assistant } from "../messages/makers.ts";
-import { type Message, textOf } from "../messages/message.ts";
+import { type Message, textOf, withoutProviderParts } from "../messages/message.ts";
 import { isSendable } from "../messages/pairing.ts";
 import type { RunEnd } from "../sessions/journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
@@ -110,7 +110,7 @@ function runEnd(run: Run, answer: readonly Message[], ending: Ending): RunEnd {
     reason,
     usage: run.state.usage,
     endedAt: run.clock.now(),
-    answer: remembered(run, answer).map(withoutParts),
+    answer: remembered(run, answer).map(withoutProviderParts),
     ...(step === undefined || step.index <= run.recordedSteps
       ? undefined
       : { lastStep: { ...stepRecord(step), ...notesOf(run) } }),
@@ -142,13 +142,6 @@ function remembered(run: Run, answer: readonly Message[]): readonly Message[] {
   if (run.options.record !== "everything") return answer;
   const done = run.state.steps.flatMap((step) => step.messages);
   return [...done, ...answer.filter((message) => !done.includes(message))];
-}
-
-// Signatures and the like serve within a run; what is remembered is what was said.
-function withoutParts(message: Message): Message {
-  if (message.metadata?.providerParts === undefined) return message;
-  const { providerParts: _, ...metadata } = message.metadata;
-  return { ...message, metadata };
 }
 
 // What a model had said when it failed is in the result, and nowhere else.

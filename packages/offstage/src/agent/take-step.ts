@@ -1,6 +1,6 @@
 // One step and what comes of it: the innermost part of the processor chain, the same for all drivers.
 import { messageOf, OffstageError } from "../errors.ts";
-import { type Message, textOf, withMetadata } from "../messages/message.ts";
+import { type Message, textOf, withMetadata, withoutProviderParts } from "../messages/message.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { type Ruling, rule } from "../state/criterion.ts";
 import type { Outcome } from "../state/outcome.ts";
@@ -8,6 +8,7 @@ import { partialAnswer } from "../state/partial-answer.ts";
 import type { PendingStep } from "../state/pending-step.ts";
 import type { Step } from "../state/step.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
+import { releaseText } from "./call-model.ts";
 import { tripped } from "./call-tools.ts";
 import { checkGuardrails } from "./guardrails.ts";
 import { isPending, makeStep } from "./make-step.ts";
@@ -62,7 +63,9 @@ async function answered(run: Run, state: AgentState, outcome: Outcome): Promise<
   const given = outcome.status === "stopped" ? interrupted(state) : state;
   if (run.config.guardrails.output.length === 0) return given.withOutcome(outcome);
   const blocked = await blockedAnswer(run, given.currentStep as Step);
-  return blocked === undefined ? given.withOutcome(outcome) : withheld(given, blocked);
+  if (blocked !== undefined) return withheld(given, blocked);
+  releaseText(run, given.stepCount);
+  return given.withOutcome(outcome);
 }
 
 // An answer with which a run was stopped is cut, or was sent back in vain: it says so.
@@ -101,8 +104,8 @@ async function blockedAnswer(run: Run, step: Step): Promise<Outcome | undefined>
 function withheld(state: AgentState, outcome: Outcome): AgentState {
   const step = state.currentStep as Step;
   const messages = step.messages.map((message) => {
-    const { providerParts: _, ...metadata } = message.metadata ?? {};
-    return { ...message, content: "[withheld by a guardrail]", metadata: { ...metadata, isWithheld: true } } as Message;
+    const bare = withMetadata(withoutProviderParts(message), { isWithheld: true });
+    return { ...bare, content: "[withheld by a guardrail]" } as Message;
   });
   return state.withCurrentStep({ ...step, isAnswer: false, messages }).withOutcome(outcome);
 }

@@ -1,7 +1,13 @@
 // Tool history: what a later turn's model input shows of earlier turns' tools. From the journal, never from the conversation;
 // the same journal gives the same bytes, so that provider caches hold.
-import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
-import { textOf, toolCallsOf } from "../messages/message.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolMessage,
+  textOf,
+  toolCallsOf,
+  withoutProviderParts,
+} from "../messages/message.ts";
 import { notAmong } from "../sessions/exchanged.ts";
 import type { RunLog } from "../sessions/journal.ts";
 import { clip } from "../tools/clip.ts";
@@ -54,16 +60,10 @@ function policyOf(name: string, config: AgentConfig): Remember {
 
 function rememberedReply(message: AssistantMessage, policies: ReadonlyMap<string, Remember>): Message[] {
   const calls = toolCallsOf(message).filter((call) => policies.get(call.id) !== "none");
-  return calls.length === 0 ? [] : [{ ...withoutParts(message), tool_calls: calls }];
+  return calls.length === 0 ? [] : [{ ...withoutProviderParts(message), tool_calls: calls }];
 }
 
 function rememberedResult(message: ToolMessage, policy: Remember): Message[] {
   if (policy === "none") return [];
   return policy === "full" ? [message] : [{ ...message, content: clip(textOf(message), digestBytes).text }];
-}
-
-function withoutParts(message: AssistantMessage): AssistantMessage {
-  if (message.metadata?.providerParts === undefined) return message;
-  const { providerParts: _, ...metadata } = message.metadata;
-  return { ...message, metadata };
 }

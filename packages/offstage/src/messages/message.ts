@@ -115,6 +115,13 @@ function textOfPart(part: unknown): string {
   return typeof refusal === "string" ? refusal : "";
 }
 
+/** The message as it is remembered: without the model's own parts, whose signatures serve within a run only. */
+export function withoutProviderParts<M extends Message>(message: M): M {
+  if (message.metadata?.providerParts === undefined) return message;
+  const { providerParts: _, ...metadata } = message.metadata;
+  return { ...message, metadata };
+}
+
 /** The message with further metadata; what it had is kept unless it is named again. */
 export function withMetadata<M extends Message>(message: M, metadata: MessageMetadata): M {
   return { ...message, metadata: { ...message.metadata, ...metadata } };
