@@ -1,5 +1,4 @@
 // AgentBuilder: the same options, one call each. Immutable: every call gives a new builder, so a base can be shared.
-
 import { OffstageError } from "../errors.ts";
 import type { Compactor } from "../memory/compactor.ts";
 import type { AnyModel, ModelSettings } from "../models/model.ts";

@@ -1,7 +1,6 @@
 // An agent's options, checked and completed once, when it is made. The loop reads this and nothing else of the agent.
 import { OffstageError } from "../errors.ts";
-import type { JsonObject } from "../messages/json.ts";
-import { isObject } from "../messages/json.ts";
+import { isObject, type JsonObject } from "../messages/json.ts";
 import { adaptModel } from "../models/adapt-model.ts";
 import type { Model, ModelCallOptions } from "../models/model.ts";
 import { errorPolicy } from "../state/criteria/errors.ts";

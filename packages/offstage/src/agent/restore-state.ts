@@ -1,6 +1,5 @@
 // Restoring: the state of a run that was cut off or waits, from what its journal holds.
-import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
-import { textOf, toolCallsOf } from "../messages/message.ts";
+import { type AssistantMessage, type Message, type ToolMessage, textOf, toolCallsOf } from "../messages/message.ts";
 import type { OpenStep, RunRecord, StepRecord } from "../sessions/journal.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { PendingStep, WaitingCall } from "../state/pending-step.ts";
@@ -13,13 +12,13 @@ export function restoreState(record: RunRecord, history: readonly Message[], con
   const steps = record.steps.map((step) => restoreStep(step, config));
   const begun = AgentState.empty().withMessages([...history, ...record.input]);
   const usage = usageOf(record, config);
-  const state = steps.reduce((before, step) => withTrace(before.withStep(step, usage), step, config), begun);
+  const state = steps.reduce((before, step) => withToolTrace(before.withStep(step, usage), step, config), begun);
   const waiting =
     record.openStep === undefined ? state : state.withPendingStep(pendingOf(record, record.openStep, config));
   return waiting.withUsage(usage);
 }
 
-function withTrace(state: AgentState, step: Step, config: AgentConfig): AgentState {
+function withToolTrace(state: AgentState, step: Step, config: AgentConfig): AgentState {
   const section = config.options.separateToolTrace ? AgentState.EXECUTION_BUFFER_SECTION : AgentState.DEFAULT_SECTION;
   return state.withSection(section, state.section(section).append(step.messages));
 }

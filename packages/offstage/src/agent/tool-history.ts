@@ -20,15 +20,15 @@ const digestBytes = 1024;
 export async function withToolHistory(log: RunLog, config: AgentConfig): Promise<readonly Message[]> {
   if (!remembersTools(config) || log.history.length === 0) return log.history;
   const runIds = new Set(log.history.map((message) => message.metadata?.runId).filter((id) => id !== undefined));
-  const traces = await log.toolTraces([...runIds]);
-  const isTrace = notAmong(log.history);
+  const toolTraces = await log.toolTraces([...runIds]);
+  const isApart = notAmong(log.history);
   const placed = new Set<string>();
   return log.history.flatMap((message, index) => {
     const runId = message.metadata?.runId;
     if (runId === undefined || placed.has(runId) || !endsInput(log.history, index, runId)) return [message];
     placed.add(runId);
-    const trace = shown((traces.get(runId) ?? []).filter(isTrace), config);
-    return message.role === "user" ? [message, ...trace] : [...trace, message];
+    const toolTrace = shown((toolTraces.get(runId) ?? []).filter(isApart), config);
+    return message.role === "user" ? [message, ...toolTrace] : [...toolTrace, message];
   });
 }
 
@@ -37,18 +37,18 @@ function remembersTools(config: AgentConfig): boolean {
   return toolHistory !== "none" || [...config.tools.values()].some(({ remember = "none" }) => remember !== "none");
 }
 
-// A run's trace stands between its input and its answer.
+// A run's tool trace stands between its input and its answer.
 function endsInput(history: readonly Message[], index: number, runId: string): boolean {
   const next = history[index + 1];
   return history[index]?.role !== "user" || next?.role !== "user" || next.metadata?.runId !== runId;
 }
 
-function shown(trace: readonly Message[], config: AgentConfig): Message[] {
+function shown(toolTrace: readonly Message[], config: AgentConfig): Message[] {
   const policies = new Map<string, Remember>();
-  for (const message of trace) {
+  for (const message of toolTrace) {
     for (const call of toolCallsOf(message)) policies.set(call.id, policyOf(call.function.name, config));
   }
-  return trace.flatMap((message): Message[] => {
+  return toolTrace.flatMap((message): Message[] => {
     if (message.role === "assistant") return rememberedReply(message, policies);
     return message.role === "tool" ? rememberedResult(message, policies.get(message.tool_call_id) ?? "none") : [];
   });

@@ -1,7 +1,6 @@
 // The ReAct driver: thought, action, observation in plain text, for models without tool calling. Calls and results are kept
 // as tool messages like any other; only the model sees them as text.
-import type { Message } from "../../messages/message.ts";
-import { textOf, toolCallsOf } from "../../messages/message.ts";
+import { type Message, textOf, toolCallsOf } from "../../messages/message.ts";
 import type { ToPrompt } from "../../models/model-input.ts";
 import { promptMessage } from "../../models/prompt.ts";
 import type { Tool } from "../../tools/tool.ts";
