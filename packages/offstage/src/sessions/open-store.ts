@@ -64,7 +64,11 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
   const open = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
   if (open !== undefined) return open(url, options);
   const valid = Object.keys(schemes).join(", ");
-  throw new OffstageError("invalid-argument", `No store begins with "${scheme}:". Use one of: ${valid}.`);
+  const hint = scheme === "" ? ` For a file, write "sqlite:${url}".` : "";
+  throw new OffstageError(
+    "invalid-argument",
+    `No store has the address "${url}". It begins with one of: ${valid}.${hint}`,
+  );
 }
 
 function pathOf(url: string): string {

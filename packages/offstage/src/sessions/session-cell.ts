@@ -37,6 +37,8 @@ export class SessionCell {
   readonly id: string;
   readonly context: StoreContext;
   readonly lists: { readonly head: string; readonly messages: string; readonly runs: string; readonly steps: string };
+  /** Tool traces of finished runs, by number of the run. */
+  readonly traces: Map<number, readonly Message[]> = new Map();
   /** Runs of this process on the session, one at a time. */
   readonly gate: Fifo = fifo();
   #row: string | undefined;
@@ -137,6 +139,7 @@ export class SessionCell {
     row: string | undefined,
   ): T {
     if (isRewrite) this.#tail = undefined;
+    if (isGone) this.traces.clear();
     if (head !== undefined || isGone) {
       this.#head = head;
       this.#row = row;

@@ -5,6 +5,7 @@ import { touched } from "./activity.ts";
 import type { RunEnd, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
 import { checkHeld, holdLease } from "./lease.ts";
 import { packSpans } from "./packed-span.ts";
+import { deepFreeze } from "./plain-json.ts";
 import { stepKeys } from "./row-keys.ts";
 import { findRuns, readRun, readRunRow, readToolTrace } from "./run-reader.ts";
 import {
@@ -117,8 +118,22 @@ export function storedRun(options: StoredRunOptions): RunLog {
 }
 
 async function traceAt(cell: SessionCell, place: RunPlace | undefined): Promise<readonly Message[]> {
-  const run = place?.[0] === cell.id ? await readRunRow(cell, place[1]) : undefined;
-  return run === undefined ? [] : readToolTrace(cell, run);
+  if (place?.[0] !== cell.id) return [];
+  const known = cell.traces.get(place[1]);
+  if (known !== undefined) return known;
+  const run = await readRunRow(cell, place[1]);
+  if (run === undefined) return [];
+  const trace = await readToolTrace(cell, run);
+  if (run.status === "completed" || run.status === "stopped") keepTrace(cell, run.n, trace);
+  return trace;
+}
+
+// What ended for good never changes. Only small ones are kept, and not many: the next turn asks for the same again.
+function keepTrace({ traces }: SessionCell, n: number, trace: readonly Message[]): void {
+  if (JSON.stringify(trace).length > 8_192) return;
+  const [oldest] = traces.keys();
+  if (traces.size >= 64 && oldest !== undefined) traces.delete(oldest);
+  traces.set(n, deepFreeze(trace));
 }
 
 function overError(runId: string): OffstageError {

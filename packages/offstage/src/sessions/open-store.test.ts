@@ -1,0 +1,110 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { said, texts, turn } from "../testing/store-claims/claim.ts";
+import { memoryStore, openStore, sqliteStore } from "./open-store.ts";
+import { PersistentSession } from "./persistent-session.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "offstage-open-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("an address chooses the store", async () => {
+  for (const [url, name] of [
+    ["memory:", /memory/],
+    [`sqlite:${folder}/a.db`, /a\.db/],
+    [`sqlite://${folder}/b.db`, /b\.db/],
+    ["sqlite::memory:", /memory/],
+  ] as const) {
+    const store = openStore(url);
+    await store.session("s").addItem(said("x"));
+    expect(store.name).toMatch(name);
+    await store.close();
+  }
+  expect(openStore("postgres://localhost/x").name).toMatch(/Postgres/);
+  expect(openStore("redis://localhost").name).toMatch(/Redis/);
+  expect(() => openStore("mongodb://localhost")).toThrow(/No store begins with "mongodb:".*sqlite/);
+  expect(() => openStore("offstage.db")).toThrow(/sqlite/);
+});
+
+test("nothing is made before it is used", async () => {
+  const path = join(folder, "unused.db");
+  const store = sqliteStore({ path });
+  await store.close();
+  expect(existsSync(path)).toBe(false);
+});
+
+test("folders are made where they are missing", async () => {
+  const path = join(folder, "deep/er/store.db");
+  await using session = await PersistentSession.persistent("s", { path });
+  await session.addItem(said("x"));
+  expect(existsSync(path)).toBe(true);
+});
+
+test("a persistent session is there again in the next process, beside others in the same file", async () => {
+  const path = join(folder, "again.db");
+  for (const id of ["a", "b"]) {
+    const session = await PersistentSession.persistent(id, { path });
+    await session.addItems([said(`1 of ${id}`), said(`2 of ${id}`)]);
+    await session.popItem();
+    await session.close();
+    await session.close();
+  }
+  const again = await PersistentSession.persistent("a", { path });
+  expect(texts(await again.getItems())).toEqual(["1 of a"]);
+  await again.close();
+  await expect(again.getItems()).rejects.toMatchObject({ code: "store-closed" });
+});
+
+test("a session in memory is its own world", async () => {
+  await using one = await PersistentSession.inMemory("same");
+  await using other = await PersistentSession.inMemory("same");
+  await one.addItem(said("x"));
+  expect(await other.isEmpty()).toBe(true);
+});
+
+test("a session on a store leaves the store open when it closes", async () => {
+  const store = memoryStore();
+  const session = await PersistentSession.on(store, "s");
+  await session.addItem(said("x"));
+  await session.close();
+  expect(await store.session("s").getItemCount()).toBe(1);
+});
+
+test("a bad session id is refused by every maker", async () => {
+  await expect(async () => PersistentSession.persistent("", { path: ":memory:" })).rejects.toMatchObject({
+    code: "invalid-argument",
+  });
+  await expect(PersistentSession.on(memoryStore(), "")).rejects.toMatchObject({ code: "invalid-argument" });
+});
+
+test("a backup is a store of its own, written while the first is at work", async () => {
+  const path = join(folder, "backup.db");
+  const store = sqliteStore({ path: join(folder, "source.db") });
+  for (let n = 0; n < 50; n++) await turn(store, "s", n);
+  await Promise.all([store.backup(path), turn(store, "s", "meanwhile")]);
+  await expect(store.backup(path)).rejects.toMatchObject({ code: "invalid-argument" });
+  await store.close();
+  const copy = sqliteStore({ path });
+  expect(await copy.session("s").getItemCount()).toBeGreaterThanOrEqual(100);
+  expect(await copy.verify()).toEqual([]);
+  await copy.close();
+});
+
+test("what is redacted is never written, in the conversation or in the journal", async () => {
+  const store = memoryStore({
+    redact: (message) => JSON.parse(JSON.stringify(message).replaceAll("secret", "[redacted]")),
+  });
+  await store.session("s").addItem(said("a secret"));
+  await turn(store, "s", "secret");
+  const all = JSON.stringify([await store.session("s").exchanged(), await store.runs.get("run-s-secret")]);
+  expect(all).toContain("[redacted]");
+  expect(all.replaceAll("run-s-secret", "")).not.toContain("secret");
+});
+
+test("durability full is kept by SQLite", async () => {
+  const store = sqliteStore({ path: join(folder, "full.db"), durability: "full" });
+  await turn(store, "s", 1);
+  expect(await store.session("s").getItemCount()).toBe(2);
+  await store.close();
+});

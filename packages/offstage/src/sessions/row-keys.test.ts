@@ -1,0 +1,33 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { idKey, keyNumber, listNames, numberKey } from "./row-keys.ts";
+
+const anyText = fc.string({ unit: "binary", maxLength: 200 });
+
+test("any id is a short printable key without separators, and no two are the same", () => {
+  fc.assert(
+    fc.property(anyText, anyText, (a, b) => {
+      expect(idKey(a)).toMatch(/^[\w~-]{0,96}$/);
+      expect(idKey(a) === idKey(b)).toBe(a === b);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("numbers order as their keys do, and come back", () => {
+  fc.assert(
+    fc.property(fc.maxSafeNat(), fc.maxSafeNat(), (a, b) => {
+      expect(Math.sign(a - b)).toBe(numberKey(a) < numberKey(b) ? -1 : numberKey(a) > numberKey(b) ? 1 : 0);
+      expect(keyNumber(`${numberKey(a)}.rest`)).toBe(a);
+    }),
+  );
+});
+
+test("no list of one namespace is a list of another", () => {
+  fc.assert(
+    fc.property(anyText, anyText, anyText, anyText, (space, id, otherSpace, otherId) => {
+      fc.pre(space !== otherSpace || id !== otherId);
+      expect(listNames(space).messages(id)).not.toBe(listNames(otherSpace).messages(otherId));
+    }),
+  );
+});
