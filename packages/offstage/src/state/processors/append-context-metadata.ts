@@ -4,6 +4,7 @@ import type { Processor } from "../processor.ts";
 
 const section = "buffer";
 
+/** Before a step, the metadata stands last in the buffer section; a state without any has no such message. */
 export const appendContextMetadata: Processor = (state, next) => {
   const buffer = state.section(section);
   const others = buffer.filter((message) => message.metadata?.isContext !== true);

@@ -3,6 +3,7 @@ import { isSendable } from "../../messages/pairing.ts";
 import { partialAnswer } from "../partial-answer.ts";
 import type { Processor } from "../processor.ts";
 
+/** After a step that ends the run, its answer is in `messages`; after any other step nothing is. */
 export const appendFinalResponse: Processor = async (state, next) => {
   const after = await next(state);
   const step = after.currentStep;

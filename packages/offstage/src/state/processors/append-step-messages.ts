@@ -1,6 +1,7 @@
 // Appends everything a step produced to the conversation: the mode without separation.
 import type { Processor } from "../processor.ts";
 
+/** After a step, all its messages are in `messages`. */
 export const appendStepMessages: Processor = async (state, next) => {
   const after = await next(state);
   const step = after.currentStep;

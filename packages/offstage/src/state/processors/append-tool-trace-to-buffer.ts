@@ -2,6 +2,7 @@
 import { AgentState } from "../agent-state.ts";
 import type { Processor } from "../processor.ts";
 
+/** After a step without an answer, its messages are in the execution buffer. */
 export const appendToolTraceToBuffer: Processor = async (state, next) => {
   const after = await next(state);
   const step = after.currentStep;

@@ -2,6 +2,7 @@
 import { AgentState } from "../agent-state.ts";
 import type { Processor } from "../processor.ts";
 
+/** After the step that completes or stops the run, the execution buffer is empty; after a failure it stays, to be looked at. */
 export const clearExecutionBuffer: Processor = async (state, next) => {
   const after = await next(state);
   const status = after.outcome?.status;
