@@ -156,7 +156,7 @@ describe("an abort", () => {
 describe("sleep", () => {
   test("leaves no listener behind, and no timer", async () => {
     const { signal } = new AbortController();
-    const slept = sleep(50, signal);
+    const slept = sleep(50, { signal });
     await vi.runAllTimersAsync();
     await slept;
     expect([getEventListeners(signal, "abort").length, vi.getTimerCount()]).toEqual([0, 0]);
@@ -164,14 +164,14 @@ describe("sleep", () => {
 
   test("that is aborted leaves neither, too", async () => {
     const controller = new AbortController();
-    const slept = sleep(50, controller.signal);
+    const slept = sleep(50, { signal: controller.signal });
     controller.abort("stop");
     await expect(slept).rejects.toBe("stop");
     expect([getEventListeners(controller.signal, "abort").length, vi.getTimerCount()]).toEqual([0, 0]);
   });
 
   test("does not begin after an abort", async () => {
-    await expect(sleep(50, AbortSignal.abort("gone"))).rejects.toBe("gone");
+    await expect(sleep(50, { signal: AbortSignal.abort("gone") })).rejects.toBe("gone");
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -33,7 +33,7 @@ export async function withRetry<T>(
       const delayMs = tries <= maxRetries && isRetryable(error) ? delayFor(error, tries, options) : undefined;
       if (delayMs === undefined || events.mayRetry?.() === false) throw error;
       events.onRetry?.({ attempt: tries, delayMs, error });
-      await sleep(delayMs, events.cancellation?.signal);
+      await sleep(delayMs, { signal: events.cancellation?.signal });
     }
   }
 }
@@ -104,8 +104,13 @@ function headerReader(headers: unknown): (name: string) => string | undefined {
   };
 }
 
+export interface SleepOptions {
+  /** Ends the wait when aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Waits; rejects with the signal's reason as soon as it aborts, and leaves no listener behind. */
-export function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+export function sleep(delayMs: number, { signal }: SleepOptions = {}): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const stop = () => {
