@@ -21,7 +21,7 @@ export interface BpeTokenCounterOptions {
 export function bpeTokenCounter(options: BpeTokenCounterOptions = {}): TokenCounter {
   const { encoding = "o200k_base" } = options;
   if (!encodings.includes(encoding)) {
-    const sentence = `There is no encoding "${encoding}"; there are ${encodings.join(", ")}.`;
+    const sentence = `There is no encoding "${encoding}"; there are ${encodings.map((name) => `"${name}"`).join(", ")}.`;
     throw new OffstageError("invalid-argument", sentence);
   }
   const tokenizer = loadTokenizer(encoding, createRequire(import.meta.url));
