@@ -1,0 +1,150 @@
+// A process that runs or resumes agents on SQLite files, may be killed at any named point, and says as JSON what came of it.
+import { appendFileSync, writeSync } from "node:fs";
+import {
+  Agent,
+  AgentState,
+  type Decisions,
+  isOffstageError,
+  type RunResult,
+  type Store,
+  sqliteStore,
+  tool,
+} from "../../src/index.ts";
+import { type CrashPoint, crashingStore, type ScriptedRequest, scriptedModel } from "../../src/testing/index.ts";
+
+/** Where the process dies, beside the writes of the store: before or after the nth model call, or within a tool. */
+export type KillPoint =
+  | CrashPoint
+  | { readonly model: number; readonly when: "before" | "after" }
+  | { readonly tool: "charge" | "put" };
+
+export interface AgentJob {
+  readonly path: string;
+  /** A file to which every tool adds its name. */
+  readonly effects: string;
+  /** `worker` calls three tools in two steps; `payer` pays two people, each with approval. */
+  readonly agent: "worker" | "payer";
+  readonly isStreaming: boolean;
+  readonly killAt?: KillPoint;
+  /** The run to take up again, by its id or by its state; otherwise a new one begins. */
+  readonly resume?: { readonly runId: string } | { readonly state: unknown };
+  readonly decisions?: Decisions;
+}
+
+export interface AgentReport {
+  readonly runId?: string;
+  readonly status?: string;
+  readonly output?: unknown;
+  /** The code of the error it failed with. */
+  readonly failure?: string;
+  readonly approvals?: readonly string[];
+  readonly state?: unknown;
+  /** Tool results by call id, as the model got them. */
+  readonly results?: Readonly<Record<string, string>>;
+}
+
+const jobs = JSON.parse(process.argv[2] ?? "[]") as AgentJob[];
+for (const job of jobs) writeSync(1, `${JSON.stringify(await perform(job))}\n`);
+
+async function perform(job: AgentJob): Promise<AgentReport> {
+  const { path, killAt } = job;
+  const plain = sqliteStore({ path });
+  const store = killAt !== undefined && "at" in killAt ? crashingStore(plain, killAt) : plain;
+  try {
+    const agent = job.agent === "payer" ? payer(job) : worker(job);
+    return reportOf(await start(agent, job, store));
+  } catch (error) {
+    return { failure: isOffstageError(error) ? error.code : String(error) };
+  } finally {
+    await store.close();
+  }
+}
+
+function start(agent: Agent, { resume, decisions, isStreaming }: AgentJob, store: Store) {
+  if (resume === undefined) {
+    const options = { session: store.session("s") };
+    return isStreaming ? agent.stream("Go", options).result : agent.run("Go", options);
+  }
+  const source = "runId" in resume ? resume.runId : AgentState.fromJSON(resume.state);
+  const options = { store, ...decisions };
+  return isStreaming ? agent.resumeStream(source, options).result : agent.resume(source, options);
+}
+
+function reportOf({ runId, outcome, output, approvals, state, messages }: RunResult): AgentReport {
+  const results = messages
+    .filter({ role: "tool" })
+    .flatMap((message) => (message.role === "tool" ? [[message.tool_call_id, String(message.content)]] : []));
+  return {
+    runId,
+    status: outcome.status,
+    output,
+    approvals: approvals.map(({ toolCallId }) => toolCallId),
+    state: state.toJSON(),
+    results: Object.fromEntries(results),
+  };
+}
+
+function worker(job: AgentJob): Agent {
+  const act = (name: "charge" | "put" | "look", idempotent: boolean) =>
+    tool({
+      name,
+      idempotent,
+      execute: async () => {
+        appendFileSync(job.effects, `${name}\n`);
+        if (job.killAt !== undefined && "tool" in job.killAt && job.killAt.tool === name) await die();
+        return `${name} done`;
+      },
+    });
+  return new Agent({
+    model: scriptedModel((request) => dying(job, request, () => workerReply(request))),
+    tools: [act("charge", false), act("put", true), act("look", false)],
+    maxParallelTools: 1,
+    hooks: {
+      onModelEnd: ({ step }) => {
+        const { killAt } = job;
+        if (killAt !== undefined && "model" in killAt && killAt.when === "after" && killAt.model === step) die();
+      },
+    },
+  });
+}
+
+function workerReply({ messages }: ScriptedRequest) {
+  const done = messages.filter(({ role }) => role === "tool").length;
+  if (done === 0) return { toolCalls: ["charge", "put"].map((name) => ({ name, id: name })) };
+  return done === 2 ? { toolCalls: [{ name: "look", id: "look" }] } : "Done.";
+}
+
+async function dying<T>({ killAt }: AgentJob, { messages }: ScriptedRequest, reply: () => T): Promise<T> {
+  const step = messages.filter(({ role }) => role === "assistant").length + 1;
+  if (killAt !== undefined && "model" in killAt && killAt.when === "before" && killAt.model === step) await die();
+  return reply();
+}
+
+function die(): Promise<never> {
+  process.kill(process.pid, "SIGKILL");
+  return new Promise(() => {});
+}
+
+function payer(job: AgentJob): Agent {
+  const pay = tool({
+    name: "pay",
+    input: { type: "object", properties: { to: { type: "string" } } },
+    needsApproval: true,
+    execute: (input) => {
+      const { to } = input as { to: string };
+      appendFileSync(job.effects, `${to}\n`);
+      return `paid ${to}`;
+    },
+  });
+  const payTo = (to: string) => ({ name: "pay", id: to, input: { to } });
+  const inner = new Agent({
+    name: "inner",
+    model: scriptedModel(({ messages }) => (messages.length === 1 ? { toolCalls: [payTo("cy")] } : "Paid.")),
+    tools: [pay],
+  });
+  const asking = { name: "inner", id: "inner", input: { prompt: "Pay Cy" } };
+  const model = scriptedModel(({ messages }) =>
+    messages.length === 1 ? { toolCalls: [payTo("ann"), payTo("bob"), asking] } : "Done.",
+  );
+  return new Agent({ model, tools: [pay, inner.asTool()] });
+}

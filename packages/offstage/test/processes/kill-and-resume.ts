@@ -1,0 +1,127 @@
+// Kills a process in mid-run at each named point, takes the runs up again in another one, and says what was left and what came of it.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { sqliteStore } from "../../src/index.ts";
+import { glance } from "../scenarios/cast.ts";
+import type { AgentJob, AgentReport, KillPoint } from "./agent-worker.ts";
+import { effectsIn, spawnAgents } from "./spawn-agents.ts";
+
+export interface KillCase {
+  readonly name: string;
+  readonly killAt: KillPoint;
+  /** How often each tool ran, in both processes together. */
+  readonly effects: { readonly charge: number; readonly put: number };
+  /** The model was told that it is unknown whether `charge` took effect. */
+  readonly isUnknown?: boolean;
+  /** Nothing of the run was stored. */
+  readonly isUnbegun?: boolean;
+  /** The run had ended when the process died. */
+  readonly isOver?: boolean;
+}
+
+const once = { charge: 1, put: 1 };
+
+function write(at: "run.begin" | "tool.intent" | "step.commit" | "run.end", when: "before" | "after"): KillCase {
+  return { name: `${when} ${at}`, killAt: { at, when, action: "kill" }, effects: once };
+}
+
+function result(nth: number, when: "before" | "after", more: Partial<KillCase> = {}): KillCase {
+  return {
+    name: `${when} tool.result ${nth}`,
+    killAt: { at: "tool.result", when, nth, action: "kill" },
+    effects: once,
+    ...more,
+  };
+}
+
+/** Every named point of a run of two tool steps and an answer. */
+export const killCases: readonly KillCase[] = [
+  { ...write("run.begin", "before"), isUnbegun: true, effects: { charge: 0, put: 0 } },
+  write("run.begin", "after"),
+  ...[1, 2, 3].flatMap((model) =>
+    (["before", "after"] as const).map((when): KillCase => {
+      return { name: `${when} model call ${model}`, killAt: { model, when }, effects: once };
+    }),
+  ),
+  write("tool.intent", "before"),
+  { ...write("tool.intent", "after"), isUnknown: true, effects: { charge: 0, put: 1 } },
+  { name: "within a tool", killAt: { tool: "charge" }, isUnknown: true, effects: once },
+  result(1, "before", { isUnknown: true }),
+  result(1, "after"),
+  { name: "within an idempotent tool", killAt: { tool: "put" }, effects: { charge: 1, put: 2 } },
+  result(2, "before", { effects: { charge: 1, put: 2 } }),
+  result(2, "after"),
+  write("step.commit", "before"),
+  write("step.commit", "after"),
+  write("run.end", "before"),
+  { ...write("run.end", "after"), isOver: true },
+];
+
+/** One case: the process was killed, and another took the run up where that was possible. */
+export interface Survived {
+  readonly job: AgentJob;
+  readonly runId: string | undefined;
+  resumed?: AgentReport;
+}
+
+/** Kills one process per case, two at a time, then takes all runs up again in one new process. */
+export async function killAndResume(
+  folder: string,
+  cases: readonly KillCase[],
+  round: number,
+): Promise<Map<KillCase, Survived>> {
+  const waiting = [...cases];
+  const survived = new Map<KillCase, Survived>();
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      survived.set(next, await kill(join(folder, `${cases.indexOf(next)}-${round}`), next, round % 2 === 1));
+    }
+  };
+  await Promise.all([work(), work()]);
+  const known = [...survived.values()].filter(({ runId }) => runId !== undefined);
+  const { reports, errors } = await spawnAgents(
+    known.map(({ job: { killAt: _, ...job }, runId = "" }) => ({ ...job, resume: { runId } })),
+  );
+  expect(reports.length, errors).toBe(known.length);
+  for (const [index, each] of known.entries()) each.resumed = reports[index] ?? {};
+  return survived;
+}
+
+async function kill(place: string, { killAt, isUnbegun, isOver }: KillCase, isStreaming: boolean): Promise<Survived> {
+  const job: AgentJob = { path: `${place}.db`, effects: `${place}.effects`, agent: "worker", isStreaming, killAt };
+  writeFileSync(job.effects, "");
+  const { signal, errors } = await spawnAgents([job]);
+  expect(signal, errors).toBe("SIGKILL");
+  await using store = sqliteStore({ path: job.path });
+  const [run] = await store.runs.list();
+  expect(run?.status).toBe(isUnbegun ? undefined : isOver ? "completed" : "interrupted");
+  expect(glance(await store.session("s").getItems())).toEqual(
+    isUnbegun ? [] : isOver ? ["user: Go", "assistant: Done."] : ["user: Go"],
+  );
+  expect(await store.verify()).toEqual([]);
+  return { job, runId: run?.runId };
+}
+
+/** What must hold of a run that was killed and taken up again. */
+export async function expectResumed(
+  { job, runId, resumed }: Survived,
+  { effects, isUnknown, isUnbegun, isOver }: KillCase,
+) {
+  const { charge = 0, put = 0 } = effectsIn(job.effects);
+  expect({ charge, put }).toEqual(effects);
+  if (isUnbegun) return;
+  if (isOver) expect(resumed).toEqual({ failure: "run-not-resumable" });
+  else {
+    expect(resumed).toMatchObject({ runId, status: "completed", output: "Done." });
+    expect(resumed?.results).toMatchObject({ put: "put done", look: "look done" });
+    const told = isUnknown ? /"charge" was interrupted.*unknown/ : /^charge done$/;
+    expect(resumed?.results?.charge).toMatch(told);
+  }
+  await using store = sqliteStore({ path: job.path });
+  expect(glance(await store.session("s").getItems())).toEqual(["user: Go", "assistant: Done."]);
+  const run = await store.runs.get(runId ?? "");
+  expect(run).toMatchObject({ status: "completed", runId });
+  expect(run?.steps).toHaveLength(3);
+  expect(await store.verify()).toEqual([]);
+}
