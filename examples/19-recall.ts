@@ -1,4 +1,4 @@
-// Forgetting without losing: tool results are not remembered, but the model can look its own earlier work up with a tool.
+// Lesson 19: forgetting without losing: tool results are not remembered, but the model can look its own earlier work up with a tool.
 // `recallTool` searches what was exchanged, offstage, by text, tool name or run; its answers are bounded.
 import { Agent, InMemorySession, recallTool, tool } from "offstage";
 import { scriptedModel } from "offstage/testing";
