@@ -28,10 +28,6 @@ describe("a check of a growing list", () => {
     check.accepts([calling("c1"), toolResult("c1", "a")]);
     expect(check.accepts([toolResult("c1", "again")])).toBe(false);
   });
-
-  test("begins where it is told", () => {
-    expect(new PairingCheck().accepts([toolResult("c9", "orphan"), user("hi")], 1)).toBe(true);
-  });
 });
 
 describe("a call whose form is taken on trust", () => {

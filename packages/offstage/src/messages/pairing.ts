@@ -22,8 +22,8 @@ export class PairingCheck {
   }
 
   /** True where these messages, coming after those accepted before, leave a valid list with no open call. */
-  accepts(messages: readonly Message[], from = 0): boolean {
-    for (let i = from; i < messages.length; i++) if (!this.#acceptsOne(messages[i] as Message)) return false;
+  accepts(messages: readonly Message[]): boolean {
+    for (const message of messages) if (!this.#acceptsOne(message)) return false;
     return this.#open.size === 0;
   }
 
