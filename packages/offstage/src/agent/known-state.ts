@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { RunRecord } from "../sessions/journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
+import type { Outcome } from "../state/outcome.ts";
 import { approvalsOf } from "./approvals.ts";
 import { canRunAgain, restoreState } from "./restore-state.ts";
 import type { Run } from "./run.ts";
@@ -35,6 +36,13 @@ function withoutApproved(run: Run, state: AgentState): AgentState {
     return { toolCallId, why: isSafe ? ("again" as const) : ("interrupted" as const) };
   });
   return state.withPendingStep({ ...pendingStep, waiting });
+}
+
+/** The outcome of a run that had come to its end: a subagent's, whose parent was cut off before it heard. */
+export function endedOutcome(recorded: RunRecord | undefined): Outcome | undefined {
+  const { status, reason = "" } = recorded ?? {};
+  if (status !== "completed" && status !== "stopped") return undefined;
+  return { status, reason, message: `The run had ended: ${reason}.` };
 }
 
 /** Checks the decisions against what waits, and gives the note that says what may begin. Throws where they do not fit. */

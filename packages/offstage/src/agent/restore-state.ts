@@ -6,10 +6,11 @@ import type { PendingStep, WaitingCall } from "../state/pending-step.ts";
 import type { Step, StepToolCall, ToolResult } from "../state/step.ts";
 import { addUsage, noUsage, type Usage } from "../tokens/usage.ts";
 import type { AgentConfig } from "./agent-config.ts";
+import { Ledger } from "./ledger.ts";
 
 /** The state after everything that was recorded. Finished tools stay finished; open calls wait to be dealt with. */
 export function restoreState(record: RunRecord, history: readonly Message[], config: AgentConfig): AgentState {
-  const steps = record.steps.map((step) => restoreStep(step, config));
+  const steps = record.steps.map((step, index) => restoreStep(step, config, isAnswer(record, index)));
   const begun = AgentState.empty().withMessages([...history, ...record.input]);
   const usage = usageOf(record, config);
   const state = steps.reduce((before, step) => withToolTrace(before.withStep(step, usage), step, config), begun);
@@ -23,16 +24,27 @@ function withToolTrace(state: AgentState, step: Step, config: AgentConfig): Agen
   return state.withSection(section, state.section(section).append(step.messages));
 }
 
-function usageOf(record: RunRecord, config: AgentConfig): Record<string, Usage> {
+// A subagent's record says what it used by model; one that never ended is counted when it is taken up again.
+function usageOf(record: RunRecord, config: AgentConfig): Readonly<Record<string, Usage>> {
   const open = (record.openStep?.message.metadata?.usage ?? noUsage) as Usage;
-  const own = record.steps.reduce((sum, step) => addUsage(sum, step.usage), open);
-  const children = record.children.reduce((sum, child) => addUsage(sum, child.usage ?? noUsage), noUsage);
-  const { modelId } = config.model;
-  return record.children.length === 0 ? { [modelId]: own } : { [modelId]: own, subagents: children };
+  const ledger = new Ledger(undefined);
+  ledger.add(
+    config.model.modelId,
+    record.steps.reduce((sum, step) => addUsage(sum, step.usage), open),
+  );
+  for (const child of record.children) {
+    const byModel = (child.notes?.usageByModel ?? {}) as unknown as Readonly<Record<string, Usage>>;
+    for (const [modelId, usage] of Object.entries(byModel)) ledger.add(modelId, usage);
+  }
+  return ledger.usageByModel;
 }
 
 // Every recorded step of a run without an end is tool trace: an answer is written with the end.
-function restoreStep(record: StepRecord, config: AgentConfig): Step {
+function isAnswer({ status, steps }: RunRecord, index: number): boolean {
+  return status === "completed" && index === steps.length - 1;
+}
+
+function restoreStep(record: StepRecord, config: AgentConfig, isAnswer = false): Step {
   const [reply, ...rest] = record.messages as readonly [AssistantMessage, ...Message[]];
   return {
     index: record.step,
@@ -40,7 +52,7 @@ function restoreStep(record: StepRecord, config: AgentConfig): Step {
     text: textOf(reply),
     toolCalls: callsOf(reply),
     toolResults: rest.filter((message) => message.role === "tool").map((message) => resultOf(message, record.values)),
-    isAnswer: false,
+    isAnswer,
     finishReason: record.finishReason,
     usage: record.usage,
     modelId: config.model.modelId,

@@ -8,7 +8,7 @@ import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
 import { approvalsOf, DecisionBook, type Decisions } from "./approvals.ts";
 import { type CreateRunOptions, createRun } from "./create-run.ts";
-import { admitDecisions, knownState } from "./known-state.ts";
+import { admitDecisions, endedOutcome, knownState } from "./known-state.ts";
 import type { Open } from "./loop.ts";
 import { instructionsOf } from "./open-run.ts";
 import { stepRecord } from "./record.ts";
@@ -93,7 +93,7 @@ export async function takeUp(run: Run): Promise<AgentState> {
   const history = log === undefined ? [] : await withToolHistory(log, config);
   const state = knownState(run, log?.recorded, history)
     .withRun({ runId: run.runId, startedAt, parentAgentId: run.parent?.state.agentId })
-    .withOutcome(undefined);
+    .withOutcome(endedOutcome(log?.recorded));
   restoreUsage(run, state);
   run.messageCount = highestNumber([...run.input, ...messagesOf(state)]);
   run.emit?.({ type: "run-start", runId: run.runId, agent: config.name, input: [], isResumed: true });
