@@ -22,8 +22,8 @@ export interface AgentJob {
   readonly path: string;
   /** A file to which every tool adds its name. */
   readonly effects: string;
-  /** `worker` calls three tools in two steps; `payer` pays two people, each with approval. */
-  readonly agent: "worker" | "payer";
+  /** `worker` calls three tools in two steps; `parent` has it as a subagent; `payer` pays three people with approval. */
+  readonly agent: "worker" | "parent" | "payer";
   readonly isStreaming: boolean;
   readonly killAt?: KillPoint;
   /** The run to take up again, by its id or by its state; otherwise a new one begins. */
@@ -43,6 +43,7 @@ export interface AgentReport {
   readonly results?: Readonly<Record<string, string>>;
 }
 
+const agents = { worker, parent, payer };
 const jobs = JSON.parse(process.argv[2] ?? "[]") as AgentJob[];
 for (const job of jobs) writeSync(1, `${JSON.stringify(await perform(job))}\n`);
 
@@ -51,8 +52,7 @@ async function perform(job: AgentJob): Promise<AgentReport> {
   const plain = sqliteStore({ path });
   const store = killAt !== undefined && "at" in killAt ? crashingStore(plain, killAt) : plain;
   try {
-    const agent = job.agent === "payer" ? payer(job) : worker(job);
-    return reportOf(await start(agent, job, store));
+    return reportOf(await start(agents[job.agent](job), job, store));
   } catch (error) {
     return { failure: isOffstageError(error) ? error.code : String(error) };
   } finally {
@@ -96,6 +96,7 @@ function worker(job: AgentJob): Agent {
       },
     });
   return new Agent({
+    name: "worker",
     model: scriptedModel((request) => dying(job, request, () => workerReply(request))),
     tools: [act("charge", false), act("put", true), act("look", false)],
     maxParallelTools: 1,
@@ -106,6 +107,12 @@ function worker(job: AgentJob): Agent {
       },
     },
   });
+}
+
+function parent(job: AgentJob): Agent {
+  const asking = { name: "worker", id: "worker", input: { prompt: "Work" } };
+  const model = scriptedModel(({ messages }) => (messages.length === 1 ? { toolCalls: [asking] } : "Done."));
+  return new Agent({ model, tools: [worker(job).asTool()] });
 }
 
 function workerReply({ messages }: ScriptedRequest) {

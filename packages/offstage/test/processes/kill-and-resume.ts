@@ -18,6 +18,8 @@ export interface KillCase {
   readonly isUnbegun?: boolean;
   /** The run had ended when the process died. */
   readonly isOver?: boolean;
+  /** It is a subagent that was at work. */
+  readonly isBelow?: boolean;
 }
 
 const once = { charge: 1, put: 1 };
@@ -33,6 +35,29 @@ function result(nth: number, when: "before" | "after", more: Partial<KillCase> =
     effects: once,
     ...more,
   };
+}
+
+type Label = Extract<KillPoint, { at: unknown }>["at"];
+
+// The first intent, result, step and end of the process are the subagent's, but for the intent that calls it.
+function casesBelow(): KillCase[] {
+  const below = (at: Label, when: "before" | "after", more: Partial<KillCase> = {}): KillCase => {
+    const nth = at === "tool.intent" ? 2 : 1;
+    const killAt = { at, when, nth, action: "kill" } as const;
+    return { name: `${when} ${at} of a subagent`, killAt, effects: once, isBelow: true, ...more };
+  };
+  return [
+    below("run.child", "before"),
+    below("run.child", "after"),
+    below("tool.intent", "before"),
+    below("tool.intent", "after", { isUnknown: true, effects: { charge: 0, put: 1 } }),
+    below("tool.result", "before", { isUnknown: true }),
+    below("tool.result", "after"),
+    below("step.commit", "before"),
+    below("step.commit", "after"),
+    below("run.end", "before"),
+    below("run.end", "after"),
+  ];
 }
 
 /** Every named point of a run of two tool steps and an answer. */
@@ -56,6 +81,7 @@ export const killCases: readonly KillCase[] = [
   write("step.commit", "after"),
   write("run.end", "before"),
   { ...write("run.end", "after"), isOver: true },
+  ...casesBelow(),
 ];
 
 /** One case: the process was killed, and another took the run up where that was possible. */
@@ -88,8 +114,18 @@ export async function killAndResume(
   return survived;
 }
 
-async function kill(place: string, { killAt, isUnbegun, isOver }: KillCase, isStreaming: boolean): Promise<Survived> {
-  const job: AgentJob = { path: `${place}.db`, effects: `${place}.effects`, agent: "worker", isStreaming, killAt };
+async function kill(
+  place: string,
+  { killAt, isUnbegun, isOver, isBelow }: KillCase,
+  isStreaming: boolean,
+): Promise<Survived> {
+  const job: AgentJob = {
+    path: `${place}.db`,
+    effects: `${place}.effects`,
+    agent: isBelow ? "parent" : "worker",
+    isStreaming,
+    killAt,
+  };
   writeFileSync(job.effects, "");
   const { signal, errors } = await spawnAgents([job]);
   expect(signal, errors).toBe("SIGKILL");
@@ -104,24 +140,25 @@ async function kill(place: string, { killAt, isUnbegun, isOver }: KillCase, isSt
 }
 
 /** What must hold of a run that was killed and taken up again. */
-export async function expectResumed(
-  { job, runId, resumed }: Survived,
-  { effects, isUnknown, isUnbegun, isOver }: KillCase,
-) {
+export async function expectResumed({ job, runId, resumed }: Survived, each: KillCase): Promise<void> {
   const { charge = 0, put = 0 } = effectsIn(job.effects);
-  expect({ charge, put }).toEqual(effects);
-  if (isUnbegun) return;
-  if (isOver) expect(resumed).toEqual({ failure: "run-not-resumable" });
-  else {
-    expect(resumed).toMatchObject({ runId, status: "completed", output: "Done." });
-    expect(resumed?.results).toMatchObject({ put: "put done", look: "look done" });
-    const told = isUnknown ? /"charge" was interrupted.*unknown/ : /^charge done$/;
-    expect(resumed?.results?.charge).toMatch(told);
-  }
+  expect({ charge, put }).toEqual(each.effects);
+  if (each.isUnbegun) return;
+  if (each.isOver) expect(resumed).toEqual({ failure: "run-not-resumable" });
+  else expect(resumed).toMatchObject({ runId, status: "completed", output: "Done." });
   await using store = sqliteStore({ path: job.path });
   expect(glance(await store.session("s").getItems())).toEqual(["user: Go", "assistant: Done."]);
+  expect(await store.verify()).toEqual([]);
   const run = await store.runs.get(runId ?? "");
   expect(run).toMatchObject({ status: "completed", runId });
-  expect(run?.steps).toHaveLength(3);
-  expect(await store.verify()).toEqual([]);
+  const worked = each.isBelow ? await store.runs.get(run?.children[0]?.runId ?? "") : run;
+  expect(run?.children).toHaveLength(each.isBelow ? 1 : 0);
+  expect(glance(worked?.steps.flatMap(({ messages }) => messages) ?? [])).toEqual([
+    "assistant: [charge put]",
+    each.isUnknown ? expect.stringMatching(/"charge" was interrupted.*unknown/) : "tool: charge done",
+    "tool: put done",
+    "assistant: [look]",
+    "tool: look done",
+    "assistant: Done.",
+  ]);
 }

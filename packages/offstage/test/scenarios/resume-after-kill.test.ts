@@ -13,7 +13,7 @@ describe("a run whose process was killed", () => {
   const survivors: Map<unknown, Survived>[] = [];
   beforeAll(async () => {
     for (let round = 0; round < rounds; round++) survivors.push(await killAndResume(folder, killCases, round));
-  }, 120_000);
+  }, 240_000);
 
   test.for(killCases)("$name is finished by another process, and nothing is done twice", async (each) => {
     for (const survived of survivors) await expectResumed(survived.get(each) as Survived, each);
