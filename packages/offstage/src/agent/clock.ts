@@ -1,5 +1,6 @@
 // The time of day as text, made once per millisecond: steps can be faster than that.
 
+/** Tells the time as text; the same text within a millisecond. */
 export class Clock {
   #at = Number.NaN;
   #text = "";

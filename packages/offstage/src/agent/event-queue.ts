@@ -7,6 +7,7 @@ const coalesceFrom = 1024;
 
 type Waiter = { resolve(result: IteratorResult<AgentEvent>): void; reject(error: unknown): void };
 
+/** Events in the order they were pushed, for one reader. `push` never waits. */
 export class EventQueue {
   #events: AgentEvent[] = [];
   #head = 0;

@@ -1,6 +1,7 @@
 // The ledger: tokens of a run as they are used, by model. A subagent's entries reach every run above it at once.
 import { addUsage, type Usage } from "../tokens/usage.ts";
 
+/** What a run and the runs below it have used so far, by model. */
 export class Ledger {
   readonly #parent: Ledger | undefined;
   #usageByModel: Readonly<Record<string, Usage>> = {};

@@ -23,10 +23,12 @@ export function callerOf(options: ToolRunOptions): CallingTool | undefined {
   return (options as { readonly [callerKey]?: CallingTool })[callerKey];
 }
 
+/** What the parent's model reads of an answer. */
 export function answerText(name: string, answer: string): string {
   return `[Subagent: ${name}] ${answer}`;
 }
 
+/** What the parent's model reads of a failure. */
 export function failureText(name: string, reason: unknown): string {
   return `[Subagent: ${name}] Failed: ${typeof reason === "string" ? reason : messageOf(reason)}`;
 }

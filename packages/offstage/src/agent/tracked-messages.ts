@@ -1,6 +1,7 @@
 // What an agent exchanged, newest last, bounded. Trimmed in large bites, so that keeping it costs next to nothing.
 import type { Message } from "../messages/message.ts";
 
+/** The latest messages, at most as many as it was told to keep. */
 export class TrackedMessages {
   readonly #keep: number;
   #messages: Message[] = [];

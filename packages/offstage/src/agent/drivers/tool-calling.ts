@@ -4,6 +4,7 @@ import { promptMessage } from "../../models/prompt.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Driver } from "../driver.ts";
 
+/** Speaks with the model through its provider's tool calling; replies are read as they are. */
 export function toolCallingDriver(): Driver {
   return {
     name: "tool-calling",
