@@ -115,6 +115,15 @@ export function appending(cell: SessionCell, messages: readonly Message[]): Chan
   };
 }
 
+/** Puts messages in the place of all that are there. */
+export function replacing(cell: SessionCell, messages: readonly Message[]): Changing<void> {
+  const add = appending(cell, messages);
+  return async (head) => {
+    const change = await add({ ...head, count: 0 });
+    return { ...change, writes: [{ list: cell.lists.messages }, ...change.writes], isRewrite: true };
+  };
+}
+
 /** Removes the newest message that can be read. */
 export function popping(cell: SessionCell): Changing<Message | undefined> {
   return removingFrom(

@@ -91,7 +91,7 @@ test("a value moved to another position, session or tenant is found out", async 
   await expect(open(driver).session("b").getItemCount()).rejects.toMatchObject({ code: "store-corrupt" });
 });
 
-test("each of a thousand flipped bits is found out", async () => {
+test("each of a thousand flipped bits is found out", { timeout: 30_000 }, async () => {
   const driver = memoryDriver();
   let reported = 0;
   const store = open(driver, { onError: () => reported++ });

@@ -37,6 +37,11 @@ export class InMemorySession implements Session {
     for (const message of checkedMessages(items)) this.#items.push(message);
   }
 
+  /** Puts these items in the place of all that are there. */
+  async replaceItems(items: readonly Message[]): Promise<void> {
+    this.#items = checkedMessages(items);
+  }
+
   async popItem(): Promise<Message | undefined> {
     return this.#items.pop();
   }

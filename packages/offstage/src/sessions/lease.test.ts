@@ -58,7 +58,7 @@ test("one that waits gets the session when the holder elsewhere has been silent 
   await pretend(driver, elsewhere, 7_900);
   const begun = Date.now();
   await (await open(openStoreOn(driver), "a", start("r2", "two"))).abandon();
-  expect(Date.now() - begun).toBeLessThan(2_000);
+  expect(Date.now() - begun).toBeLessThan(4_000);
 });
 
 test("one that waits leaves with the signal's reason", async () => {
@@ -76,7 +76,7 @@ test("a long run shows signs of life", async () => {
   const { driver, log } = await held();
   const seen = async (): Promise<number> => JSON.parse((await driver.get([place]))[0]?.value ?? "").lease.seen;
   const before = await seen();
-  await sleep(2_200);
+  await sleep(2_600);
   expect(await seen()).toBeGreaterThan(before + 1_500);
   await log.abandon();
 });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { branch } from "./branch.ts";
-import { appending, clearing, popping, poppingTurn, readItems } from "./conversation.ts";
+import { appending, clearing, popping, poppingTurn, readItems, replacing } from "./conversation.ts";
 import { exchanged } from "./exchanged.ts";
 import type { Journal } from "./journal.ts";
 import { checkedMessages } from "./message-rows.ts";
@@ -81,6 +81,13 @@ export class PersistentSession implements Session {
     const messages = checkedMessages(items);
     const cell = this.#cell;
     if (messages.length > 0) await cell.update("session.add", appending(cell, messages));
+  }
+
+  /** Puts these items in the place of all that are there, in one write: nobody sees a moment without either. */
+  async replaceItems(items: readonly Message[]): Promise<void> {
+    const messages = checkedMessages(items);
+    const cell = this.#cell;
+    await cell.update("session.replace", replacing(cell, messages));
   }
 
   async popItem(): Promise<Message | undefined> {

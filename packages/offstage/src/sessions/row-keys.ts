@@ -22,9 +22,6 @@ export function keyNumber(key: string): number {
   return Number.parseInt(key.slice(1, 1 + Number.parseInt(key[0] ?? "", 36)), 36);
 }
 
-/** After every key there can be. */
-export const lastKey = "\x7f";
-
 /** The lists of one namespace. Each session, run and trace has lists of its own, so that they can go as a whole. */
 export interface ListNames {
   /** Sessions by last activity. */

@@ -38,6 +38,7 @@ export type WriteLabel =
   | "session.add"
   | "session.pop"
   | "session.clear"
+  | "session.replace"
   | "session.branch"
   | "session.delete"
   | "spans.add"
@@ -67,8 +68,9 @@ export interface RowRange {
  * ours with `store-foreign`. `prepare` makes what is missing and records the version; two processes may do so at once.
  * `read` and `get` are each one consistent snapshot. `commit` is all or nothing, takes effect at one moment, and is
  * durable when it resolves; where a check fails nothing is written and it gives the current row of every check, in
- * order. No two writes of a commit touch the same row. Failures are `OffstageError`s; `store-connection` alone means
- * that the outcome is unknown and that the call may be repeated. `close` is idempotent.
+ * order. No two writes of a commit touch the same row, save that a list may be removed before rows are put in it.
+ * Failures are `OffstageError`s; `store-connection` alone means that the outcome is unknown and that the call may be
+ * repeated. `close` is idempotent, and `open` may follow it.
  */
 export interface StoreDriver {
   /** How errors call the place: `SQLite file "/a/b.db"`. Never holds a password. */

@@ -51,33 +51,37 @@ const points: readonly (readonly [WriteLabel, "before" | "after", Left | undefin
 ];
 
 describe("a process killed", () => {
-  test.for(points)("%s %s leaves a valid conversation and a run that can be finished", async ([at, when, left]) => {
-    const place = join(folder, `${at}-${when}`);
-    writeFileSync(`${place}.effects`, "");
-    const url = `sqlite:${place}.db`;
-    const point = { at, when, action: "kill" } as const;
-    const writer = spawnWriter({ url, sessionId: "s", name: "r", turns: 1, point, effects: `${place}.effects` });
-    expect(await writer.done).toMatchObject({ signal: "SIGKILL", acknowledged: [] });
+  test.for(points)(
+    "%s %s leaves a valid conversation and a run that can be finished",
+    { timeout: 30_000 },
+    async ([at, when, left]) => {
+      const place = join(folder, `${at}-${when}`);
+      writeFileSync(`${place}.effects`, "");
+      const url = `sqlite:${place}.db`;
+      const point = { at, when, action: "kill" } as const;
+      const writer = spawnWriter({ url, sessionId: "s", name: "r", turns: 1, point, effects: `${place}.effects` });
+      expect(await writer.done).toMatchObject({ signal: "SIGKILL", acknowledged: [] });
 
-    const store = sqliteStore({ path: `${place}.db` });
-    const session = store.session("s");
-    const run = await store.runs.get("r-0");
-    if (left === undefined) expect([run, await session.getItems()]).toEqual([undefined, []]);
-    else {
-      expect((await session.getItems()).map(({ content }) => content)).toEqual(left.items);
-      expect(run?.status).toBe(left.items.length === 2 ? "completed" : "interrupted");
-      expect(run?.steps).toHaveLength(left.steps);
-      expect(run?.openStep?.pending.map(({ id }) => id)).toEqual(left.pending);
-      expect(readFileSync(`${place}.effects`, "utf8").split("\n").length - 1).toBe(left.effects);
-    }
-    if (run?.status === "interrupted") {
-      const log = await session.journal.reopen("r-0", { historyLimit: 50, onBusy: "reject" });
-      if (left?.steps === 0) await log.step(step(1, [calling("a", "b"), resultOf("a"), resultOf("b")]));
-      await log.end(ended("", { answer: [answered("answer r-0")], lastStep: step(2, [answered("answer r-0")]) }));
-      expect((await session.getItems()).map(({ content }) => content)).toEqual(["question r-0", "answer r-0"]);
-      expect((await store.runs.get("r-0"))?.steps).toHaveLength(2);
-    }
-    expect(await store.verify()).toEqual([]);
-    await store.close();
-  });
+      const store = sqliteStore({ path: `${place}.db` });
+      const session = store.session("s");
+      const run = await store.runs.get("r-0");
+      if (left === undefined) expect([run, await session.getItems()]).toEqual([undefined, []]);
+      else {
+        expect((await session.getItems()).map(({ content }) => content)).toEqual(left.items);
+        expect(run?.status).toBe(left.items.length === 2 ? "completed" : "interrupted");
+        expect(run?.steps).toHaveLength(left.steps);
+        expect(run?.openStep?.pending.map(({ id }) => id)).toEqual(left.pending);
+        expect(readFileSync(`${place}.effects`, "utf8").split("\n").length - 1).toBe(left.effects);
+      }
+      if (run?.status === "interrupted") {
+        const log = await session.journal.reopen("r-0", { historyLimit: 50, onBusy: "reject" });
+        if (left?.steps === 0) await log.step(step(1, [calling("a", "b"), resultOf("a"), resultOf("b")]));
+        await log.end(ended("", { answer: [answered("answer r-0")], lastStep: step(2, [answered("answer r-0")]) }));
+        expect((await session.getItems()).map(({ content }) => content)).toEqual(["question r-0", "answer r-0"]);
+        expect((await store.runs.get("r-0"))?.steps).toHaveLength(2);
+      }
+      expect(await store.verify()).toEqual([]);
+      await store.close();
+    },
+  );
 });

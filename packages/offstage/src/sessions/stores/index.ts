@@ -4,8 +4,8 @@ import type { PostgresOptions } from "./postgres.ts";
 import type { RedisOptions } from "./redis.ts";
 import type { SqliteDriver, SqliteOptions } from "./sqlite.ts";
 
-export type { PostgresOptions, PostgresPool, PostgresQuery } from "./postgres.ts";
-export type { RedisClient, RedisOptions } from "./redis.ts";
+export type { PostgresOptions } from "./postgres.ts";
+export type { RedisOptions } from "./redis.ts";
 export type { SqliteOptions } from "./sqlite.ts";
 
 export const drivers = {

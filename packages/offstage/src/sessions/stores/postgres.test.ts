@@ -31,7 +31,9 @@ describe.runIf(server)("Postgres", () => {
     await pool.end();
   });
 
-  test("connections that are cut between statements are replaced, and no write is lost or repeated", async () => {
+  test("connections that are cut between statements are replaced, and no write is lost or repeated", {
+    timeout: 30_000,
+  }, async () => {
     const admin = new pg.Client({ connectionString: server?.url });
     await admin.connect();
     const store = open();
@@ -49,7 +51,7 @@ describe.runIf(server)("Postgres", () => {
     await admin.end();
   });
 
-  test("eight stores open a new database at once", async () => {
+  test("eight stores open a new database at once", { timeout: 30_000 }, async () => {
     const stores = Array.from({ length: 8 }, () => open("fresh"));
     await Promise.all(stores.map((store, n) => store.session(`s${n}`).addItem({ role: "user", content: "x" })));
     expect(await stores[0]?.sessions.list()).toHaveLength(8);
@@ -74,7 +76,7 @@ describe.runIf(server)("Postgres", () => {
   });
 });
 
-test("a server that is not there is named, without its password", async () => {
+test("a server that is not there is named, without its password", { timeout: 30_000 }, async () => {
   const store = postgresStore({ url: "postgres://me:secret@127.0.0.1:1/nowhere" });
   const failure = store.ready();
   await expect(failure).rejects.toMatchObject({ code: "store-connection" });

@@ -67,8 +67,9 @@ export function postgresDriver(options: PostgresOptions): StoreDriver {
       );
     },
     close: async () => {
-      const connection = await connecting?.catch(() => undefined);
-      await connection?.end?.();
+      const last = connecting;
+      connecting = undefined;
+      await (await last?.catch(() => undefined))?.end?.();
     },
   };
 }

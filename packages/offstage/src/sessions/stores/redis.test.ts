@@ -55,7 +55,9 @@ describe.runIf(server)("Redis", () => {
     client.destroy();
   });
 
-  test("a server that was restarted is found again, and no write is lost or repeated", async () => {
+  test("a server that was restarted is found again, and no write is lost or repeated", {
+    timeout: 30_000,
+  }, async () => {
     const store = open();
     const session = store.session("a");
     for (let n = 0; n < 3; n++) {
@@ -77,7 +79,7 @@ describe.runIf(server)("Redis", () => {
   });
 });
 
-test("a server that is not there is named, without its password", async () => {
+test("a server that is not there is named, without its password", { timeout: 30_000 }, async () => {
   const store = redisStore({ url: "redis://me:secret@127.0.0.1:1/3" });
   const failure = store.ready();
   await expect(failure).rejects.toMatchObject({ code: "store-connection" });

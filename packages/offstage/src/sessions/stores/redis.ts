@@ -72,8 +72,9 @@ export function redisDriver(options: RedisOptions): StoreDriver {
       return outcome === "done" ? undefined : commit.checks.map(({ key }, index) => rowOf(key, current[index]));
     },
     close: async () => {
-      const connection = await connecting?.catch(() => undefined);
-      await connection?.end?.();
+      const last = connecting;
+      connecting = undefined;
+      await (await last?.catch(() => undefined))?.end?.();
     },
   };
 }

@@ -124,6 +124,23 @@ export const listClaims: readonly StoreClaim[] = [
     },
   },
   {
+    name: "replaceItems puts new items in the place of all, or leaves them",
+    async claim(store) {
+      const session = store.session("a");
+      await session.addItems([said("1"), answered("2")]);
+      await session.replaceItems([said("summary"), answered("ok")]);
+      assert.deepEqual(texts(await session.getItems()), ["summary", "ok"]);
+      await assert.rejects(session.replaceItems([said("x"), { role: "nobody" } as never]));
+      assert.equal(await session.getItemCount(), 2);
+      const log = await open(store, "a", start("r", "next"));
+      assert.deepEqual(texts(log.history), ["summary", "ok"]);
+      await log.abandon();
+      await session.replaceItems([]);
+      assert.equal(await session.isEmpty(), true);
+      assert.deepEqual(await store.verify(), []);
+    },
+  },
+  {
     name: "a branch begins with the first messages and goes its own way",
     async claim(store) {
       const session = store.session("a");

@@ -1,5 +1,5 @@
 // The file of a SQLite store: made whole or not at all, recognised before anything is written to it.
-import { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { OffstageError } from "../../../errors.ts";
@@ -97,11 +97,21 @@ function createFile({ path, ...options }: OpenOptions): void {
     prepareFile(database, 0);
     database.exec("PRAGMA journal_mode = WAL");
     database.close();
-    linkSync(draft, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    place(draft, path);
   } finally {
     for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(draft + suffix, { force: true });
+  }
+}
+
+// Linking never replaces a file that is there. Where a file system knows no links, a rename comes close enough.
+function place(draft: string, path: string): void {
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (existsSync(path)) return;
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(String((error as NodeJS.ErrnoException).code)))
+      throw error;
+    renameSync(draft, path);
   }
 }
 
