@@ -58,6 +58,11 @@ export class OffstageError extends Error {
     if (options.result !== undefined)
       Object.defineProperty(this, "result", { value: options.result, enumerable: false });
   }
+
+  /** What logs need: a plain error would be `{}`. */
+  toJSON(): { name: string; code: ErrorCode; message: string } {
+    return { name: this.name, code: this.code, message: this.message };
+  }
 }
 
 /** True for an error of any copy of Offstage in the process, optionally with one code. */

@@ -4,11 +4,28 @@ export { Agent, type ContextState } from "./agent/agent.ts";
 export { AgentBuilder } from "./agent/agent-builder.ts";
 export type { AgentOptions, Instructions, RunInput, RunOptions } from "./agent/agent-options.ts";
 export type { AgentStream } from "./agent/agent-stream.ts";
-export type { Approval, Decisions } from "./agent/approvals.ts";
+export type { Approval, DecidedCall, Decisions } from "./agent/approvals.ts";
 export type { Driver, Reading } from "./agent/driver.ts";
 export { reactDriver } from "./agent/drivers/react.ts";
 export { toolCallingDriver } from "./agent/drivers/tool-calling.ts";
-export type { AgentEvent } from "./agent/events.ts";
+export type {
+  AgentEvent,
+  CompactionEndEvent,
+  ErrorEvent,
+  GuardrailTripEvent,
+  MessageAddedEvent,
+  ModelEndEvent,
+  ModelRetryEvent,
+  ModelStartEvent,
+  RunEndEvent,
+  RunStartEvent,
+  StepEndEvent,
+  StepStartEvent,
+  SubagentEvent,
+  TextDeltaEvent,
+  ToolEndEvent,
+  ToolStartEvent,
+} from "./agent/events.ts";
 export type {
   Guardrail,
   GuardrailOptions,
@@ -105,6 +122,7 @@ export {
   postgresStore,
   redisStore,
   type SqliteStore,
+  type SqliteStoreOptions,
   type StoreOptions,
   sqliteStore,
 } from "./sessions/open-store.ts";

@@ -99,12 +99,24 @@ function listenerOf(run: Run, { step, span }: Streaming): DeltaListener {
       if (run.partialText === "" && span.recording)
         span.setMetadata({ timeToFirstTokenMs: performance.now() - startedAt });
       run.partialText += delta;
-      emit?.({ type: "text-delta", runId, agent, step, delta });
+      if (!holdsText(run)) emit?.({ type: "text-delta", runId, agent, step, delta });
     },
     reasoning: (delta) => emit?.({ type: "reasoning-delta", runId, agent, step, delta }),
     toolInput: (toolCallId, toolName, delta) =>
       emit?.({ type: "tool-input-delta", runId, agent, step, toolCallId, toolName, delta }),
   };
+}
+
+// Where answers are guarded, nobody reads one before it has passed.
+function holdsText(run: Run): boolean {
+  return run.config.guardrails.output.length > 0;
+}
+
+/** Tells the text of a step that was held back, now that it may be read. */
+export function releaseText(run: Run, step: number): void {
+  const { partialText: delta, runId, config } = run;
+  if (delta === "" || !holdsText(run)) return;
+  run.emit?.({ type: "text-delta", runId, agent: config.name, step, delta });
 }
 
 function finishSpan(span: TraceSpan, reply: ModelReply): void {

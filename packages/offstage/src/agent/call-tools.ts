@@ -44,18 +44,18 @@ export function callTools(run: Run, calls: readonly StepToolCall[], options: Cal
   return runTools(calls, run.config.maxParallelTools, (call) => callTool(run, call, options));
 }
 
-async function callTool(run: Run, call: StepToolCall, options: CallToolsOptions): Promise<CalledTool> {
-  const { step, waiting } = options;
+async function callTool(run: Run, call: StepToolCall, at: CallToolsOptions): Promise<CalledTool> {
+  const { step, waiting } = at;
   run.cancellation.throwIfAborted();
-  const span = startSpan(options.span, { name: call.name, kind: "tool", metadata: { toolCallId: call.id } });
-  run.emit?.({ type: "tool-start", ...place(run, call, step), call });
+  const span = startSpan(at.span, { name: call.name, kind: "tool", metadata: { toolCallId: call.id } });
+  const start = startTeller(run, call, step);
   try {
     const caller: CallingTool = { run, step, span, toolCallId: call.id, child: waiting?.get(call.id)?.child };
     const cutOff = waiting?.get(call.id)?.why === "interrupted";
-    const result = cutOff
-      ? interrupted(call)
-      : await runInSpan(span, () => runTool(call, runOptions(run, step, caller)));
+    const options = { ...runOptions(run, step, caller), onStart: start };
+    const result = cutOff ? interrupted(call) : await runInSpan(span, () => runTool(call, options));
     if (result instanceof ToolWaiting) return unsettled(span, call, result);
+    start();
     const message = resultMessage(run, result, { step, span });
     if (run.log !== undefined) await run.log.settle(step, message);
     finishSpan(span, call, result);
@@ -66,6 +66,21 @@ async function callTool(run: Run, call: StepToolCall, options: CallToolsOptions)
     throw error;
   }
 }
+
+// Tells once that a call began; one that must be approved first begins when it is.
+function startTeller(run: Run, call: StepToolCall, step: number): () => void {
+  const { emit } = run;
+  if (emit === undefined) return noTelling;
+  let isTold = false;
+  const tell = () => {
+    if (!isTold) emit({ type: "tool-start", ...place(run, call, step), call });
+    isTold = true;
+  };
+  if (run.config.tools.get(call.name)?.needsApproval === false) tell();
+  return tell;
+}
+
+function noTelling(): void {}
 
 function runOptions(run: Run, step: number, caller: CallingTool): RunToolOptions {
   return {
@@ -79,7 +94,7 @@ function runOptions(run: Run, step: number, caller: CallingTool): RunToolOptions
 
 function unsettled(span: TraceSpan, call: StepToolCall, { child }: ToolWaiting): UnsettledCall {
   if (span.recording) span.setMetadata({ isWaiting: true });
-  span.end();
+  span.end("cancelled");
   return { waiting: { toolCallId: call.id, why: "approval", ...(child === undefined ? undefined : { child }) } };
 }
 

@@ -104,7 +104,8 @@ function runEnd(run: Run, answer: readonly Message[], ending: Ending): RunEnd {
   const { currentStep: step, pendingStep } = run.state;
   const waiting = pendingStep && { waiting: pendingStep.waiting as unknown as JsonValue };
   const shown = shownNote(run);
-  const notes = waiting || shown ? { ...waiting, ...shown } : undefined;
+  const usage = run.parent && { usageByModel: run.state.usageByModel as unknown as JsonValue };
+  const notes = waiting || shown || usage ? { ...waiting, ...shown, ...usage } : undefined;
   return {
     status,
     reason,

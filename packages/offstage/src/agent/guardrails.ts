@@ -1,6 +1,6 @@
 // Guardrails may block: what comes in, what goes out, and what tools are given and give. Every trip is reported.
 import { messageOf, OffstageError } from "../errors.ts";
-import type { JsonValue } from "../messages/json.ts";
+import { isObject, type JsonValue } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { Cancellation } from "../models/cancellation.ts";
 import type { AgentContext } from "../state/agent-context.ts";
@@ -77,14 +77,21 @@ async function ask<Subject>(
 ): Promise<GuardrailVerdict> {
   try {
     const verdict = guardrail.check(subject, options);
-    if (!(verdict instanceof Promise)) return verdict;
+    if (!(verdict instanceof Promise)) return checkedVerdict(verdict);
     using cancellation = new Cancellation(options.signal);
-    return await cancellation.race(verdict);
+    return checkedVerdict(await cancellation.race(verdict));
   } catch (cause) {
     options.signal.throwIfAborted();
     const sentence = `The guardrail "${guardrail.name}" failed, so the run was stopped: ${messageOf(cause)}`;
     throw new OffstageError("guardrail-failed", sentence, { cause });
   }
+}
+
+// What is no verdict lets nothing pass.
+function checkedVerdict(verdict: GuardrailVerdict): GuardrailVerdict {
+  if (verdict === undefined || typeof verdict === "boolean" || typeof verdict === "string") return verdict;
+  if (isObject(verdict) && typeof verdict.blocked === "boolean") return verdict;
+  throw new TypeError("its check must give true, false, a sentence, or { blocked: boolean, message? }");
 }
 
 function tripOf(verdict: GuardrailVerdict, guardrail: string, stage: keyof Guardrails): GuardrailTrip[] {

@@ -5,7 +5,7 @@ import type { AgentState } from "../state/agent-state.ts";
 import type { PendingStep } from "../state/pending-step.ts";
 import type { Correction, Step, StepToolCall } from "../state/step.ts";
 import type { TraceSpan } from "../tracing/trace-span.ts";
-import { callModel } from "./call-model.ts";
+import { callModel, releaseText } from "./call-model.ts";
 import { type CalledTool, callTools, isWaiting, type SettledCall } from "./call-tools.ts";
 import type { Reading } from "./driver.ts";
 import type { Run } from "./run.ts";
@@ -25,6 +25,7 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   const message = replyMessage(run, { reading, reply, calls, stamped });
   const parts = { run, index, message, reading, reply, calls, startedAt, clock };
   if (calls.length === 0) return stepOf({ ...parts, settled: [], correction: await correctionOf(run, reading) });
+  releaseText(run, index);
   if (run.log !== undefined) await run.log.intend(index, message);
   const called = await callTools(run, calls, { step: index, span });
   const waiting = called.filter(isWaiting);

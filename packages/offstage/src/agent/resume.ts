@@ -88,7 +88,7 @@ async function catchUp({ log, state }: Run): Promise<void> {
 export async function takeUp(run: Run): Promise<AgentState> {
   const { log, config } = run;
   if (!run.hasOwnState && log?.recorded === undefined) throw notFound(run.runId);
-  run.input = log?.recorded?.input ?? [];
+  run.input = log?.recorded?.input ?? inputOf(run);
   const { startedAt = Date.now() } = run.state;
   const history = log === undefined ? [] : await withToolHistory(log, config);
   const state = knownState(run, log?.recorded, history)
@@ -113,6 +113,13 @@ function restoreUsage({ ledger, parent, log, hasOwnState }: Run, { usageByModel 
   ledger.restore(usageByModel);
   if (parent === undefined || hasOwnState || log?.recorded?.usage !== undefined) return;
   for (const [modelId, usage] of Object.entries(usageByModel)) parent.ledger.add(modelId, usage);
+}
+
+// In a state, the input of a run is what a user said under its id.
+function inputOf({ runId, state }: Run): Message[] {
+  const isInput = ({ role, metadata }: Message) =>
+    role === "user" && metadata?.runId === runId && metadata.isNote !== true;
+  return state.messages.filter(isInput).toArray();
 }
 
 function messagesOf({ steps, pendingStep }: AgentState): Message[] {

@@ -1,5 +1,6 @@
 // The result of a run: what was said, how it ended, and everything that was done, one property away.
 import type { Message } from "../messages/message.ts";
+import { printsAs } from "../messages/prints-as.ts";
 import { MessageQuery } from "../query/message-query.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
@@ -96,8 +97,41 @@ export class FinishedRun<Output> implements RunResult<Output> {
     return this.trace?.traceId;
   }
 
+  /** What is worth logging; whole messages and steps, and no more than once. */
+  toJSON(): Record<string, unknown> {
+    const { runId, parentRunId, agent, output, outcome, usage, approvals, traceId, guardrailTrips, children } = this;
+    const messages = this.messages.all();
+    return {
+      runId,
+      parentRunId,
+      agent,
+      output,
+      outcome,
+      usage,
+      approvals,
+      traceId,
+      guardrailTrips,
+      children,
+      messages,
+    };
+  }
+
   get messages(): MessageQuery {
-    const read = () => [...this.#input, ...this.steps.flatMap((step) => step.messages)];
+    const { pendingStep } = this.state;
+    const steps = pendingStep === undefined ? this.steps : [...this.steps, pendingStep.step];
+    const read = () => [...this.#input, ...steps.flatMap((step) => step.messages)];
     return new MessageQuery(read, { tokenCounter: this.#tokenCounter });
   }
 }
+
+printsAs(FinishedRun, ({ runId, agent, output, outcome, usage, steps, traceId, children, approvals }) => ({
+  runId,
+  agent,
+  output,
+  outcome,
+  usage,
+  steps,
+  traceId,
+  children,
+  approvals,
+}));

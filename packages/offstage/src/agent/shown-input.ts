@@ -37,13 +37,12 @@ export async function openShown(run: Run, state: AgentState, recorded?: unknown)
   if (!isShortened(run.config)) return;
   const { compaction = compactor({ threshold: Number.POSITIVE_INFINITY }), memory } = run.config.options;
   const { tokenCounter: counter, model, call } = run.config;
-  const known = run.hasOwnState ? state.metadata[metadataKey] : run.config.shownNotes.of(sessionIdOf(run))?.note;
   run.compaction = compaction.open({
     counter,
     signal: run.cancellation.signal,
     fixedTokens: counter.countMessages(run.instructions) + counter.count(JSON.stringify(call.tools ?? [])),
     summarize: modelSummarizer(model),
-    note: recorded ?? known,
+    note: recorded ?? knownNote(run, state),
     isPartial: run.log !== undefined && historyLimit(run) !== undefined,
   });
   if (memory === undefined) return;
@@ -52,6 +51,13 @@ export async function openShown(run: Run, state: AgentState, recorded?: unknown)
   const { memoryTokens = 8000 } = run.config.options;
   run.compaction.show(state, await feed.memory.getMessages(run.input.map(textOf).join("\n"), memoryTokens));
   run.feed = feed;
+}
+
+// A session's note counts only where the message it ends with is there: an id alone may be another tenant's, or cleared.
+function knownNote(run: Run, state: AgentState): unknown {
+  if (run.hasOwnState) return state.metadata[metadataKey];
+  const note = run.config.shownNotes.of(sessionIdOf(run))?.note;
+  return note !== undefined && placeOf(state, note.conversation.lastSaid) !== -1 ? note : undefined;
 }
 
 /** The sections of the next model call. Synchronous while nothing has to be made shorter. */
@@ -115,11 +121,14 @@ export async function closeShown(run: Run, answer: readonly Message[]): Promise<
   }
 }
 
-function tailOf({ messages }: AgentState, lastSaid: string | undefined): number {
-  for (let i = messages.length - 1; lastSaid !== undefined && i >= 0; i--) {
-    if (messages.at(i)?.metadata?.id === lastSaid) return messages.length - i;
-  }
-  return messages.length;
+function tailOf(state: AgentState, lastSaid: string | undefined): number {
+  const place = lastSaid === undefined ? -1 : placeOf(state, lastSaid);
+  return place === -1 ? state.messages.length : state.messages.length - place;
+}
+
+function placeOf({ messages }: AgentState, id: string): number {
+  for (let i = messages.length - 1; i >= 0; i--) if (messages.at(i)?.metadata?.id === id) return i;
+  return -1;
 }
 
 /** What the journal keeps of it with the run. */

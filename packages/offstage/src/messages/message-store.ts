@@ -1,6 +1,7 @@
 // MessageStore: named sections of messages in a fixed order. Immutable. Not a session's store: nothing here is durable.
 import type { Message } from "./message.ts";
 import { Messages } from "./messages.ts";
+import { printsAs } from "./prints-as.ts";
 
 type Section = readonly [name: string, messages: Messages];
 
@@ -58,3 +59,5 @@ export class MessageStore {
     return Object.fromEntries(this.#sections.map(([name, list]) => [name, list.toArray()]));
   }
 }
+
+printsAs(MessageStore, (store) => store.toJSON());

@@ -1,6 +1,7 @@
 // Messages: an immutable list whose append is O(1) amortised. Versions share one backing array; each knows its own end.
 import { appendShared } from "./append-shared.ts";
 import type { Message } from "./message.ts";
+import { printsAs } from "./prints-as.ts";
 
 /** An immutable, append-only list of messages. Every operation gives a new list and leaves this one as it was. */
 export class Messages implements Iterable<Message> {
@@ -95,3 +96,5 @@ function bounds(length: number, start = 0, end = length): [number, number] {
   const clamp = (index: number) => Math.min(Math.max(index < 0 ? length + index : index, 0), length);
   return [clamp(Math.trunc(start) || 0), clamp(Math.trunc(end) || 0)];
 }
+
+printsAs(Messages, (messages) => messages.toArray());

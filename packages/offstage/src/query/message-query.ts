@@ -3,6 +3,7 @@ import type { Writable } from "node:stream";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
+import { printsAs } from "../messages/prints-as.ts";
 import { type TokenCounter, type TokenCounting, tokenCounter } from "../tokens/token-counter.ts";
 import { type ExportFormat, exportMessages, exportPieces, type FormatFunction } from "./export.ts";
 import { type ExportToOptions, writePieces } from "./export-to.ts";
@@ -105,6 +106,7 @@ export class MessageQuery implements Iterable<Message> {
   export(format?: TextFormat, options?: ExportOptions): string;
   export(format: "dict", options?: ExportOptions): ExportedMessage[];
   export<T>(format: FormatFunction<T>, options?: ExportOptions): T;
+  export(format: ExportFormat, options?: ExportOptions): string | ExportedMessage[];
   export(format: ExportFormat | FormatFunction<unknown> = "json", options: ExportOptions = {}): unknown {
     return exportMessages(this.#exported(options), format, options);
   }
@@ -124,6 +126,10 @@ export class MessageQuery implements Iterable<Message> {
     const text = this.#drawn(view, penOf(options));
     stream.write(`${text}\n`);
     return text;
+  }
+
+  toJSON(): Message[] {
+    return this.all();
   }
 
   [Symbol.iterator](): Iterator<Message> {
@@ -166,3 +172,5 @@ function arrayOf(messages: Iterable<Message>): readonly Message[] {
   const sentence = `A MessageQuery needs a list of messages or a function that gives one; found ${typeof messages}.`;
   throw new OffstageError("invalid-argument", `${sentence} For other formats use MessageQuery.from().`);
 }
+
+printsAs(MessageQuery, (query) => query.all());

@@ -5,6 +5,7 @@ import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageStore } from "../messages/message-store.ts";
 import type { Messages } from "../messages/messages.ts";
+import { printsAs } from "../messages/prints-as.ts";
 import { noUsage, sumUsage, type Usage } from "../tokens/usage.ts";
 import { type AgentStateFields, readState, writeState } from "./agent-state-json.ts";
 import type { Outcome } from "./outcome.ts";
@@ -233,3 +234,14 @@ export class AgentState {
     return new AgentState({ ...this.#fields, ...changes }, this.#steps, this.#stepCount);
   }
 }
+
+printsAs(AgentState, ({ runId, status, outcome, stepCount, usage, messages, executionBuffer, metadata }) => ({
+  runId,
+  status,
+  outcome,
+  stepCount,
+  usage,
+  messages,
+  executionBuffer,
+  metadata,
+}));

@@ -27,6 +27,8 @@ export interface RunToolOptions {
   /** What the tool is told, given what aborts it. */
   readonly about: (cancellation: Cancellation) => ToolRunOptions;
   readonly guard: ToolGuard | undefined;
+  /** Told when the tool begins: not for a call that is refused, or waits for approval. */
+  readonly onStart?: () => void;
   /** Asked for a call that needs approval: whether it may run, must wait, or is refused with these words. */
   readonly permit: (call: StepToolCall) => "run" | "wait" | { readonly refusal: string };
 }
@@ -44,6 +46,7 @@ export async function runTool(call: StepToolCall, options: RunToolOptions): Prom
   const permission = tool.needsApproval === false ? "run" : await permissionOf(tool, call, { checked, options });
   if (permission === "wait") return new ToolWaiting();
   if (permission !== "run") return failure(call, permission.refusal, startedAt);
+  options.onStart?.();
   const attempt = (tool.timeoutMs ?? Number.POSITIVE_INFINITY) > longestTimer ? execute : executeInTime;
   const value = await attempt(tool, checked.value, options);
   if (value instanceof ToolWaiting) return value;

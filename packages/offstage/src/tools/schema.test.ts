@@ -101,7 +101,7 @@ describe("what is no schema is refused, and the error says what to do", () => {
   });
 
   test("a valibot schema that cannot describe itself", () => {
-    expect(() => compiled(v.object({}))).toThrow("wrap a valibot schema in toStandardJsonSchema()");
+    expect(() => compiled(v.object({}))).toThrow("Wrap it in toStandardJsonSchema()");
   });
 
   test("a schema that has no JSON form", () => {

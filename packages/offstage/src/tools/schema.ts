@@ -32,7 +32,14 @@ export interface RawSchema<Output = unknown> {
   readonly validate?: (value: unknown) => Output;
 }
 
-export type AnySchema<Output = unknown> = StandardSchema<unknown, Output> | RawSchema<Output> | JsonSchema;
+/** JSON Schema as it is; our own check covers the common keywords. */
+interface BareSchema {
+  readonly [key: string]: unknown;
+  readonly jsonSchema?: never;
+  readonly validate?: never;
+}
+
+export type AnySchema<Output = unknown> = StandardSchema<unknown, Output> | RawSchema<Output> | BareSchema;
 
 /** What a schema accepts, as a type. */
 export type OutputOf<Schema> =
@@ -90,7 +97,7 @@ function jsonSchemaOf(standard: { jsonSchema?: unknown; vendor: string }, owner:
   if (typeof maker?.input !== "function") {
     throw new OffstageError(
       "invalid-tool",
-      `The ${standard.vendor} schema of ${owner} cannot describe itself as JSON Schema. Use zod 4 or arktype, wrap a valibot schema in toStandardJsonSchema() of @valibot/to-json-schema, or pass { jsonSchema, validate }.`,
+      `The ${standard.vendor} schema of ${owner} cannot describe itself as JSON Schema. ${adviceFor(standard.vendor)}`,
     );
   }
   try {
@@ -129,4 +136,13 @@ function compileRaw({ jsonSchema, validate }: RawSchema): CompiledSchema {
 
 function checkedBy(problems: readonly string[], value: unknown): Checked {
   return problems.length === 0 ? { value } : { problems };
+}
+
+// zod has it since 4.2, and zod/mini not at all; both can make it by a function of their own.
+function adviceFor(vendor: string): string {
+  if (vendor === "zod") {
+    return "Update to zod 4.2 or newer, or pass { jsonSchema: z.toJSONSchema(schema), validate: (value) => schema.parse(value) }.";
+  }
+  if (vendor === "valibot") return "Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.";
+  return "Pass { jsonSchema, validate } instead.";
 }

@@ -69,6 +69,9 @@ export function tool<Schema extends AnySchema = typeof noInput, Values extends o
   if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     throw invalid(`A tool's name must be 1 to 64 letters, digits, "_" or "-"; found ${JSON.stringify(name)}.`);
   }
+  for (const alien of ["parameters", "inputSchema"]) {
+    if (alien in options) throw invalid(`The tool "${name}" has "${alien}"; here the schema is called "input".`);
+  }
   if (typeof options.execute !== "function") throw invalid(`The tool "${name}" needs an execute function.`);
   checkPositive(name, "timeoutMs", timeoutMs);
   checkPositive(name, "maxResultBytes", maxResultBytes);

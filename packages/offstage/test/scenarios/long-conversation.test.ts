@@ -107,3 +107,18 @@ test("a state goes on where its last compaction left it, also after it was store
   expect(state.messages).toHaveLength(80);
   expect(Math.max(...model.requests.map(({ messages }) => counter.countMessages(messages)))).toBeLessThanOrEqual(1000);
 });
+
+test("a summary is never shown to another conversation of the same id, nor after its session was cleared", async () => {
+  const secret = "the vault opens with 4711";
+  const compaction = compactor({ threshold: 600, strategy: summarizeOlder({ summarize: () => secret }) });
+  const model = scriptedModel(() => "An answer that takes up some room in the window. ".repeat(4));
+  const agent = new Agent({ model, compaction });
+  const mine = new InMemorySession("shared-id");
+  for (let turn = 0; turn < 30; turn++) await agent.run(`Question ${turn}?`, { session: mine });
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain(secret);
+  await agent.run("Hello?", { session: new InMemorySession("shared-id") });
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).not.toContain(secret);
+  await mine.clearSession();
+  await agent.run("Hello again?", { session: mine });
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).not.toContain(secret);
+});

@@ -1,0 +1,12 @@
+// How our classes look in console.log: what they hold, not how they hold it.
+
+const inspect = Symbol.for("nodejs.util.inspect.custom");
+
+/** Makes `console.log` and the debugger show `view(value)` for values of a class. */
+export function printsAs<T extends object>(type: { readonly prototype: T }, view: (value: T) => unknown): void {
+  Object.defineProperty(type.prototype, inspect, {
+    value(this: T) {
+      return view(this);
+    },
+  });
+}

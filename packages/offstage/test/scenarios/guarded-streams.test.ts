@@ -1,0 +1,44 @@
+// What readers of a stream get to see where guardrails watch, and what happens with a verdict that is none.
+import { expect, test } from "vitest";
+import { Agent, type OutputGuardrail, tool } from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+
+const noPasswords: OutputGuardrail = { name: "no-passwords", check: ({ text }) => !/hunter2/.test(text) };
+
+async function textOf(agent: Agent): Promise<string> {
+  let text = "";
+  for await (const delta of agent.stream("Tell me.").text) text += delta;
+  return text;
+}
+
+test("a stream shows no word of an answer that a guardrail blocks", async () => {
+  const agent = new Agent({ model: scriptedModel(["The password is hunter2."]), outputGuardrails: [noPasswords] });
+  expect(await textOf(agent)).toBe("");
+});
+
+test("a stream shows a guarded answer once it has passed", async () => {
+  const look = tool({ name: "look", execute: () => "seen" });
+  const script = [{ text: "Let me see. ", toolCalls: [{ name: "look" }] }, "It is sunny."];
+  const agent = new Agent({ model: scriptedModel(script), tools: [look], outputGuardrails: [noPasswords] });
+  expect(await textOf(agent)).toBe("Let me see. It is sunny.");
+});
+
+test.for([null, 0, [], { tripwireTriggered: true }])("a guardrail that says %j lets nothing pass", async (verdict) => {
+  const guardrail = { name: "odd", check: () => verdict as unknown as boolean };
+  const agent = new Agent({ model: scriptedModel(["Hello."]), inputGuardrails: [guardrail] });
+  const run = agent.run("Hi.");
+  await expect(run).rejects.toMatchObject({ code: "guardrail-failed", message: expect.stringContaining('"odd"') });
+});
+
+test("a call that waits for approval has not begun", async () => {
+  const pay = tool({ name: "pay", needsApproval: true, execute: () => "paid" });
+  const agent = new Agent({ model: scriptedModel([{ toolCalls: [{ name: "pay" }] }, "Paid."]), tools: [pay] });
+  const stream = agent.stream("Pay.");
+  const types: string[] = [];
+  for await (const event of stream) types.push(event.type);
+  expect(types).not.toContain("tool-start");
+  const result = await stream.result;
+  expect(result.messages.all().map(({ role }) => role)).toEqual(["user", "assistant"]);
+  const resumed = await agent.resume(result.state, { approve: result.approvals });
+  expect(resumed.messages.all().map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
+});
