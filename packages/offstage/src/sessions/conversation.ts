@@ -49,8 +49,7 @@ function readable(cell: SessionCell, rows: readonly Row[]): PlacedMessage[] {
 
 /** All messages, oldest first; reports where some have vanished, or some are there that should not be. */
 export async function readAll(cell: SessionCell): Promise<Message[]> {
-  const before = await cell.head();
-  const rows = await readRows(cell, {});
+  const [before, rows] = await Promise.all([cell.head(), readRows(cell, {})]);
   const messages = readable(cell, rows).map(({ message }) => message);
   const expected = before?.count ?? 0;
   if (rows.length !== expected && (await cell.head())?.active === before?.active) {

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import type { Check, Commit, Row, RowPlace, RowRange, StoreDriver, Write } from "../store-driver.ts";
 import { backupFile, checkPages, openFile, prepareFile, type SqliteOptions } from "./sqlite/file.ts";
-import { typedError } from "./sqlite/typed-error.ts";
+import { nameOf, typedError } from "./sqlite/typed-error.ts";
 
 export type { SqliteOptions } from "./sqlite/file.ts";
 
@@ -17,14 +17,13 @@ export interface SqliteDriver extends StoreDriver {
 
 export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
   const { path = "offstage.db" } = options;
-  const name = path === ":memory:" ? "SQLite in memory" : `SQLite file "${path}"`;
   let database: DatabaseSync | undefined;
   let rows: Rows | undefined;
   const guard = <T>(work: () => T): Promise<T> => {
     try {
       return Promise.resolve(work());
     } catch (error) {
-      return Promise.reject(typedError(error, name));
+      return Promise.reject(typedError(error, path));
     }
   };
   const opened = (): Rows => {
@@ -33,7 +32,7 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
     return rows;
   };
   return {
-    name,
+    name: nameOf(path),
     open: () =>
       guard(() => {
         database?.close();
@@ -53,7 +52,7 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
     backup: async (target) => {
       if (database === undefined) throw new Error("open() comes first");
       await backupFile(database, target).catch((error) => {
-        throw typedError(error, name);
+        throw typedError(error, path);
       });
     },
     check: () => guard(() => database && checkPages(database, path)),

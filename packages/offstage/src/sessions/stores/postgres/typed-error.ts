@@ -9,6 +9,7 @@ const known: readonly (readonly [RegExp, ErrorCode, string])[] = [
     "store-connection",
     "cannot be reached. Check that it runs and that the address is right.",
   ],
+  [/^40(001|P01)$/, "store-connection", "had two writers at once; this one was undone and may be repeated."],
   [/^53100$/, "store-full", "has a full disk. Nothing of this write was kept."],
   [/^53300$/, "store-connection", "has no connection left. Raise its limit or use a smaller pool."],
   [/^25006$/, "store-read-only", "is read-only. Connect to the primary."],
