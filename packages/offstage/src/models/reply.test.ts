@@ -87,7 +87,28 @@ describe("a call is not trusted", () => {
   });
 });
 
+test("arguments that cannot be written as JSON are text that cannot be read as JSON", () => {
+  const circular: { self?: unknown } = {};
+  circular.self = circular;
+  for (const input of [circular, { big: 1n }, () => 1, Symbol("s")]) {
+    const [made] = replyOf(result([call({ input })])).calls;
+    expect(() => JSON.parse(made?.arguments as string)).toThrow(SyntaxError);
+  }
+});
+
+test("a finish reason or a model id that is no text counts as none", () => {
+  for (const odd of [7, {}, Symbol("s"), null]) {
+    const reply = replyOf(result([], { finishReason: { unified: odd as never }, response: { modelId: odd as never } }));
+    expect(reply).toMatchObject({ finishReason: "other", modelId: undefined });
+  }
+});
+
 describe("usage", () => {
+  test("of absurd size still sums to a number that JSON holds", () => {
+    const usage = usageOf({ inputTokens: { total: 1.7e308 }, outputTokens: { total: 1.7e308 } });
+    expect(JSON.parse(JSON.stringify(usage))).toEqual(usage);
+  });
+
   test("has cached and reasoning tokens where they were reported", () => {
     expect(usageOf({ inputTokens: { total: 10, cacheRead: 4 }, outputTokens: { total: 5, reasoning: 2 } })).toEqual({
       inputTokens: 10,

@@ -1,4 +1,5 @@
 // The reply: what a model call gave, generated or streamed, in one shape. Nothing of it is trusted yet.
+import { messageOf } from "../errors.ts";
 import type { JsonValue } from "../messages/json.ts";
 import { noUsage, type Usage } from "../tokens/usage.ts";
 import type { ModelContent, ModelResult, ModelUsage } from "./model.ts";
@@ -43,9 +44,9 @@ export function replyOf(result: Pick<ModelResult, "content" | "finishReason" | "
     reasoning,
     calls,
     parts: isPlain ? undefined : result.content.filter(saysSomething).map(jsonPart),
-    finishReason: result.finishReason?.unified ?? "other",
+    finishReason: textOr(result.finishReason?.unified, "other"),
     usage: usageOf(result.usage),
-    modelId: result.response?.modelId,
+    modelId: textOr(result.response?.modelId, undefined),
   };
 }
 
@@ -57,10 +58,23 @@ function saysSomething(part: ModelContent): boolean {
 function callOf(part: ModelContent): RequestedCall {
   const { toolCallId, toolName, input } = part;
   return {
-    id: typeof toolCallId === "string" ? toolCallId : "",
-    name: typeof toolName === "string" ? toolName : "",
-    arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}),
+    id: textOr(toolCallId, ""),
+    name: textOr(toolName, ""),
+    arguments: typeof input === "string" ? input : argumentsOf(input ?? {}),
   };
+}
+
+// What cannot be written as JSON becomes text that cannot be read as JSON: the model is told so, and the run goes on.
+function argumentsOf(input: unknown): string {
+  try {
+    return JSON.stringify(input) ?? `[${typeof input}]`;
+  } catch (error) {
+    return `[${messageOf(error)}]`;
+  }
+}
+
+function textOr<Other>(value: unknown, other: Other): string | Other {
+  return typeof value === "string" ? value : other;
 }
 
 /** The usage of a provider's report; what it left out counts as nothing. */
@@ -81,7 +95,9 @@ export function usageOf(usage: ModelUsage | null | undefined): Usage {
 }
 
 function count(tokens: unknown): number | undefined {
-  return typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0 ? tokens : undefined;
+  if (typeof tokens !== "number" || !Number.isFinite(tokens) || tokens < 0) return undefined;
+  // Sums must stay numbers that JSON can hold.
+  return Math.min(tokens, Number.MAX_SAFE_INTEGER);
 }
 
 // The bytes of a generated file become base64, so that what is held stays JSON. A Buffer has turned itself into something

@@ -76,6 +76,20 @@ describe("what is heard", () => {
     expect(reply.calls).toEqual([{ id: "c1", name: "search", arguments: '{"q":1}' }]);
   });
 
+  test("no delta that is no text, and a finish that says nothing is still one", async () => {
+    const { listener, heard } = listening();
+    const parts = [
+      { type: "text-delta", id: "0", delta: 5 },
+      { type: "text-delta", id: "0", delta: { toString: () => "x" } },
+      { type: "reasoning-delta", id: "1", delta: true },
+      { type: "text-delta", id: "0", delta: "a" },
+      { type: "finish", finishReason: null, usage: null },
+    ];
+    const reply = await readStream(iterate(parts), listener);
+    expect(reply).toMatchObject({ text: "a", finishReason: "other" });
+    expect(heard).toHaveLength(1);
+  });
+
   test("no delta that is empty", async () => {
     const { heard, listener } = listening();
     await readStream(iterate([text(""), { type: "reasoning-delta", id: "1", delta: "" }, finish]), listener);
@@ -209,5 +223,28 @@ describe("a stream that is not read to its end is let go", () => {
       }),
     };
     await expect(readStream(stream, listening().listener)).rejects.toThrow("first");
+  });
+
+  test("and a cancel that throws at once hides nothing, neither on a failure nor on an abort", async () => {
+    const reading = (read: () => Promise<{ done: boolean; value: unknown }>): ModelStream => ({
+      getReader: () => ({
+        read,
+        cancel: () => {
+          throw new Error("second");
+        },
+      }),
+    });
+    const failing = reading(async () => ({ done: false, value: { type: "error", error: new Error("first") } }));
+    await expect(readStream(failing, listening().listener)).rejects.toThrow("first");
+    const controller = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<{ done: boolean; value: unknown }>();
+    const silent = readStream(
+      reading(() => promise),
+      listening().listener,
+      controller.signal,
+    );
+    controller.abort(new Error("stop"));
+    resolve({ done: true, value: undefined });
+    await expect(silent).rejects.toThrow("stop");
   });
 });

@@ -35,7 +35,7 @@ type Reader = ReturnType<Extract<ModelStream, { getReader(): unknown }>["getRead
 
 // An abort cancels the stream whether its model listens to the signal or not.
 async function readWeb(reader: Reader, assembly: Assembly, signal: AbortSignal | undefined): Promise<void> {
-  const stop = () => cancel(reader, signal?.reason);
+  const stop = () => void cancel(reader, signal?.reason);
   signal?.addEventListener("abort", stop, { once: true });
   try {
     while (true) {
@@ -45,15 +45,20 @@ async function readWeb(reader: Reader, assembly: Assembly, signal: AbortSignal |
       assembly.add(value as ModelStreamPart);
     }
   } catch (error) {
-    cancel(reader, error);
+    void cancel(reader, error);
     throw error;
   } finally {
     signal?.removeEventListener("abort", stop);
   }
 }
 
-function cancel(reader: Reader, reason: unknown): void {
-  Promise.resolve(reader.cancel(reason)).catch(() => undefined);
+// Async, because a throw inside a listener of a signal would end the process.
+async function cancel(reader: Reader, reason: unknown): Promise<void> {
+  try {
+    await reader.cancel(reason);
+  } catch {
+    // What the stream failed with, or the abort, is told; that it could not be let go is not.
+  }
 }
 
 async function readIterable(
@@ -88,14 +93,15 @@ class Assembly {
     switch (part.type) {
       case "text-delta":
         this.#grow("text", part);
-        if (part.delta) this.#listener.text(part.delta);
+        if (isSaid(part.delta)) this.#listener.text(part.delta);
         return;
       case "reasoning-delta":
         this.#grow("reasoning", part);
-        if (part.delta) this.#listener.reasoning(part.delta);
+        if (isSaid(part.delta)) this.#listener.reasoning(part.delta);
         return;
       case "tool-input-delta":
-        if (part.delta) this.#listener.toolInput(part.id ?? "", this.#toolNames.get(part.id ?? "") ?? "", part.delta);
+        if (isSaid(part.delta))
+          this.#listener.toolInput(part.id ?? "", this.#toolNames.get(part.id ?? "") ?? "", part.delta);
         return;
       default:
         this.#addRare(part);
@@ -136,7 +142,7 @@ class Assembly {
   // Metadata may come with any part of a block, even with an empty delta: all of it belongs to the block.
   #grow(type: "text" | "reasoning", part: ModelStreamPart): void {
     const block = this.#blockOf(type, part.id ?? "");
-    if (part.delta) block.text += part.delta;
+    if (isSaid(part.delta)) block.text += part.delta;
     if (part.providerMetadata !== undefined) {
       block.providerMetadata = mergeData(block.providerMetadata, part.providerMetadata);
     }
@@ -164,7 +170,7 @@ class Assembly {
   }
 
   finish(): ModelReply {
-    if (this.#finishReason === undefined || this.#finishReason.unified === "interrupted") throw cutFailure();
+    if (this.#finishReason === undefined || this.#finishReason?.unified === "interrupted") throw cutFailure();
     this.#listener.end?.();
     const response = this.#modelId === undefined ? undefined : { response: { modelId: this.#modelId } };
     return replyOf({
@@ -178,6 +184,11 @@ class Assembly {
 
 // Parts, and kinds of `custom` parts, that tell of the stream and are no content of the reply.
 const passedOver = new Set(["stream-start", "tool-input-end", "ping", "raw", "anthropic.message_start"]);
+
+// What is no text says nothing.
+function isSaid(delta: unknown): delta is string {
+  return typeof delta === "string" && delta !== "";
+}
 
 function mergeData(a: ProviderData | undefined, b: ProviderData): ProviderData {
   const merged: ProviderData = { ...a };
