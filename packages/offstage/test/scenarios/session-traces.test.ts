@@ -1,6 +1,6 @@
 // What a store knows of runs beside the conversation: tool traces, runs of subagents, spans, and how they point at each other.
 import { describe, expect } from "vitest";
-import { Agent, type Message } from "../../src/index.ts";
+import { Agent, type Message, TraceContext, tool, withTrace } from "../../src/index.ts";
 import { checkSpans, scriptedModel } from "../../src/testing/index.ts";
 import { calls, echo, echoing, glance } from "./cast.ts";
 import { onSessions, onStores } from "./session-kinds.ts";
@@ -89,6 +89,33 @@ describe("subagents", () => {
 function callIds(message: Message): string[] {
   return message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [];
 }
+
+describe("agent integration, tracing tests of the design document", () => {
+  onSessions(
+    "testTraceContextPropagation: a run joins the trace around it, its tools too",
+    async ({ play, session }) => {
+      const seen: (string | undefined)[] = [];
+      const look = tool({ name: "look", execute: () => void seen.push(TraceContext.current?.traceId) });
+      const agent = new Agent({ model: scriptedModel([calls({ name: "look" }), "Ok."]), tools: [look] });
+      await withTrace("Outer", async () => {
+        const { traceId } = await play(agent, "Go", { session });
+        expect(traceId).toBe(TraceContext.current?.traceId);
+        expect(seen).toEqual([traceId]);
+      });
+    },
+  );
+
+  onSessions(
+    "testSpansCollectedInTrace: run, steps, model calls and tools, the session as group",
+    async ({ play, session }) => {
+      const agent = new Agent({ name: "looker", model: scriptedModel(lookThenAnswer), tools: [echo] });
+      const { trace } = await play(agent, "Go", { session });
+      const kinds = (trace?.getSpans() ?? []).map(({ kind }) => kind).filter((kind) => kind !== "session");
+      expect(trace?.groupId).toBe("s");
+      expect(kinds.sort()).toEqual(["model", "model", "run", "step", "step", "tool"]);
+    },
+  );
+});
 
 describe("spans", () => {
   onStores("are readable from the store by run, by trace and by session", async ({ play, session, store }) => {
