@@ -159,6 +159,18 @@ describe("a result beyond the budget", () => {
   });
 });
 
+test("a result that throws when it is asked what it is becomes a result that says so", async () => {
+  const trapped = new Proxy(
+    {},
+    {
+      getPrototypeOf: () => {
+        throw new Error("trapped");
+      },
+    },
+  );
+  expect(await givenBack(trapped)).toMatchObject({ isError: false, content: "[unreadable: trapped]" });
+});
+
 describe("a time limit", () => {
   test("answers in time, whether the tool listens or not", async () => {
     const result = await runBuilt({ tools: [buildTool({ timeoutMs: 5, execute: never })] });

@@ -49,7 +49,7 @@ export async function runTool(call: StepToolCall, options: RunToolOptions): Prom
   options.onStart?.();
   const attempt = (tool.timeoutMs ?? Number.POSITIVE_INFINITY) > longestTimer ? execute : executeInTime;
   const value = await attempt(tool, checked.value, options);
-  if (value instanceof ToolWaiting) return value;
+  if (isA(value, ToolWaiting)) return value;
   const result = resultOf(call, value, { tool, input: checked.value, startedAt });
   const withheld = await options.guard?.output(call, result);
   return withheld === undefined ? result : failure(call, withheld, startedAt);
@@ -137,6 +137,15 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as PromiseLike<unknown>).then === "function";
 }
 
+// A proxy may throw when it is asked what it is.
+function isA<Kind>(value: unknown, kind: abstract new (...given: never[]) => Kind): value is Kind {
+  try {
+    return value instanceof kind;
+  } catch {
+    return false;
+  }
+}
+
 interface Finished {
   readonly tool: Tool;
   readonly input: unknown;
@@ -144,7 +153,7 @@ interface Finished {
 }
 
 function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }: Finished): ToolResult {
-  const answer = value instanceof ToolAnswer ? value : undefined;
+  const answer = isA(value, ToolAnswer) ? value : undefined;
   const output = jsonSafe(answer?.text ?? value);
   const { text, clippedBytes } = clip(textOfOutput(output), tool.maxResultBytes);
   return {
