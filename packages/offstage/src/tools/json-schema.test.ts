@@ -126,6 +126,16 @@ describe("references", () => {
   );
 });
 
+test("forms that contain one another are checked in a time that grows with the value, not with the power of its depth", () => {
+  const args = { type: "array", items: { $ref: "#" } };
+  const form = (op: string) => ({ properties: { op: { const: op }, args }, required: ["op", "args"] });
+  const schema = { type: "object", oneOf: [form("and"), form("or"), form("not"), { required: ["leaf"] }] };
+  let value: object = { leaf: 1 };
+  for (let depth = 0; depth < 200; depth++) value = { args: [value], op: depth % 2 === 0 ? "and" : "or" };
+  expect(checkJsonSchema(schema, value)).toEqual([]);
+  expect(checkJsonSchema(schema, { op: "and", args: [value, { op: "xor", args: [] }] })).toHaveLength(1);
+});
+
 test("every problem is reported, not only the first", () => {
   const schema = object({ a: { type: "string" }, b: { minimum: 5 } }, { required: ["a", "b", "c"] });
   expect(checkJsonSchema(schema, { a: 1, b: 2 })).toEqual([

@@ -9,11 +9,13 @@ interface Scope {
   readonly root: Schema;
   readonly place: string;
   readonly problems: string[];
+  /** Which objects fit which form, as far as it was asked. */
+  readonly fitting: Map<object, Map<unknown, boolean>>;
 }
 
 /** What is wrong with a value under a schema, each with its place; empty where it fits. */
 export function checkJsonSchema(schema: Schema, value: unknown): string[] {
-  const scope: Scope = { root: schema, place: "", problems: [] };
+  const scope: Scope = { root: schema, place: "", problems: [], fitting: new Map() };
   check(schema, value, scope);
   return scope.problems;
 }
@@ -84,8 +86,18 @@ function checkCombinations(schema: Schema, value: unknown, scope: Scope): void {
   if (count !== 1) report(scope, `fits ${count} of the allowed forms instead of one`);
 }
 
-function fits(schema: unknown, value: unknown, { root }: Scope): boolean {
-  const scope: Scope = { root, place: "", problems: [] };
+// Asked once for each form and object: forms that contain one another would double the work with every level.
+function fits(schema: unknown, value: unknown, scope: Scope): boolean {
+  if (typeof value !== "object" || value === null) return fitsAnew(schema, value, scope);
+  const known = scope.fitting.get(value) ?? new Map<unknown, boolean>();
+  scope.fitting.set(value, known);
+  const isFit = known.get(schema) ?? fitsAnew(schema, value, scope);
+  known.set(schema, isFit);
+  return isFit;
+}
+
+function fitsAnew(schema: unknown, value: unknown, { root, fitting }: Scope): boolean {
+  const scope: Scope = { root, place: "", problems: [], fitting };
   check(schema, value, scope);
   return scope.problems.length === 0;
 }
