@@ -167,6 +167,16 @@ describe("a function in place of a criterion", () => {
   });
 });
 
+test("a promise of another library is waited for like our own", async () => {
+  // biome-ignore lint/suspicious/noThenProperty: this is what is tested
+  const later = <Value>(value: Value) => ({ then: (done: (value: Value) => void) => void setTimeout(done, 1, value) });
+  const asked = criterionOf((() => later(false)) as never);
+  const named: Criterion = { name: "n", decide: () => later(verdict("forbid")) as never };
+  for (const criterion of [asked, named]) {
+    expect(await rule([criterion, allowStop], state)).toMatchObject({ outcome: { status: "stopped" } });
+  }
+});
+
 describe("a criterion that throws", () => {
   const throwing: Criterion = {
     name: "t",

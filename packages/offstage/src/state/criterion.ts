@@ -1,4 +1,5 @@
 // Continuation: criteria vote, and one rule decides. Order-independent; the outcome says who decided and why.
+import { isThenable } from "../messages/thenable.ts";
 import type { AgentState } from "./agent-state.ts";
 import type { NamedVerdict, Outcome, Verdict } from "./outcome.ts";
 
@@ -36,7 +37,8 @@ export function criterionOf(source: Criterion | CriterionFunction): Criterion {
     name,
     decide(state) {
       const said = source(state);
-      return said instanceof Promise ? said.then((value) => verdictOf(value, name)) : verdictOf(said, name);
+      if (!isThenable(said)) return verdictOf(said, name);
+      return Promise.resolve(said).then((value) => verdictOf(value, name));
     },
   };
 }
@@ -54,7 +56,7 @@ export function rule(criteria: readonly Criterion[], state: AgentState): Ruling 
   const waiting: Promise<void>[] = [];
   for (const criterion of criteria) {
     const said = ask(criterion, state);
-    if (said instanceof Promise) waiting.push(said.then((verdict) => note(verdicts, criterion, verdict)));
+    if (isThenable(said)) waiting.push(Promise.resolve(said).then((verdict) => note(verdicts, criterion, verdict)));
     else note(verdicts, criterion, said);
   }
   return waiting.length === 0 ? weigh(verdicts) : Promise.all(waiting).then(() => weigh(verdicts));
