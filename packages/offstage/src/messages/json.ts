@@ -19,3 +19,29 @@ export function parseJson(text: string): JsonValue | undefined {
     return undefined;
   }
 }
+
+// Deeper than this, `JSON.stringify` of a prompt may not come back: it needs the stack.
+const maxDepth = 512;
+
+/** The parsed arguments of a tool call, or undefined where they are no JSON or nested too deep to be sent on. */
+export function parseArguments(text: string): JsonValue | undefined {
+  return text.length > maxDepth * 2 && isTooDeep(text) ? undefined : parseJson(text);
+}
+
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let inText = false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === quote) inText = !inText;
+    else if (inText) index += code === backslash ? 1 : 0;
+    else if ((code | bracketOrBrace) === opening) depth++;
+    else if ((code | bracketOrBrace) === closing) depth--;
+    if (depth > maxDepth) return true;
+  }
+  return false;
+}
+
+const [quote, backslash, opening, closing] = [0x22, 0x5c, 0x7b, 0x7d];
+// The bit in which a bracket differs from a brace.
+const bracketOrBrace = 0x20;

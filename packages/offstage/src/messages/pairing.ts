@@ -1,5 +1,5 @@
 // Pairing: is every tool call answered, by one result, right behind it? Checks a growing list, each message once.
-import { isObject, parseJson } from "./json.ts";
+import { isObject, parseArguments } from "./json.ts";
 import type { Message, ToolCall } from "./message.ts";
 
 /**
@@ -71,9 +71,9 @@ function isEmpty(content: unknown): boolean {
   return content === undefined || content === null || isContent(content);
 }
 
-/** True where a text is a JSON object, as every provider wants a call's arguments to be. */
+/** True where a text is a JSON object that can be sent on, as every provider wants a call's arguments to be. */
 export function isArgumentsText(text: unknown): boolean {
-  return text === "{}" || (typeof text === "string" && isObject(parseJson(text)));
+  return text === "{}" || (typeof text === "string" && isObject(parseArguments(text)));
 }
 
 function hasCalls(message: { readonly tool_calls?: unknown }): boolean {

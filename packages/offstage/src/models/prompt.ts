@@ -1,6 +1,6 @@
 // Messages to provider prompt, one message at a time. The list, and converting each message once, is model-input.ts.
 import { OffstageError } from "../errors.ts";
-import { isObject, parseJson } from "../messages/json.ts";
+import { isObject, parseArguments } from "../messages/json.ts";
 import {
   type AssistantMessage,
   type Content,
@@ -56,7 +56,7 @@ function isWorthSending(part: AssistantPart): boolean {
 }
 
 function callPart(call: { id: string; function: { name: string; arguments: string } }): PromptToolCall {
-  const input = parseJson(call.function.arguments) ?? {};
+  const input = parseArguments(call.function.arguments) ?? {};
   return { type: "tool-call", toolCallId: call.id, toolName: call.function.name, input };
 }
 
@@ -89,7 +89,7 @@ function replay(parts: readonly unknown[], calls: readonly PromptToolCall[]): As
 // What a provider's own tools did is written in another form than it is read.
 function promptForm(part: OwnPart): OwnPart {
   const { result, isError, ...rest } = part;
-  if (part.type === "tool-call") return { ...part, input: parseJson(String(part.input)) ?? {} };
+  if (part.type === "tool-call") return { ...part, input: parseArguments(String(part.input)) ?? {} };
   return part.type === "tool-result"
     ? { ...rest, output: { type: isError === true ? "error-json" : "json", value: result ?? null } }
     : part;

@@ -1,7 +1,7 @@
 // Runs one call: check, guard, execute in time, make JSON of what came. Every failure is a result, never a throw; only an
 // abort of the run gets out, and a guardrail that fails.
 import { messageOf } from "../errors.ts";
-import { isObject, type JsonValue, parseJson } from "../messages/json.ts";
+import { isObject, type JsonValue, parseArguments } from "../messages/json.ts";
 import { Cancellation } from "../models/cancellation.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
 import { clip } from "./clip.ts";
@@ -80,7 +80,7 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
 
 // Models write nothing at all for a tool that takes nothing.
 function checkCall(tool: Tool, call: StepToolCall): Checked | Promise<Checked> {
-  const parsed = call.arguments === "" ? {} : parseJson(call.arguments);
+  const parsed = call.arguments === "" ? {} : parseArguments(call.arguments);
   if (!isObject(parsed)) return { problems: [unreadable(call.arguments, parsed)] };
   try {
     const checked = tool.schema.check(parsed);
@@ -91,7 +91,7 @@ function checkCall(tool: Tool, call: StepToolCall): Checked | Promise<Checked> {
 }
 
 function unreadable(text: string, parsed: unknown): string {
-  const what = parsed === undefined ? "not valid JSON" : "not a JSON object";
+  const what = parsed === undefined ? "not valid JSON, or nested too deep" : "not a JSON object";
   return `the arguments are ${what}: ${clip(text, 500).text}`;
 }
 

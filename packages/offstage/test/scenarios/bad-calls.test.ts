@@ -92,6 +92,11 @@ describe("a bad call becomes one clear result, and the run goes on", () => {
   const cases: readonly [string, ScriptedToolCall, RegExp][] = [
     ["cut JSON", { name: "echo", arguments: '{"text": "he' }, /not valid JSON/],
     ["spliced JSON", { name: "echo", arguments: '{"text":"a"}{"text":"b"}' }, /not valid JSON/],
+    [
+      "JSON nested too deep",
+      { name: "echo", arguments: `{"text":${"[".repeat(9_000)}${"]".repeat(9_000)}}` },
+      /too deep/,
+    ],
     ["prose instead of JSON", { name: "echo", arguments: "say hello" }, /not valid JSON/],
     ["JSON that is not an object", { name: "echo", arguments: '["a"]' }, /not a JSON object/],
     ["null", { name: "echo", arguments: "null" }, /not a JSON object/],

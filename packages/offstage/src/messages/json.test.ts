@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { parseArguments } from "./json.ts";
+
+const nested = (depth: number): string => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
+
+test("arguments up to 512 levels deep are read", () => {
+  expect(parseArguments(nested(512))).toEqual(JSON.parse(nested(512)));
+});
+
+test("deeper ones are not: what holds them could not be sent on", () => {
+  expect([513, 5_000, 1_000_000].map((depth) => parseArguments(nested(depth)))).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("brackets inside of text are no levels, whatever is escaped there", () => {
+  const value = { a: `\\"${"[{".repeat(3_000)}\\`, b: ["\\\\", "]"] };
+  expect(parseArguments(JSON.stringify(value))).toEqual(value);
+});
+
+test("wide is not deep", () => {
+  const value = { a: Array.from({ length: 2_000 }, () => [{}]) };
+  expect(parseArguments(JSON.stringify(value))).toEqual(value);
+});
+
+test("what is no JSON is not read", () => {
+  expect([parseArguments("{"), parseArguments(`{"a":"${"x".repeat(2_000)}`)]).toEqual([undefined, undefined]);
+});
