@@ -2,6 +2,7 @@
 import { messageOf, OffstageError } from "../errors.ts";
 import { isObject, type JsonValue } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
+import { isThenable } from "../messages/thenable.ts";
 import { Cancellation } from "../models/cancellation.ts";
 import type { AgentContext } from "../state/agent-context.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
@@ -77,7 +78,7 @@ async function ask<Subject>(
 ): Promise<GuardrailVerdict> {
   try {
     const verdict = guardrail.check(subject, options);
-    if (!(verdict instanceof Promise)) return checkedVerdict(verdict);
+    if (!isThenable(verdict)) return checkedVerdict(verdict);
     using cancellation = new Cancellation(options.signal);
     return checkedVerdict(await cancellation.race(verdict));
   } catch (cause) {

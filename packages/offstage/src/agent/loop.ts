@@ -1,6 +1,6 @@
 // The one loop. `run`, `stream` and `execute` are faces of it; all persist the same things and fail the same way.
 import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
-import type { AgentState } from "../state/agent-state.ts";
+import { AgentState } from "../state/agent-state.ts";
 import { chain, type Next } from "../state/processor.ts";
 import { runInSpan } from "../tracing/with-span.ts";
 import { conclude, type Ending, endOf } from "./conclude.ts";
@@ -52,7 +52,7 @@ async function processed(run: Run, next: Next): Promise<AgentState> {
   const count = run.state.stepCount;
   try {
     const state = await next(run.state);
-    if (state?.stepCount === count + 1 || state?.pendingStep !== undefined) return state;
+    if (state instanceof AgentState && (state.stepCount === count + 1 || state.pendingStep !== undefined)) return state;
   } catch (cause) {
     run.cancellation.throwIfAborted();
     if (isOffstageError(cause)) throw cause;

@@ -140,6 +140,7 @@ describe("what users add", () => {
       "processor-failed",
     ],
     ["a processor that forgets its state", { processors: [() => undefined] }, "processor-failed"],
+    ["a processor that makes up a state", { processors: [(() => ({ stepCount: 1 })) as never] }, "processor-failed"],
     ["a processor that never calls next", { processors: [((state) => state) satisfies Processor] }, "processor-failed"],
     ["a criterion that throws", { continueWhile: boom }, "criterion-failed"],
     ["a criterion that rejects", { continueWhile: async () => boom() }, "criterion-failed"],

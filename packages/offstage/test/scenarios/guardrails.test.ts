@@ -194,3 +194,22 @@ bothWays("guardrails see the context, the signal and whose run it is", async ({ 
   await play(agent, "Go", { context: { user: "ada" } });
   expect(seen).toEqual(Array.from({ length: 4 }, () => ["ada", false, "string", "guarded"]));
 });
+
+describe("a promise of another library", () => {
+  const check = (then: (done: (verdict: boolean) => void) => void) => ({
+    name: "foreign",
+    check: () => ({ then }) as never,
+  });
+
+  test("is waited for, and its verdict counts", async () => {
+    const { agent } = agentOf(["Never."], { inputGuardrails: [check((done) => void setTimeout(done, 1, false))] });
+    expect(await agent.run("Hello")).toMatchObject({ outcome: { reason: "guardrail" } });
+    const { agent: open } = agentOf(["Hi."], { inputGuardrails: [check((done) => void setTimeout(done, 1, true))] });
+    expect(await open.run("Hello")).toMatchObject({ output: "Hi." });
+  });
+
+  test("that never settles gives way to an abort", async () => {
+    const { agent } = agentOf(["Never."], { inputGuardrails: [check(() => undefined)] });
+    await expect(agent.run("Hello", { signal: AbortSignal.timeout(20) })).rejects.toThrow("timeout");
+  });
+});
