@@ -78,6 +78,8 @@ export interface RunOptions {
   readonly session?: SessionPort;
   /** How many earlier messages to load from it: whole turns. Default 50. */
   readonly historyLimit?: number;
+  /** How many tokens of them to show at most; the newest turn is always whole. Default: no limit. */
+  readonly historyTokens?: number;
   /** What to do while another run holds the session. Default "queue". */
   readonly onBusy?: "queue" | "reject";
   /** "everything" stores tool messages in the session too. Default "conversation". */

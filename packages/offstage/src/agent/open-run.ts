@@ -7,6 +7,7 @@ import { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { tripped } from "./call-tools.ts";
 import { checkGuardrails } from "./guardrails.ts";
+import { withinTokens } from "./history-tokens.ts";
 import { openLog } from "./record.ts";
 import type { Run } from "./run.ts";
 import { openShown } from "./shown-input.ts";
@@ -42,7 +43,8 @@ function nothingToAnswer(agent: string): OffstageError {
 
 async function historyOf(run: Run): Promise<Messages> {
   if (run.log === undefined || run.hasOwnState) return run.state.messages;
-  return Messages.from(await withToolHistory(run.log, run.config));
+  const history = await withToolHistory(run.log, run.config);
+  return Messages.from(withinTokens(history, run.options.historyTokens, run.config.tokenCounter));
 }
 
 async function blockedInput(run: Run): Promise<Outcome | undefined> {

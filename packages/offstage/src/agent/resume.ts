@@ -21,7 +21,7 @@ export interface RunSource {
   readonly runs: { journal(runId: string): Promise<Journal | undefined> };
 }
 
-export interface ResumeOptions extends Omit<RunOptions, "record">, Decisions {
+export interface ResumeOptions extends RunOptions, Decisions {
   /** Where the run is recorded. A session does as well. */
   readonly store?: RunSource;
 }
