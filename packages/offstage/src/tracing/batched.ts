@@ -2,6 +2,8 @@
 import { isBridge, type SpanBridge } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
 import type { SpanExporter } from "./span-exporter.ts";
+import { offSpan } from "./trace-span.ts";
+import { traceState } from "./trace-state.ts";
 import { printErrors, report } from "./tracing-options.ts";
 import { type DeadlineOptions, withDeadline } from "./with-deadline.ts";
 
@@ -141,11 +143,14 @@ class SpanQueue {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, this.#maxBatch);
       this.#leaving = batch.length;
-      const hasLeft = await this.#attempt(async () => this.#exporter.export(batch), {
-        what: "export",
-        timeoutMs: this.#timeoutMs,
-        holdsProcess: false,
-      });
+      const hasLeft = await this.#attempt(
+        async () => traceState.storage.run(offSpan, () => this.#exporter.export(batch)),
+        {
+          what: "export",
+          timeoutMs: this.#timeoutMs,
+          holdsProcess: false,
+        },
+      );
       if (this.#leaving === 0) return; // Shutdown has given this batch up already.
       this.#leaving = 0;
       if (hasLeft) this.#exported += batch.length;

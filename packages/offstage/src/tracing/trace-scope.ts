@@ -1,7 +1,7 @@
 // The current trace or span: finding it, making one current, and the stand-ins for where tracing is off.
 import type { TraceInfo } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
-import { type SpanPlace, type TraceScope, TraceSpan, unplaced } from "./trace-span.ts";
+import { type SpanPlace, type TraceScope, TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { silenced, type TraceSettings } from "./tracing-options.ts";
 
@@ -21,6 +21,3 @@ export function enter<T>(scope: TraceScope & (TraceInfo | SpanData), work: () =>
   if (bridge === undefined) return traceState.storage.run(scope, work);
   return traceState.storage.run(scope, () => bridge.run(scope, work));
 }
-
-/** The span handed out where tracing is off and there is no trace: its trace id is zeros and it keeps nothing. */
-export const offSpan: TraceSpan = standInFor(unplaced, unplaced.settings);

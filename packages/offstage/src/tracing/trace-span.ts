@@ -4,7 +4,7 @@ import type { JsonObject } from "../messages/json.ts";
 import { errorType, isAbort } from "./abort.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
 import { traceState } from "./trace-state.ts";
-import { emit, initialSettings, notify, type TraceSettings } from "./tracing-options.ts";
+import { emit, initialSettings, notify, silenced, type TraceSettings } from "./tracing-options.ts";
 
 /** What a span needs to know of the trace it belongs to. */
 export interface SpanHome {
@@ -187,7 +187,7 @@ export class TraceSpan implements SpanData, TraceScope {
     this.#endTime = now < this.startTime ? this.startTime : now;
     this.#status = status;
     this.#trace.spanEnded(this);
-    emit(this, this.#settings);
+    hand(this);
   }
 
   /** Ends the span the way `error` says: `cancelled` for an abort, else `error`, with the error's type as metadata. */
@@ -205,7 +205,7 @@ export class TraceSpan implements SpanData, TraceScope {
     this.#trace = scope.trace;
     this.#settings = scope.settings;
     this.#parent ??= scope.asParent;
-    if (this.#status !== "active") emit(this, this.#settings);
+    if (this.#status !== "active") hand(this);
     return true;
   }
 
@@ -253,6 +253,17 @@ export class TraceSpan implements SpanData, TraceScope {
   get standIn(): TraceSpan {
     return this;
   }
+}
+
+/** The span handed out where tracing is off and there is no trace: its trace id is zeros and it keeps nothing. */
+export const offSpan: TraceSpan = new TraceSpan(
+  { name: "off" },
+  { ...unplaced, settings: silenced(unplaced.settings) },
+);
+
+// Exporters work where nothing is recorded: spans of their own would be exported, and so on without end.
+function hand(span: TraceSpan): void {
+  if (span.settings.exporters.length > 0) traceState.storage.run(offSpan, emit, span, span.settings);
 }
 
 /** Starts a span in `scope`, as a child of the span it stands for. Where nothing is recorded it costs next to nothing. */

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { batched } from "./batched.ts";
 import { memoryExporter } from "./exporters/memory.ts";
 import type { SpanExporter } from "./span-exporter.ts";
 import { TraceContext } from "./trace-context.ts";
@@ -178,4 +179,22 @@ test("flush and shutdown of the process's exporters never reject", async () => {
   await flushTracing();
   await shutdownTracing();
   expect([errors, flushed]).toEqual([["failing", "failing"], ["good"]]);
+});
+
+test("what an exporter does is not traced itself, batched or not: it would go on without end", async () => {
+  let count = 0;
+  const exporter: SpanExporter = {
+    ...idle,
+    name: "traced",
+    async export() {
+      count++;
+      if (count < 100) await withTrace("t", () => withSpan("send", async () => {}));
+    },
+  };
+  const queue = batched(exporter, { delayMs: 60_000 });
+  configureTracing({ exporters: [exporter, queue] });
+  await withSpan("alone", async () => {});
+  await withTrace("t", () => flushTracing());
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(count).toBe(2);
 });

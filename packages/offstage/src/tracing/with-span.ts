@@ -1,7 +1,7 @@
 // Running work inside a trace or a span: the one wrapper around everything that is timed.
 import { type SpanOptions, TraceContext } from "./trace-context.ts";
-import { currentScope, enter, offSpan, standInFor } from "./trace-scope.ts";
-import { type SpanInit, startSpan, startWith, type TraceSpan } from "./trace-span.ts";
+import { currentScope, enter, standInFor } from "./trace-scope.ts";
+import { offSpan, type SpanInit, startSpan, startWith, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { refine, type TracingOptions } from "./tracing-options.ts";
 
