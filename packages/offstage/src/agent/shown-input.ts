@@ -47,9 +47,13 @@ export async function openShown(run: Run, state: AgentState, recorded?: unknown)
   });
   if (memory === undefined) return;
   const feed = run.config.shownNotes.feed(typeof memory === "function" ? memory(sessionIdOf(run)) : memory);
-  await feed.add(state.messages.toArray());
   const { memoryTokens = 8000 } = run.config.options;
-  run.compaction.show(state, await feed.memory.getMessages(run.input.map(textOf).join("\n"), memoryTokens));
+  const remembered = async (): Promise<Message[]> => {
+    await feed.add(state.messages.toArray());
+    return feed.memory.getMessages(run.input.map(textOf).join("\n"), memoryTokens);
+  };
+  // A memory may ask a model or a store of its own: an abort does not wait for it.
+  run.compaction.show(state, await run.cancellation.race(remembered()));
   run.feed = feed;
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import {
   Agent,
   type AgentOptions,
+  ConversationMemory,
   compactor,
   InMemorySession,
   SlidingWindowMemory,
@@ -92,6 +93,14 @@ test("a memory chooses what the model is shown, and is told the answer", async (
     "Third question?",
     "Three.",
   ]);
+});
+
+test("an abort does not wait for a memory", async () => {
+  class Stuck extends ConversationMemory {
+    override getMessages = () => new Promise<never>(() => undefined);
+  }
+  const agent = new Agent({ model: scriptedModel(["Never."]), memory: new Stuck() });
+  await expect(agent.run("Hello", { signal: AbortSignal.timeout(20) })).rejects.toThrow("timeout");
 });
 
 test("a state goes on where its last compaction left it, also after it was stored", async () => {
