@@ -137,6 +137,19 @@ describe("what does not fit is named", () => {
     ["an outcome that is text", { outcome: "stopped" }, '"outcome" must be an object with a status'],
     ["a pending step that is none", { pendingStep: {} }, '"pendingStep" must be an object with a step'],
     ["a broken pending step", { pendingStep: { step: {}, waiting: [] } }, '"pendingStep.step.messages" must be a list'],
+    ["a pending step without what waits", { pendingStep: { step } }, '"pendingStep.waiting" must be a list of calls'],
+    ["waiting nothings", { pendingStep: { step, waiting: [null] } }, '"pendingStep.waiting" must be a list of calls'],
+    [
+      "a waiting call that the step did not make",
+      { pendingStep: { step, waiting: [{ toolCallId: "other", why: "approval" }] } },
+      '"pendingStep.waiting" must be a list of calls of its step',
+    ],
+    [
+      "a call that is none",
+      { steps: [{ ...step, toolCalls: [null] }] },
+      '"steps[0].toolCalls" must be a list of calls',
+    ],
+    ["a result that is none", { steps: [{ ...step, toolResults: [5] }] }, '"steps[0].toolResults" must be a list of'],
     ["no usage", { usageByModel: undefined }, '"usageByModel" must be an object of usages'],
     [
       "a usage without numbers",

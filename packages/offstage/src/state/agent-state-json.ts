@@ -75,8 +75,8 @@ const stateRules: Readonly<Record<Exclude<keyof AgentStateJson, "version">, Rule
 const stepRules: Readonly<Partial<Record<keyof Step, Rule>>> = {
   messages: list,
   text,
-  toolCalls: list,
-  toolResults: list,
+  toolCalls: [(value) => Array.isArray(value) && value.every(isCall), "must be a list of calls"],
+  toolResults: [(value) => Array.isArray(value) && value.every(isObject), "must be a list of results"],
   isAnswer: [(value) => typeof value === "boolean", "must be true or false"],
   finishReason: text,
 };
@@ -95,7 +95,7 @@ export function readState(value: unknown): AgentStateFields & { readonly steps: 
   check(value, stateRules, "");
   const json = value as unknown as AgentStateJson;
   const { sections, steps, pendingStep } = json;
-  if (pendingStep !== undefined) readStep(pendingStep.step, "pendingStep.step");
+  if (pendingStep !== undefined) readPendingStep(pendingStep);
   return {
     agentId: json.agentId,
     parentAgentId: json.parentAgentId,
@@ -136,6 +136,19 @@ function readStep(step: Step, place: string): Step {
   check(step, stepRules as Readonly<Record<string, Rule>>, `${place}.`);
   readMessages(step.messages, `${place}.messages`);
   return step as unknown as Step;
+}
+
+// What waits must be a call that the step made: it is what somebody is asked to approve.
+function readPendingStep({ step, waiting }: PendingStep): void {
+  readStep(step, "pendingStep.step");
+  const ids = new Set<unknown>(step.toolCalls.map((call) => call.id));
+  const isOurs = (each: unknown) => isObject(each) && ids.has(each.toolCallId);
+  if (!Array.isArray(waiting) || !waiting.every(isOurs))
+    throw invalid('"pendingStep.waiting" must be a list of calls of its step');
+}
+
+function isCall(call: unknown): boolean {
+  return isObject(call) && [call.id, call.name, call.arguments].every(isText);
 }
 
 function readMessages(list: unknown, name: string): readonly Message[] {
