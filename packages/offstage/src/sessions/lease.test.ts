@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { ended, open, start, step, texts } from "../testing/store-claims/claim.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
-import type { SessionHead } from "./session-head.ts";
+import { formatHead, type Lease, parseHead } from "./session-head.ts";
 import { openStoreOn } from "./store.ts";
 import type { StoreDriver } from "./store-driver.ts";
 import { memoryDriver } from "./stores/memory.ts";
@@ -12,9 +12,9 @@ const place = { list: "h//a", key: "head" };
 /** Rewrites the lease of session "a" as if somebody else held it. */
 async function pretend(driver: StoreDriver, change: (holder: string) => string, seenMsAgo = 0): Promise<void> {
   const [row] = await driver.get([place]);
-  const head = JSON.parse(row?.value ?? "") as SessionHead & { lease: object };
-  const lease = { ...head.lease, holder: change(head.lease?.holder ?? ""), seen: Date.now() - seenMsAgo };
-  const value = JSON.stringify({ ...head, lease });
+  const head = parseHead(row?.value ?? "", "memory");
+  const lease = { ...(head.lease as Lease), holder: change(head.lease?.holder ?? ""), seen: Date.now() - seenMsAgo };
+  const value = formatHead({ ...head, lease });
   await driver.commit({ label: "session.add", checks: [], writes: [{ ...place, value }] });
 }
 
@@ -74,7 +74,10 @@ test("one that waits leaves with the signal's reason", async () => {
 
 test("a long run shows signs of life", async () => {
   const { driver, log } = await held();
-  const seen = async (): Promise<number> => JSON.parse((await driver.get([place]))[0]?.value ?? "").lease.seen;
+  const seen = async (): Promise<number> => {
+    const [row] = await driver.get([place]);
+    return parseHead(row?.value ?? "", "memory").lease?.seen ?? 0;
+  };
   const before = await seen();
   await sleep(2_600);
   expect(await seen()).toBeGreaterThan(before + 1_500);

@@ -18,10 +18,11 @@ const letters: Readonly<Record<string, string>> = { system: "s", user: "u", assi
 
 /** The message in short, or as it is where it has a form of its own. */
 export function packMessage(message: Message, known: Known = {}): PackedMessage | Message {
-  const { role, content, metadata, ...rest } = message as unknown as Fields;
-  const letter = letters[String(role)];
+  const fields = message as unknown as Fields;
+  const { content, metadata } = fields;
+  const letter = letters[String(fields.role)];
   const packed = metadata === undefined ? 0 : packMetadata(metadata as Fields, known);
-  const tail = packRest(letter, rest);
+  const tail = packRest(letter, fields);
   if (letter === undefined || content === undefined || packed === undefined || tail === undefined) return message;
   return [letter, content, packed, ...tail];
 }
@@ -38,13 +39,23 @@ export function unpackMessage(packed: PackedMessage | Message, known: Known = {}
   return message as unknown as Message;
 }
 
-function packRest(letter: string | undefined, rest: Fields): unknown[] | undefined {
-  const count = Object.keys(rest).length;
-  if (letter === "t") return packResult(rest, count);
+function packRest(letter: string | undefined, fields: Fields): unknown[] | undefined {
+  const count = countOthers(fields, messageFields);
+  if (letter === "t") return packResult(fields, count);
   if (count === 0) return [];
-  const calls = rest.tool_calls;
+  const calls = fields.tool_calls;
   if (letter !== "a" || count !== 1 || !Array.isArray(calls) || !calls.every(isPlainCall)) return undefined;
   return [calls.map(({ id, function: { name, arguments: text } }) => [id, name, text])];
+}
+
+const messageFields: ReadonlySet<string> = new Set(["role", "content", "metadata"]);
+const callFields: ReadonlySet<string> = new Set(["id", "type", "function"]);
+const functionFields: ReadonlySet<string> = new Set(["name", "arguments"]);
+
+function countOthers(fields: object, expected: ReadonlySet<string>): number {
+  let count = 0;
+  for (const key in fields) if (!expected.has(key)) count++;
+  return count;
 }
 
 function packResult({ tool_call_id: id, name }: Fields, count: number): unknown[] | undefined {
@@ -58,10 +69,11 @@ function unpackResult([id, name]: readonly unknown[]): Fields {
 }
 
 function isPlainCall(call: unknown): boolean {
-  const { id, type, function: called, ...more } = (call ?? {}) as Fields;
-  const { name, arguments: text, ...others } = (called ?? {}) as Fields;
-  const isComplete = [id, name, text].every((part) => typeof part === "string") && type === "function";
-  return isComplete && Object.keys(more).length === 0 && Object.keys(others).length === 0;
+  const { id, type, function: called } = (call ?? {}) as Fields;
+  if (typeof id !== "string" || type !== "function" || typeof called !== "object" || called === null) return false;
+  const { name, arguments: text } = called as Fields;
+  if (typeof name !== "string" || typeof text !== "string") return false;
+  return countOthers(call as object, callFields) === 0 && countOthers(called, functionFields) === 0;
 }
 
 function unpackCall([id, name, text]: readonly [string, string, string]): object {

@@ -100,15 +100,19 @@ function changesOf(span: SpanData, before: SpanRun, isWhole: boolean): SpanChang
 
 // 0 for none; undefined where a value already looks like something shortened.
 function packMetadata(metadata: JsonObject, runId: string | undefined): JsonObject | 0 | undefined {
-  const packed: Record<string, unknown> = {};
+  let packed: Record<string, unknown> | undefined;
   let count = 0;
-  for (const [key, value] of Object.entries(metadata)) {
+  for (const key in metadata) {
+    const value = metadata[key];
+    count++;
     if (key === "__proto__" || (typeof value === "string" && value.startsWith(runMark))) return undefined;
     if (key === "usage" && Array.isArray(value)) return undefined;
-    packed[key] = key === "usage" ? packUsage(value) : shortText(value, runId);
-    count++;
+    const short = key === "usage" ? packUsage(value) : shortText(value, runId);
+    if (short === value) continue;
+    packed ??= { ...metadata };
+    packed[key] = short;
   }
-  return count === 0 ? 0 : (packed as JsonObject);
+  return count === 0 ? 0 : ((packed as JsonObject | undefined) ?? metadata);
 }
 
 function unpackMetadata(packed: JsonObject | 0, runId: string | undefined): JsonObject {

@@ -44,6 +44,6 @@ function notJson(name: string, why: string): OffstageError {
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const field of Object.values(value)) deepFreeze(field);
+  for (const key in value) deepFreeze(value[key]);
   return value;
 }

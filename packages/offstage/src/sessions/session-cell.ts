@@ -6,7 +6,7 @@ import { encode } from "./message-rows.ts";
 import { packMessage } from "./packed-message.ts";
 import { numberKey } from "./row-keys.ts";
 import { SessionConflictError } from "./session-errors.ts";
-import { hasOperation, newHead, parseHead, type SessionHead, withOperation } from "./session-head.ts";
+import { formatHead, hasOperation, newHead, parseHead, type SessionHead, withOperation } from "./session-head.ts";
 import type { StoreContext } from "./store-context.ts";
 import type { Check, Row, Write, WriteLabel } from "./store-driver.ts";
 import { extendTail, type Tail } from "./tail.ts";
@@ -105,7 +105,7 @@ export class SessionCell {
       if (!this.#isKnown) await this.#load();
       const change = await changing(this.#head ?? newHead(this.id, Date.now()));
       const head = change.head === undefined ? undefined : withOperation(change.head, operation);
-      const row = head === undefined ? undefined : JSON.stringify(head);
+      const row = head === undefined ? undefined : formatHead(head);
       const refused = await this.#commit(label, change, row);
       if (refused === undefined) return this.#settle(change, head, row);
       if (hasOperation(this.#learn(refused[0]), operation)) return change.result;

@@ -1,6 +1,6 @@
 // The head of a session: its one small row with counts, lease and recent operations. Every change of a session is a change of it.
 import { OffstageError } from "../errors.ts";
-import { isObject, parseJson } from "../messages/json.ts";
+import { parseJson } from "../messages/json.ts";
 
 /** Who may write runs on the session right now. */
 export interface Lease {
@@ -36,8 +36,6 @@ export interface SessionHead {
 
 // Room for about a dozen.
 const operationsLength = 200;
-const numbers = ["created", "active", "listed", "next", "count", "nextRun", "runs", "fence"] as const;
-
 export function newHead(id: string, created: number): SessionHead {
   return { id, created, active: 0, listed: 0, next: 0, count: 0, nextRun: 0, runs: 0, fence: 0, operations: "" };
 }
@@ -52,17 +50,63 @@ export function hasOperation(head: SessionHead | undefined, operation: string): 
   return head?.operations.endsWith(` ${operation}`) || head?.operations.includes(` ${operation} `) || false;
 }
 
+type PackedLease = readonly [fence: number, runId: string, holder: string, seen: number];
+
+/** A head as it is written: in this order, 0 for no lease. */
+type PackedHead = readonly [
+  id: string,
+  created: number,
+  active: number,
+  listed: number,
+  next: number,
+  count: number,
+  nextRun: number,
+  runs: number,
+  fence: number,
+  operations: string,
+  lease: PackedLease | 0,
+];
+
+/** The row of a head. */
+export function formatHead(head: SessionHead): string {
+  const { id, created, active, listed, next, count, nextRun, runs, fence, operations, lease } = head;
+  const packed = lease === undefined ? 0 : [lease.fence, lease.runId, lease.holder, lease.seen];
+  return JSON.stringify([id, created, active, listed, next, count, nextRun, runs, fence, operations, packed]);
+}
+
 /** The head a row holds; throws `store-corrupt` where it cannot be read. */
 export function parseHead(text: string, place: string): SessionHead {
   const value = parseJson(text);
-  const isHead =
-    isObject(value) &&
-    typeof value.id === "string" &&
-    typeof value.operations === "string" &&
-    numbers.every((name) => Number.isSafeInteger(value[name]));
-  if (isHead) return value as unknown as SessionHead;
+  if (isPackedHead(value)) return unpackHead(value);
   throw new OffstageError(
     "store-corrupt",
     `The head row of a session in ${place} cannot be read; nothing was changed.`,
   );
+}
+
+function isPackedHead(value: unknown): value is PackedHead {
+  if (!Array.isArray(value) || value.length !== 11) return false;
+  const [id, ...rest] = value as unknown[];
+  const isLeased = rest[9] === 0 || (Array.isArray(rest[9]) && rest[9].length === 4);
+  const hasCounts = rest.slice(0, 8).every((count) => Number.isSafeInteger(count));
+  return typeof id === "string" && hasCounts && typeof rest[8] === "string" && isLeased;
+}
+
+function unpackHead([
+  id,
+  created,
+  active,
+  listed,
+  next,
+  count,
+  nextRun,
+  runs,
+  fence,
+  operations,
+  packed,
+]: PackedHead): SessionHead {
+  const head = { id, created, active, listed, next, count, nextRun, runs, fence, operations };
+  if (packed === 0) return head;
+  const [leaseFence, runId, holder, seen] = packed;
+  return { ...head, lease: { fence: leaseFence, runId, holder, seen } };
 }

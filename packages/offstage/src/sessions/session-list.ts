@@ -1,8 +1,8 @@
 // The sessions of a store: listed by last activity, looked up, deleted with everything that belongs to them.
-import { parseJson } from "../messages/json.ts";
 import { activityKey } from "./activity.ts";
 import { checkFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
+import { decode } from "./message-rows.ts";
 import { readRunRows } from "./run-reader.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
@@ -58,9 +58,12 @@ async function readPage(context: StoreContext, size: number, before: string | un
   const limit = Number.isFinite(size) ? { limit: size } : {};
   const range = { reverse: true, ...limit, ...(before === undefined ? {} : { before }) };
   const rows = await context.driver.read(context.lists.activity, range);
-  const ids = rows.map(({ value }) => String(parseJson(value)));
-  const heads = await context.driver.get(ids.map((id) => ({ list: context.lists.head(id), key: "head" })));
-  const sessions = heads.flatMap((row, index) => readHead(context, row, rows[index]?.key ?? "") ?? []);
+  const listed = rows.flatMap((row) => {
+    const id = decode<string>({ row, name: `the list of sessions in ${context.driver.name}` }, context.report);
+    return typeof id === "string" ? [{ id, cursor: row.key }] : [];
+  });
+  const heads = await context.driver.get(listed.map(({ id }) => ({ list: context.lists.head(id), key: "head" })));
+  const sessions = heads.flatMap((row, index) => readHead(context, row, listed[index]?.cursor ?? "") ?? []);
   return { sessions, last: rows.length === size ? rows.at(-1)?.key : undefined };
 }
 
