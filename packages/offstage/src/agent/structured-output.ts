@@ -21,10 +21,11 @@ export async function checkOutput(schema: CompiledSchema, text: string): Promise
   );
 }
 
-// Models like to wrap JSON in a code fence.
+// Models like to wrap JSON in a code fence. No expression looks for it: blank lines without end would keep one busy.
 function unfenced(text: string): string {
-  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text);
-  return fenced?.[1] ?? text;
+  const whole = text.trim();
+  const isFenced = whole.length > 6 && whole.startsWith("```") && whole.endsWith("```");
+  return isFenced ? whole.slice(3, -3).replace(/^json/, "").trim() : text;
 }
 
 function mismatch(problem: string): OutputCheck {

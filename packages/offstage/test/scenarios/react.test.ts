@@ -165,3 +165,17 @@ describe("streamed text", () => {
     expect(reasoning).not.toContain("It said a.");
   });
 });
+
+describe("a reply that goes on and on is read in time that grows with its length", () => {
+  const forms: readonly [string, string][] = [
+    ["blank lines before an action", `${"\n".repeat(200_000)}${act("a")}`],
+    ["blank lines and nothing else", `Thought: hm${"\n".repeat(200_000)}.`],
+    ["a fence that is never closed", `Action: echo\nAction Input: \`\`\`${"a".repeat(200_000)}`],
+    ["blank lines in a fence that is never closed", `Action: echo\nAction Input: \`\`\`${"\n".repeat(200_000)}.`],
+  ];
+  test.for(forms)("%s", async ([, reply]) => {
+    const startedAt = performance.now();
+    expect(await agentOf([reply, answer]).agent.run("Go")).toMatchObject({ output: "It said a." });
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+});

@@ -118,3 +118,11 @@ describe("an answer that does not fit", () => {
     });
   });
 });
+
+test("an answer of a fence and blank lines without end is read in time that grows with its length", async () => {
+  const endless = `\`\`\`${"\n".repeat(100_000)}.`;
+  const agent = new Agent({ model: scriptedModel([endless, "{}"]), output: { type: "object" } });
+  const startedAt = performance.now();
+  expect(await agent.run("Go")).toMatchObject({ output: {} });
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+});

@@ -3,11 +3,14 @@ import { isObject, parseJson } from "../../messages/json.ts";
 import type { RequestedCall } from "../../models/reply.ts";
 import type { Reading } from "../driver.ts";
 
+// A mark is looked for behind blanks of its own line alone: across lines, a reply of blank lines would take the square of its
+// length.
+
 /** What a reply decided. One that decided nothing readable becomes a correction. */
 export function readDecision(reply: string): Reading {
-  const text = reply.split(/^\s*Observation\s*:/m, 1)[0] ?? "";
-  const answer = /^\s*Final Answer\s*:\s*([\s\S]*)$/im.exec(text);
-  const action = /^\s*Action\s*:\s*(.+)$/im.exec(text);
+  const text = reply.split(/^[^\S\r\n\u2028\u2029]*Observation\s*:/m, 1)[0] ?? "";
+  const answer = /^[^\S\r\n\u2028\u2029]*Final Answer\s*:\s*([\s\S]*)$/im.exec(text);
+  const action = /^[^\S\r\n\u2028\u2029]*Action\s*:\s*(.+)$/im.exec(text);
   if (action !== null && (answer === null || action.index < answer.index)) return readAction(text, action);
   if (answer !== null) return { text: (answer[1] ?? "").trim(), calls: [] };
   return readJson(text) ?? readPlain(text);
@@ -18,7 +21,7 @@ function readAction(text: string, action: RegExpExecArray): Reading {
   const named = (action[1] ?? "").trim().replace(/^[`"'[]|[`"'\]]$/g, "");
   const inline = /^([A-Za-z0-9_-]+)\s*[([]\s*(\{[\s\S]*\})\s*[)\]]$/.exec(named);
   if (inline !== null) return { text: thought, calls: [call(inline[1] ?? "", inline[2] ?? "")] };
-  const input = /^\s*Action Input\s*:\s*([\s\S]*)$/im.exec(text.slice(action.index));
+  const input = /^[^\S\r\n\u2028\u2029]*Action Input\s*:\s*([\s\S]*)$/im.exec(text.slice(action.index));
   return { text: thought, calls: [call(named, unfenced(input?.[1] ?? "{}"))] };
 }
 
@@ -40,7 +43,7 @@ function readJson(text: string): Reading | undefined {
 
 // Plain prose is an answer; a thought that leads nowhere, and nothing at all, are not.
 function readPlain(text: string): Reading {
-  const isUndecided = text.trim() === "" || /^\s*(Thought|Action Input)\s*:/im.test(text);
+  const isUndecided = text.trim() === "" || /^[^\S\r\n\u2028\u2029]*(Thought|Action Input)\s*:/im.test(text);
   if (!isUndecided) return { text: text.trim(), calls: [] };
   const message =
     'Your reply has neither "Action:" nor "Final Answer:". Reply with a thought and an action with its input as JSON, or with a final answer.';
@@ -48,14 +51,16 @@ function readPlain(text: string): Reading {
 }
 
 function thoughtOf(text: string): string {
-  return text.replace(/^\s*Thought\s*:/im, "").trim();
+  return text.replace(/^[^\S\r\n\u2028\u2029]*Thought\s*:/im, "").trim();
 }
 
 function call(name: string, input: string): RequestedCall {
   return { id: "", name, arguments: input.trim() };
 }
 
+// By index, not by one expression: a fence that is never closed must not be searched for again from every place.
 function unfenced(text: string): string {
-  const fenced = /^\s*```(?:\w+)?\s*\n?([\s\S]*?)```/.exec(text);
-  return (fenced?.[1] ?? text).trim();
+  const body = text.slice(/^\s*```\w*/.exec(text)?.[0].length ?? text.length);
+  const end = body.indexOf("```");
+  return (end === -1 ? text : body.slice(0, end)).trim();
 }
