@@ -1,5 +1,5 @@
 // Structured output: the answer fits the schema, or the run says that it does not.
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent, AgentBuilder } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
