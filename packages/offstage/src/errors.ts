@@ -67,8 +67,12 @@ export class OffstageError extends Error {
 
 /** True for an error of any copy of Offstage in the process, optionally with one code. */
 export function isOffstageError(error: unknown, code?: ErrorCode): error is OffstageError {
-  if (typeof error !== "object" || error === null || !(brand in error)) return false;
-  return code === undefined || (error as { code?: unknown }).code === code;
+  try {
+    if (typeof error !== "object" || error === null || !(brand in error)) return false;
+    return code === undefined || (error as { code?: unknown }).code === code;
+  } catch {
+    return false;
+  }
 }
 
 /** The readable sentence of anything that was thrown. */

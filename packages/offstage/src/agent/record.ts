@@ -1,7 +1,7 @@
 // Recording: what a run tells its journal, its listeners and its agent's own list, and when.
 import type { JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
-import type { RunStart, StepRecord } from "../sessions/journal.ts";
+import type { RunLog, RunStart, StepRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import type { Step } from "../state/step.ts";
 import type { SpanData } from "../tracing/span-data.ts";
@@ -26,8 +26,19 @@ export async function openLog(run: Run, input: readonly Message[]): Promise<void
     signal: run.cancellation.signal,
   };
   run.log = await withSpan("session.open", { kind: "session", signal: run.cancellation.signal }, async () =>
-    session === undefined ? run.parent?.log?.child(start) : journalFor(session).open(start),
+    unlessAborted(run, session === undefined ? run.parent?.log?.child(start) : journalFor(session).open(start)),
   );
+}
+
+// A session that does not listen is not waited for; should it open after all, it is let go again.
+async function unlessAborted(run: Run, opening: Promise<RunLog> | undefined): Promise<RunLog | undefined> {
+  if (opening === undefined) return undefined;
+  try {
+    return await run.cancellation.race(opening);
+  } catch (error) {
+    if (run.cancellation.isAborted) opening.then((log) => log.abandon()).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Tells of the newest step, and journals it unless the run's end will. */

@@ -72,10 +72,10 @@ export function noteMessage(run: Run, text: string, step: number): UserMessage {
   return user(text, { metadata: { ...stamp(run, step), isNote: true } });
 }
 
-/** New input as it joins the conversation: stamped, its own metadata kept. */
+/** New input as it joins the conversation: stamped, its own metadata kept, and safe from those who are shown it. */
 export function stampInput(run: Run, messages: readonly Message[]): Message[] {
-  return messages.map((message) => ({
-    ...message,
-    metadata: { ...stamp(run), ...message.metadata, runId: run.runId },
-  }));
+  return messages.map((message) => {
+    const metadata = Object.freeze({ ...stamp(run), ...message.metadata, runId: run.runId });
+    return Object.freeze({ ...message, metadata });
+  });
 }

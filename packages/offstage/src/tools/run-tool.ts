@@ -48,9 +48,11 @@ export async function runTool(call: StepToolCall, options: RunToolOptions): Prom
   if (permission !== "run") return failure(call, permission.refusal, startedAt);
   options.onStart?.();
   const attempt = (tool.timeoutMs ?? Number.POSITIVE_INFINITY) > longestTimer ? execute : executeInTime;
+  // As it was before the tool had it in hand.
+  const input = jsonSafe(checked.value);
   const value = await attempt(tool, checked.value, options);
   if (isA(value, ToolWaiting)) return value;
-  const result = resultOf(call, value, { tool, input: checked.value, startedAt });
+  const result = resultOf(call, value, { tool, input, startedAt });
   const withheld = await options.guard?.output(call, result);
   return withheld === undefined ? result : failure(call, withheld, startedAt);
 }
@@ -148,7 +150,7 @@ function isA<Kind>(value: unknown, kind: abstract new (...given: never[]) => Kin
 
 interface Finished {
   readonly tool: Tool;
-  readonly input: unknown;
+  readonly input: JsonValue;
   readonly startedAt: number;
 }
 
@@ -159,7 +161,7 @@ function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }
   return {
     toolCallId: call.id,
     toolName: call.name,
-    input: jsonSafe(input),
+    input,
     output,
     content: text,
     isError: answer?.isError ?? false,
