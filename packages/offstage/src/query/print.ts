@@ -1,5 +1,5 @@
 // Print: stats, tools and timeline for a terminal, in colour where it is one. What others said cannot steer it.
-import { styleText } from "node:util";
+import { styleText } from "../messages/style-text.ts";
 import { inertLine } from "../messages/inert.ts";
 import { type MessageStats, renderStats } from "./stats.ts";
 import type { ToolCallRecord } from "./tool-calls.ts";

@@ -1,8 +1,5 @@
 // A time limit on work that cannot be interrupted otherwise, such as a pattern that backtracks for ever. Synchronous.
-import { createContext, Script } from "node:vm";
 import type { OffstageError } from "../errors.ts";
-
-const script = new Script("work()");
 
 export interface WithinTimeOptions {
   readonly timeoutMs: number;
@@ -12,6 +9,7 @@ export interface WithinTimeOptions {
 
 /** What the work returns; throws the error `late()` makes when it takes longer than `timeoutMs`. */
 export function withinTime<T>(work: () => T, { timeoutMs, late }: WithinTimeOptions): T {
+  const { createContext, Script } = process.getBuiltinModule("node:vm");
   let result: T | undefined;
   const context = createContext({
     work: () => {
@@ -19,7 +17,7 @@ export function withinTime<T>(work: () => T, { timeoutMs, late }: WithinTimeOpti
     },
   });
   try {
-    script.runInContext(context, { timeout: timeoutMs });
+    new Script("work()").runInContext(context, { timeout: timeoutMs });
   } catch (error) {
     throw isTimeout(error) ? late() : error;
   }

@@ -1,7 +1,5 @@
 // The holder of a lease: which process, on which machine, started when; and whether it still lives.
 import { createHash } from "node:crypto";
-import { readFileSync, readlinkSync } from "node:fs";
-import { hostname } from "node:os";
 import type { Lease } from "./session-head.ts";
 
 /** How long a holder elsewhere may be silent, and how often one shows a sign of life. */
@@ -35,6 +33,8 @@ function isAlive(pid: number, start: string | undefined): boolean {
 
 // Containers may share a host name and see different process ids: the boot and the id space are part of the machine.
 function machine(): string {
+  const { readFileSync, readlinkSync } = process.getBuiltinModule("node:fs");
+  const { hostname } = process.getBuiltinModule("node:os");
   const parts = [hostname(), attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim())];
   parts.push(attempt(() => readlinkSync("/proc/self/ns/pid")));
   return createHash("sha256").update(parts.join("/")).digest("base64url").slice(0, 12);
@@ -42,6 +42,7 @@ function machine(): string {
 
 // A killed child that its parent has not collected yet keeps its entry, as a zombie; it will write nothing more.
 function startOf(pid: number): string | undefined {
+  const { readFileSync } = process.getBuiltinModule("node:fs");
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields?.[0] === "Z" ? "zombie" : fields?.[19];

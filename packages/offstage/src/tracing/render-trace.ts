@@ -1,5 +1,5 @@
 // A trace as text for terminals: a tree with durations, tokens and a waterfall. Untrusted text comes out inert.
-import { styleText } from "node:util";
+import { styleText } from "../messages/style-text.ts";
 import { inertLine } from "../messages/inert.ts";
 import { isObject } from "../messages/json.ts";
 import type { SpanData, SpanStatus } from "./span-data.ts";

@@ -1,5 +1,4 @@
 // Appends ended spans to a file, one JSON object a line. Reading them back is `JSON.parse` on each line.
-import { appendFile, mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Redactor, redactor } from "../../messages/redact.ts";
 import { leavingSpan } from "../leaving-span.ts";
@@ -23,6 +22,7 @@ export function jsonlExporter(options: JsonlExporterOptions): SpanExporter {
 
   async function write(): Promise<void> {
     try {
+      const { appendFile, mkdir } = await import("node:fs/promises");
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       while (waiting !== "") {
         const lines = waiting;
