@@ -1,7 +1,8 @@
 // A trace as text for terminals: a tree with durations, tokens and a waterfall. Untrusted text comes out inert.
-import { styleText } from "../messages/style-text.ts";
+
 import { inertLine } from "../messages/inert.ts";
 import { isObject } from "../messages/json.ts";
+import { styleText } from "../messages/style-text.ts";
 import type { SpanData, SpanStatus } from "./span-data.ts";
 import { type SpanNode, spanTree } from "./span-tree.ts";
 
