@@ -1,7 +1,16 @@
 // The tree of spans of a run with parallel tools and nested subagents, however it went and whoever consumed it.
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
-import { Agent, type AgentStream, memoryExporter, type SpanData, spanTree, tool, withTrace } from "../../src/index.ts";
+import {
+  Agent,
+  type AgentStream,
+  memoryExporter,
+  type SpanData,
+  type SpanNode,
+  spanTree,
+  tool,
+  withTrace,
+} from "../../src/index.ts";
 import { checkSpans, type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 
 type Tree = readonly [label: string, ...below: Tree[]];
@@ -46,7 +55,7 @@ const firstStep: Tree = [
 
 function treeOf(spans: readonly SpanData[]): Tree[] {
   const label = ({ kind, name, status }: SpanData) => `${kind} ${name} ${status}`;
-  const build = (nodes: ReturnType<typeof spanTree>): Tree[] =>
+  const build = (nodes: readonly SpanNode[]): Tree[] =>
     nodes.map(({ span, children }): Tree => [label(span), ...sorted(build(children))]);
   return build(spanTree(spans));
 }
