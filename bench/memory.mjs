@@ -1,7 +1,7 @@
 // What memory costs as a conversation grows: turn 10 against turn 2,000, with tools, in a window of 16,000 tokens.
 // Usage: node memory.mjs [turns]. Every request is checked: valid pairs, within the window. What counts is the ratio.
-const root = process.env.OFFSTAGE_DIST ?? new URL("../packages/offstage/dist/", import.meta.url).href;
-const load = (path) => import(`${root}${root.endsWith("src/") ? path : path.replace(/\.ts$/, ".js")}`);
+// It looks at single files, so it runs the sources as they are.
+const load = (path) => import(new URL(`../packages/offstage/src/${path}`, import.meta.url));
 
 const { AgentState } = await load("state/agent-state.ts");
 const { Messages } = await load("messages/messages.ts");

@@ -4,10 +4,10 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 
-const dist = process.env.OFFSTAGE_DIST ?? new URL("../packages/offstage/dist/", import.meta.url).href;
-const { MessageQuery } = await import(`${dist}query/message-query.js`);
-const { estimateTokens } = await import(`${dist}tokens/estimate.js`);
-const { bpeTokenCounter } = await import(`${dist}tokens/bpe.js`);
+// It looks at single files, so it runs the sources as they are.
+import { MessageQuery } from "../packages/offstage/src/query/message-query.ts";
+import { bpeTokenCounter } from "../packages/offstage/src/tokens/bpe.ts";
+import { estimateTokens } from "../packages/offstage/src/tokens/estimate.ts";
 
 const sizes = process.argv.slice(2).map(Number).filter(Boolean);
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "offstage-query-"));

@@ -26,15 +26,16 @@ const times = Object.fromEntries(Object.entries(rounded).map(([name, values]) =>
 const bytes = await measureBytes();
 printReport();
 
+// It looks at single files, so it runs the sources as they are.
 async function loadOffstage() {
-  const room = new URL("../packages/offstage/dist/tracing/", import.meta.url);
+  const room = new URL("../packages/offstage/src/tracing/", import.meta.url);
   const files = [
-    "with-span.js",
-    "trace-span.js",
-    "trace-context.js",
-    "trace-state.js",
-    "batched.js",
-    "exporters/memory.js",
+    "with-span.ts",
+    "trace-span.ts",
+    "trace-context.ts",
+    "trace-state.ts",
+    "batched.ts",
+    "exporters/memory.ts",
   ];
   const modules = await Promise.all(files.map((file) => import(new URL(file, room))));
   return Object.assign({}, ...modules);
