@@ -1,5 +1,4 @@
 // The holder of a lease: which process, on which machine, started when; and whether it still lives.
-import { createHash } from "node:crypto";
 import type { Lease } from "./session-head.ts";
 
 /** How long a holder elsewhere may be silent, and how often one shows a sign of life. */
@@ -37,7 +36,12 @@ function machine(): string {
   const { hostname } = process.getBuiltinModule("node:os");
   const parts = [hostname(), attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim())];
   parts.push(attempt(() => readlinkSync("/proc/self/ns/pid")));
-  return createHash("sha256").update(parts.join("/")).digest("base64url").slice(0, 12);
+  return process
+    .getBuiltinModule("node:crypto")
+    .createHash("sha256")
+    .update(parts.join("/"))
+    .digest("base64url")
+    .slice(0, 12);
 }
 
 // A killed child that its parent has not collected yet keeps its entry, as a zombie; it will write nothing more.

@@ -1,5 +1,4 @@
 // InMemorySession: a conversation in this process only. For tests and simple uses; nothing is written anywhere.
-import { randomUUID } from "node:crypto";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
@@ -24,7 +23,7 @@ export class InMemorySession implements Session {
   readonly #begun: { readonly run: RememberedRun; readonly after: Message | undefined }[] = [];
   readonly #gate = fifo();
 
-  constructor(sessionId: string = randomUUID()) {
+  constructor(sessionId: string = crypto.randomUUID()) {
     checkSessionId(sessionId);
     this.sessionId = sessionId;
   }

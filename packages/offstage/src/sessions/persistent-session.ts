@@ -1,5 +1,4 @@
 // PersistentSession: a session on a store. A face: what it does is in conversation.ts, stored-journal.ts and branch.ts.
-import { randomUUID } from "node:crypto";
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { branch } from "./branch.ts";
@@ -38,7 +37,7 @@ export class PersistentSession implements Session {
   readonly #owned: StoreCore | undefined;
 
   /** Prefer `store.session(id)` or the makers below. `owned` is closed with the session. */
-  constructor(cells: SessionCells, sessionId: string = randomUUID(), owned?: StoreCore) {
+  constructor(cells: SessionCells, sessionId: string = crypto.randomUUID(), owned?: StoreCore) {
     checkSessionId(sessionId);
     this.#cells = cells;
     this.sessionId = sessionId;
@@ -52,7 +51,7 @@ export class PersistentSession implements Session {
   }
 
   /** A session in SQLite in memory: gone when it is closed. */
-  static inMemory(sessionId: string = randomUUID(), options: CoreOptions = {}): Promise<PersistentSession> {
+  static inMemory(sessionId: string = crypto.randomUUID(), options: CoreOptions = {}): Promise<PersistentSession> {
     return PersistentSession.#open(sessionId, openCore(drivers.sqlite({ path: ":memory:" }), options));
   }
 
@@ -140,7 +139,7 @@ export class PersistentSession implements Session {
 
   /** A new session with the first `at` messages of this one; all of them where `at` is left out. */
   async branch(at?: number, options: BranchOptions = {}): Promise<PersistentSession> {
-    const { id = randomUUID() } = options;
+    const { id = crypto.randomUUID() } = options;
     checkSessionId(id);
     await branch(this.#cell, this.#cells.of(id), at);
     return new PersistentSession(this.#cells, id);

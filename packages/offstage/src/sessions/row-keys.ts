@@ -1,5 +1,4 @@
 // Row keys: the names of lists and the keys of rows. Any id becomes short printable ASCII; numbers keep their order as text.
-import { createHash } from "node:crypto";
 
 const longest = 96;
 
@@ -8,7 +7,7 @@ export function idKey(id: string): string {
   if (id.length <= longest && /^[\w-]*$/.test(id)) return id;
   const escaped = id.replace(/[^\w-]/g, (char) => `~${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
   if (escaped.length <= longest) return escaped;
-  return `${escaped.slice(0, 32)}~~${createHash("sha256").update(escaped).digest("base64url")}`;
+  return `${escaped.slice(0, 32)}~~${process.getBuiltinModule("node:crypto").createHash("sha256").update(escaped).digest("base64url")}`;
 }
 
 /** A whole number from 0 as text that orders as numbers do. */

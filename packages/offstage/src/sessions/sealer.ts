@@ -1,5 +1,4 @@
 // Sealer: text encrypted and authenticated under a key and a place. No storage; see encrypted-driver.ts.
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 import { OffstageError } from "../errors.ts";
 
 export interface EncryptionOptions {
@@ -46,8 +45,8 @@ export function sealerOf({ key, keyId = "1", earlierKeys = {} }: EncryptionOptio
 
 // The nonce follows from place and text: it repeats only where the result may repeat too.
 function encrypt({ cipher: key, nonce: nonceKey }: Keys, place: string, text: string): string {
-  const nonce = createHmac("sha256", nonceKey).update(`${place}\0${text}`).digest().subarray(0, 12);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(place));
+  const nonce = nodeCrypto().createHmac("sha256", nonceKey).update(`${place}\0${text}`).digest().subarray(0, 12);
+  const cipher = nodeCrypto().createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(place));
   const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
   return `${nonce.toString("base64url")}.${body.toString("base64url")}`;
 }
@@ -61,7 +60,9 @@ function decrypt(
   const body = Buffer.from(sealed.body, "base64url");
   // Bits that base64 ignores could be changed unnoticed.
   if (nonce.toString("base64url") !== sealed.nonce || body.toString("base64url") !== sealed.body) return undefined;
-  const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: 16 }).setAAD(Buffer.from(place));
+  const decipher = nodeCrypto()
+    .createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: 16 })
+    .setAAD(Buffer.from(place));
   decipher.setAuthTag(body.subarray(-16));
   try {
     return decipher.update(body.subarray(0, -16), undefined, "utf8") + decipher.final("utf8");
@@ -74,7 +75,8 @@ function keysOf(id: string, key: Uint8Array | string): Keys {
   if (!/^[\w-]{1,64}$/.test(id)) throw invalid(`A key id is 1 to 64 letters, digits, "_" or "-"; found "${id}".`);
   const bytes = typeof key === "string" ? Buffer.from(key, /^[0-9a-f]{64}$/i.test(key) ? "hex" : "base64") : key;
   if (bytes.length !== 32) throw invalid(`The key "${id}" must have 32 bytes; found ${bytes.length}.`);
-  const derive = (purpose: string): Uint8Array => new Uint8Array(hkdfSync("sha256", bytes, "offstage", purpose, 32));
+  const derive = (purpose: string): Uint8Array =>
+    new Uint8Array(nodeCrypto().hkdfSync("sha256", bytes, "offstage", purpose, 32));
   return { cipher: derive("cipher"), nonce: derive("nonce") };
 }
 
@@ -85,4 +87,9 @@ function invalid(message: string): OffstageError {
 function unknownKey(id: string): OffstageError {
   const message = `A row was encrypted with the key "${id}", which was not given. Add it to "earlierKeys"; nothing was changed.`;
   return new OffstageError("wrong-key", message);
+}
+
+// Loaded when something is sealed, not at every start.
+function nodeCrypto(): typeof import("node:crypto") {
+  return process.getBuiltinModule("node:crypto");
 }

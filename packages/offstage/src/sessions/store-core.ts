@@ -1,5 +1,4 @@
 // Store core: a driver made usable for one namespace. What Store and PersistentSession both stand on; no face of its own.
-import { randomUUID } from "node:crypto";
 import type { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { holdsOf } from "./hold.ts";
@@ -34,7 +33,7 @@ export interface StoreCore {
 export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCore {
   const { namespace = "", redact, onError: report = warn } = options;
   const driver = openedDriver(bare);
-  const token = randomUUID().slice(0, 8);
+  const token = crypto.randomUUID().slice(0, 8);
   let operations = 0;
   const shared = {
     driver,

@@ -1,5 +1,4 @@
 // W3C ids from strong random bytes, cheap enough for one per span. Not where ids are kept.
-import { randomFillSync } from "node:crypto";
 
 const poolBytes = 4096;
 
@@ -21,15 +20,22 @@ export function traceIds(): TraceIds {
 
   function take(bytes: number): string {
     if (used + bytes > poolBytes) {
-      randomFillSync(pool);
+      process.getBuiltinModule("node:crypto").randomFillSync(pool);
       used = 0;
     }
     used += bytes;
     return pool.toString("hex", used - bytes, used);
   }
 
-  const seedHigh = Number.parseInt(take(4), 16);
-  const seedLow = Number.parseInt(take(4), 16);
+  // Made with the first id: loading the source of randomness takes longer than all the rest.
+  let isSeeded = false;
+  let seedHigh = 0;
+  let seedLow = 0;
+  function seed(): void {
+    isSeeded = true;
+    seedHigh = Number.parseInt(take(4), 16);
+    seedLow = Number.parseInt(take(4), 16);
+  }
 
   return {
     traceId() {
@@ -38,6 +44,7 @@ export function traceIds(): TraceIds {
     },
     nextSpan: () => ++spans,
     spanId(sequence) {
+      if (!isSeeded) seed();
       const low = scramble(sequence + seedLow);
       const high = (seedHigh + Math.floor(sequence / 2 ** 32)) ^ scramble(low ^ seedHigh);
       return high === 0 && low === 0 ? hex(0, 1) : hex(high, low);
