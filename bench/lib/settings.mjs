@@ -27,9 +27,9 @@ export function chosenContenders(options, extra = []) {
 export function effortOf(options, { quickRounds, fullRounds }) {
   const rounds = options.rounds === undefined ? undefined : Number(options.rounds);
   if (options.quick) {
-    return { rounds: rounds ?? quickRounds, warmMs: 2000, measureMs: 400 };
+    return { rounds: rounds ?? quickRounds, warmMs: 300, measureMs: 300 };
   }
-  return { rounds: rounds ?? fullRounds, warmMs: 4000, measureMs: 800 };
+  return { rounds: rounds ?? fullRounds, warmMs: 1200, measureMs: 800 };
 }
 
 function warnOfOtherNode() {

@@ -4,7 +4,7 @@ import { FINAL_TEXT, takeToolCalls } from "../lib/script.mjs";
 import { median } from "../lib/statistics.mjs";
 
 const WARM_STEPS = 20;
-const MAX_WARM_RUNS = 50_000;
+const MAX_WARM_RUNS = 2000;
 const MAX_RUNS = 100_000;
 
 /** Microseconds per step (model calls are counted, so `steps + 1`), the median over all runs of `measureMs`. */
