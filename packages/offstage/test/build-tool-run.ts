@@ -2,7 +2,8 @@
 import { Cancellation } from "../src/models/cancellation.ts";
 import { AgentContext } from "../src/state/agent-context.ts";
 import type { StepToolCall, ToolResult } from "../src/state/step.ts";
-import { type RunToolOptions, runTool } from "../src/tools/run-tool.ts";
+import type { CallSite } from "../src/tools/admit-call.ts";
+import { runTool } from "../src/tools/run-tool.ts";
 import { type Tool, type ToolOptions, tool, toolsByName } from "../src/tools/tool.ts";
 
 type AnyOptions = Partial<ToolOptions<Record<string, unknown>, Record<string, unknown>>>;
@@ -17,7 +18,7 @@ export function buildCall(changes: Partial<StepToolCall> = {}): StepToolCall {
   return { id: "c1", name: "search", arguments: "{}", ...changes };
 }
 
-export interface BuildRunOptions extends Partial<Omit<RunToolOptions, "tools" | "about">> {
+export interface BuildRunOptions extends Partial<Omit<CallSite, "tools" | "about">> {
   readonly call?: Partial<StepToolCall>;
   readonly tools?: readonly Tool[];
 }
@@ -25,7 +26,7 @@ export interface BuildRunOptions extends Partial<Omit<RunToolOptions, "tools" | 
 /** What becomes of one call, every approval given; throws where it waits all the same. */
 export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResult> {
   const { call, tools = [buildTool()], cancellation = new Cancellation() } = options;
-  const about: RunToolOptions["about"] = (own) => ({
+  const about: CallSite["about"] = (own) => ({
     get signal() {
       return own.signal;
     },
@@ -35,8 +36,9 @@ export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResul
     step: 1,
     agent: "agent",
   });
-  const run = { permit: () => "run", guard: undefined, ...options, tools: toolsByName(tools), cancellation, about };
-  const result = await runTool(buildCall(call), run as RunToolOptions);
+  const run = { permit: () => "run", started: () => undefined, guard: undefined, ...options };
+  const site = { ...run, tools: toolsByName(tools), cancellation, about } as CallSite;
+  const result = await runTool(buildCall(call), site);
   if (!("output" in result)) throw new Error("The call waits.");
   return result;
 }

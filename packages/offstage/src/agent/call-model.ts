@@ -60,8 +60,8 @@ function attempts(run: Run, sections: readonly Messages[], { step, span }: Strea
   const { config, cancellation } = run;
   const prompt = run.modelInput.promptOf(sections);
   const options: ModelCallOptions = { ...config.call, prompt };
-  if (run.isAbortable) options.abortSignal = cancellation.signal;
-  const once = run.isStreaming ? () => streamOnce(run, options, { step, span }) : () => generateOnce(run, options);
+  if (cancellation.isAbortable) options.abortSignal = cancellation.signal;
+  const once = () => (run.isStreaming ? streamOnce(run, options, { step, span }) : generateOnce(run, options));
   return withRetry(once, config.options.retry ?? {}, {
     cancellation,
     mayRetry: () => run.partialText === "",
@@ -72,9 +72,9 @@ function attempts(run: Run, sections: readonly Messages[], { step, span }: Strea
   });
 }
 
-async function generateOnce(run: Run, options: ModelCallOptions): Promise<ModelReply> {
-  run.cancellation.throwIfAborted();
-  return replyOf(await run.cancellation.race(run.config.model.doGenerate(options)));
+function generateOnce({ cancellation, config }: Run, options: ModelCallOptions): Promise<ModelReply> {
+  cancellation.throwIfAborted();
+  return cancellation.race(config.model.doGenerate(options)).then(replyOf);
 }
 
 async function streamOnce(run: Run, options: ModelCallOptions, { step, span }: Streaming): Promise<ModelReply> {

@@ -4,9 +4,10 @@ import type { Cancellation } from "../models/cancellation.ts";
 import type { AgentContext } from "../state/agent-context.ts";
 import type { WaitingCall } from "../state/pending-step.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
-import { type RunToolOptions, runTool, type ToolGuard } from "../tools/run-tool.ts";
+import type { CallSite, ToolGuard } from "../tools/admit-call.ts";
+import { runTool } from "../tools/run-tool.ts";
 import { runTools } from "../tools/run-tools.ts";
-import type { ToolRunOptions } from "../tools/tool.ts";
+import type { Tool, ToolRunOptions } from "../tools/tool.ts";
 import { ToolWaiting } from "../tools/tool-answer.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import { runInSpan } from "../tracing/with-span.ts";
@@ -41,22 +42,32 @@ export function isWaiting(called: CalledTool): called is UnsettledCall {
 
 /** What became of the calls. Rejects only when the run is aborted or a guardrail fails. */
 export function callTools(run: Run, calls: readonly StepToolCall[], options: CallToolsOptions): Promise<CalledTool[]> {
-  return runTools(calls, run.config.maxParallelTools, (call) => callTool(run, call, options));
+  // Results are numbered in call order, whichever comes first.
+  const number = run.messageCount + 1;
+  run.messageCount += calls.length;
+  const [only] = calls;
+  if (calls.length === 1 && only !== undefined)
+    return callTool(run, only, { ...options, number }).then((called) => [called]);
+  const callOne = (call: StepToolCall, index: number) => callTool(run, call, { ...options, number: number + index });
+  return runTools(calls, run.config.maxParallelTools, callOne);
 }
 
-async function callTool(run: Run, call: StepToolCall, at: CallToolsOptions): Promise<CalledTool> {
-  const { step, waiting } = at;
+interface CallToolOptions extends CallToolsOptions {
+  /** The place of its result among the run's messages. */
+  readonly number: number;
+}
+
+async function callTool(run: Run, call: StepToolCall, at: CallToolOptions): Promise<CalledTool> {
+  const { step, number } = at;
   run.cancellation.throwIfAborted();
   const span = startSpan(at.span, { name: call.name, kind: "tool", metadata: { toolCallId: call.id } });
-  const start = startTeller(run, call, step);
+  const before = at.waiting?.get(call.id);
+  const site = new ToolSite(run, call, { step, span, toolCallId: call.id, run, child: before?.child });
   try {
-    const caller: CallingTool = { run, step, span, toolCallId: call.id, child: waiting?.get(call.id)?.child };
-    const cutOff = waiting?.get(call.id)?.why === "interrupted";
-    const options = { ...runOptions(run, step, caller), onStart: start };
-    const result = cutOff ? interrupted(call) : await runInSpan(span, () => runTool(call, options));
+    const result = before?.why === "interrupted" ? interrupted(call) : await runInSpan(span, () => runTool(call, site));
     if (result instanceof ToolWaiting) return unsettled(span, call, result);
-    start();
-    const message = resultMessage(run, result, { step, span });
+    site.started();
+    const message = resultMessage(run, result, { step, span, number });
     if (run.log !== undefined) await run.log.settle(step, message);
     finishSpan(span, call, result);
     run.emit?.({ type: "tool-end", ...place(run, call, step), result });
@@ -67,29 +78,44 @@ async function callTool(run: Run, call: StepToolCall, at: CallToolsOptions): Pro
   }
 }
 
-// Tells once that a call began; one that must be approved first begins when it is.
-function startTeller(run: Run, call: StepToolCall, step: number): () => void {
-  const { emit } = run;
-  if (emit === undefined) return noTelling;
-  let isTold = false;
-  const tell = () => {
-    if (!isTold) emit({ type: "tool-start", ...place(run, call, step), call });
-    isTold = true;
-  };
-  if (run.config.tools.get(call.name)?.needsApproval === false) tell();
-  return tell;
-}
+/** The run around one call. */
+class ToolSite implements CallSite {
+  readonly guard: ToolGuard | undefined;
+  readonly #run: Run;
+  readonly #call: StepToolCall;
+  readonly #caller: CallingTool;
+  #hasStarted = false;
 
-function noTelling(): void {}
+  constructor(run: Run, call: StepToolCall, caller: CallingTool) {
+    this.#run = run;
+    this.#call = call;
+    this.#caller = caller;
+    this.guard = guardOf(run, caller.step);
+    if (run.config.tools.get(call.name)?.needsApproval === false) this.started();
+  }
 
-function runOptions(run: Run, step: number, caller: CallingTool): RunToolOptions {
-  return {
-    tools: run.config.tools,
-    cancellation: run.cancellation,
-    about: (cancellation) => new CallInfo(caller, cancellation),
-    guard: guardOf(run, step),
-    permit: (call) => run.decisions.permit(call, run.runId),
-  };
+  get tools(): ReadonlyMap<string, Tool> {
+    return this.#run.config.tools;
+  }
+
+  get cancellation(): Cancellation {
+    return this.#run.cancellation;
+  }
+
+  about(cancellation: Cancellation): ToolRunOptions {
+    return new CallInfo(this.#caller, cancellation);
+  }
+
+  permit(call: StepToolCall): ReturnType<CallSite["permit"]> {
+    return this.#run.decisions.permit(call, this.#run.runId);
+  }
+
+  /** Tells once that the call began; one that must be approved first begins when it is. */
+  started(): void {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    this.#run.emit?.({ type: "tool-start", ...place(this.#run, this.#call, this.#caller.step), call: this.#call });
+  }
 }
 
 function unsettled(span: TraceSpan, call: StepToolCall, { child }: ToolWaiting): UnsettledCall {

@@ -1,7 +1,7 @@
 // The one loop. `run`, `stream` and `execute` are faces of it; all persist the same things and fail the same way.
 import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import { AgentState } from "../state/agent-state.ts";
-import { chain, type Next } from "../state/processor.ts";
+import { chain } from "../state/processor.ts";
 import { runInSpan } from "../tracing/with-span.ts";
 import { conclude, type Ending, endOf } from "./conclude.ts";
 import { openRun } from "./open-run.ts";
@@ -14,51 +14,58 @@ import { ruling, takeStep } from "./take-step.ts";
 export type Open = (run: Run) => Promise<AgentState>;
 
 /** Runs to the end. Resolves when the agent answered, waits or was stopped; rejects on failure and on abort. */
-export async function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>> {
-  try {
-    return await runInSpan(run.span, () => perform(run, open));
-  } finally {
-    run.cancellation[Symbol.dispose]();
-  }
+export function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>> {
+  return runInSpan(run.span, () => perform(run, open));
 }
 
 async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
   let ending: Ending;
   try {
     run.state = await open(run);
-    ending = endOf(await takeSteps(run));
+    await takeSteps(run);
+    ending = endOf(run.state);
   } catch (error) {
     ending = brokenOff(run, error);
   }
-  return conclude(run, ending);
+  try {
+    return await conclude(run, ending);
+  } finally {
+    run.cancellation[Symbol.dispose]();
+  }
 }
 
-async function takeSteps(run: Run): Promise<AgentState> {
+async function takeSteps(run: Run): Promise<void> {
   const next = chain(run.config.processors, (state) => takeStep(run, state));
   if (run.state.outcome === undefined && run.state.pendingStep === undefined) {
-    const before = await ruling(run, run.state);
-    if (before.outcome !== undefined) run.state = run.state.withOutcome(before.outcome);
+    const ruled = ruling(run, run.state);
+    const { outcome } = ruled instanceof Promise ? await ruled : ruled;
+    if (outcome !== undefined) run.state = run.state.withOutcome(outcome);
   }
   while (run.state.outcome === undefined) {
-    run.state = await processed(run, next);
+    let after: AgentState;
+    try {
+      after = await next(run.state);
+    } catch (error) {
+      throw stepFailure(run, error);
+    }
+    run.state = oneStepOn(run, after);
     const recording = run.state.pendingStep === undefined ? recordStep(run) : undefined;
     if (recording !== undefined) await recording;
   }
-  return run.state;
 }
 
 // An error of a processor is the processor's; one from inside the step already says what it is.
-async function processed(run: Run, next: Next): Promise<AgentState> {
-  const count = run.state.stepCount;
-  try {
-    const state = await next(run.state);
-    if (state instanceof AgentState && (state.stepCount === count + 1 || state.pendingStep !== undefined)) return state;
-  } catch (cause) {
-    run.cancellation.throwIfAborted();
-    if (isOffstageError(cause)) throw cause;
-    const sentence = `A processor of agent "${run.config.name}" threw: ${messageOf(cause)}`;
-    throw new OffstageError("processor-failed", sentence, { cause });
-  }
+function stepFailure(run: Run, cause: unknown): OffstageError {
+  run.cancellation.throwIfAborted();
+  if (isOffstageError(cause)) return cause;
+  const sentence = `A processor of agent "${run.config.name}" threw: ${messageOf(cause)}`;
+  return new OffstageError("processor-failed", sentence, { cause });
+}
+
+// The state that the processors gave, if it is one step further than the one they got.
+function oneStepOn(run: Run, state: AgentState): AgentState {
+  if (state instanceof AgentState && (state.stepCount === run.state.stepCount + 1 || state.pendingStep !== undefined))
+    return state;
   const sentence = `A processor of agent "${run.config.name}" did not give the state it got from next(state). Call next once and return its result, or a state made from it.`;
   throw new OffstageError("processor-failed", sentence);
 }

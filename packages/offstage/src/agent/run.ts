@@ -34,8 +34,6 @@ export interface Run {
   /** The run was given a state, whose conversation it continues; a session's is not loaded over it. */
   readonly hasOwnState: boolean;
   readonly cancellation: Cancellation;
-  /** Whether anybody can abort it: where not, its model needs no signal. */
-  readonly isAbortable: boolean;
   readonly context: AgentContext;
   /** What was decided of calls that need approval. */
   readonly decisions: DecisionBook;
@@ -82,10 +80,10 @@ export function inputSections(run: Run, state: AgentState): readonly Messages[] 
 /** Metadata while it is being put together. */
 export type Stamp = { -readonly [Key in keyof MessageMetadata]: MessageMetadata[Key] };
 
-/** What a message that this run makes carries. */
-export function stamp(run: Run, step?: number): Stamp {
+/** What a message that this run makes carries. `number` is its place among the run's messages; the next by default. */
+export function stamp(run: Run, step?: number, number: number = ++run.messageCount): Stamp {
   const { runId, config } = run;
-  const id = `${runId}.${++run.messageCount}`;
+  const id = `${runId}.${number}`;
   const createdAt = run.clock.now();
   return step === undefined
     ? { id, createdAt, runId, agent: config.name }

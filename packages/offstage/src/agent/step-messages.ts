@@ -54,11 +54,12 @@ function storedName(name: string): string {
 export interface ResultPlace {
   readonly step: number;
   readonly span: TraceSpan;
+  readonly number: number;
 }
 
 /** The tool message of a result. */
-export function resultMessage(run: Run, result: ToolResult, { step, span }: ResultPlace): ToolMessage {
-  const metadata = stamp(run, step);
+export function resultMessage(run: Run, result: ToolResult, { step, span, number }: ResultPlace): ToolMessage {
+  const metadata = stamp(run, step, number);
   linkSpan(metadata, span);
   metadata.durationMs = Math.round(result.durationMs * 1000) / 1000;
   if (result.isError) metadata.isError = true;

@@ -46,17 +46,18 @@ function paused(run: Run, state: AgentState, { step, span }: { step: PendingStep
 
 /** What the criteria say of a state; synchronous unless one of them is not. A criterion that throws fails the run. */
 export function ruling(run: Run, state: AgentState): Ruling | Promise<Ruling> {
-  const failed = (cause: unknown): never => {
-    run.cancellation.throwIfAborted();
-    const sentence = `A criterion of agent "${run.config.name}" threw: ${messageOf(cause)}`;
-    throw new OffstageError("criterion-failed", sentence, { cause });
-  };
   try {
     const ruled = rule(run.criteria, state);
-    return ruled instanceof Promise ? run.cancellation.race(ruled).catch(failed) : ruled;
+    return ruled instanceof Promise ? run.cancellation.race(ruled).catch((cause) => criterionFailed(run, cause)) : ruled;
   } catch (cause) {
-    return failed(cause);
+    return criterionFailed(run, cause);
   }
+}
+
+function criterionFailed(run: Run, cause: unknown): never {
+  run.cancellation.throwIfAborted();
+  const sentence = `A criterion of agent "${run.config.name}" threw: ${messageOf(cause)}`;
+  throw new OffstageError("criterion-failed", sentence, { cause });
 }
 
 async function answered(run: Run, state: AgentState, outcome: Outcome): Promise<AgentState> {

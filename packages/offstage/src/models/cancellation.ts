@@ -1,17 +1,27 @@
 // Cancellation: one abort for a whole run, with one listener however much waits on it. Its signal is made when asked for.
 
+export interface CancellationOptions {
+  /** Whether anything but the caller's signal can abort it. Default true. */
+  readonly isAbortable?: boolean;
+}
+
 /** A run's own abort: follows the caller's signal, or is told by `abort`. */
 export class Cancellation {
+  /** Whether it can be aborted at all: where not, nothing needs to listen. */
+  readonly isAbortable: boolean;
   readonly #parent: AbortSignal | undefined;
-  readonly #waiting = new Set<(reason: unknown) => void>();
+  #waiting: Set<(reason: unknown) => void> | undefined;
   #controller: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
-  readonly #follow = () => this.abort(this.#parent?.reason);
+  readonly #follow: (() => void) | undefined;
 
-  constructor(parent?: AbortSignal) {
+  constructor(parent?: AbortSignal, { isAbortable = true }: CancellationOptions = {}) {
+    this.isAbortable = isAbortable || parent !== undefined;
     this.#parent = parent;
-    if (parent?.aborted) this.abort(parent.reason);
-    else parent?.addEventListener("abort", this.#follow, { once: true });
+    if (parent === undefined) return;
+    this.#follow = () => this.abort(parent.reason);
+    if (parent.aborted) this.abort(parent.reason);
+    else parent.addEventListener("abort", this.#follow, { once: true });
   }
 
   get signal(): AbortSignal {
@@ -33,8 +43,8 @@ export class Cancellation {
     if (this.#aborted !== undefined) return;
     this.#aborted = { reason };
     this.#controller?.abort(reason);
-    for (const reject of this.#waiting) reject(reason);
-    this.#waiting.clear();
+    for (const reject of this.#waiting ?? []) reject(reason);
+    this.#waiting = undefined;
   }
 
   throwIfAborted(): void {
@@ -43,16 +53,18 @@ export class Cancellation {
 
   /** The work's result, or a rejection with the abort's reason as soon as there is one, whether the work listens or not. */
   race<T>(work: PromiseLike<T>): Promise<T> {
+    if (!this.isAbortable) return Promise.resolve(work);
     return new Promise<T>((resolve, reject) => {
       if (this.#aborted !== undefined) reject(this.#aborted.reason);
+      this.#waiting ??= new Set();
       this.#waiting.add(reject);
       work.then(
         (value) => {
-          this.#waiting.delete(reject);
+          this.#waiting?.delete(reject);
           resolve(value);
         },
         (error) => {
-          this.#waiting.delete(reject);
+          this.#waiting?.delete(reject);
           reject(error);
         },
       );
@@ -61,6 +73,6 @@ export class Cancellation {
 
   /** Lets go of the caller's signal. */
   [Symbol.dispose](): void {
-    this.#parent?.removeEventListener("abort", this.#follow);
+    if (this.#follow !== undefined) this.#parent?.removeEventListener("abort", this.#follow);
   }
 }

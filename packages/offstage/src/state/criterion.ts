@@ -52,14 +52,20 @@ function verdictOf(said: boolean | Verdict | undefined, name: string): Verdict |
 
 /** What the criteria come to. Synchronous unless one of them is not, or throws: then it rejects. */
 export function rule(criteria: readonly Criterion[], state: AgentState): Ruling | Promise<Ruling> {
-  const verdicts: NamedVerdict[] = [];
-  const waiting: Promise<void>[] = [];
+  const votes: Vote[] = [];
+  let waiting: Promise<void>[] | undefined;
   for (const criterion of criteria) {
     const said = ask(criterion, state);
-    if (isThenable(said)) waiting.push(Promise.resolve(said).then((verdict) => note(verdicts, criterion, verdict)));
-    else note(verdicts, criterion, said);
+    if (said === undefined) continue;
+    if (isThenable(said)) (waiting ??= []).push(Promise.resolve(said).then((verdict) => note(votes, criterion, verdict)));
+    else note(votes, criterion, said);
   }
-  return waiting.length === 0 ? weigh(verdicts) : Promise.all(waiting).then(() => weigh(verdicts));
+  return waiting === undefined ? weigh(votes) : Promise.all(waiting).then(() => weigh(votes));
+}
+
+interface Vote {
+  readonly criterion: Criterion;
+  readonly verdict: Verdict;
 }
 
 // A throw must not leave the promises of other criteria behind: theirs could reject with nobody listening.
@@ -71,45 +77,49 @@ function ask(criterion: Criterion, state: AgentState): ReturnType<Criterion["dec
   }
 }
 
-function note(verdicts: NamedVerdict[], criterion: Criterion, verdict: Verdict | undefined): void {
-  if (verdict !== undefined) verdicts.push({ criterion: criterion.name, ...verdict });
+function note(votes: Vote[], criterion: Criterion, verdict: Verdict | undefined): void {
+  if ((verdict ?? undefined) !== undefined) votes.push({ criterion, verdict: verdict as Verdict });
 }
 
-function weigh(verdicts: readonly NamedVerdict[]): Ruling {
-  const request = first(verdicts, "request");
-  const stop = first(verdicts, "allow-stop");
+function weigh(votes: readonly Vote[]): Ruling {
+  const request = first(votes, "request");
+  const stop = first(votes, "allow-stop");
   const isAnswered = stop !== undefined && request === undefined;
-  const binding = isAnswered ? verdicts.filter((verdict) => verdict.isLimit !== true) : verdicts;
+  const binding = isAnswered ? votes.filter(({ verdict }) => verdict.isLimit !== true) : votes;
   const forbid = first(binding, "forbid");
-  if (forbid !== undefined) return { outcome: outcomeOf(forbid, "stopped", verdicts), feedback: undefined };
-  if (request !== undefined) return { outcome: undefined, feedback: request.feedback };
-  return { outcome: stop === undefined ? undefined : outcomeOf(stop, "completed", verdicts), feedback: undefined };
+  if (forbid !== undefined) return { outcome: outcomeOf(forbid, "stopped", votes), feedback: undefined };
+  if (request !== undefined) return { outcome: undefined, feedback: request.verdict.feedback };
+  return { outcome: stop === undefined ? undefined : outcomeOf(stop, "completed", votes), feedback: undefined };
 }
 
 // Among several of one kind the same one is named whatever their order: one that brings something first, then by name.
-function first(verdicts: readonly NamedVerdict[], decision: Verdict["decision"]): NamedVerdict | undefined {
-  let found: NamedVerdict | undefined;
-  for (const verdict of verdicts) {
-    if (verdict.decision === decision && (found === undefined || rank(verdict) < rank(found))) found = verdict;
+function first(votes: readonly Vote[], decision: Verdict["decision"]): Vote | undefined {
+  let found: Vote | undefined;
+  for (const vote of votes) {
+    if (vote.verdict.decision === decision && (found === undefined || rank(vote) < rank(found))) found = vote;
   }
   return found;
 }
 
-function rank(verdict: NamedVerdict): string {
-  return `${verdict.status === "failed" || verdict.feedback !== undefined ? 0 : 1} ${sortKey(verdict)}`;
+function rank(vote: Vote): string {
+  const { status, feedback } = vote.verdict;
+  return `${status === "failed" || feedback !== undefined ? 0 : 1} ${sortKey(vote)}`;
 }
 
-function sortKey({ criterion, decision, reason, message, status, feedback, isLimit }: NamedVerdict): string {
-  return JSON.stringify([criterion, decision, reason, message, status, feedback, isLimit]);
+function sortKey({ criterion, verdict }: Vote): string {
+  const { decision, reason, message, status, feedback, isLimit } = verdict;
+  return JSON.stringify([criterion.name, decision, reason, message, status, feedback, isLimit]);
 }
 
-function outcomeOf(verdict: NamedVerdict, status: Outcome["status"], verdicts: readonly NamedVerdict[]): Outcome {
-  const { criterion, reason, message } = verdict;
-  return { status: verdict.status ?? status, reason, message, criterion, verdicts: sorted(verdicts) };
+function outcomeOf(vote: Vote, status: Outcome["status"], votes: readonly Vote[]): Outcome {
+  const { criterion, verdict } = vote;
+  const { reason, message } = verdict;
+  return { status: verdict.status ?? status, reason, message, criterion: criterion.name, verdicts: named(votes) };
 }
 
-function sorted(verdicts: readonly NamedVerdict[]): readonly NamedVerdict[] {
-  if (verdicts.length < 2) return verdicts;
-  const keyed = verdicts.map((verdict) => [sortKey(verdict), verdict] as const);
-  return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, verdict]) => verdict);
+// In an order that does not depend on that of the criteria.
+function named(votes: readonly Vote[]): NamedVerdict[] {
+  const keyed = votes.map((vote) => ({ key: votes.length < 2 ? "" : sortKey(vote), vote }));
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return keyed.map(({ vote }) => ({ criterion: vote.criterion.name, ...vote.verdict }));
 }

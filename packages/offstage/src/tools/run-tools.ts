@@ -8,10 +8,8 @@ import type { StepToolCall } from "../state/step.ts";
 export async function runTools<Result>(
   calls: readonly StepToolCall[],
   maxParallel: number,
-  run: (call: StepToolCall) => Promise<Result>,
+  run: (call: StepToolCall, index: number) => Promise<Result>,
 ): Promise<Result[]> {
-  const [only] = calls;
-  if (calls.length === 1 && only !== undefined) return [await run(only)];
   const results = new Array<Result>(calls.length);
   const failures: unknown[] = [];
   let next = 0;
@@ -19,7 +17,7 @@ export async function runTools<Result>(
     while (next < calls.length && failures.length === 0) {
       const index = next++;
       try {
-        results[index] = await run(calls[index] as StepToolCall);
+        results[index] = await run(calls[index] as StepToolCall, index);
       } catch (error) {
         failures.push(error);
       }
