@@ -92,3 +92,40 @@ test("a store that closes while a run waits for its session lets go of it", asyn
   await other.close();
   await expect(waiting).rejects.toMatchObject({ code: "store-closed" });
 });
+
+test("a run of another process is let in after a while, though runs here queue without end", async () => {
+  const driver = memoryDriver();
+  const here = openStoreOn(driver);
+  let count = 0;
+  let isOver = false;
+  const oneAfterAnother = async (): Promise<void> => {
+    while (!isOver) {
+      const log = await open(here, "a", start(`r${++count}`, "mine"));
+      await sleep(1);
+      await log.end(ended("done"));
+    }
+  };
+  const queue = [oneAfterAnother(), oneAfterAnother()];
+  const begun = Date.now();
+  const log = await open(openStoreOn(driver), "a", start("other", "theirs"));
+  expect(Date.now() - begun).toBeLessThan(3_000);
+  isOver = true;
+  await log.end(ended("done"));
+  await Promise.all(queue);
+  expect(count).toBeGreaterThan(100);
+  expect(await driver.read("h//a")).toHaveLength(1);
+  expect(await here.verify()).toEqual([]);
+});
+
+test("the mark of one who gave up keeps nobody waiting", async () => {
+  const { driver, log } = await held();
+  const controller = new AbortController();
+  const waiting = open(openStoreOn(driver), "a", start("r2", "two", { signal: controller.signal }));
+  waiting.catch(() => {});
+  await sleep(1_300);
+  expect((await driver.read("h//a")).map(({ key }) => key)).toEqual(["head", "waiting"]);
+  controller.abort();
+  await expect(waiting).rejects.toThrow();
+  await log.abandon();
+  expect((await driver.read("h//a")).map(({ key }) => key)).toEqual(["head"]);
+});

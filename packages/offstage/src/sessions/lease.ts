@@ -6,6 +6,7 @@ import type { RunStart } from "./journal.ts";
 import type { Change, SessionCell } from "./session-cell.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
 import type { SessionHead } from "./session-head.ts";
+import { goesFirst, leaveMark, patienceMs, precedence, removeMark } from "./waiting-mark.ts";
 
 const firstPollMs = 2;
 const longestPollMs = 100;
@@ -18,6 +19,22 @@ export function leased(cell: SessionCell, head: SessionHead, runId: string): Ses
   if (lease !== undefined && lease.holder !== holder && !isAbandoned(lease, now)) throw busy(cell.id, lease.runId);
   const fence = head.fence + 1;
   return { ...head, fence, lease: { fence, runId, holder, seen: now } };
+}
+
+/** The change that takes the session, where nobody in another process has waited for it for long; who does not wait asks nobody. */
+export function inOrder<T>(cell: SessionCell, onBusy: RunStart["onBusy"], change: Change<T>): Change<T> {
+  if (onBusy === "reject") return change;
+  const { checks, writes } = precedence(cell);
+  if (checks.length === 0) return change;
+  return {
+    ...change,
+    checks: [...checks, ...(change.checks ?? [])],
+    writes: [...change.writes, ...writes],
+    onRefused: ([mark, ...rows]) => {
+      change.onRefused?.(rows);
+      if (goesFirst(cell, mark)) throw busy(cell.id);
+    },
+  };
 }
 
 /** Throws `SessionBusyError` where a run holds the session, in this process or another. */
@@ -77,8 +94,11 @@ export async function whenFree<T>(
   if (onBusy === "reject" && cell.gate.isHeld) throw busy(cell.id);
   const leave = await cell.gate.enter({ signal });
   try {
-    return { result: await untilFree(cell, { onBusy, signal }, work), leave };
+    const result = await untilFree(cell, { onBusy, signal }, work);
+    cell.mark.text = undefined;
+    return { result, leave };
   } catch (error) {
+    await removeMark(cell);
     leave();
     throw error;
   }
@@ -90,8 +110,13 @@ interface Waiting {
 }
 
 async function untilFree<T>(cell: SessionCell, { onBusy, signal }: Waiting, work: () => Promise<T>): Promise<T> {
+  let markAt = Date.now() + patienceMs;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
     signal?.throwIfAborted();
+    if (Date.now() >= markAt) {
+      await leaveMark(cell);
+      markAt = Date.now() + patienceMs;
+    }
     try {
       return await work();
     } catch (error) {

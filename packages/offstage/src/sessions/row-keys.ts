@@ -25,7 +25,7 @@ export function keyNumber(key: string): number {
 export interface ListNames {
   /** Sessions by last activity. */
   readonly activity: string;
-  /** The one row of a session that says how it stands. */
+  /** The row of a session that says how it stands, and the mark of whoever has waited for it for long. */
   head(sessionId: string): string;
   /** Its conversation, by position. */
   messages(sessionId: string): string;

@@ -31,6 +31,14 @@ export interface Change<T> {
 /** A change as a function of the current head; throws to refuse. */
 export type Changing<T> = (head: SessionHead) => Change<T> | Promise<Change<T>>;
 
+/** What this process knows of the mark of one who waits; see waiting-mark.ts. */
+export interface WaitingMark {
+  /** The row, where it is ours or means nothing any more. */
+  text: string | undefined;
+  /** Epoch milliseconds of the last look. */
+  lookedAt: number;
+}
+
 const mostAttempts = 200;
 
 export class SessionCell {
@@ -41,6 +49,8 @@ export class SessionCell {
   readonly traces: Map<number, readonly Message[]> = new Map();
   /** Runs of this process on the session, one at a time. */
   readonly gate: Fifo = fifo();
+  /** Whoever has waited for the session for long. */
+  readonly mark: WaitingMark = { text: undefined, lookedAt: 0 };
   #row: string | undefined;
   #head: SessionHead | undefined;
   #isKnown = false;

@@ -35,6 +35,7 @@ export type WriteLabel =
   | "run.end"
   | "run.abandon"
   | "lease.renew"
+  | "lease.wait"
   | "session.add"
   | "session.pop"
   | "session.clear"

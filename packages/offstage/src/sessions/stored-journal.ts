@@ -4,7 +4,7 @@ import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
 import { loadHistory, loadHistoryBefore } from "./conversation.ts";
 import type { Journal, ReopenOptions, RunLog, RunRecord, RunStart } from "./journal.ts";
-import { leased, whenFree } from "./lease.ts";
+import { inOrder, leased, whenFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
 import { findRuns, readRun, readRunRow } from "./run-reader.ts";
 import { indexRun, putRun, type RunRow, runRow } from "./run-rows.ts";
@@ -56,7 +56,7 @@ async function beginning(cell: SessionCell, head: SessionHead, start: RunStart):
   const counts = { next, count: head.count + appended.length, nextRun: n + 1, runs: runs + 1 };
   const change = touched(cell, held, counts);
   change.writes.push(putRun(cell, row), ...indexRun(cell, row));
-  return {
+  return inOrder(cell, start.onBusy, {
     result: { row, fence: held.fence, history },
     head: change.head,
     appended,
@@ -65,7 +65,7 @@ async function beginning(cell: SessionCell, head: SessionHead, start: RunStart):
     onRefused: ([known]) => {
       if (known !== undefined) throw new KnownRun();
     },
-  };
+  });
 }
 
 async function reopenRun(cell: SessionCell, runId: string, options: ReopenOptions): Promise<RunLog> {
@@ -89,7 +89,8 @@ async function reopening(cell: SessionCell, head: SessionHead, options: Reopenin
   const notes = options.admit?.(recorded);
   const row: RunRow = { ...found, status: "running", ...(notes && { notes: { ...found.notes, ...notes } }) };
   const history = await historyOf(cell, found, options);
-  return { result: { row, fence: held.fence, history, recorded }, head: held, writes: [putRun(cell, row)] };
+  const result = { row, fence: held.fence, history, recorded };
+  return inOrder(cell, options.onBusy, { result, head: held, writes: [putRun(cell, row)] });
 }
 
 async function resumable(cell: SessionCell, runId: string): Promise<RunRow> {

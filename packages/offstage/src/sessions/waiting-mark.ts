@@ -1,0 +1,77 @@
+// The mark of a run that has waited for long: other processes let it in before they take the session again. Leases are in lease.ts.
+import { parseJson } from "../messages/json.ts";
+import { isAbandoned } from "./holder.ts";
+import type { SessionCell } from "./session-cell.ts";
+import type { Check, Row, RowPlace, Write } from "./store-driver.ts";
+
+/** How long a run waits for another process before it leaves its mark, and how often it renews it. */
+export const patienceMs = 1_000;
+/** How often the runs of a process look for the mark of another. */
+const lookMs = 500;
+// The mark of somebody who gave up is not respected for longer.
+const lifeMs = 5_000;
+
+/** What taking a session has to check and to write so that one who has waited for long goes first. */
+export interface Precedence {
+  readonly checks: readonly Check[];
+  readonly writes: readonly Write[];
+}
+
+const none: Precedence = { checks: [], writes: [] };
+
+/** Now and then a look for the mark; where it is ours, it goes. */
+export function precedence(cell: SessionCell): Precedence {
+  const { mark } = cell;
+  const now = Date.now();
+  if (mark.text === undefined && now - mark.lookedAt < lookMs) return none;
+  mark.lookedAt = now;
+  const place = placeOf(cell);
+  return { checks: [{ ...place, value: mark.text }], writes: mark.text === undefined ? [] : [place] };
+}
+
+/** Takes note of the mark as it was found; true where somebody else is to go first. */
+export function goesFirst(cell: SessionCell, row: Row | undefined): boolean {
+  const { mark, context } = cell;
+  const isOther = row !== undefined && !isOurs(row.value, context.holder) && !isVoid(row.value);
+  mark.text = isOther || row?.damaged ? undefined : row?.value;
+  if (isOther) mark.lookedAt = 0;
+  return isOther;
+}
+
+/** Leaves or renews our mark, unless somebody else was faster. */
+export async function leaveMark(cell: SessionCell): Promise<void> {
+  const { driver, holder } = cell.context;
+  const place = placeOf(cell);
+  const [row] = await driver.get([place]);
+  if (goesFirst(cell, row)) return;
+  const text = JSON.stringify([holder, Date.now()]);
+  const checks = [{ ...place, value: row?.value }];
+  const refused = await driver.commit({ label: "lease.wait", checks, writes: [{ ...place, value: text }] });
+  if (refused === undefined) cell.mark.text = text;
+}
+
+/** Removes our mark, where the run no longer waits. Never rejects. */
+export async function removeMark(cell: SessionCell): Promise<void> {
+  const { mark, context } = cell;
+  const { text } = mark;
+  if (text === undefined || !isOurs(text, context.holder)) return;
+  mark.text = undefined;
+  const place = placeOf(cell);
+  const commit = { label: "lease.wait" as const, checks: [{ ...place, value: text }], writes: [place] };
+  await context.driver.commit(commit).catch(() => {});
+}
+
+function placeOf(cell: SessionCell): RowPlace {
+  return { list: cell.lists.head, key: "waiting" };
+}
+
+function isOurs(text: string, holder: string): boolean {
+  return text.startsWith(`[${JSON.stringify(holder)},`);
+}
+
+function isVoid(text: string): boolean {
+  const [holder, seen] = (parseJson(text) ?? []) as readonly unknown[];
+  if (typeof holder !== "string" || typeof seen !== "number") return true;
+  const now = Date.now();
+  return now - seen > lifeMs || isAbandoned({ holder, seen }, now);
+}
