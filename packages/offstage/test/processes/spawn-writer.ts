@@ -9,11 +9,20 @@ import type { TurnWriterOptions } from "./turn-writer.ts";
 const script = fileURLToPath(new URL("./turn-writer.ts", import.meta.url));
 
 export interface Writer {
-  /** Resolves when the first turn was acknowledged, or the process is gone. */
+  /** Resolves when the first turn was acknowledged or holds its session, or the process is gone. */
   readonly started: Promise<void>;
-  /** The acknowledged turns, when the process is gone. */
-  readonly done: Promise<{ readonly acknowledged: string[]; readonly signal: string | null; readonly errors: string }>;
+  /** Resolves when the process is gone. */
+  readonly done: Promise<Written>;
   kill(signal?: NodeJS.Signals): void;
+}
+
+export interface Written {
+  /** The acknowledged turns. */
+  readonly acknowledged: string[];
+  /** How often a turn was refused because the session was busy. */
+  readonly refused: number;
+  readonly signal: string | null;
+  readonly errors: string;
 }
 
 export function spawnWriter(options: TurnWriterOptions): Writer {
@@ -31,24 +40,35 @@ export function spawnWriter(options: TurnWriterOptions): Writer {
     });
     child.once("close", () => resolve());
   });
-  const done = new Promise<Awaited<Writer["done"]>>((resolve) => {
+  const done = new Promise<Written>((resolve) => {
     child.once("close", (_, signal) => {
-      const acknowledged = output.split("\n").slice(0, -1);
-      resolve({ acknowledged, signal, errors });
+      const lines = output.split("\n").slice(0, -1);
+      const acknowledged = lines.filter((line) => !line.includes(" "));
+      const refused = Number(lines.find((line) => line.startsWith("refused "))?.split(" ")[1] ?? 0);
+      resolve({ acknowledged, refused, signal, errors });
     });
   });
   return { started, done, kill: (signal = "SIGKILL") => child.kill(signal) };
+}
+
+export interface KillWritersOptions {
+  readonly kills: number;
+  /** What the names of the writers begin with. Default "w". */
+  readonly name?: string;
+  /** Default "s". */
+  readonly sessionId?: string;
 }
 
 /**
  * Writers on one session, each killed at a random moment, the next one waiting for its turn already. Gives all
  * acknowledged turns.
  */
-export async function killWriters(url: string, kills: number, name = "w"): Promise<string[]> {
+export async function killWriters(url: string, options: KillWritersOptions): Promise<string[]> {
+  const { kills, name = "w", sessionId = "s" } = options;
   // One that ends well fills the cache of compiled modules.
-  const first = await spawnWriter({ url, sessionId: "s", name: `${name}-first`, turns: 1 }).done;
+  const first = await spawnWriter({ url, sessionId, name: `${name}-first`, turns: 1 }).done;
   const acknowledged = [...first.acknowledged];
-  const spawnNext = (n: number): Writer => spawnWriter({ url, sessionId: "s", name: `${name}${n}`, turns: 1_000_000 });
+  const spawnNext = (n: number): Writer => spawnWriter({ url, sessionId, name: `${name}${n}`, turns: 1_000_000 });
   let next = spawnNext(0);
   for (let n = 0; n < kills; n++) {
     const writer = next;

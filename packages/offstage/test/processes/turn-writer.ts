@@ -1,14 +1,18 @@
 // A process that takes turns on a session of a store, and says so after each. Made to be killed.
 import { appendFileSync, writeSync } from "node:fs";
+import os from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openStore } from "../../src/sessions/open-store.ts";
+import { SessionBusyError } from "../../src/sessions/session-errors.ts";
 import type { Store } from "../../src/sessions/store.ts";
 import { type CrashPoint, crashingStore } from "../../src/testing/crash-points.ts";
 import { answered, calling, ended, resultOf, said, start, step } from "../../src/testing/store-claims/claim.ts";
 
 export interface TurnWriterOptions {
   readonly url: string;
-  readonly sessionId: string;
-  /** What its runs are called: `<name>-<n>`. */
+  /** Several are written to at once; one that is named twice, by two at once. */
+  readonly sessionId: string | readonly string[];
+  /** What its runs are called: `<name>-<n>`, or `<name>.<place of the session>-<n>` where there are several. */
   readonly name: string;
   readonly from?: number;
   readonly turns: number;
@@ -17,23 +21,55 @@ export interface TurnWriterOptions {
   readonly effects?: string;
   /** Adds question and answer as items, without a run. */
   readonly isPlain?: boolean;
+  /** With "reject", a turn that is refused is tried again by the writer itself. Default "queue". */
+  readonly onBusy?: "queue" | "reject";
+  /** How long each run holds its session before its first step; says `holding` when it does. */
+  readonly pauseMs?: number;
+  /** The machine it seems to run on. */
+  readonly hostname?: string;
 }
 
 const options = JSON.parse(process.argv[2] ?? "{}") as TurnWriterOptions;
-const { url, sessionId, name, from = 0, turns, point, isPlain } = options;
+const { url, from = 0, turns, point, isPlain, onBusy = "queue", pauseMs, hostname } = options;
+if (hostname !== undefined) os.hostname = () => hostname;
 const plain = openStore(url);
 const store = point === undefined ? plain : crashingStore(plain, point);
+const sessionIds = [options.sessionId].flat();
+let refused = 0;
 
-for (let n = from; n < from + turns; n++) {
-  const runId = `${name}-${n}`;
-  if (isPlain) await store.session(sessionId).addItems([said(`question ${runId}`), answered(`answer ${runId}`)]);
-  else await takeTurn(store, runId);
-  writeSync(1, `${runId}\n`);
-}
+await Promise.all(
+  sessionIds.map((id, place) => takeTurns(id, sessionIds.length === 1 ? options.name : `${options.name}.${place}`)),
+);
+if (refused > 0) writeSync(1, `refused ${refused}\n`);
 await store.close();
 
-async function takeTurn(on: Store, runId: string): Promise<void> {
-  const log = await on.session(sessionId).journal.open(start(runId, `question ${runId}`));
+async function takeTurns(sessionId: string, name: string): Promise<void> {
+  for (let n = from; n < from + turns; n++) {
+    const runId = `${name}-${n}`;
+    if (isPlain) await store.session(sessionId).addItems([said(`question ${runId}`), answered(`answer ${runId}`)]);
+    else await untilTaken(() => takeTurn(store, sessionId, runId));
+    writeSync(1, `${runId}\n`);
+  }
+}
+
+async function untilTaken(take: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await take();
+    } catch (error) {
+      if (!(error instanceof SessionBusyError) || onBusy === "queue") throw error;
+    }
+    refused++;
+    await sleep(Math.random() * 10);
+  }
+}
+
+async function takeTurn(on: Store, sessionId: string, runId: string): Promise<void> {
+  const log = await on.session(sessionId).journal.open(start(runId, `question ${runId}`, { onBusy }));
+  if (pauseMs !== undefined) {
+    writeSync(1, `holding ${runId}\n`);
+    await sleep(pauseMs);
+  }
   await log.intend(1, calling("a", "b"));
   if (options.effects !== undefined) appendFileSync(options.effects, `${runId}\n`);
   await log.settle(1, resultOf("a"));

@@ -16,7 +16,7 @@ test("200 processes killed at random: no acknowledged turn is lost, none is twic
   timeout: 180_000,
 }, async () => {
   const paths = [0, 1].map((n) => join(folder, `random-${n}.db`));
-  const acknowledged = await Promise.all(paths.map((path) => killWriters(`sqlite:${path}`, 100)));
+  const acknowledged = await Promise.all(paths.map((path) => killWriters(`sqlite:${path}`, { kills: 100 })));
   let turns = 0;
   for (const [n, path] of paths.entries()) {
     const store = sqliteStore({ path });

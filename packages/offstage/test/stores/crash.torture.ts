@@ -16,7 +16,7 @@ afterAll(async () => {
 
 test("1,000 processes killed at random on SQLite: nothing lost, twice or half", async () => {
   const paths = [0, 1].map((n) => join(folder, `${n}.db`));
-  const acknowledged = await Promise.all(paths.map((path) => killWriters(`sqlite:${path}`, 500)));
+  const acknowledged = await Promise.all(paths.map((path) => killWriters(`sqlite:${path}`, { kills: 500 })));
   for (const [n, path] of paths.entries()) {
     const store = sqliteStore({ path });
     expect(await countFaults(store, acknowledged[n] ?? [])).toEqual({ lost: 0, duplicated: 0, partial: 0 });
@@ -31,7 +31,7 @@ describe.runIf(postgres)("Postgres", () => {
     const url = postgres?.url ?? "";
     const acknowledged: string[] = [];
     for (let round = 0; round < 4; round++) {
-      acknowledged.push(...(await killWriters(url, 50, `r${round}`)));
+      acknowledged.push(...(await killWriters(url, { kills: 50, name: `r${round}` })));
       await postgres?.restart();
     }
     const store = openStore(url);
