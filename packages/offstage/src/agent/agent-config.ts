@@ -1,6 +1,7 @@
 // An agent's options, checked and completed once, when it is made. The loop reads this and nothing else of the agent.
 import { OffstageError } from "../errors.ts";
 import { isObject, type JsonObject } from "../messages/json.ts";
+import type { Messages } from "../messages/messages.ts";
 import { adaptModel } from "../models/adapt-model.ts";
 import type { Model, ModelCallOptions } from "../models/model.ts";
 import { errorPolicy } from "../state/criteria/errors.ts";
@@ -16,6 +17,7 @@ import type { AgentOptions } from "./agent-options.ts";
 import type { Driver } from "./driver.ts";
 import { toolCallingDriver } from "./drivers/tool-calling.ts";
 import type { Guardrails } from "./guardrails.ts";
+import { composeInstructions } from "./instructions.ts";
 import { ShownNotes } from "./shown-notes.ts";
 
 export interface AgentConfig {
@@ -23,6 +25,8 @@ export interface AgentConfig {
   readonly name: string;
   readonly model: Model;
   readonly driver: Driver;
+  /** The system text; undefined where a function writes it for each run. */
+  readonly instructions: Messages | undefined;
   readonly tools: ReadonlyMap<string, Tool>;
   /** What every model call has in common. */
   readonly call: Omit<ModelCallOptions, "prompt" | "abortSignal">;
@@ -49,13 +53,14 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
   const output =
     options.output === undefined ? undefined : compileSchema(options.output, `the output of agent "${name}"`);
   const model = adaptModel(options.model);
+  const speaker = { name, driver, tools: toolsByName(tools), output };
+  const { instructions } = options;
   return {
+    ...speaker,
     options,
-    name,
     model,
     modelMetadata: { provider: model.provider, model: model.modelId },
-    driver,
-    tools: toolsByName(tools),
+    instructions: typeof instructions === "function" ? undefined : composeInstructions(speaker, instructions),
     call: callOptions(options, driver, output),
     processors: [
       ...(options.processors ?? []),
@@ -63,7 +68,6 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     ],
     criteria: criteriaOf(options),
     guardrails: guardrailsOf(options),
-    output,
     maxParallelTools,
     shownNotes: new ShownNotes(),
     tokenCounter: tokenCounter(options.tokenCounter),

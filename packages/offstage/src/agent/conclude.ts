@@ -1,10 +1,11 @@
 // The end of a run, however it came: the answer joins the session, the rest the journal, and everybody is told once.
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../errors.ts";
+import { isoNow } from "../messages/iso-now.ts";
 import type { JsonObject, JsonValue } from "../messages/json.ts";
 import { assistant } from "../messages/makers.ts";
 import { type Message, textOf, withoutProviderParts } from "../messages/message.ts";
 import { isSendable } from "../messages/pairing.ts";
-import type { RunEnd } from "../sessions/journal.ts";
+import type { RunEnd, RunLog } from "../sessions/journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { partialAnswer } from "../state/partial-answer.ts";
@@ -32,8 +33,8 @@ export function endOf(state: AgentState): Ending {
 export async function conclude(run: Run, ending: Ending): Promise<RunResult<unknown>> {
   run.state = ending.state;
   const answer = answerOf(run, ending);
-  await closeShown(run, answer);
-  const unwritten = await writeEnd(run, answer, ending);
+  if (run.compaction !== undefined) await closeShown(run, answer);
+  const unwritten = run.log === undefined ? undefined : await writeEnd(run, run.log, { answer, ending });
   const failure = failureOf(run, ending) ?? unwritten;
   if (ending.abortedWith !== undefined) run.track(answer);
   const result = resultOf(run, answer);
@@ -82,10 +83,13 @@ function failureCode(run: Run, reason: string): ErrorCode {
   return reason === "retry-limit" && run.config.output !== undefined ? "output-mismatch" : "run-failed";
 }
 
+interface Closing {
+  readonly answer: readonly Message[];
+  readonly ending: Ending;
+}
+
 // A session that cannot take the end makes the run a failure: an answer that is not stored was not given.
-async function writeEnd(run: Run, answer: readonly Message[], ending: Ending): Promise<OffstageError | undefined> {
-  const { log } = run;
-  if (log === undefined) return undefined;
+async function writeEnd(run: Run, log: RunLog, { answer, ending }: Closing): Promise<OffstageError | undefined> {
   try {
     const end = runEnd(run, answer, ending);
     await withSpan("session.end", { kind: "session" }, () => log.end(end));
@@ -110,7 +114,7 @@ function runEnd(run: Run, answer: readonly Message[], ending: Ending): RunEnd {
     status,
     reason,
     usage: run.state.usage,
-    endedAt: run.clock.now(),
+    endedAt: isoNow(),
     answer: remembered(run, answer).map(withoutProviderParts),
     ...(step === undefined || step.index <= run.recordedSteps
       ? undefined

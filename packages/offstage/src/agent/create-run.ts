@@ -18,7 +18,6 @@ import { startRootSpan } from "../tracing/with-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
 import { DecisionBook } from "./approvals.ts";
-import { Clock } from "./clock.ts";
 import type { AgentEvent, Emit } from "./events.ts";
 import { emitToHooks } from "./hooks.ts";
 import { Ledger } from "./ledger.ts";
@@ -71,7 +70,6 @@ export function createRun(
     span: spanOf(config, { runId, options, caller, endedSpans, keepsSpans }),
     endedSpans,
     modelInput: new ModelInput(config.driver.toPrompt),
-    clock: new Clock(),
     children: [],
     trips: [],
     track,
@@ -94,8 +92,7 @@ export function createRun(
 }
 
 function emitOf(config: AgentConfig, options: RunOptions, listeners: readonly (Emit | undefined)[]): Emit | undefined {
-  const hooks = emitToHooks([config.options.hooks, options.hooks]);
-  const all = [...listeners, hooks].filter((each) => each !== undefined);
+  const all = [...listeners, emitToHooks([config.options.hooks, options.hooks])].filter((each) => each !== undefined);
   const [only] = all;
   if (all.length <= 1) return only;
   return (event) => {

@@ -1,4 +1,5 @@
 // Making a step: the model's reply and what became of its calls. Where calls wait, the step as far as it went.
+import { isoNow } from "../messages/iso-now.ts";
 import type { Message, ToolMessage } from "../messages/message.ts";
 import type { ModelReply } from "../models/reply.ts";
 import type { AgentState } from "../state/agent-state.ts";
@@ -16,7 +17,7 @@ import { checkOutput } from "./structured-output.ts";
 export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Promise<Step | PendingStep> {
   if (state.pendingStep !== undefined) return finishStep(run, state.pendingStep, span);
   const clock = performance.now();
-  const startedAt = run.clock.now();
+  const startedAt = isoNow();
   const index = state.stepCount + 1;
   run.partialText = "";
   const { reply, stamped } = await callModel(run, state, span);

@@ -1,25 +1,36 @@
 // Recording: what a run tells its journal, its listeners and its agent's own list, and when.
+import { isoNow } from "../messages/iso-now.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { RunLog, RunStart, StepRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
+import type { SessionPort } from "../sessions/session.ts";
 import type { Step } from "../state/step.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { withSpan } from "../tracing/with-span.ts";
 import type { Run } from "./run.ts";
 import { historyLimit } from "./shown-input.ts";
 
-/** Makes input and run row durable and reads the conversation, where the run has a session or a journaled parent. */
+/** True where the run has a session or a journaled parent. */
+export function isLogged(run: Run): boolean {
+  return sessionOf(run) !== undefined || run.parent?.log !== undefined;
+}
+
+function sessionOf({ parent, options, config }: Run): SessionPort | undefined {
+  return parent === undefined ? (options.session ?? config.options.session) : undefined;
+}
+
+/** Makes input and run row durable and reads the conversation, where the run is logged. */
 export async function openLog(run: Run, input: readonly Message[]): Promise<void> {
-  const session = run.parent === undefined ? (run.options.session ?? run.config.options.session) : undefined;
-  if (session === undefined && run.parent?.log === undefined) return;
+  if (!isLogged(run)) return;
+  const session = sessionOf(run);
   const start: RunStart = {
     runId: run.runId,
     agent: run.config.name,
     ...(run.parent === undefined ? undefined : { parentRunId: run.parent.runId }),
     ...(run.parentToolCallId === undefined ? undefined : { parentToolCallId: run.parentToolCallId }),
     ...(run.span.recording ? { traceId: run.span.traceId } : undefined),
-    startedAt: run.clock.now(),
+    startedAt: isoNow(),
     input,
     historyLimit: historyLimit(run),
     onBusy: run.options.onBusy ?? "queue",

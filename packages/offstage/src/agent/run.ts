@@ -1,6 +1,7 @@
 // A run while it happens: what every part of the loop shares. Mutable on purpose, and private to the agent room.
 import type { Compaction } from "../memory/compaction.ts";
 import type { MemoryFeed } from "../memory/memory-feed.ts";
+import { isoNow } from "../messages/iso-now.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { Message, MessageMetadata } from "../messages/message.ts";
 import type { Messages } from "../messages/messages.ts";
@@ -15,7 +16,6 @@ import type { TraceSpan } from "../tracing/trace-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
 import type { DecisionBook } from "./approvals.ts";
-import type { Clock } from "./clock.ts";
 import type { Emit } from "./events.ts";
 import type { GuardrailTrip } from "./guardrails.ts";
 import type { Ledger } from "./ledger.ts";
@@ -43,7 +43,6 @@ export interface Run {
   readonly ledger: Ledger;
   readonly span: TraceSpan;
   readonly modelInput: ModelInput;
-  readonly clock: Clock;
   readonly children: RunResult<unknown>[];
   readonly trips: GuardrailTrip[];
   /** Takes what is said and done into the agent's own list. */
@@ -84,7 +83,7 @@ export type Stamp = { -readonly [Key in keyof MessageMetadata]: MessageMetadata[
 export function stamp(run: Run, step?: number, number: number = ++run.messageCount): Stamp {
   const { runId, config } = run;
   const id = `${runId}.${number}`;
-  const createdAt = run.clock.now();
+  const createdAt = isoNow();
   return step === undefined
     ? { id, createdAt, runId, agent: config.name }
     : { id, createdAt, runId, step, agent: config.name };

@@ -24,7 +24,8 @@ export function historyLimit(run: Run): number | undefined {
   return known === undefined ? undefined : known.tail + spare;
 }
 
-function isShortened({ options }: AgentConfig): boolean {
+/** Whether memory or compaction choose what the model sees. */
+export function isShortened({ options }: AgentConfig): boolean {
   return options.compaction !== undefined || options.memory !== undefined;
 }
 

@@ -1,9 +1,10 @@
 // From a reply to messages: ids that can be trusted, arguments that parse, names a provider takes. Raw text stays on the step.
+import { isObject, type JsonObject, type JsonValue, parseArguments } from "../messages/json.ts";
 import { user } from "../messages/makers.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from "../messages/message.ts";
-import { isArgumentsText } from "../messages/pairing.ts";
 import type { ModelReply, RequestedCall } from "../models/reply.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
+import type { Usage } from "../tokens/usage.ts";
 import type { TraceSpan } from "../tracing/trace-span.ts";
 import type { Reading } from "./driver.ts";
 import { linkSpan, type Run, type Stamp, stamp } from "./run.ts";
@@ -28,21 +29,27 @@ export interface ReplyParts {
 
 /** The assistant message of a reply. */
 export function replyMessage(run: Run, { reading, reply, calls, stamped: metadata }: ReplyParts): AssistantMessage {
-  metadata.usage = { ...reply.usage };
+  metadata.usage = reply.usage as Usage & JsonObject;
   if (reply.parts !== undefined) metadata.providerParts = reply.parts;
   if (calls.length === 0 && reply.finishReason === "length") metadata.interrupted = true;
   if (calls.length === 0) return { role: "assistant", content: reading.text, metadata };
-  const tool_calls = calls.map(storedCall);
-  run.modelInput.trust(tool_calls);
+  const tool_calls = calls.map((call) => storedCall(run, call));
   const raw = calls.filter((call, index) => tool_calls[index]?.function.arguments !== call.arguments);
   if (raw.length > 0)
     metadata.rawArguments = Object.fromEntries(raw.map((call) => [call.id, call.arguments.slice(0, 2000)]));
   return { role: "assistant", content: reading.text === "" ? null : reading.text, tool_calls, metadata };
 }
 
-function storedCall({ id, name, arguments: text }: StepToolCall): ToolCall {
-  const stored = isArgumentsText(text) ? text : "{}";
-  return { id, type: "function", function: { name: storedName(name), arguments: stored } };
+function storedCall(run: Run, { id, name, arguments: text }: StepToolCall): ToolCall {
+  const input = parseArguments(text);
+  const isFit = isObject(input);
+  const stored: ToolCall = {
+    id,
+    type: "function",
+    function: { name: storedName(name), arguments: isFit ? text : "{}" },
+  };
+  run.modelInput.trust(stored, isFit ? (input as JsonValue) : {});
+  return stored;
 }
 
 const validName = /^[A-Za-z0-9_-]{1,64}$/;

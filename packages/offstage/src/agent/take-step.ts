@@ -48,7 +48,9 @@ function paused(run: Run, state: AgentState, { step, span }: { step: PendingStep
 export function ruling(run: Run, state: AgentState): Ruling | Promise<Ruling> {
   try {
     const ruled = rule(run.criteria, state);
-    return ruled instanceof Promise ? run.cancellation.race(ruled).catch((cause) => criterionFailed(run, cause)) : ruled;
+    return ruled instanceof Promise
+      ? run.cancellation.race(ruled).catch((cause) => criterionFailed(run, cause))
+      : ruled;
   } catch (cause) {
     return criterionFailed(run, cause);
   }

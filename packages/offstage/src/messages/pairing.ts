@@ -9,11 +9,11 @@ import type { Message, ToolCall } from "./message.ts";
 export class PairingCheck {
   readonly #seen = new Set<string>();
   readonly #open = new Set<string>();
-  readonly #trusted = new Set<ToolCall>();
+  readonly #trusted: ToolCall[] = [];
 
   /** Takes a call's form on trust, because it was made well-formed; its id and its result are still checked. */
   trust(call: ToolCall): void {
-    this.#trusted.add(call);
+    this.#trusted.push(call);
   }
 
   /** True where a call already used this id. */
@@ -37,10 +37,17 @@ export class PairingCheck {
   }
 
   #acceptsCall(call: ToolCall): boolean {
-    if ((!this.#trusted.delete(call) && !isWellFormed(call)) || this.#seen.has(call.id)) return false;
+    if ((!this.#takesOnTrust(call) && !isWellFormed(call)) || this.#seen.has(call.id)) return false;
     this.#seen.add(call.id);
     this.#open.add(call.id);
     return true;
+  }
+
+  // Once: what comes again is looked at.
+  #takesOnTrust(call: ToolCall): boolean {
+    const place = this.#trusted.indexOf(call);
+    if (place !== -1) this.#trusted.splice(place, 1);
+    return place !== -1;
   }
 }
 

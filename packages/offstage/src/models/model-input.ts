@@ -1,4 +1,5 @@
 // Model input: the exact prompt of each model call of a run. Repaired before every call, converted once per message.
+import type { JsonValue } from "../messages/json.ts";
 import { type Message, type ToolCall, toolCallsOf } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { PairingCheck } from "../messages/pairing.ts";
@@ -9,8 +10,15 @@ import { promptMessage } from "./prompt.ts";
 // An array beyond this is allocated apart from all others, at a hundred times the price of the step around it.
 const copiedUpTo = 16_000;
 
-/** Turns one message into its prompt form. */
-export type ToPrompt = (message: Message, toolName: (callId: string) => string) => PromptMessage;
+/**
+ * Turns one message into its prompt form. `toolName` says which tool a result came from; `inputOf` has the parsed
+ * arguments of some calls, so that they need not be parsed again.
+ */
+export type ToPrompt = (
+  message: Message,
+  toolName: (callId: string) => string,
+  inputOf?: (call: ToolCall) => JsonValue | undefined,
+) => PromptMessage;
 
 /**
  * The prompts of one run. While sections only grow at their end, a call costs what was added to them and one copy of
@@ -21,7 +29,9 @@ export class ModelInput {
   #sections: readonly Messages[] = [];
   #prompt: PromptMessage[] = [];
   #pairing = new PairingCheck();
-  #toolNames = new Map<string, string>();
+  /** The calls whose results come next. */
+  #calls: readonly ToolCall[] = [];
+  readonly #inputs = new Map<ToolCall, JsonValue>();
 
   constructor(toPrompt: ToPrompt = promptMessage) {
     this.#toPrompt = toPrompt;
@@ -32,9 +42,10 @@ export class ModelInput {
     return this.#pairing.hasSeen(id);
   }
 
-  /** Tells that these calls were made well-formed, so that the next prompt need not look at their arguments again. */
-  trust(calls: readonly ToolCall[]): void {
-    for (const call of calls) this.#pairing.trust(call);
+  /** Tells that this call was made well-formed, and what its arguments are: the next prompt need not look at them again. */
+  trust(call: ToolCall, input: JsonValue): void {
+    this.#pairing.trust(call);
+    this.#inputs.set(call, input);
   }
 
   /** The prompt of these sections, one after another: valid, and the caller's to keep up to 16,000 messages. */
@@ -44,22 +55,34 @@ export class ModelInput {
     if (added === undefined || !this.#pairing.accepts(added)) this.#rebuild(sections);
     else for (const message of added) this.#push(message);
     this.#sections = sections;
+    this.#inputs.clear();
     return this.#prompt.length > copiedUpTo ? this.#prompt : this.#prompt.slice();
   }
 
   #rebuild(sections: readonly Messages[]): void {
-    const list = repairMessages(sections.flatMap((section) => section.toArray()));
+    const list = sections.flatMap((section) => section.toArray());
     this.#prompt = [];
-    this.#toolNames = new Map();
+    for (const message of this.#repaired(list)) this.#push(message);
+  }
+
+  #repaired(list: readonly Message[]): readonly Message[] {
     this.#pairing = new PairingCheck();
-    this.#pairing.accepts(list);
-    for (const message of list) this.#push(message);
+    if (this.#pairing.accepts(list)) return list;
+    const repaired = repairMessages(list);
+    this.#pairing = new PairingCheck();
+    this.#pairing.accepts(repaired);
+    return repaired;
   }
 
   #push(message: Message): void {
-    for (const call of toolCallsOf(message)) this.#toolNames.set(call.id, call.function.name);
-    this.#prompt.push(this.#toPrompt(message, (callId) => this.#toolNames.get(callId) ?? "unknown_tool"));
+    if (message.role === "assistant") this.#calls = toolCallsOf(message);
+    this.#prompt.push(this.#toPrompt(message, this.#toolName, this.#inputOf));
   }
+
+  readonly #toolName = (callId: string): string =>
+    this.#calls.find((call) => call.id === callId)?.function.name ?? "unknown_tool";
+
+  readonly #inputOf = (call: ToolCall): JsonValue | undefined => this.#inputs.get(call);
 }
 
 interface Growth {

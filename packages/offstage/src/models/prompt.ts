@@ -1,28 +1,34 @@
 // Messages to provider prompt, one message at a time. The list, and converting each message once, is model-input.ts.
 import { OffstageError } from "../errors.ts";
-import { isObject, parseArguments } from "../messages/json.ts";
+import { isObject, type JsonValue, parseArguments } from "../messages/json.ts";
 import {
   type AssistantMessage,
   type Content,
   type ContentPart,
   type Message,
+  type ToolCall,
   type ToolMessage,
   textOf,
   toolCallsOf,
 } from "../messages/message.ts";
 import type { FileData, PromptFile, PromptMessage, PromptText, PromptToolCall, ProviderData } from "./model.ts";
 
+type InputOf = (call: ToolCall) => JsonValue | undefined;
 type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
 
 /** The prompt message of a message. `toolName` is asked only for a tool result that does not say its tool itself. */
-export function promptMessage(message: Message, toolName: (callId: string) => string): PromptMessage {
+export function promptMessage(
+  message: Message,
+  toolName: (callId: string) => string,
+  inputOf?: InputOf,
+): PromptMessage {
   switch (message.role) {
     case "system":
       return { role: "system", content: textOf(message) };
     case "user":
       return { role: "user", content: contentParts(message.content) };
     case "assistant":
-      return { role: "assistant", content: assistantParts(message) };
+      return { role: "assistant", content: assistantParts(message, inputOf) };
     case "tool":
       return toolPrompt(message, message.name ?? toolName(message.tool_call_id));
   }
@@ -42,12 +48,13 @@ function toolOutput(message: ToolMessage) {
 }
 
 // What the model itself said goes back part by part, so that reasoning keeps its signatures and its place.
-function assistantParts(message: AssistantMessage): AssistantPart[] {
-  const calls = toolCallsOf(message).map(callPart);
+function assistantParts(message: AssistantMessage, inputOf?: InputOf): AssistantPart[] {
+  const calls = toolCallsOf(message).map((call) => callPart(call, inputOf));
   const own = message.metadata?.providerParts;
-  const said = Array.isArray(own) && own.every(isObject) && speaksFor(own, message, calls.length);
-  const parts = said ? replay(own, calls) : [...contentParts(message.content ?? ""), ...calls];
-  return parts.filter(isWorthSending);
+  if (Array.isArray(own) && own.every(isObject) && speaksFor(own, message, calls.length))
+    return replay(own, calls).filter(isWorthSending);
+  if (message.content === null) return calls;
+  return [...contentParts(message.content ?? ""), ...calls].filter(isWorthSending);
 }
 
 // Models write blank text beside their calls, and providers refuse it when it comes back.
@@ -55,8 +62,8 @@ function isWorthSending(part: AssistantPart): boolean {
   return part.type !== "text" || part.providerOptions !== undefined || /\S/.test(part.text);
 }
 
-function callPart(call: { id: string; function: { name: string; arguments: string } }): PromptToolCall {
-  const input = parseArguments(call.function.arguments) ?? {};
+function callPart(call: ToolCall, inputOf?: InputOf): PromptToolCall {
+  const input = inputOf?.(call) ?? parseArguments(call.function.arguments) ?? {};
   return { type: "tool-call", toolCallId: call.id, toolName: call.function.name, input };
 }
 

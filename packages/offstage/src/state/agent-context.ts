@@ -4,8 +4,8 @@
 export class AgentContext<Values extends object = Record<string, unknown>> {
   readonly #values: Map<keyof Values, unknown>;
 
-  constructor(values: Partial<Values> = {}) {
-    this.#values = new Map(Object.entries(values) as [keyof Values, unknown][]);
+  constructor(values?: Partial<Values>) {
+    this.#values = new Map(values && (Object.entries(values) as [keyof Values, unknown][]));
   }
 
   get<Key extends keyof Values>(key: Key): Values[Key] | undefined {
@@ -35,5 +35,5 @@ export class AgentContext<Values extends object = Record<string, unknown>> {
 export function contextOf<Values extends object>(
   given: AgentContext<Values> | Partial<Values> | undefined,
 ): AgentContext<Values> {
-  return given instanceof AgentContext ? given : new AgentContext<Values>(given ?? {});
+  return given instanceof AgentContext ? given : new AgentContext<Values>(given);
 }

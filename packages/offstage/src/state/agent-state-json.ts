@@ -4,7 +4,7 @@ import { parseMessages } from "../messages/codec.ts";
 import { isObject, type JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageStore } from "../messages/message-store.ts";
-import { sumUsage, type Usage } from "../tokens/usage.ts";
+import { totalUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
 import type { Outcome } from "./outcome.ts";
 import type { AgentStateJson, PendingStep } from "./pending-step.ts";
 import type { Step } from "./step.ts";
@@ -26,7 +26,7 @@ export interface AgentStateFields {
   /** The step that waits, where the run does. */
   readonly pendingStep: PendingStep | undefined;
   /** Of this run and its subagents, by model id. */
-  readonly usageByModel: Readonly<Record<string, Usage>>;
+  readonly usageByModel: UsageByModel;
   readonly usage: Usage;
 }
 
@@ -107,7 +107,7 @@ export function readState(value: unknown): AgentStateFields & { readonly steps: 
     outcome: json.outcome,
     pendingStep,
     usageByModel: json.usageByModel,
-    usage: sumUsage(Object.values(json.usageByModel)),
+    usage: totalUsage(json.usageByModel),
     steps: steps.map((step, index) => readStep(step, `steps[${index}]`)),
   };
 }

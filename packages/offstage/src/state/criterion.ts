@@ -53,14 +53,14 @@ function verdictOf(said: boolean | Verdict | undefined, name: string): Verdict |
 /** What the criteria come to. Synchronous unless one of them is not, or throws: then it rejects. */
 export function rule(criteria: readonly Criterion[], state: AgentState): Ruling | Promise<Ruling> {
   const votes: Vote[] = [];
-  let waiting: Promise<void>[] | undefined;
+  const waiting: Promise<void>[] = [];
   for (const criterion of criteria) {
     const said = ask(criterion, state);
     if (said === undefined) continue;
-    if (isThenable(said)) (waiting ??= []).push(Promise.resolve(said).then((verdict) => note(votes, criterion, verdict)));
+    if (isThenable(said)) waiting.push(Promise.resolve(said).then((verdict) => note(votes, criterion, verdict)));
     else note(votes, criterion, said);
   }
-  return waiting === undefined ? weigh(votes) : Promise.all(waiting).then(() => weigh(votes));
+  return waiting.length === 0 ? weigh(votes) : Promise.all(waiting).then(() => weigh(votes));
 }
 
 interface Vote {

@@ -26,10 +26,17 @@ export function addUsage(a: Usage, b: Usage): Usage {
   return sum;
 }
 
-/** The sum of all usages; of one alone, that one. */
-export function sumUsage(usages: readonly Usage[]): Usage {
-  const [first = noUsage, ...rest] = usages;
-  return rest.reduce(addUsage, first);
+/** The usages of several models, by model id. */
+export type UsageByModel = Readonly<Record<string, Usage>>;
+
+/** The sum of all models; of one alone, what that one has. */
+export function totalUsage(usageByModel: UsageByModel): Usage {
+  let total: Usage | undefined;
+  for (const modelId in usageByModel) {
+    const usage = usageByModel[modelId] as Usage;
+    total = total === undefined ? usage : addUsage(total, usage);
+  }
+  return total ?? noUsage;
 }
 
 function addOptional(a: number | undefined, b: number | undefined): number | undefined {
