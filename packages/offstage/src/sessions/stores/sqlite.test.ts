@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { sessionStoreContract } from "../../testing/session-store-contract.ts";
+import { turn } from "../../testing/store-claims/claim.ts";
 import { openStoreOn, type Store } from "../store.ts";
 import { sqliteDriver } from "./sqlite.ts";
 
@@ -27,3 +28,19 @@ describe("a file", () => {
 describe("in memory", () => {
   for (const { name, run } of sessionStoreContract(() => open(":memory:"))) test(name, run);
 });
+
+// Where SQLite is old, a process that closes the file would otherwise take it for its own and delete the log of the others.
+test.runIf(existsSync("/proc/locks"))(
+  "opening a file twice keeps the lock that shows others that it is open",
+  async () => {
+    const path = join(folder, "twice.db");
+    await using store = open(path);
+    await turn(store, "s", 1);
+    await using second = open(path);
+    await turn(second, "s", 2);
+    const locks = readFileSync("/proc/locks", "utf8").split("\n");
+    expect(
+      locks.filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${statSync(path).ino} `)),
+    ).toHaveLength(1);
+  },
+);

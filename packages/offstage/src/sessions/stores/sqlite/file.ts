@@ -20,6 +20,8 @@ export interface SqliteOptions {
 // "OFFS" in ASCII: how SQLite files say whose they are.
 const applicationId = 0x4f464653;
 const magic = "SQLite format 3\0";
+// SQLITE_NOTADB
+const notDatabase = 26;
 // A file of this size is read whole in a few milliseconds; a page that lost its rows would look like an empty store.
 const checkedBytes = 2 * 1024 * 1024;
 
@@ -53,14 +55,15 @@ export function openFile(options: OpenOptions): { database: DatabaseSync; versio
   if (path === ":memory:") return { database: connect(options), version: 0 };
   if (!existsSync(path)) createFile(options);
   checkFile(path);
-  const database = connect(options);
+  let database: DatabaseSync | undefined;
   try {
+    database = connect(options);
     const version = versionOf(database, path);
     if (statSync(path).size <= checkedBytes) checkPages(database, path);
     return { database, version };
   } catch (error) {
-    database.close();
-    throw error;
+    database?.close();
+    throw refusal(error, path);
   }
 }
 
@@ -115,14 +118,25 @@ function place(draft: string, path: string): void {
   }
 }
 
+// By its size alone: to open and close the file here would give up the locks that other connections of this process have on it.
 function checkFile(path: string): void {
-  if (!statSync(path).isFile()) throw foreign(path, "is not a file");
+  const found = statSync(path);
+  if (!found.isFile()) throw foreign(path, "is not a file");
+  if (found.size === 0) throw emptyFile(path);
+}
+
+// What SQLite cannot read as a database at all is somebody else's, unless it begins as one.
+function refusal(error: unknown, path: string): unknown {
+  const isUnreadable = (error as { errcode?: unknown }).errcode === notDatabase;
+  return isUnreadable && !beginsAsDatabase(path) ? foreign(path, "is not a SQLite database") : error;
+}
+
+function beginsAsDatabase(path: string): boolean {
   const bytes = Buffer.alloc(magic.length);
   const file = openSync(path, "r");
-  const length = readSync(file, bytes);
+  readSync(file, bytes);
   closeSync(file);
-  if (length === 0) throw emptyFile(path);
-  if (bytes.toString("latin1") !== magic) throw foreign(path, "is not a SQLite database");
+  return bytes.toString("latin1") === magic;
 }
 
 function versionOf(database: DatabaseSync, path: string): number {
