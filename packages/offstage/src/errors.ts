@@ -26,6 +26,7 @@ export type ErrorCode =
   | "store-locked"
   | "store-read-only"
   | "store-full"
+  | "store-gone"
   | "store-connection"
   | "schema-newer"
   | "wrong-key"

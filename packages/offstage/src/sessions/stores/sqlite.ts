@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import type { Check, Commit, Row, RowPlace, RowRange, StoreDriver, Write } from "../store-driver.ts";
 import { backupFile, checkPages, openFile, prepareFile, type SqliteOptions } from "./sqlite/file.ts";
+import { sameFile } from "./sqlite/same-file.ts";
 import { nameOf, typedError } from "./sqlite/typed-error.ts";
 
 export type { SqliteOptions } from "./sqlite/file.ts";
@@ -19,6 +20,7 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
   const { path = "offstage.db" } = options;
   let database: DatabaseSync | undefined;
   let rows: Rows | undefined;
+  let checkFile: ReturnType<typeof sameFile> | undefined;
   const guard = <T>(work: () => T): Promise<T> => {
     try {
       return Promise.resolve(work());
@@ -38,6 +40,7 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
         database?.close();
         const found = openFile({ ...options, path });
         database = found.database;
+        checkFile = sameFile(path);
         rows = undefined;
         return found.version;
       }),
@@ -48,7 +51,11 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
       }),
     get: (places) => guard(() => places.map((place) => opened().at(place))),
     read: (list, range) => guard(() => opened().read(list, range)),
-    commit: (commit) => guard(() => opened().commit(commit)),
+    commit: (commit) =>
+      guard(() => {
+        checkFile?.(commit.label);
+        return opened().commit(commit);
+      }),
     backup: async (target) => {
       if (database === undefined) throw new Error("open() comes first");
       await backupFile(database, target).catch((error) => {
