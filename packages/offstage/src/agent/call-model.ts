@@ -1,9 +1,10 @@
 // One model call, streamed or not, retried while its errors allow. Gives the same reply either way.
 import { messageOf, OffstageError } from "../errors.ts";
 import type { Messages } from "../messages/messages.ts";
+import type { Cancellation } from "../models/cancellation.ts";
 import type { ModelCallOptions } from "../models/model.ts";
 import { type ModelReply, replyOf } from "../models/reply.ts";
-import { withRetry } from "../models/retry.ts";
+import { type Retry, type RetryEvents, type RetryOptions, withRetry } from "../models/retry.ts";
 import { type DeltaListener, readStream } from "../models/stream-reply.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
@@ -56,41 +57,65 @@ export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan
   }
 }
 
-function attempts(run: Run, sections: readonly Messages[], { step, span }: Streaming): Promise<ModelReply> {
+function attempts(run: Run, sections: readonly Messages[], place: Place): Promise<ModelReply> {
   const { config, cancellation } = run;
-  const prompt = run.modelInput.promptOf(sections);
-  const options: ModelCallOptions = { ...config.call, prompt };
+  const options: ModelCallOptions = { ...config.call, prompt: run.modelInput.promptOf(sections) };
   if (cancellation.isAbortable) options.abortSignal = cancellation.signal;
-  const once = () => (run.isStreaming ? streamOnce(run, options, { step, span }) : generateOnce(run, options));
-  return withRetry(once, config.options.retry ?? {}, {
-    cancellation,
-    mayRetry: () => run.partialText === "",
-    onRetry({ attempt, delayMs, error }) {
-      if (span.recording) span.setMetadata({ retries: attempt });
-      run.emit?.({ type: "model-retry", runId: run.runId, agent: config.name, step, attempt, delayMs, error });
-    },
-  });
+  const call = new ModelCall(run, options, place);
+  return withRetry(() => call.attempt(), config.options.retry ?? noOptions, call);
 }
 
-function generateOnce({ cancellation, config }: Run, options: ModelCallOptions): Promise<ModelReply> {
-  cancellation.throwIfAborted();
-  return cancellation.race(config.model.doGenerate(options)).then(replyOf);
+const noOptions: RetryOptions = {};
+
+/** One model call, however often it is tried. */
+class ModelCall implements RetryEvents {
+  readonly #run: Run;
+  readonly #options: ModelCallOptions;
+  readonly #place: Place;
+
+  constructor(run: Run, options: ModelCallOptions, place: Place) {
+    this.#run = run;
+    this.#options = options;
+    this.#place = place;
+  }
+
+  get cancellation(): Cancellation {
+    return this.#run.cancellation;
+  }
+
+  attempt(): Promise<ModelReply> {
+    this.cancellation.throwIfAborted();
+    return this.#run.isStreaming
+      ? streamOnce(this.#run, this.#options, this.#place)
+      : this.cancellation.race(this.#run.config.model.doGenerate(this.#options)).then(replyOf);
+  }
+
+  /** What was streamed cannot be taken back. */
+  mayRetry(): boolean {
+    return this.#run.partialText === "";
+  }
+
+  onRetry({ attempt, delayMs, error }: Retry): void {
+    const { runId, config, emit } = this.#run;
+    const { span, step } = this.#place;
+    if (span.recording) span.setMetadata({ retries: attempt });
+    emit?.({ type: "model-retry", runId, agent: config.name, step, attempt, delayMs, error });
+  }
 }
 
-async function streamOnce(run: Run, options: ModelCallOptions, { step, span }: Streaming): Promise<ModelReply> {
+async function streamOnce(run: Run, options: ModelCallOptions, place: Place): Promise<ModelReply> {
   const { cancellation, config } = run;
-  cancellation.throwIfAborted();
   const { stream } = await cancellation.race(config.model.doStream(options));
-  const listener = listenerOf(run, { step, span });
+  const listener = listenerOf(run, place);
   return cancellation.race(readStream(stream, config.driver.listen?.(listener) ?? listener, cancellation.signal));
 }
 
-interface Streaming {
+interface Place {
   readonly step: number;
   readonly span: TraceSpan;
 }
 
-function listenerOf(run: Run, { step, span }: Streaming): DeltaListener {
+function listenerOf(run: Run, { step, span }: Place): DeltaListener {
   const { emit, runId } = run;
   const agent = run.config.name;
   const startedAt = performance.now();

@@ -47,18 +47,19 @@ export function callTools(run: Run, calls: readonly StepToolCall[], options: Cal
   run.messageCount += calls.length;
   const [only] = calls;
   if (calls.length === 1 && only !== undefined)
-    return callTool(run, only, { ...options, number }).then((called) => [called]);
-  const callOne = (call: StepToolCall, index: number) => callTool(run, call, { ...options, number: number + index });
+    return callTool(run, only, { at: options, number }).then((called) => [called]);
+  const callOne = (call: StepToolCall, index: number) => callTool(run, call, { at: options, number: number + index });
   return runTools(calls, run.config.maxParallelTools, callOne);
 }
 
-interface CallToolOptions extends CallToolsOptions {
+interface CallPlace {
+  readonly at: CallToolsOptions;
   /** The place of its result among the run's messages. */
   readonly number: number;
 }
 
-async function callTool(run: Run, call: StepToolCall, at: CallToolOptions): Promise<CalledTool> {
-  const { step, number } = at;
+async function callTool(run: Run, call: StepToolCall, { at, number }: CallPlace): Promise<CalledTool> {
+  const { step } = at;
   run.cancellation.throwIfAborted();
   const span = startSpan(at.span, { name: call.name, kind: "tool", metadata: { toolCallId: call.id } });
   const before = at.waiting?.get(call.id);

@@ -24,18 +24,21 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   const reading = run.config.driver.read(reply);
   const calls = reading.calls.length === 0 ? noCalls : identifyCalls(run, reading.calls);
   const message = replyMessage(run, { reading, reply, calls, stamped });
-  const parts = { run, index, message, reading, reply, calls, startedAt, clock };
-  if (calls.length === 0) return stepOf({ ...parts, settled: [], correction: await correctionOf(run, reading) });
+  const parts: StepParts = { run, index, message, reading, reply, calls, startedAt, clock };
+  if (calls.length === 0) {
+    const isPlain = reading.correction === undefined && run.config.output === undefined;
+    return stepOf(parts, noneSettled, isPlain ? undefined : await correctionOf(run, reading));
+  }
   releaseText(run, index);
   if (run.log !== undefined) await run.log.intend(index, message);
   const called = await callTools(run, calls, { step: index, span });
-  const waiting = called.filter(isWaiting);
-  if (waiting.length === 0) return stepOf({ ...parts, settled: called as SettledCall[], correction: undefined });
-  const settled = called.filter((each) => !isWaiting(each)) as SettledCall[];
-  return { step: stepOf({ ...parts, settled, correction: undefined }), waiting: waiting.map((each) => each.waiting) };
+  if (!called.some(isWaiting)) return stepOf(parts, called as SettledCall[]);
+  const step = stepOf(parts, called.filter((each) => !isWaiting(each)) as SettledCall[]);
+  return { step, waiting: called.filter(isWaiting).map((each) => each.waiting) };
 }
 
 const noCalls: readonly StepToolCall[] = [];
+const noneSettled: readonly SettledCall[] = [];
 
 /** True where calls of the step still wait. */
 export function isPending(step: Step | PendingStep): step is PendingStep {
@@ -49,15 +52,14 @@ interface StepParts {
   readonly reading: Reading;
   readonly reply: ModelReply;
   readonly calls: readonly StepToolCall[];
-  readonly settled: readonly SettledCall[];
-  readonly correction: Correction | undefined;
   readonly startedAt: string;
   readonly clock: number;
 }
 
-function stepOf(parts: StepParts): Step {
-  const { run, index, message, reading, reply, calls, settled, correction } = parts;
-  const messages = [message, ...settled.map((each) => each.message)];
+function stepOf(parts: StepParts, settled: readonly SettledCall[], correction?: Correction): Step {
+  const { run, index, message, reading, reply, calls } = parts;
+  const messages: Message[] = [message];
+  for (const each of settled) messages.push(each.message);
   if (correction !== undefined) messages.push(noteMessage(run, correction.message, index));
   const step: Mutable<Step> = {
     index,

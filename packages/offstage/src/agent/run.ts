@@ -73,7 +73,9 @@ export interface Run {
 
 /** The messages a model call sees, by section: instructions first. */
 export function inputSections(run: Run, state: AgentState): readonly Messages[] {
-  return [run.instructions, ...AgentState.INFERENCE_SECTIONS.map((name) => state.section(name))];
+  const sections = [run.instructions];
+  for (const name of AgentState.INFERENCE_SECTIONS) sections.push(state.section(name));
+  return sections;
 }
 
 /** Metadata while it is being put together. */

@@ -11,12 +11,12 @@ import { linkSpan, type Run, type Stamp, stamp } from "./run.ts";
 
 /** The calls with an id of their own each: a provider's id is kept unless it is empty or was used before. */
 export function identifyCalls(run: Run, calls: readonly RequestedCall[]): readonly StepToolCall[] {
-  const used = new Set<string>();
-  return calls.map((call) => {
-    const isFresh = call.id !== "" && !used.has(call.id) && !run.modelInput.usesCallId(call.id);
-    const id = isFresh ? call.id : `call_${crypto.randomUUID()}`;
-    used.add(id);
-    return { id, name: call.name, arguments: call.arguments };
+  const used = calls.length > 1 ? new Set<string>() : undefined;
+  return calls.map(({ id: given, name, arguments: text }) => {
+    const isFresh = given !== "" && !used?.has(given) && !run.modelInput.usesCallId(given);
+    const id = isFresh ? given : `call_${crypto.randomUUID()}`;
+    used?.add(id);
+    return { id, name, arguments: text };
   });
 }
 
@@ -34,9 +34,11 @@ export function replyMessage(run: Run, { reading, reply, calls, stamped: metadat
   if (calls.length === 0 && reply.finishReason === "length") metadata.interrupted = true;
   if (calls.length === 0) return { role: "assistant", content: reading.text, metadata };
   const tool_calls = calls.map((call) => storedCall(run, call));
-  const raw = calls.filter((call, index) => tool_calls[index]?.function.arguments !== call.arguments);
-  if (raw.length > 0)
+  const isStored = (call: StepToolCall, index: number) => tool_calls[index]?.function.arguments === call.arguments;
+  if (!calls.every(isStored)) {
+    const raw = calls.filter((call, index) => !isStored(call, index));
     metadata.rawArguments = Object.fromEntries(raw.map((call) => [call.id, call.arguments.slice(0, 2000)]));
+  }
   return { role: "assistant", content: reading.text === "" ? null : reading.text, tool_calls, metadata };
 }
 

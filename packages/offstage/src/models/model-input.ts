@@ -60,7 +60,8 @@ export class ModelInput {
   }
 
   #rebuild(sections: readonly Messages[]): void {
-    const list = sections.flatMap((section) => section.toArray());
+    const list: Message[] = [];
+    for (const section of sections) for (let i = 0; i < section.length; i++) list.push(section.at(i) as Message);
     this.#prompt = [];
     for (const message of this.#repaired(list)) this.#push(message);
   }

@@ -10,10 +10,17 @@ export interface RetryOptions {
   readonly maxDelayMs?: number;
 }
 
+/** A try that failed, and how long the next one is waited for. */
+export interface Retry {
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly error: unknown;
+}
+
 export interface RetryEvents {
   readonly cancellation?: Cancellation | undefined;
   /** Told before each wait. */
-  readonly onRetry?: (retry: { attempt: number; delayMs: number; error: unknown }) => void;
+  readonly onRetry?: (retry: Retry) => void;
   /** Asked before each retry: false where something was already handed on and cannot be taken back. */
   readonly mayRetry?: () => boolean;
 }

@@ -17,11 +17,13 @@ const defaultMaxBytes = 8 * 1024 * 1024;
 /** The value as JSON; what JSON cannot hold becomes a readable stand-in. */
 export function jsonSafe(value: unknown, options: JsonSafeOptions = {}): JsonValue {
   const { maxBytes = defaultMaxBytes } = options;
+  // Most tools take little and say little.
+  if (typeof value === "string" && value.length * 3 <= maxBytes) return value;
   return new Walk(maxBytes).convert(value, 0) ?? null;
 }
 
 class Walk {
-  readonly #path = new Set<object>();
+  readonly #path: object[] = [];
   #left: number;
 
   constructor(maxBytes: number) {
@@ -70,16 +72,16 @@ class Walk {
   }
 
   #guarded(value: object, depth: number): JsonValue {
-    if (this.#path.has(value)) return this.#text("[circular]");
+    if (this.#path.includes(value)) return this.#text("[circular]");
     if (depth >= maxDepth) return this.#text("[too deep]");
     this.#left -= 2;
-    this.#path.add(value);
+    this.#path.push(value);
     try {
       return this.#object(value, depth);
     } catch (error) {
       return this.#unreadable(error);
     } finally {
-      this.#path.delete(value);
+      this.#path.pop();
     }
   }
 
@@ -132,7 +134,8 @@ class Walk {
 
   #record(value: object, keys: readonly string[], depth: number): JsonValue {
     const record: Record<string, JsonValue> = {};
-    for (const [index, key] of keys.entries()) {
+    for (let index = 0; index < keys.length; index++) {
+      const key = keys[index] as string;
       this.#left -= Buffer.byteLength(key) + 4;
       if (this.isSpent) {
         record[clippedMark] = `${keys.length - index} more`;

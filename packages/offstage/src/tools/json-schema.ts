@@ -51,7 +51,8 @@ function resolve(schema: Schema, root: Schema): unknown {
 }
 
 function checkType(type: unknown, value: unknown, scope: Scope): boolean {
-  const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
+  if (type === undefined || isOfType(type, value)) return true;
+  const types = Array.isArray(type) ? type : [type];
   if (types.length === 0 || types.some((name) => isOfType(name, value))) return true;
   report(scope, `must be ${types.join(" or ")}, not ${nameOf(value)}`);
   return false;
@@ -155,12 +156,17 @@ function checkProperties(schema: Schema, value: Record<string, unknown>, scope: 
   for (const name of listOf(schema.required)) {
     if (!Object.hasOwn(value, String(name))) report(inside(scope, String(name)), "is missing");
   }
-  const patterns = Object.entries(isObject(schema.patternProperties) ? schema.patternProperties : {});
-  for (const [name, item] of Object.entries(value)) {
-    const rules = patterns.filter(([pattern]) => expressionOf(pattern)?.test(name)).map(([, rule]) => rule);
-    if (Object.hasOwn(properties, name)) rules.push(properties[name]);
-    if (rules.length === 0) rules.push(schema.additionalProperties);
-    for (const rule of rules) check(rule, item, inside(scope, name));
+  const patterns = isObject(schema.patternProperties) ? Object.entries(schema.patternProperties) : [];
+  for (const name of Object.keys(value)) {
+    const place = inside(scope, name);
+    let isKnown = Object.hasOwn(properties, name);
+    if (isKnown) check(properties[name], value[name], place);
+    for (const [pattern, rule] of patterns) {
+      if (!expressionOf(pattern)?.test(name)) continue;
+      isKnown = true;
+      check(rule, value[name], place);
+    }
+    if (!isKnown) check(schema.additionalProperties, value[name], place);
   }
 }
 
@@ -168,8 +174,8 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function inside(scope: Scope, name: string): Scope {
-  return { ...scope, place: scope.place === "" ? name : `${scope.place}.${name}` };
+function inside({ root, place, problems, fitting }: Scope, name: string): Scope {
+  return { root, place: place === "" ? name : `${place}.${name}`, problems, fitting };
 }
 
 function report({ place, problems }: Scope, problem: string): void {
