@@ -2,7 +2,7 @@
 import { messageOf, OffstageError } from "../errors.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { Cancellation } from "../models/cancellation.ts";
-import type { ModelCallOptions } from "../models/model.ts";
+import type { ModelCallOptions, ModelResult } from "../models/model.ts";
 import { type ModelReply, replyOf } from "../models/reply.ts";
 import { type Retry, type RetryEvents, type RetryOptions, withRetry } from "../models/retry.ts";
 import { type DeltaListener, readStream } from "../models/stream-reply.ts";
@@ -87,7 +87,16 @@ class ModelCall implements RetryEvents {
     this.cancellation.throwIfAborted();
     return this.#run.isStreaming
       ? streamOnce(this.#run, this.#options, this.#place)
-      : this.cancellation.race(this.#run.config.model.doGenerate(this.#options)).then(replyOf);
+      : this.cancellation.race(this.#generated()).then(replyOf);
+  }
+
+  // A model that throws at once has failed like any other.
+  #generated(): PromiseLike<ModelResult> {
+    try {
+      return this.#run.config.model.doGenerate(this.#options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** What was streamed cannot be taken back. */

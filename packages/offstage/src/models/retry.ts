@@ -26,21 +26,28 @@ export interface RetryEvents {
 }
 
 /** The result of `attempt`, tried again while its error says that it can be. */
-export async function withRetry<T>(
-  attempt: () => PromiseLike<T>,
-  options: RetryOptions,
-  events: RetryEvents,
-): Promise<T> {
+export function withRetry<T>(attempt: () => Promise<T>, options: RetryOptions, events: RetryEvents): Promise<T> {
+  return attempt().catch((error) => tryAgain(attempt, error, { options, events }));
+}
+
+interface Retrying {
+  readonly options: RetryOptions;
+  readonly events: RetryEvents;
+}
+
+async function tryAgain<T>(attempt: () => Promise<T>, failure: unknown, { options, events }: Retrying): Promise<T> {
   const { maxRetries = 2 } = options;
+  let error = failure;
   for (let tries = 1; ; tries++) {
+    events.cancellation?.throwIfAborted();
+    const delayMs = tries <= maxRetries && isRetryable(error) ? delayFor(error, tries, options) : undefined;
+    if (delayMs === undefined || events.mayRetry?.() === false) throw error;
+    events.onRetry?.({ attempt: tries, delayMs, error });
+    await sleep(delayMs, { signal: events.cancellation?.signal });
     try {
       return await attempt();
-    } catch (error) {
-      events.cancellation?.throwIfAborted();
-      const delayMs = tries <= maxRetries && isRetryable(error) ? delayFor(error, tries, options) : undefined;
-      if (delayMs === undefined || events.mayRetry?.() === false) throw error;
-      events.onRetry?.({ attempt: tries, delayMs, error });
-      await sleep(delayMs, { signal: events.cancellation?.signal });
+    } catch (next) {
+      error = next;
     }
   }
 }
