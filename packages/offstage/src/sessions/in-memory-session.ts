@@ -4,6 +4,7 @@ import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { notAmong } from "./exchanged.ts";
 import { fifo } from "./fifo.ts";
+import { enterSession } from "./held-session.ts";
 import type { Journal, ReopenOptions, RunInfo, RunLog, RunRecord, RunStart } from "./journal.ts";
 import { checkLimit, latest } from "./limit.ts";
 import { checkedMessages } from "./message-rows.ts";
@@ -11,7 +12,6 @@ import { plainCopy } from "./plain-json.ts";
 import { memoryRun, type RememberedRun, recordOf, rememberRun, toolTraceOf } from "./run-memory.ts";
 import type { Session } from "./session.ts";
 import { checkSessionId } from "./session-cells.ts";
-import { SessionBusyError } from "./session-errors.ts";
 import { wholeTurns } from "./whole-turns.ts";
 
 /** A conversation in memory. */
@@ -156,10 +156,7 @@ export class InMemorySession implements Session {
   }
 
   async #enter({ onBusy, signal }: Pick<RunStart, "onBusy" | "signal">): Promise<() => void> {
-    if (onBusy === "reject" && this.#gate.isHeld) {
-      throw new SessionBusyError(`Another run holds session "${this.sessionId}". Wait for it, or use onBusy: "queue".`);
-    }
-    return this.#gate.enter({ signal });
+    return enterSession(this.#gate, { sessionId: this.sessionId, onBusy, signal });
   }
 
   #log(
@@ -171,7 +168,8 @@ export class InMemorySession implements Session {
       this.#items.push(...own(answer));
       leave();
     };
-    return memoryRun(run, { runs: this.#runs, history, onOver, ...(recorded && { recorded }) });
+    const held = { place: leave, runId: run.info.runId };
+    return memoryRun(run, { runs: this.#runs, history, held, onOver, ...(recorded && { recorded }) });
   }
 }
 

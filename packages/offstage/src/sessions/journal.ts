@@ -102,6 +102,12 @@ export interface RunRecord extends RunInfo {
   readonly children: readonly RunInfo[];
 }
 
+/** What a run holds: its place in the queue of the session, and under which id. */
+export interface HeldSession {
+  readonly place: object;
+  readonly runId: string;
+}
+
 /**
  * The record of one run.
  *
@@ -112,6 +118,8 @@ export interface RunLog {
   readonly runId: string;
   /** The conversation before this run's input: whole turns, oldest first. */
   readonly history: readonly Message[];
+  /** The session that this run holds; a run beneath another has none of its own. See held-session.ts. */
+  readonly held?: HeldSession;
   /** What was recorded before, where the run is taken up again. */
   readonly recorded?: RunRecord;
   /** The tool messages of earlier runs of this session, by run id, for `toolHistory`. */

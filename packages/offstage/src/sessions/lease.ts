@@ -1,5 +1,6 @@
 // Leases: one run at a time on a session. First in this process by a queue, then among processes by the head's lease.
 import { setTimeout as sleep } from "node:timers/promises";
+import { busy, enterSession, OwnSessionError } from "./held-session.ts";
 import type { Hold } from "./hold.ts";
 import { isAbandoned } from "./holder.ts";
 import type { RunStart } from "./journal.ts";
@@ -91,8 +92,7 @@ export async function whenFree<T>(
   { onBusy, signal }: Pick<RunStart, "onBusy" | "signal">,
   work: () => Promise<T>,
 ): Promise<{ result: T; leave: () => void }> {
-  if (onBusy === "reject" && cell.gate.isHeld) throw busy(cell.id);
-  const leave = await cell.gate.enter({ signal });
+  const leave = await enterSession(cell.gate, { sessionId: cell.id, onBusy, signal });
   try {
     const result = await untilFree(cell, { onBusy, signal }, work);
     cell.mark.text = undefined;
@@ -120,14 +120,9 @@ async function untilFree<T>(cell: SessionCell, { onBusy, signal }: Waiting, work
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof SessionBusyError) || onBusy === "reject") throw error;
+      if (!(error instanceof SessionBusyError) || error instanceof OwnSessionError || onBusy === "reject") throw error;
     }
     await sleep(pollMs * (0.5 + Math.random()), undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
     cell.forget();
   }
-}
-
-function busy(sessionId: string, runId?: string): SessionBusyError {
-  const who = runId === undefined ? "Another run" : `Run "${runId}"`;
-  return new SessionBusyError(`${who} holds session "${sessionId}". Wait for it, or use onBusy: "queue".`);
 }

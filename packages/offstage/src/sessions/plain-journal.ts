@@ -4,11 +4,11 @@ import { OffstageError } from "../errors.ts";
 import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { type Fifo, fifo } from "./fifo.ts";
+import { enterSession } from "./held-session.ts";
 import type { Journal, RunLog, RunStart } from "./journal.ts";
 import { isJournaled } from "./journaled.ts";
 import { memoryRun, type RememberedRun, rememberRun } from "./run-memory.ts";
 import type { SessionPort } from "./session.ts";
-import { SessionBusyError } from "./session-errors.ts";
 import { wholeTurns } from "./whole-turns.ts";
 
 // Beside the session it belongs to, and gone with it: runs of several agents on one object must queue together.
@@ -45,13 +45,8 @@ export function plainJournal(session: SessionPort): Journal {
 }
 
 async function openRun(session: SessionPort, start: RunStart): Promise<RunLog> {
-  const gate = gateOf(session);
-  if (start.onBusy === "reject" && gate.isHeld) {
-    throw new SessionBusyError(
-      `Another run holds session "${session.sessionId}". Wait for it, or use onBusy: "queue".`,
-    );
-  }
-  const leave = await gate.enter(start);
+  const { onBusy, signal } = start;
+  const leave = await enterSession(gateOf(session), { sessionId: session.sessionId, onBusy, signal });
   try {
     const history = await loadHistory(session, start.historyLimit);
     if (start.input.length > 0) await session.addItems(start.input);
@@ -83,7 +78,8 @@ interface PlainRunOptions {
 
 function plainRun(session: SessionPort, start: RunStart, { history, leave }: PlainRunOptions): RunLog {
   const runs = new Map<string, RememberedRun>();
-  const log = memoryRun(rememberRun(start, session.sessionId), { runs, history, onOver: leave });
+  const held = { place: leave, runId: start.runId };
+  const log = memoryRun(rememberRun(start, session.sessionId), { runs, history, held, onOver: leave });
   let answering: Promise<void> | undefined;
   const answer = async (messages: readonly Message[]): Promise<void> => {
     if (messages.length > 0) await session.addItems(messages);

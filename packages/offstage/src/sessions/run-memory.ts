@@ -1,6 +1,6 @@
 // Run memory: the records of runs as plain objects, for sessions that live in memory. Not durable, and fast for it.
 import { type AssistantMessage, type Message, type ToolMessage, toolCallsOf } from "../messages/message.ts";
-import type { OpenStep, RunEnd, RunInfo, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
+import type { HeldSession, OpenStep, RunEnd, RunInfo, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
 
 /** One run as it is remembered. */
 export interface RememberedRun {
@@ -16,6 +16,7 @@ export interface RunMemoryOptions {
   readonly runs: Map<string, RememberedRun>;
   readonly history: readonly Message[];
   readonly recorded?: RunRecord;
+  readonly held?: HeldSession;
   /** Called once, with what joins the conversation, when the run ends or is given up. */
   readonly onOver: (answer: readonly Message[]) => void;
 }
@@ -28,7 +29,7 @@ export function rememberRun(start: Omit<RunStart, "historyLimit" | "onBusy">, se
 
 /** The record of a run in memory. */
 export function memoryRun(run: RememberedRun, options: RunMemoryOptions): RunLog {
-  const { runs, history, recorded, onOver } = options;
+  const { runs, history, recorded, held, onOver } = options;
   let isOver = false;
   const addStep = (record: StepRecord): void => {
     if (run.steps.some(({ step }) => step === record.step)) return;
@@ -38,6 +39,7 @@ export function memoryRun(run: RememberedRun, options: RunMemoryOptions): RunLog
   return {
     runId: run.info.runId,
     history,
+    ...(held === undefined ? undefined : { held }),
     ...(recorded === undefined ? undefined : { recorded }),
     toolTraces: async (ids) => new Map(ids.map((id) => [id, toolTraceOf(runs.get(id))])),
     intend: async (step, message) => {

@@ -76,6 +76,7 @@ export function storedRun(options: StoredRunOptions): RunLog {
   return {
     runId: row.runId,
     history,
+    ...(leave && { held: { place: leave, runId: row.runId } }),
     ...(recorded && { recorded }),
 
     async toolTraces(runIds) {

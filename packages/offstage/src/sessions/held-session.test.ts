@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterAll, describe, expect, test } from "vitest";
+import { ended, said, start } from "../testing/store-claims/claim.ts";
+import { withinRun } from "./held-session.ts";
+import { InMemorySession } from "./in-memory-session.ts";
+import type { Journal, RunLog } from "./journal.ts";
+import { memoryStore, sqliteStore } from "./open-store.ts";
+import { journalFor } from "./plain-journal.ts";
+import { SessionBusyError } from "./session-errors.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "offstage-held-"));
+const path = join(folder, "held.db");
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function plainSession(): Journal {
+  const { sessionId, getItems, addItems, popItem, clearSession, getItemCount } = new Proxy(new InMemorySession("s"), {
+    get: (session, name) => {
+      const value = Reflect.get(session, name) as unknown;
+      return typeof value === "function" ? value.bind(session) : value;
+    },
+  });
+  return journalFor({ sessionId, getItems, addItems, popItem, clearSession, getItemCount });
+}
+
+describe.each([
+  ["in memory", () => new InMemorySession("s").journal],
+  ["on a store", () => memoryStore().session("s").journal],
+  ["of the user's own", plainSession],
+])("a session %s", (_, make) => {
+  const opened = async (): Promise<{ journal: Journal; log: RunLog }> => {
+    const journal = make();
+    return { journal, log: await journal.open(start("r1", "one")) };
+  };
+
+  test.for(["queue", "reject"] as const)(
+    "is refused to a run within the one that holds it, with onBusy %s",
+    async (onBusy) => {
+      const { journal, log } = await opened();
+      const inner = withinRun(log, async () => {
+        await nextTurn();
+        return journal.open(start("r2", "two", { onBusy }));
+      });
+      await expect(inner).rejects.toThrow(SessionBusyError);
+      await expect(inner).rejects.toThrow(/"s" is held by the run that this one was started from.*agent\.asTool\(\)/);
+      await log.end(ended("done"));
+    },
+  );
+
+  test("is refused to a run two levels down", async () => {
+    const { journal, log } = await opened();
+    const other = await make().open(start("r2", "two"));
+    const inner = withinRun(log, () => withinRun(other, () => journal.open(start("r3", "three"))));
+    await expect(inner).rejects.toThrow(/would wait for itself/);
+  });
+
+  test("is given to a run that was started within one that has ended by now", async () => {
+    const { journal, log } = await opened();
+    const later = withinRun(log, async () => {
+      await log.end(ended("done"));
+      return journal.open(start("r2", "two"));
+    });
+    await (await later).end(ended("done"));
+    const waiting = await withinRun(log, async () => journal.open(start("r3", "three")));
+    await waiting.end(ended("done"));
+  });
+
+  test("is waited for by a run beside the one that holds it", async () => {
+    const { journal, log } = await opened();
+    const beside = withinRun(await make().open(start("r0", "zero")), () => journal.open(start("r2", "two")));
+    await log.end(ended("done"));
+    expect((await beside).history).toHaveLength(2);
+  });
+});
+
+test("a session that is opened once more from the same file is refused as well", async () => {
+  await using store = sqliteStore({ path });
+  await using again = sqliteStore({ path });
+  const log = await store.session("s").journal.open(start("r1", "one"));
+  const inner = withinRun(log, () => again.session("s").journal.open(start("r2", "two")));
+  await expect(inner).rejects.toThrow(/would wait for itself/);
+  await withinRun(log, () => again.session("s").addItem(said("by the way")));
+  await log.end(ended("done"));
+});

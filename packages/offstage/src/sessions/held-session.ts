@@ -1,0 +1,52 @@
+// Held sessions: those of the run that this code is part of, and of the runs around it. Known so that no run waits for itself.
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Fifo } from "./fifo.ts";
+import type { HeldSession, RunLog, RunStart } from "./journal.ts";
+import { SessionBusyError } from "./session-errors.ts";
+
+interface Around extends HeldSession {
+  readonly outer: Around | undefined;
+}
+
+const around = new AsyncLocalStorage<Around>();
+
+/** Does the work of a run: whatever begins within it knows the session that the run holds. A run without one is plain work. */
+export function withinRun<T>(log: Pick<RunLog, "held"> | undefined, work: () => T): T {
+  const held = log?.held;
+  return held === undefined ? work() : around.run({ ...held, outer: around.getStore() }, work);
+}
+
+/** A run asked for the session that it is part of: waiting would never end. */
+export class OwnSessionError extends SessionBusyError {}
+
+/** The error of a session that is held, by this run where it is one of those around. */
+export function busy(sessionId: string, runId?: string): SessionBusyError {
+  if (runId !== undefined && isAround((held) => held.runId === runId)) return ownSession(sessionId);
+  const who = runId === undefined ? "Another run" : `Run "${runId}"`;
+  return new SessionBusyError(`${who} holds session "${sessionId}". Wait for it, or use onBusy: "queue".`);
+}
+
+export interface EnterSessionOptions extends Pick<RunStart, "onBusy"> {
+  readonly sessionId: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Takes the place in the queue of a session, as `Fifo.enter` does; throws `SessionBusyError` where that is not to be waited for. */
+export async function enterSession(gate: Fifo, options: EnterSessionOptions): Promise<() => void> {
+  const { sessionId, onBusy, signal } = options;
+  if (gate.isHeld) {
+    if (isAround((held) => held.place === gate.holder)) throw ownSession(sessionId);
+    if (onBusy === "reject") throw busy(sessionId);
+  }
+  return gate.enter({ signal });
+}
+
+function isAround(isIt: (held: HeldSession) => boolean): boolean {
+  for (let held = around.getStore(); held !== undefined; held = held.outer) if (isIt(held)) return true;
+  return false;
+}
+
+function ownSession(sessionId: string): OwnSessionError {
+  const message = `Session "${sessionId}" is held by the run that this one was started from, which would wait for itself. Make the agent a tool with agent.asTool(), or use another session.`;
+  return new OwnSessionError(message);
+}
