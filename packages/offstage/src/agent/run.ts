@@ -9,7 +9,7 @@ import type { Cancellation } from "../models/cancellation.ts";
 import type { ModelInput } from "../models/model-input.ts";
 import type { RunLog } from "../sessions/journal.ts";
 import type { AgentContext } from "../state/agent-context.ts";
-import { AgentState } from "../state/agent-state.ts";
+import type { AgentState } from "../state/agent-state.ts";
 import type { Criterion } from "../state/criterion.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { TraceSpan } from "../tracing/trace-span.ts";
@@ -71,11 +71,9 @@ export interface Run {
   recordedSteps: number;
 }
 
-/** The messages a model call sees, by section: instructions first. */
+/** The messages a model call sees, by section: instructions first, then the sections of a state for inference. */
 export function inputSections(run: Run, state: AgentState): readonly Messages[] {
-  const sections = [run.instructions];
-  for (const name of AgentState.INFERENCE_SECTIONS) sections.push(state.section(name));
-  return sections;
+  return [run.instructions, state.section("summary"), state.section("buffer"), state.messages, state.executionBuffer];
 }
 
 /** Metadata while it is being put together. */

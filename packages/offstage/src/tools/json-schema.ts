@@ -10,12 +10,12 @@ interface Scope {
   readonly place: string;
   readonly problems: string[];
   /** Which objects fit which form, as far as it was asked. */
-  readonly fitting: Map<object, Map<unknown, boolean>>;
+  fitting: Map<object, Map<unknown, boolean>> | undefined;
 }
 
 /** What is wrong with a value under a schema, each with its place; empty where it fits. */
 export function checkJsonSchema(schema: Schema, value: unknown): string[] {
-  const scope: Scope = { root: schema, place: "", problems: [], fitting: new Map() };
+  const scope: Scope = { root: schema, place: "", problems: [], fitting: undefined };
   check(schema, value, scope);
   return scope.problems;
 }
@@ -90,6 +90,7 @@ function checkCombinations(schema: Schema, value: unknown, scope: Scope): void {
 // Asked once for each form and object: forms that contain one another would double the work with every level.
 function fits(schema: unknown, value: unknown, scope: Scope): boolean {
   if (typeof value !== "object" || value === null) return fitsAnew(schema, value, scope);
+  scope.fitting ??= new Map();
   const known = scope.fitting.get(value) ?? new Map<unknown, boolean>();
   scope.fitting.set(value, known);
   const isFit = known.get(schema) ?? fitsAnew(schema, value, scope);
