@@ -68,7 +68,10 @@ const nowhere: SpanHome = Object.freeze({
   name: "",
   groupId: undefined,
   remoteParentId: undefined,
-  clockOffset: performance.timeOrigin,
+  // Asked for with each span: who only imports the library need not wait until the clock is loaded.
+  get clockOffset() {
+    return performance.timeOrigin;
+  },
   register() {},
   spanEnded() {},
 });
@@ -255,11 +258,11 @@ export class TraceSpan implements SpanData, TraceScope {
   }
 }
 
+// Says when it started, so that making it does not ask the clock.
+const off: TraceSpanInit = { name: "off", startTime: 0 };
+
 /** The span handed out where tracing is off and there is no trace: its trace id is zeros and it keeps nothing. */
-export const offSpan: TraceSpan = new TraceSpan(
-  { name: "off" },
-  { ...unplaced, settings: silenced(unplaced.settings) },
-);
+export const offSpan: TraceSpan = new TraceSpan(off, { ...unplaced, settings: silenced(unplaced.settings) });
 
 // Exporters work where nothing is recorded: spans of their own would be exported, and so on without end.
 function hand(span: TraceSpan): void {
