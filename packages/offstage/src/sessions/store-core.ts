@@ -33,16 +33,17 @@ export interface StoreCore {
 export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCore {
   const { namespace = "", redact, onError: report = warn } = options;
   const driver = openedDriver(bare);
-  const token = crypto.randomUUID().slice(0, 8);
+  // Made with the first write: loading what makes random numbers and hashes takes longer than opening a store.
+  const token = once(() => crypto.randomUUID().slice(0, 8));
+  const holder = once(() => holderOf(token()));
   let operations = 0;
   const shared = {
     driver,
-    holder: holderOf(token),
     redact,
     holds: holdsOf(),
     report,
     stamp: stampClock(),
-    operation: () => `${token}${(++operations).toString(36)}`,
+    operation: () => `${token()}${(++operations).toString(36)}`,
   };
   const cores = new Map<string, StoreCore>();
   const close = async (): Promise<void> => {
@@ -52,12 +53,27 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCor
   const coreOf = (name: string): StoreCore => {
     const known = cores.get(name);
     if (known !== undefined) return known;
-    const cells = sessionCells({ ...shared, lists: listNames(name), recent: {} });
+    const cells = sessionCells({
+      ...shared,
+      get holder() {
+        return holder();
+      },
+      lists: listNames(name),
+      recent: {},
+    });
     const core = { bare, driver, cells, ready: driver.ready, namespace: coreOf, close };
     cores.set(name, core);
     return core;
   };
   return coreOf(namespace);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 function warn(error: OffstageError): void {

@@ -1,8 +1,11 @@
 // The file of a SQLite store: made whole or not at all, recognised before anything is written to it.
-import { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { OffstageError } from "../../../errors.ts";
+
+// Not imported: an import also loads the streams and promises of node:fs, which takes longer than opening the file.
+const { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync } =
+  process.getBuiltinModule("node:fs");
 
 type Sqlite = typeof import("node:sqlite");
 

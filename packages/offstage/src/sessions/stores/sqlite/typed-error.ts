@@ -1,5 +1,4 @@
 // What SQLite and the file system report, as an error of ours that names the file and says what to do.
-import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../../../errors.ts";
 
@@ -48,6 +47,7 @@ export function nameOf(path: string): string {
 
 // SQLite says no more than that it cannot open a file whose folder it may not write to.
 function isWritable(path: string): boolean {
+  const { accessSync, constants } = process.getBuiltinModule("node:fs");
   try {
     accessSync(dirname(path), constants.W_OK);
     return true;
