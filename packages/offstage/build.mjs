@@ -20,6 +20,8 @@ await joined.write({
   dir: "dist-joined",
   format: "esm",
   chunkFileNames: "chunks/[name]-[hash].js",
+  // What doors share is one file, whichever doors share it: finding and opening a file takes half a millisecond.
+  codeSplitting: { groups: [{ name: "shared", tags: ["$initial"], minShareCount: 2 }] },
 });
 await joined.close();
 execFileSync("tsc", ["--project", "tsconfig.build.json", "--emitDeclarationOnly", "--outDir", "dist-joined"], {
