@@ -1,6 +1,7 @@
 // Approvals: which calls wait for somebody's word, and what was decided of them. Fails closed: no word, no run.
 import { OffstageError } from "../errors.ts";
 import { type JsonValue, parseJson } from "../messages/json.ts";
+import { keepShape } from "../messages/keep-shape.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { AgentStateJson, PendingStep } from "../state/pending-step.ts";
 import type { StepToolCall } from "../state/step.ts";
@@ -101,6 +102,8 @@ export class DecisionBook {
     return approvals.filter((approval) => approved.some((decision) => isAbout(decision, approval)));
   }
 }
+
+keepShape(new DecisionBook());
 
 function isAbout(decision: Decision, call: { readonly toolCallId: string; readonly runId: string }): boolean {
   return decision.toolCallId === call.toolCallId && (decision.runId === undefined || decision.runId === call.runId);

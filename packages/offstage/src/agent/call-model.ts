@@ -1,5 +1,6 @@
 // One model call, streamed or not, retried while its errors allow. Gives the same reply either way.
 import { messageOf, OffstageError } from "../errors.ts";
+import { keepShape } from "../messages/keep-shape.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { Cancellation } from "../models/cancellation.ts";
 import type { ModelCallOptions, ModelResult } from "../models/model.ts";
@@ -111,6 +112,8 @@ class ModelCall implements RetryEvents {
     emit?.({ type: "model-retry", runId, agent: config.name, step, attempt, delayMs, error });
   }
 }
+
+keepShape(new ModelCall({} as Run, {} as ModelCallOptions, {} as Place));
 
 async function streamOnce(run: Run, options: ModelCallOptions, place: Place): Promise<ModelReply> {
   const { cancellation, config } = run;

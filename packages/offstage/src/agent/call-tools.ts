@@ -1,4 +1,5 @@
 // The tools of one step: each in a span, journaled, watched by guardrails, its events told. Results come in call order.
+import { keepShape } from "../messages/keep-shape.ts";
 import type { ToolMessage } from "../messages/message.ts";
 import type { Cancellation } from "../models/cancellation.ts";
 import type { AgentContext } from "../state/agent-context.ts";
@@ -64,6 +65,7 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: CallPlace)
   const span = startSpan(at.span, { name: call.name, kind: "tool", metadata: { toolCallId: call.id } });
   const before = at.waiting?.get(call.id);
   const site = new ToolSite(run, call, { step, span, toolCallId: call.id, run, child: before?.child });
+  if (run.config.tools.get(call.name)?.needsApproval === false) site.started();
   try {
     const result = before?.why === "interrupted" ? interrupted(call) : await runInSpan(span, () => runTool(call, site));
     if (result instanceof ToolWaiting) return unsettled(span, call, result);
@@ -81,7 +83,6 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: CallPlace)
 
 /** The run around one call. */
 class ToolSite implements CallSite {
-  readonly guard: ToolGuard | undefined;
   readonly #run: Run;
   readonly #call: StepToolCall;
   readonly #caller: CallingTool;
@@ -91,8 +92,10 @@ class ToolSite implements CallSite {
     this.#run = run;
     this.#call = call;
     this.#caller = caller;
-    this.guard = guardOf(run, caller.step);
-    if (run.config.tools.get(call.name)?.needsApproval === false) this.started();
+  }
+
+  get guard(): ToolGuard | undefined {
+    return guardOf(this.#run, this.#caller.step);
   }
 
   get tools(): ReadonlyMap<string, Tool> {
@@ -159,6 +162,9 @@ class CallInfo implements ToolRunOptions {
     return this.#cancellation.signal;
   }
 }
+
+keepShape(new ToolSite({} as Run, {} as StepToolCall, {} as CallingTool));
+keepShape(new CallInfo({ run: { config: {} } } as CallingTool, {} as Cancellation));
 
 function finishSpan(span: TraceSpan, call: StepToolCall, result: ToolResult): void {
   if (!span.recording) return;

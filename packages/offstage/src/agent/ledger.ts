@@ -1,4 +1,5 @@
 // The ledger: tokens of a run as they are used, by model. A subagent's entries reach every run above it at once.
+import { keepShape } from "../messages/keep-shape.ts";
 import { addUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
 
 /** What a run and the runs below it have used so far, by model. */
@@ -25,6 +26,8 @@ export class Ledger {
     this.#parent?.add(modelId, usage);
   }
 }
+
+keepShape(new Ledger(undefined));
 
 function added(before: UsageByModel, modelId: string, usage: Usage): UsageByModel {
   if (!Object.hasOwn(before, modelId)) return { ...before, [modelId]: usage };

@@ -1,4 +1,5 @@
 // The result of a run: what was said, how it ended, and everything that was done, one property away.
+import { keepShape } from "../messages/keep-shape.ts";
 import type { Message } from "../messages/message.ts";
 import { printsAs } from "../messages/prints-as.ts";
 import { MessageQuery } from "../query/message-query.ts";
@@ -124,6 +125,7 @@ export class FinishedRun<Output> implements RunResult<Output> {
   }
 }
 
+keepShape(new FinishedRun({} as ResultParts<unknown>));
 printsAs(FinishedRun, ({ runId, agent, output, outcome, usage, steps, traceId, children, approvals }) => ({
   runId,
   agent,

@@ -1,4 +1,5 @@
 // MessageStore: named sections of messages in a fixed order. Immutable. Not a session's store: nothing here is durable.
+import { keepShape } from "./keep-shape.ts";
 import type { Message } from "./message.ts";
 import { Messages } from "./messages.ts";
 import { printsAs } from "./prints-as.ts";
@@ -60,4 +61,5 @@ export class MessageStore {
   }
 }
 
+keepShape(MessageStore.empty());
 printsAs(MessageStore, (store) => store.toJSON());

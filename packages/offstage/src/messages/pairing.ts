@@ -1,5 +1,6 @@
 // Pairing: is every tool call answered, by one result, right behind it? Checks a growing list, each message once.
 import { isObject, parseArguments } from "./json.ts";
+import { keepShape } from "./keep-shape.ts";
 import type { Message, ToolCall } from "./message.ts";
 
 /**
@@ -50,6 +51,8 @@ export class PairingCheck {
     return place !== -1;
   }
 }
+
+keepShape(new PairingCheck());
 
 /** True where the message says something: a known role, and content (or, for an assistant, calls). */
 export function isSendable(message: Message): boolean {

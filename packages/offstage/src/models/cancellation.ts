@@ -1,4 +1,5 @@
 // Cancellation: one abort for a whole run, with one listener however much waits on it. Its signal is made when asked for.
+import { keepShape } from "../messages/keep-shape.ts";
 
 export interface CancellationOptions {
   /** Whether anything but the caller's signal can abort it. Default true. */
@@ -76,3 +77,5 @@ export class Cancellation {
     if (this.#follow !== undefined) this.#parent?.removeEventListener("abort", this.#follow);
   }
 }
+
+keepShape(new Cancellation());

@@ -1,5 +1,6 @@
 // Model input: the exact prompt of each model call of a run. Repaired before every call, converted once per message.
 import type { JsonValue } from "../messages/json.ts";
+import { keepShape } from "../messages/keep-shape.ts";
 import { type Message, type ToolCall, toolCallsOf } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { PairingCheck } from "../messages/pairing.ts";
@@ -85,6 +86,8 @@ export class ModelInput {
 
   readonly #inputOf = (call: ToolCall): JsonValue | undefined => this.#inputs.get(call);
 }
+
+keepShape(new ModelInput());
 
 interface Growth {
   readonly section: Messages;

@@ -1,4 +1,5 @@
 // AgentContext: typed key-value state shared along a run, by its tools, hooks, guardrails and subagents. Not for the model.
+import { keepShape } from "../messages/keep-shape.ts";
 
 /** A small typed map that travels with a run. */
 export class AgentContext<Values extends object = Record<string, unknown>> {
@@ -30,6 +31,8 @@ export class AgentContext<Values extends object = Record<string, unknown>> {
     return Object.fromEntries(this.#values) as Partial<Values>;
   }
 }
+
+keepShape(new AgentContext());
 
 /** The context of what a caller handed in: one as it is, plain values as a new one. */
 export function contextOf<Values extends object>(

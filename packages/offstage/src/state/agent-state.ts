@@ -2,6 +2,7 @@
 import { appendShared } from "../messages/append-shared.ts";
 import { isoNow } from "../messages/iso-now.ts";
 import type { JsonObject, JsonValue } from "../messages/json.ts";
+import { keepShape } from "../messages/keep-shape.ts";
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageStore } from "../messages/message-store.ts";
@@ -53,6 +54,10 @@ export class AgentState {
     this.#fields = fields;
     this.#steps = steps;
     this.#stepCount = stepCount;
+  }
+
+  static {
+    keepShape(new this(blank, [], 0));
   }
 
   /** A state with nothing in it and an agent id of its own. */

@@ -1,6 +1,7 @@
 // Any value as JSON: whatever a tool gives back, one bounded, plain value comes out. Never throws, never loops.
 import { messageOf } from "../errors.ts";
 import { isObject, type JsonValue } from "../messages/json.ts";
+import { keepShape } from "../messages/keep-shape.ts";
 import { utf8Prefix } from "./clip.ts";
 
 const maxDepth = 64;
@@ -161,6 +162,8 @@ class Walk {
     return typeof item === "function" ? undefined : this.convert(item, depth + 1);
   }
 }
+
+keepShape(new Walk(0));
 
 function errorKeys(error: Error): string[] {
   return [...new Set(["name", "message", ...("cause" in error ? ["cause"] : []), ...Object.keys(error)])];
