@@ -10,8 +10,9 @@ import { type DeltaListener, readStream } from "../models/stream-reply.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import { runInSpan } from "../tracing/with-span.ts";
-import { linkSpan, type Run, type Stamp, stamp } from "./run.ts";
+import type { Run, Stamp } from "./run.ts";
 import { shownSections } from "./shown-input.ts";
+import { replyStamp } from "./step-messages.ts";
 
 /** A reply, and what its message will carry. */
 export interface StampedReply {
@@ -36,8 +37,7 @@ export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan
   });
   try {
     const reply = await runInSpan(span, () => attempts(run, sections, { step, span }));
-    const stamped = stamp(run, step);
-    linkSpan(stamped, span);
+    const stamped = replyStamp(run, reply, { step, span });
     finishSpan(span, reply);
     const modelId = reply.modelId ?? model.modelId;
     run.ledger.add(modelId, reply.usage);

@@ -86,6 +86,7 @@ export function createRun(
     }),
     partialText: "",
     output: undefined,
+    idPrefix: `${runId}.`,
     messageCount: 0,
     recordedSteps: 0,
   };

@@ -63,6 +63,8 @@ export interface Run {
   partialText: string;
   /** The checked value of structured output. */
   output: unknown;
+  /** What the ids of its messages begin with. */
+  readonly idPrefix: string;
   /** How many messages the run has made; numbers their ids. */
   messageCount: number;
   /** Spans that ended since the journal was last written to, where it keeps them. */
@@ -79,10 +81,15 @@ export function inputSections(run: Run, state: AgentState): readonly Messages[] 
 /** Metadata while it is being put together. */
 export type Stamp = { -readonly [Key in keyof MessageMetadata]: MessageMetadata[Key] };
 
-/** What a message that this run makes carries. `number` is its place among the run's messages; the next by default. */
-export function stamp(run: Run, step?: number, number: number = ++run.messageCount): Stamp {
+/** The id of a message of this run: `number` is its place among them, the next by default. */
+export function messageId(run: Run, number: number = ++run.messageCount): string {
+  return run.idPrefix + number;
+}
+
+/** What a message that this run makes carries. */
+export function stamp(run: Run, step?: number): Stamp {
   const { runId, config } = run;
-  const id = `${runId}.${number}`;
+  const id = messageId(run);
   const createdAt = isoNow();
   return step === undefined
     ? { id, createdAt, runId, agent: config.name }

@@ -1,4 +1,5 @@
 // From a reply to messages: ids that can be trusted, arguments that parse, names a provider takes. Raw text stays on the step.
+import { isoNow } from "../messages/iso-now.ts";
 import { isObject, type JsonObject, type JsonValue, parseArguments } from "../messages/json.ts";
 import { user } from "../messages/makers.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from "../messages/message.ts";
@@ -7,7 +8,7 @@ import type { StepToolCall, ToolResult } from "../state/step.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { TraceSpan } from "../tracing/trace-span.ts";
 import type { Reading } from "./driver.ts";
-import { linkSpan, type Run, type Stamp, stamp } from "./run.ts";
+import { linkSpan, messageId, type Run, type Stamp, stamp } from "./run.ts";
 
 /** The calls with an id of their own each: a provider's id is kept unless it is empty or was used before. */
 export function identifyCalls(run: Run, calls: readonly RequestedCall[]): readonly StepToolCall[] {
@@ -27,9 +28,23 @@ export interface ReplyParts {
   readonly stamped: Stamp;
 }
 
+/** What the message of a reply carries. Written in one piece: what is added to it later takes twice the room. */
+export function replyStamp(run: Run, { usage }: ModelReply, { step, span }: { step: number; span: TraceSpan }): Stamp {
+  const { runId, config } = run;
+  const metadata: Stamp = {
+    id: messageId(run),
+    createdAt: isoNow(),
+    runId,
+    step,
+    agent: config.name,
+    usage: usage as Usage & JsonObject,
+  };
+  linkSpan(metadata, span);
+  return metadata;
+}
+
 /** The assistant message of a reply. */
 export function replyMessage(run: Run, { reading, reply, calls, stamped: metadata }: ReplyParts): AssistantMessage {
-  metadata.usage = reply.usage as Usage & JsonObject;
   if (reply.parts !== undefined) metadata.providerParts = reply.parts;
   if (calls.length === 0 && reply.finishReason === "length") metadata.interrupted = true;
   if (calls.length === 0) return { role: "assistant", content: reading.text, metadata };
@@ -68,9 +83,16 @@ export interface ResultPlace {
 
 /** The tool message of a result. */
 export function resultMessage(run: Run, result: ToolResult, { step, span, number }: ResultPlace): ToolMessage {
-  const metadata = stamp(run, step, number);
+  const { runId, config } = run;
+  const metadata: Stamp = {
+    id: messageId(run, number),
+    createdAt: isoNow(),
+    runId,
+    step,
+    agent: config.name,
+    durationMs: Math.round(result.durationMs * 1000) / 1000,
+  };
   linkSpan(metadata, span);
-  metadata.durationMs = Math.round(result.durationMs * 1000) / 1000;
   if (result.isError) metadata.isError = true;
   if (result.childRunId !== undefined) metadata.childRunId = result.childRunId;
   const { toolCallId, toolName, content } = result;

@@ -8,8 +8,8 @@ import { repairMessages } from "../messages/repair.ts";
 import type { PromptMessage } from "./model.ts";
 import { promptMessage } from "./prompt.ts";
 
-// An array beyond this is allocated apart from all others, at a hundred times the price of the step around it.
-const copiedUpTo = 16_000;
+// Copying more pointers than this costs more than the whole step around it, and no model reads as many messages.
+const copiedUpTo = 4_000;
 
 /**
  * Turns one message into its prompt form. `toolName` says which tool a result came from; `inputOf` has the parsed
@@ -29,6 +29,7 @@ export class ModelInput {
   readonly #toPrompt: ToPrompt;
   #sections: readonly Messages[] = [];
   #prompt: PromptMessage[] = [];
+  #length = 0;
   #pairing = new PairingCheck();
   /** The calls whose results come next. */
   #calls: readonly ToolCall[] = [];
@@ -49,15 +50,21 @@ export class ModelInput {
     this.#inputs.set(call, input);
   }
 
-  /** The prompt of these sections, one after another: valid, and the caller's to keep up to 16,000 messages. */
+  /** The prompt of these sections, one after another: valid, and the caller's to keep up to 4,000 messages. */
   promptOf(sections: readonly Messages[]): PromptMessage[] {
-    const grown = grownSection(this.#sections, sections);
+    const grown = this.#isTouched ? undefined : grownSection(this.#sections, sections);
     const added = grown === undefined ? undefined : tailOf(grown);
     if (added === undefined || !this.#pairing.accepts(added)) this.#rebuild(sections);
     else for (const message of added) this.#push(message);
     this.#sections = sections;
     this.#inputs.clear();
+    this.#length = this.#prompt.length;
     return this.#prompt.length > copiedUpTo ? this.#prompt : this.#prompt.slice();
+  }
+
+  // A model that was handed the list itself may have changed it.
+  get #isTouched(): boolean {
+    return this.#prompt.length !== this.#length;
   }
 
   #rebuild(sections: readonly Messages[]): void {
