@@ -1,5 +1,6 @@
 // The one loop. `run`, `stream` and `execute` are faces of it; all persist the same things and fail the same way.
 import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
+import { withinRun } from "../sessions/held-session.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { chain } from "../state/processor.ts";
 import { runInSpan } from "../tracing/with-span.ts";
@@ -22,7 +23,7 @@ async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
   let ending: Ending;
   try {
     run.state = await open(run);
-    await takeSteps(run);
+    await withinRun(run.log, () => takeSteps(run));
     ending = endOf(run.state);
   } catch (error) {
     ending = brokenOff(run, error);

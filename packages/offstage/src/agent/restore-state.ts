@@ -4,7 +4,7 @@ import type { OpenStep, RunRecord, StepRecord } from "../sessions/journal.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { PendingStep, WaitingCall } from "../state/pending-step.ts";
 import type { Step, StepToolCall, ToolResult } from "../state/step.ts";
-import { addUsage, noUsage, type Usage } from "../tokens/usage.ts";
+import { addUsage, noUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { Ledger } from "./ledger.ts";
 
@@ -24,7 +24,7 @@ function withToolTrace(state: AgentState, step: Step, config: AgentConfig): Agen
   return state.withSection(section, state.section(section).append(step.messages));
 }
 
-// A subagent's record says what it used by model; one that never ended is counted when it is taken up again.
+// A subagent's record says what it had used by model when it last ended; what it used since is counted when it is taken up again.
 function usageOf(record: RunRecord, config: AgentConfig): Readonly<Record<string, Usage>> {
   const open = (record.openStep?.message.metadata?.usage ?? noUsage) as Usage;
   const ledger = new Ledger(undefined);
@@ -32,11 +32,15 @@ function usageOf(record: RunRecord, config: AgentConfig): Readonly<Record<string
     config.model.modelId,
     record.steps.reduce((sum, step) => addUsage(sum, step.usage), open),
   );
-  for (const child of record.children) {
-    const byModel = (child.notes?.usageByModel ?? {}) as unknown as Readonly<Record<string, Usage>>;
-    for (const [modelId, usage] of Object.entries(byModel)) ledger.add(modelId, usage);
+  for (const { runId } of record.children) {
+    for (const [modelId, usage] of Object.entries(countedOf(record, runId))) ledger.add(modelId, usage);
   }
   return ledger.usageByModel;
+}
+
+function countedOf({ children }: RunRecord, runId: string): UsageByModel {
+  const notes = children.find((child) => child.runId === runId)?.notes;
+  return (notes?.usageByModel ?? {}) as unknown as UsageByModel;
 }
 
 // Every recorded step of a run without an end is tool trace: an answer is written with the end.
@@ -91,10 +95,11 @@ function pendingOf(record: RunRecord, open: OpenStep, config: AgentConfig): Pend
     durationMs: 0,
   };
   const known = (record.notes?.waiting ?? []) as unknown as readonly WaitingCall[];
-  const waiting = open.pending.map(
-    ({ id, function: called }): WaitingCall =>
-      known.find((each) => each.toolCallId === id) ?? cutOff(record, config, { id, name: called.name }),
-  );
+  const waiting = open.pending.map(({ id, function: called }): WaitingCall => {
+    const call = known.find((each) => each.toolCallId === id) ?? cutOff(record, config, { id, name: called.name });
+    const { child } = call;
+    return child === undefined ? call : { ...call, child: { ...child, counted: countedOf(record, child.runId) } };
+  });
   return { step: restoreStep(finished, config), waiting };
 }
 

@@ -4,6 +4,7 @@ import type { Message } from "../messages/message.ts";
 import type { Journal, RunRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
+import { noUsage, subtractUsage, type UsageByModel } from "../tokens/usage.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
 import { approvalsOf, DecisionBook, type Decisions } from "./approvals.ts";
@@ -84,8 +85,8 @@ async function catchUp({ log, state }: Run): Promise<void> {
   for (const step of missing) await log?.step(stepRecord(step));
 }
 
-/** The state to go on with: the one that was handed in, or what the journal holds. */
-export async function takeUp(run: Run): Promise<AgentState> {
+/** The state to go on with: the one that was handed in, or what the journal holds. `counted` is what the run above knows of its usage. */
+export async function takeUp(run: Run, counted: UsageByModel = {}): Promise<AgentState> {
   const { log, config } = run;
   if (!run.hasOwnState && log?.recorded === undefined) throw notFound(run.runId);
   run.input = log?.recorded?.input ?? inputOf(run);
@@ -94,7 +95,7 @@ export async function takeUp(run: Run): Promise<AgentState> {
   const state = knownState(run, log?.recorded, history)
     .withRun({ runId: run.runId, startedAt, parentAgentId: run.parent?.state.agentId })
     .withOutcome(endedOutcome(log?.recorded));
-  restoreUsage(run, state);
+  restoreUsage(run, state, counted);
   run.messageCount = highestNumber([...run.input, ...messagesOf(state)]);
   run.emit?.({ type: "run-start", runId: run.runId, agent: config.name, input: [], isResumed: true });
   await openShown(run, state, log?.recorded && compactionOf(log.recorded));
@@ -108,11 +109,12 @@ function compactionOf({ notes, steps }: RunRecord): unknown {
   return (step?.notes?.compaction as { note?: unknown } | undefined)?.note;
 }
 
-// What a run that never ended has used is news to the runs above it.
-function restoreUsage({ ledger, parent, log, hasOwnState }: Run, { usageByModel }: AgentState): void {
+// What a run has used since the runs above it last heard of it is news to them.
+function restoreUsage({ ledger, parent }: Run, { usageByModel }: AgentState, counted: UsageByModel): void {
   ledger.restore(usageByModel);
-  if (parent === undefined || hasOwnState || log?.recorded?.usage !== undefined) return;
-  for (const [modelId, usage] of Object.entries(usageByModel)) parent.ledger.add(modelId, usage);
+  for (const [modelId, usage] of Object.entries(usageByModel)) {
+    parent?.ledger.add(modelId, subtractUsage(usage, counted[modelId] ?? noUsage));
+  }
 }
 
 // In a state, the input of a run is what a user said under its id.

@@ -2,6 +2,7 @@
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { AgentState } from "../state/agent-state.ts";
+import type { WaitingChild } from "../state/pending-step.ts";
 import type { ToolRunOptions } from "../tools/tool.ts";
 import { ToolAnswer, ToolWaiting } from "../tools/tool-answer.ts";
 import type { AgentConfig } from "./agent-config.ts";
@@ -57,7 +58,7 @@ export async function runSubagent(
   if (run.depth > maxDepth)
     return refused(run, name, `subagents may nest ${maxDepth} deep, and this would be level ${run.depth}`);
   try {
-    const result = await (known === undefined ? loop(run) : loop(run, reopenChild));
+    const result = await (known === undefined ? loop(run) : loop(run, (child) => reopenChild(child, known)));
     if (result.outcome.status === "waiting")
       return new ToolWaiting({ runId: run.runId, agent: config.name, state: result.state.toJSON() });
     return answerOf(result, name);
@@ -67,10 +68,10 @@ export async function runSubagent(
   }
 }
 
-async function reopenChild(run: Run): Promise<AgentState> {
+async function reopenChild(run: Run, { counted, state }: WaitingChild): Promise<AgentState> {
   run.instructions = await instructionsOf(run);
   await openLog(run, []);
-  return takeUp(run);
+  return takeUp(run, counted ?? state?.usageByModel);
 }
 
 function refused(run: Run, name: string, reason: string): ToolAnswer {

@@ -2,7 +2,7 @@
 // it the JSON of a whole state, because a subagent's state can wait inside a call.
 import type { JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
-import type { Usage } from "../tokens/usage.ts";
+import type { Usage, UsageByModel } from "../tokens/usage.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Step } from "./step.ts";
 
@@ -11,8 +11,18 @@ export interface WaitingCall {
   readonly toolCallId: string;
   /** `approval`: somebody must decide. `interrupted`: it had begun and may have taken effect. `again`: it can simply run. */
   readonly why: "approval" | "interrupted" | "again";
-  /** The subagent's run that waits inside the call. Without a state it is read from the journal. */
-  readonly child?: { readonly runId: string; readonly agent: string; readonly state?: AgentStateJson };
+  /** The subagent's run that waits inside the call. */
+  readonly child?: WaitingChild;
+}
+
+/** A subagent's run that is to be taken up again. */
+export interface WaitingChild {
+  readonly runId: string;
+  readonly agent: string;
+  /** Without it, the run is read from the journal. */
+  readonly state?: AgentStateJson;
+  /** What the run above has counted of its tokens already. Default: what its state says. */
+  readonly counted?: UsageByModel;
 }
 
 /** The step as far as it went: its reply, and the results there are. */

@@ -26,6 +26,18 @@ export function addUsage(a: Usage, b: Usage): Usage {
   return sum;
 }
 
+/** What the first usage has more than the second, never below nothing. */
+export function subtractUsage(a: Usage, b: Usage): Usage {
+  const rest = (key: keyof Usage): number => Math.max(0, (a[key] ?? 0) - (b[key] ?? 0));
+  return {
+    inputTokens: rest("inputTokens"),
+    outputTokens: rest("outputTokens"),
+    totalTokens: rest("totalTokens"),
+    ...(a.cachedInputTokens === undefined ? undefined : { cachedInputTokens: rest("cachedInputTokens") }),
+    ...(a.reasoningTokens === undefined ? undefined : { reasoningTokens: rest("reasoningTokens") }),
+  };
+}
+
 /** The usages of several models, by model id. */
 export type UsageByModel = Readonly<Record<string, Usage>>;
 

@@ -22,8 +22,11 @@ export interface AgentJob {
   readonly path: string;
   /** A file to which every tool adds its name. */
   readonly effects: string;
-  /** `worker` calls three tools in two steps; `parent` has it as a subagent; `payer` pays three people with approval. */
-  readonly agent: "worker" | "parent" | "payer";
+  /**
+   * `worker` calls three tools in two steps; `parent` has it as a subagent; `payer` pays three people with approval;
+   * `steward` has a subagent that pays with approval, then looks, then answers.
+   */
+  readonly agent: "worker" | "parent" | "payer" | "steward";
   readonly isStreaming: boolean;
   readonly killAt?: KillPoint;
   /** The run to take up again, by its id or by its state; otherwise a new one begins. */
@@ -38,12 +41,14 @@ export interface AgentReport {
   /** The code of the error it failed with. */
   readonly failure?: string;
   readonly approvals?: readonly string[];
+  /** All tokens of the run, those of subagents included. */
+  readonly tokens?: number;
   readonly state?: unknown;
   /** Tool results by call id, as the model got them. */
   readonly results?: Readonly<Record<string, string>>;
 }
 
-const agents = { worker, parent, payer };
+const agents = { worker, parent, payer, steward };
 const jobs = JSON.parse(process.argv[2] ?? "[]") as AgentJob[];
 for (const job of jobs) writeSync(1, `${JSON.stringify(await perform(job))}\n`);
 
@@ -70,7 +75,7 @@ function start(agent: Agent, { resume, decisions, isStreaming }: AgentJob, store
   return isStreaming ? agent.resumeStream(source, options).result : agent.resume(source, options);
 }
 
-function reportOf({ runId, outcome, output, approvals, state, messages }: RunResult): AgentReport {
+function reportOf({ runId, outcome, output, approvals, usage, state, messages }: RunResult): AgentReport {
   const results = messages
     .filter({ role: "tool" })
     .flatMap((message) => (message.role === "tool" ? [[message.tool_call_id, String(message.content)]] : []));
@@ -79,6 +84,7 @@ function reportOf({ runId, outcome, output, approvals, state, messages }: RunRes
     status: outcome.status,
     output,
     approvals: approvals.map(({ toolCallId }) => toolCallId),
+    tokens: usage.totalTokens,
     state: state.toJSON(),
     results: Object.fromEntries(results),
   };
@@ -132,8 +138,8 @@ function die(): Promise<never> {
   return new Promise(() => {});
 }
 
-function payer(job: AgentJob): Agent {
-  const pay = tool({
+function paying(job: AgentJob) {
+  return tool({
     name: "pay",
     input: { type: "object", properties: { to: { type: "string" } } },
     needsApproval: true,
@@ -143,7 +149,14 @@ function payer(job: AgentJob): Agent {
       return `paid ${to}`;
     },
   });
-  const payTo = (to: string) => ({ name: "pay", id: to, input: { to } });
+}
+
+function payTo(to: string) {
+  return { name: "pay", id: to, input: { to } };
+}
+
+function payer(job: AgentJob): Agent {
+  const pay = paying(job);
   const inner = new Agent({
     name: "inner",
     model: scriptedModel(({ messages }) => (messages.length === 1 ? { toolCalls: [payTo("cy")] } : "Paid.")),
@@ -154,4 +167,17 @@ function payer(job: AgentJob): Agent {
     messages.length === 1 ? { toolCalls: [payTo("ann"), payTo("bob"), asking] } : "Done.",
   );
   return new Agent({ model, tools: [pay, inner.asTool()] });
+}
+
+function steward(job: AgentJob): Agent {
+  const look = tool({ name: "look", execute: () => appendFileSync(job.effects, "look\n") });
+  const replies = [{ toolCalls: [payTo("cy")] }, { toolCalls: [{ name: "look", id: "look" }] }, "Paid."];
+  const inner = new Agent({
+    name: "inner",
+    model: scriptedModel(({ messages }) => replies[messages.filter(({ role }) => role === "tool").length] ?? ""),
+    tools: [paying(job), look],
+  });
+  const asking = { name: "inner", id: "inner", input: { prompt: "Pay Cy" } };
+  const model = scriptedModel(({ messages }) => (messages.length === 1 ? { toolCalls: [asking] } : "Done."));
+  return new Agent({ model, tools: [inner.asTool()] });
 }

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { Agent, InMemorySession, memoryStore, type Session, SessionBusyError, tool } from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { glance } from "./cast.ts";
+
+const kinds: readonly (readonly [string, () => Session])[] = [
+  ["in memory", () => new InMemorySession("s")],
+  ["on a store", () => memoryStore().session("s")],
+];
+
+const ask = { toolCalls: [{ name: "ask", id: "ask", input: {} }] };
+
+/** An agent whose tool asks another one, on a session. */
+function asking(session: Session, seen: unknown[] = []): Agent {
+  const helper = new Agent({ name: "helper", model: scriptedModel(() => "Helped.") });
+  const run = async () => {
+    try {
+      return (await helper.run("Help", { session })).text;
+    } catch (error) {
+      seen.push(error);
+      throw error;
+    }
+  };
+  const model = scriptedModel(({ messages }) => (messages.at(-1)?.role === "user" ? ask : "Done."));
+  return new Agent({ model, tools: [tool({ name: "ask", execute: run })] });
+}
+
+test.for(kinds)("a tool that runs an agent on the session of its own run is refused at once: %s", async ([, make]) => {
+  const session = make();
+  const seen: unknown[] = [];
+  const result = await asking(session, seen).run("Go", { session });
+  expect(seen).toEqual([expect.any(SessionBusyError)]);
+  expect(String(result.steps[0]?.toolResults[0]?.content)).toMatch(/would wait for itself.*agent\.asTool\(\)/);
+  expect(glance(await session.getItems())).toEqual(["user: Go", "assistant: Done."]);
+});
+
+test.for(kinds)("a tool may run an agent on another session: %s", async ([, make]) => {
+  const session = make();
+  const other = make();
+  expect((await asking(other).run("Go", { session })).text).toBe("Done.");
+  expect(glance(await other.getItems())).toEqual(["user: Help", "assistant: Helped."]);
+});
+
+test.for(kinds)("what a tool leaves behind may run on the session when its run has ended: %s", async ([, make]) => {
+  const session = make();
+  const helper = new Agent({ name: "helper", model: scriptedModel(() => "Helped.") });
+  const gate = Promise.withResolvers<void>();
+  let later: Promise<unknown> = Promise.resolve();
+  const leave = tool({
+    name: "ask",
+    execute: () => {
+      later = gate.promise.then(() => helper.run("Help", { session }));
+      return "later";
+    },
+  });
+  const model = scriptedModel(({ messages }) => (messages.at(-1)?.role === "user" ? ask : "Done."));
+  await new Agent({ model, tools: [leave] }).run("Go", { session });
+  gate.resolve();
+  await later;
+  expect(glance(await session.getItems())).toEqual([
+    "user: Go",
+    "assistant: Done.",
+    "user: Help",
+    "assistant: Helped.",
+  ]);
+});
