@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from "../messages/json.ts";
 import type { Messages } from "../messages/messages.ts";
 import { adaptModel } from "../models/adapt-model.ts";
 import type { Model, ModelCallOptions } from "../models/model.ts";
+import type { KnownPrompts } from "../models/model-input.ts";
 import { errorPolicy } from "../state/criteria/errors.ts";
 import { retryLimit, stepLimit } from "../state/criteria/limits.ts";
 import { toolCallPresence } from "../state/criteria/replies.ts";
@@ -40,6 +41,7 @@ export interface AgentConfig {
   /** What it remembers of showing its conversations, between runs. */
   readonly shownNotes: ShownNotes;
   readonly tokenCounter: TokenCounter;
+  readonly knownPrompts: KnownPrompts;
 }
 
 /** The configuration of these options; throws where they do not fit. */
@@ -71,6 +73,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     maxParallelTools,
     shownNotes: new ShownNotes(),
     tokenCounter: tokenCounter(options.tokenCounter),
+    knownPrompts: new WeakMap(),
   };
 }
 

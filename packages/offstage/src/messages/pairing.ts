@@ -22,13 +22,19 @@ export class PairingCheck {
     return this.#seen.has(id);
   }
 
-  /** True where these messages, coming after those accepted before, leave a valid list with no open call. */
-  accepts(messages: readonly Message[]): boolean {
-    for (const message of messages) if (!this.#acceptsOne(message)) return false;
+  /** True where no call waits for its result. */
+  get isClosed(): boolean {
     return this.#open.size === 0;
   }
 
-  #acceptsOne(message: Message): boolean {
+  /** True where these messages, coming after those accepted before, leave a valid list with no open call. */
+  accepts(messages: readonly Message[]): boolean {
+    for (const message of messages) if (!this.takes(message)) return false;
+    return this.isClosed;
+  }
+
+  /** True where this message may come next. */
+  takes(message: Message): boolean {
     if (!isSendable(message)) return false;
     if (message.role === "tool") return this.#open.delete(message.tool_call_id);
     if (this.#open.size > 0) return false;

@@ -21,12 +21,16 @@ export type ToPrompt = (
   inputOf?: (call: ToolCall) => JsonValue | undefined,
 ) => PromptMessage;
 
+/** The prompt forms of plain messages, which are the same in every run. */
+export type KnownPrompts = WeakMap<Message, { readonly content: unknown; readonly prompt: PromptMessage }>;
+
 /**
  * The prompts of one run. While sections only grow at their end, a call costs what was added to them and one copy of
  * the prompt's pointers; any other change is repaired and converted anew.
  */
 export class ModelInput {
   readonly #toPrompt: ToPrompt;
+  readonly #known: KnownPrompts;
   #sections: readonly Messages[] = [];
   #prompt: PromptMessage[] = [];
   #length = 0;
@@ -35,8 +39,9 @@ export class ModelInput {
   #calls: readonly ToolCall[] = [];
   readonly #inputs = new Map<ToolCall, JsonValue>();
 
-  constructor(toPrompt: ToPrompt = promptMessage) {
+  constructor(toPrompt: ToPrompt = promptMessage, known: KnownPrompts = new WeakMap()) {
     this.#toPrompt = toPrompt;
+    this.#known = known;
   }
 
   /** True where a call of the present input already uses this id. */
@@ -53,9 +58,7 @@ export class ModelInput {
   /** The prompt of these sections, one after another: valid, and the caller's to keep up to 4,000 messages. */
   promptOf(sections: readonly Messages[]): PromptMessage[] {
     const grown = this.#isTouched ? undefined : grownSection(this.#sections, sections);
-    const added = grown === undefined ? undefined : tailOf(grown);
-    if (added === undefined || !this.#pairing.accepts(added)) this.#rebuild(sections);
-    else for (const message of added) this.#push(message);
+    if (grown === undefined || !this.#takeFrom(grown.section, grown.from)) this.#rebuild(sections);
     this.#sections = sections;
     this.#inputs.clear();
     this.#length = this.#prompt.length;
@@ -68,24 +71,40 @@ export class ModelInput {
   }
 
   #rebuild(sections: readonly Messages[]): void {
-    const list: Message[] = [];
-    for (const section of sections) for (let i = 0; i < section.length; i++) list.push(section.at(i) as Message);
+    this.#begin();
+    if (sections.every((section) => this.#takeAll(section)) && this.#pairing.isClosed) return;
+    this.#begin();
+    const list = sections.flatMap((section) => section.toArray());
+    this.#takeAll(Messages.from(repairMessages(list)));
+  }
+
+  #begin(): void {
     this.#prompt = [];
-    for (const message of this.#repaired(list)) this.#push(message);
+    this.#pairing = new PairingCheck();
   }
 
-  #repaired(list: readonly Message[]): readonly Message[] {
-    this.#pairing = new PairingCheck();
-    if (this.#pairing.accepts(list)) return list;
-    const repaired = repairMessages(list);
-    this.#pairing = new PairingCheck();
-    this.#pairing.accepts(repaired);
-    return repaired;
+  // False where the messages do not leave a valid list: what was taken is then of no use.
+  #takeFrom(section: Messages, from: number): boolean {
+    return this.#takeAll(section, from) && this.#pairing.isClosed;
   }
 
-  #push(message: Message): void {
+  #takeAll(section: Messages, from = 0): boolean {
+    for (let i = from; i < section.length; i++) if (!this.#take(section.at(i) as Message)) return false;
+    return true;
+  }
+
+  #take(message: Message): boolean {
+    const known = this.#known.get(message);
+    if (known !== undefined && known.content === message.content && this.#pairing.isClosed) {
+      this.#prompt.push(known.prompt);
+      return true;
+    }
+    if (!this.#pairing.takes(message)) return false;
     if (message.role === "assistant") this.#calls = toolCallsOf(message);
-    this.#prompt.push(this.#toPrompt(message, this.#toolName, this.#inputOf));
+    const prompt = this.#toPrompt(message, this.#toolName, this.#inputOf);
+    this.#prompt.push(prompt);
+    if (isPlain(message)) this.#known.set(message, { content: message.content, prompt });
+    return true;
   }
 
   readonly #toolName = (callId: string): string =>
@@ -116,8 +135,8 @@ function grownSection(before: readonly Messages[], after: readonly Messages[]): 
   return growth ?? { section: Messages.empty(), from: 0 };
 }
 
-function tailOf({ section, from }: Growth): Message[] {
-  const added: Message[] = [];
-  for (let i = from; i < section.length; i++) added.push(section.at(i) as Message);
-  return added;
+// A message that says all there is to it in its text.
+function isPlain(message: Message): boolean {
+  if (message.role === "tool" || typeof message.content !== "string") return false;
+  return !("tool_calls" in message) && message.metadata?.providerParts === undefined;
 }
