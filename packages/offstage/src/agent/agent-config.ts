@@ -42,6 +42,8 @@ export interface AgentConfig {
   readonly shownNotes: ShownNotes;
   readonly tokenCounter: TokenCounter;
   readonly knownPrompts: KnownPrompts;
+  /** Whether later turns are shown anything of earlier turns' tools. */
+  readonly remembersTools: boolean;
 }
 
 /** The configuration of these options; throws where they do not fit. */
@@ -56,7 +58,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     options.output === undefined ? undefined : compileSchema(options.output, `the output of agent "${name}"`);
   const model = adaptModel(options.model);
   const speaker = { name, driver, tools: toolsByName(tools), output };
-  const { instructions } = options;
+  const { instructions, toolHistory = "none" } = options;
   return {
     ...speaker,
     options,
@@ -74,6 +76,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     shownNotes: new ShownNotes(),
     tokenCounter: tokenCounter(options.tokenCounter),
     knownPrompts: new WeakMap(),
+    remembersTools: toolHistory !== "none" || tools.some(({ remember = "none" }) => remember !== "none"),
   };
 }
 

@@ -53,12 +53,16 @@ interface Decision {
   readonly isApproved: boolean;
 }
 
+const noDecisions: readonly Decision[] = [];
+
 /** Decisions as the loop asks for them. */
 export class DecisionBook {
-  readonly #decisions: readonly Decision[];
+  readonly #decisions: readonly Decision[] = noDecisions;
   #earlier: readonly { readonly toolCallId: string; readonly runId: string }[] = [];
 
-  constructor({ approve = [], reject = [] }: Decisions = {}) {
+  constructor(decisions?: Decisions) {
+    if (decisions === undefined) return;
+    const { approve = [], reject = [] } = decisions;
     const of = (call: DecidedCall) => (typeof call === "string" ? { toolCallId: call } : call);
     this.#decisions = [
       ...approve.map((call) => ({ ...of(call), isApproved: true })),

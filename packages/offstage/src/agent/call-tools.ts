@@ -20,6 +20,8 @@ import { type CallingTool, callerKey } from "./subagent.ts";
 export interface CallToolsOptions {
   readonly step: number;
   readonly span: TraceSpan;
+  /** The one call of a step that is recorded next: its result is written with it. */
+  readonly isLone?: boolean;
   /** What is known of calls that waited before. */
   readonly waiting?: ReadonlyMap<string, WaitingCall>;
 }
@@ -71,7 +73,7 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: CallPlace)
     if (result instanceof ToolWaiting) return unsettled(span, call, result);
     site.started();
     const message = resultMessage(run, result, { step, span, number });
-    if (run.log !== undefined) await run.log.settle(step, message);
+    if (run.log !== undefined && !at.isLone) await run.log.settle(step, message);
     finishSpan(span, call, result);
     run.emit?.({ type: "tool-end", ...place(run, call, step), result });
     return { result, message };

@@ -63,7 +63,7 @@ export function createRun(
     hasOwnState: state !== undefined,
     cancellation: new Cancellation(options.signal, { isAbortable: listener !== undefined }),
     context: parent?.context ?? (contextOf(options.context) as AgentContext),
-    emit: emitOf(config, options, [listener, relayTo(caller)]),
+    emit: emitOf([listener, relayTo(caller), emitToHooks([config.options.hooks, options.hooks])]),
     decisions: decisions ?? parent?.decisions ?? new DecisionBook(),
     criteria,
     ledger: new Ledger(parent?.ledger),
@@ -92,8 +92,8 @@ export function createRun(
   };
 }
 
-function emitOf(config: AgentConfig, options: RunOptions, listeners: readonly (Emit | undefined)[]): Emit | undefined {
-  const all = [...listeners, emitToHooks([config.options.hooks, options.hooks])].filter((each) => each !== undefined);
+function emitOf(listeners: readonly (Emit | undefined)[]): Emit | undefined {
+  const all = listeners.filter((each) => each !== undefined);
   const [only] = all;
   if (all.length <= 1) return only;
   return (event) => {

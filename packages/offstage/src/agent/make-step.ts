@@ -31,10 +31,19 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   }
   releaseText(run, index);
   if (run.log !== undefined) await run.log.intend(index, message);
-  const called = await callTools(run, calls, { step: index, span });
+  const called = await callTools(run, calls, {
+    step: index,
+    span,
+    isLone: calls.length === 1 && isRecordedAtOnce(run),
+  });
   if (!called.some(isWaiting)) return stepOf(parts, called as SettledCall[]);
   const step = stepOf(parts, called.filter((each) => !isWaiting(each)) as SettledCall[]);
   return { step, waiting: called.filter(isWaiting).map((each) => each.waiting) };
+}
+
+// Whether nothing of the user's comes between a result and the record of its step: it would take its time.
+function isRecordedAtOnce({ config: { options } }: Run): boolean {
+  return options.processors === undefined && options.continueWhile === undefined;
 }
 
 const noCalls: readonly StepToolCall[] = [];

@@ -1,6 +1,6 @@
 // Opening a run: instructions, history and input become the first state, durable before the first model call.
 import { OffstageError } from "../errors.ts";
-import { textOf } from "../messages/message.ts";
+import { type Message, textOf } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import type { RunLog } from "../sessions/journal.ts";
 import { AgentState } from "../state/agent-state.ts";
@@ -28,7 +28,8 @@ export async function openRun(run: Run): Promise<AgentState> {
   if (isLogged(run)) await openLog(run, blocked === undefined ? run.input : []);
   if (run.emit !== undefined)
     for (const message of run.input) run.emit({ type: "message-added", runId, agent: config.name, message });
-  const history = run.log === undefined || run.hasOwnState ? run.state.messages : await historyOf(run, run.log);
+  const loading = run.log === undefined || run.hasOwnState ? run.state.messages : historyOf(run, run.log);
+  const history = loading instanceof Promise ? await loading : loading;
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
   const state = run.state.withMessages(history.append(run.input));
   if (AgentState.INFERENCE_SECTIONS.every((name) => state.section(name).isEmpty)) throw nothingToAnswer(config.name);
@@ -43,9 +44,10 @@ function nothingToAnswer(agent: string): OffstageError {
   );
 }
 
-async function historyOf(run: Run, log: RunLog): Promise<Messages> {
-  const history = await withToolHistory(log, run.config);
-  return Messages.from(withinTokens(history, run.options.historyTokens, run.config.tokenCounter));
+function historyOf({ config, options }: Run, log: RunLog): Messages | Promise<Messages> {
+  const within = (history: readonly Message[]) =>
+    Messages.from(withinTokens(history, options.historyTokens, config.tokenCounter));
+  return config.remembersTools ? withToolHistory(log, config).then(within) : within(log.history);
 }
 
 async function blockedInput(run: Run): Promise<Outcome | undefined> {

@@ -36,20 +36,18 @@ export async function openLog(run: Run, input: readonly Message[]): Promise<void
     onBusy: run.options.onBusy ?? "queue",
     signal: run.cancellation.signal,
   };
-  run.log = await withSpan("session.open", { kind: "session", signal: run.cancellation.signal }, async () =>
+  run.log = await withSpan("session.open", { kind: "session", signal: run.cancellation.signal }, () =>
     unlessAborted(run, session === undefined ? run.parent?.log?.child(start) : journalFor(session).open(start)),
   );
 }
 
 // A session that does not listen is not waited for; should it open after all, it is let go again.
-async function unlessAborted(run: Run, opening: Promise<RunLog> | undefined): Promise<RunLog | undefined> {
-  if (opening === undefined) return undefined;
-  try {
-    return await run.cancellation.race(opening);
-  } catch (error) {
-    if (run.cancellation.isAborted) opening.then((log) => log.abandon()).catch(() => undefined);
+function unlessAborted({ cancellation }: Run, opening: Promise<RunLog> | undefined): Promise<RunLog> | undefined {
+  if (opening === undefined || !cancellation.isAbortable) return opening;
+  return cancellation.race(opening).catch((error) => {
+    if (cancellation.isAborted) opening.then((log) => log.abandon()).catch(() => undefined);
     throw error;
-  }
+  });
 }
 
 /** Tells of the newest step, and journals it unless the run's end will. */
@@ -87,15 +85,9 @@ export function spansOf(run: Run): { readonly spans?: readonly SpanData[] } | un
 
 /** A step as the journal keeps it. */
 export function stepRecord(step: Step): StepRecord {
-  const clipped = step.toolResults.filter((result) => result.clippedBytes !== undefined);
-  const values = Object.fromEntries(clipped.map((result) => [result.toolCallId, result.output]));
-  return {
-    step: step.index,
-    messages: step.messages,
-    usage: step.usage,
-    finishReason: step.finishReason,
-    startedAt: step.startedAt,
-    durationMs: step.durationMs,
-    ...(clipped.length > 0 ? { values } : undefined),
-  };
+  const { index, messages, usage, finishReason, startedAt, durationMs, toolResults } = step;
+  const record = { step: index, messages, usage, finishReason, startedAt, durationMs };
+  const clipped = toolResults.filter((result) => result.clippedBytes !== undefined);
+  if (clipped.length === 0) return record;
+  return { ...record, values: Object.fromEntries(clipped.map((result) => [result.toolCallId, result.output])) };
 }

@@ -18,7 +18,7 @@ const digestBytes = 1024;
 
 /** The conversation with the tool traces that the agent, or a tool of its own accord, wants remembered. */
 export async function withToolHistory(log: RunLog, config: AgentConfig): Promise<readonly Message[]> {
-  if (!remembersTools(config) || log.history.length === 0) return log.history;
+  if (!config.remembersTools || log.history.length === 0) return log.history;
   const runIds = new Set(log.history.map((message) => message.metadata?.runId).filter((id) => id !== undefined));
   const toolTraces = await log.toolTraces([...runIds]);
   const isApart = notAmong(log.history);
@@ -30,11 +30,6 @@ export async function withToolHistory(log: RunLog, config: AgentConfig): Promise
     const toolTrace = shown((toolTraces.get(runId) ?? []).filter(isApart), config);
     return message.role === "user" ? [message, ...toolTrace] : [...toolTrace, message];
   });
-}
-
-function remembersTools(config: AgentConfig): boolean {
-  const { toolHistory = "none" } = config.options;
-  return toolHistory !== "none" || [...config.tools.values()].some(({ remember = "none" }) => remember !== "none");
 }
 
 // A run's tool trace stands between its input and its answer.

@@ -32,7 +32,8 @@ export class MessageStore {
   }
 
   section(name: string): Messages {
-    for (const section of this.#sections) if (section[0] === name) return section[1];
+    const sections = this.#sections;
+    for (let i = 0; i < sections.length; i++) if (sections[i]?.[0] === name) return (sections[i] as Section)[1];
     return Messages.empty();
   }
 

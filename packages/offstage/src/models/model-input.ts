@@ -88,17 +88,21 @@ export class ModelInput {
     return this.#takeAll(section, from) && this.#pairing.isClosed;
   }
 
+  // Long conversations come through here with every run: nothing is looked up twice.
   #takeAll(section: Messages, from = 0): boolean {
-    for (let i = from; i < section.length; i++) if (!this.#take(section.at(i) as Message)) return false;
+    const prompts = this.#known;
+    const list = this.#prompt;
+    const pairing = this.#pairing;
+    for (let i = from; i < section.length; i++) {
+      const message = section.at(i) as Message;
+      const known = prompts.get(message);
+      if (known !== undefined && known.content === message.content && pairing.isClosed) list.push(known.prompt);
+      else if (!this.#take(message)) return false;
+    }
     return true;
   }
 
   #take(message: Message): boolean {
-    const known = this.#known.get(message);
-    if (known !== undefined && known.content === message.content && this.#pairing.isClosed) {
-      this.#prompt.push(known.prompt);
-      return true;
-    }
     if (!this.#pairing.takes(message)) return false;
     if (message.role === "assistant") this.#calls = toolCallsOf(message);
     const prompt = this.#toPrompt(message, this.#toolName, this.#inputOf);

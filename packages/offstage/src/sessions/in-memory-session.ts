@@ -8,7 +8,7 @@ import { enterSession } from "./held-session.ts";
 import type { Journal, ReopenOptions, RunInfo, RunLog, RunRecord, RunStart } from "./journal.ts";
 import { checkLimit, latest } from "./limit.ts";
 import { checkedMessages } from "./message-rows.ts";
-import { plainCopy } from "./plain-json.ts";
+import { jsonCopy, plainCopy } from "./plain-json.ts";
 import { memoryRun, type RememberedRun, recordOf, rememberRun, toolTraceOf } from "./run-memory.ts";
 import type { Session } from "./session.ts";
 import { checkSessionId } from "./session-cells.ts";
@@ -22,6 +22,11 @@ export class InMemorySession implements Session {
   // Where in the conversation a run began, for `exchanged`.
   readonly #begun: { readonly run: RememberedRun; readonly after: Message | undefined }[] = [];
   readonly #gate = fifo();
+  readonly #journal: Journal = {
+    keepsSpans: false,
+    open: (start) => this.#open(start),
+    reopen: (runId, options) => this.#reopen(runId, options),
+  };
 
   constructor(sessionId: string = crypto.randomUUID()) {
     checkSessionId(sessionId);
@@ -106,11 +111,7 @@ export class InMemorySession implements Session {
 
   /** Where agents record the runs of this session. */
   get journal(): Journal {
-    return {
-      keepsSpans: false,
-      open: (start) => this.#open(start),
-      reopen: (runId, options) => this.#reopen(runId, options),
-    };
+    return this.#journal;
   }
 
   async close(): Promise<void> {}
@@ -179,5 +180,5 @@ function copies(messages: readonly Message[]): Message[] {
 
 // What a run hands over stays with those who made it; the conversation keeps copies.
 function own(messages: readonly Message[]): Message[] {
-  return messages.map((message) => JSON.parse(JSON.stringify(message)) as Message);
+  return messages.map(jsonCopy);
 }

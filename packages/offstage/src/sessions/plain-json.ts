@@ -40,6 +40,33 @@ function notJson(name: string, why: string): OffstageError {
   return new OffstageError("invalid-message", `"${name}" cannot be stored because it is not JSON: ${why}.`);
 }
 
+/** A copy of JSON data; what else there is becomes what `JSON.stringify` makes of it. */
+export function jsonCopy<T>(value: T): T {
+  const fresh = copyData(value);
+  return (fresh === unfit ? JSON.parse(JSON.stringify(value)) : fresh) as T;
+}
+
+const unfit = Symbol("not JSON");
+
+// Several times faster than writing and reading it, as long as it is what JSON can hold.
+function copyData(value: unknown): unknown {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : unfit;
+  if (typeof value !== "object") return unfit;
+  if (Array.isArray(value)) {
+    const list = value.map(copyData);
+    return list.includes(unfit) ? unfit : list;
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype || "toJSON" in value) return unfit;
+  const fresh: Record<string, unknown> = { ...value };
+  for (const key in fresh) {
+    const field = key === "__proto__" ? unfit : copyData(fresh[key]);
+    if (field === unfit) return unfit;
+    fresh[key] = field;
+  }
+  return fresh;
+}
+
 /** The same value, frozen through and through. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;

@@ -22,9 +22,19 @@ export interface RunMemoryOptions {
 }
 
 export function rememberRun(start: Omit<RunStart, "historyLimit" | "onBusy">, sessionId: string): RememberedRun {
-  const { input, signal: _, ...rest } = start;
-  const { historyLimit: __, onBusy: ___, ...known } = rest as RunStart;
-  return { info: { ...known, sessionId, status: "running" }, input, steps: [], children: [], open: undefined };
+  const { runId, agent, parentRunId, parentToolCallId, traceId, startedAt, notes, input } = start;
+  const info: RunInfo = {
+    runId,
+    agent,
+    startedAt,
+    sessionId,
+    status: "running",
+    ...(parentRunId !== undefined && { parentRunId }),
+    ...(parentToolCallId !== undefined && { parentToolCallId }),
+    ...(traceId !== undefined && { traceId }),
+    ...(notes !== undefined && { notes }),
+  };
+  return { info, input, steps: [], children: [], open: undefined };
 }
 
 /** The record of a run in memory. */
