@@ -34,14 +34,7 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
     return opening;
   };
 
-  const call = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (!isOpen) await ready();
-    try {
-      return await work();
-    } catch (error) {
-      return again(error, work);
-    }
-  };
+  const call = <T>(work: () => Promise<T>): Promise<T> => (isOpen ? attempt(work) : ready().then(() => attempt(work)));
 
   return {
     get name() {
@@ -59,6 +52,14 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
       return closing;
     },
   };
+}
+
+function attempt<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return work().catch((error) => again(error, work));
+  } catch (error) {
+    return again(error, work);
+  }
 }
 
 // Only a lost connection is worth another try.

@@ -94,26 +94,30 @@ export class SessionCell {
 
   /** Applies a change exactly once, after those asked for before it. */
   update<T>(label: WriteLabel, change: Changing<T>): Promise<T> {
-    const before = this.#pending++ === 0 ? undefined : this.#latest;
-    const work = this.#inTurn(before, () => this.#apply(label, change));
+    const work = this.#pending++ === 0 ? this.#apply(label, change) : this.#applyNext(label, change);
     this.#latest = work;
     return work;
   }
 
-  async #inTurn<T>(before: Promise<unknown> | undefined, work: () => Promise<T>): Promise<T> {
+  async #applyNext<T>(label: WriteLabel, change: Changing<T>): Promise<T> {
+    await this.#latest.catch(() => {});
+    return this.#apply(label, change);
+  }
+
+  async #apply<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
     try {
-      await before?.catch(() => {});
-      return await work();
+      return await this.#swap(label, changing);
     } finally {
       this.#pending--;
     }
   }
 
-  async #apply<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
+  async #swap<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
     const operation = this.context.operation();
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       if (!this.#isKnown) await this.#load();
-      const change = await changing(this.#head ?? newHead(this.id, Date.now()));
+      const changed = changing(this.#head ?? newHead(this.id, Date.now()));
+      const change = changed instanceof Promise ? await changed : changed;
       const head = change.head === undefined ? undefined : withOperation(change.head, operation);
       const row = head === undefined ? undefined : formatHead(head);
       const refused = await this.#commit(label, change, row);
@@ -125,22 +129,17 @@ export class SessionCell {
     throw new SessionConflictError(`Session "${this.id}" is changed by others all the time; nothing was written.`);
   }
 
-  async #commit<T>(
-    label: WriteLabel,
-    change: Change<T>,
-    row: string | undefined,
-  ): Promise<(Row | undefined)[] | undefined> {
-    const writes = [...(row === undefined ? [] : [{ ...this.#headPlace(), value: row }]), ...change.writes];
+  #commit<T>(label: WriteLabel, change: Change<T>, row: string | undefined): Promise<(Row | undefined)[] | undefined> {
+    const head = { list: this.lists.head, key: "head" };
+    const writes = row === undefined ? change.writes.slice() : [{ ...head, value: row }, ...change.writes];
     change.appended?.forEach((value, index) => {
       writes.push({ list: this.lists.messages, key: numberKey((this.#head?.next ?? 0) + index), value });
     });
-    const checks = [{ ...this.#headPlace(), value: this.#row }, ...(change.checks ?? [])];
-    try {
-      return await this.context.driver.commit({ label, checks, writes });
-    } catch (error) {
+    const checks = [{ ...head, value: this.#row }, ...(change.checks ?? [])];
+    return this.context.driver.commit({ label, checks, writes }).catch((error) => {
       this.forget();
       throw error;
-    }
+    });
   }
 
   #settle<T>(
