@@ -37,7 +37,7 @@ async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
 
 async function takeSteps(run: Run): Promise<void> {
   const next = chain(run.config.processors, (state) => takeStep(run, state));
-  if (run.state.outcome === undefined && run.state.pendingStep === undefined) {
+  if (run.state.outcome === undefined && run.state.pendingStep === undefined && mayEndBefore(run)) {
     const ruled = ruling(run, run.state);
     const { outcome } = ruled instanceof Promise ? await ruled : ruled;
     if (outcome !== undefined) run.state = run.state.withOutcome(outcome);
@@ -53,6 +53,11 @@ async function takeSteps(run: Run): Promise<void> {
     const recording = run.state.pendingStep === undefined ? recordStep(run) : undefined;
     if (recording !== undefined) await recording;
   }
+}
+
+// Criteria of our own have nothing to say before the first step of a run; those of a user or of a run above may.
+function mayEndBefore({ state, parent, config }: Run): boolean {
+  return state.stepCount > 0 || parent !== undefined || config.options.continueWhile !== undefined;
 }
 
 // An error of a processor is the processor's; one from inside the step already says what it is.

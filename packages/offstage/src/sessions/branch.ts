@@ -9,7 +9,7 @@ import { SessionConflictError } from "./session-errors.ts";
 export async function branch(source: SessionCell, target: SessionCell, at?: number): Promise<void> {
   checkLimit(at, "at");
   const messages = (await readLatest(source)).slice(0, at).map(({ message }) => message);
-  const appended = messages.map((message) => JSON.stringify(message));
+  const appended = messages.map((message) => ({ message, text: JSON.stringify(message) }));
   await target.update("session.branch", (head) => {
     if (head.active > 0)
       throw new SessionConflictError(`A session "${target.id}" exists already; nothing was changed.`);

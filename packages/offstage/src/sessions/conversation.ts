@@ -73,7 +73,7 @@ export async function loadHistory(
   const { turns, read, isWhole } = await loadTurns(cell, limit);
   cell.keepTail(
     tailOf(
-      read.map((message) => JSON.stringify(message)),
+      read.map((message) => ({ message, text: JSON.stringify(message) })),
       isWhole,
     ),
   );
@@ -107,7 +107,10 @@ async function loadTurns(cell: SessionCell, limit: number | undefined, before?: 
 /** Adds messages at the end. */
 export function appending(cell: SessionCell, messages: readonly Message[]): Changing<void> {
   const { redact } = cell.context;
-  const appended = messages.map((message) => encode(redact === undefined ? message : redact(message)));
+  const appended = messages.map((given) => {
+    const message = redact === undefined ? given : redact(given);
+    return { message, text: encode(message) };
+  });
   return (head) => {
     const counts = { next: head.next + appended.length, count: head.count + appended.length };
     return { result: undefined, appended, ...touched(cell, head, counts) };

@@ -9,7 +9,7 @@ import { SessionConflictError } from "./session-errors.ts";
 import { formatHead, hasOperation, newHead, parseHead, type SessionHead, withOperation } from "./session-head.ts";
 import type { StoreContext } from "./store-context.ts";
 import type { Check, Row, Write, WriteLabel } from "./store-driver.ts";
-import { extendTail, type Tail } from "./tail.ts";
+import { extendTail, type StoredMessage, type Tail } from "./tail.ts";
 
 /** What a change of a session amounts to. */
 export interface Change<T> {
@@ -17,8 +17,8 @@ export interface Change<T> {
   readonly writes: readonly Write[];
   /** The head after it; left out where the head stays as it is. */
   readonly head?: SessionHead;
-  /** Texts of messages that join the conversation; their rows are made from them. */
-  readonly appended?: readonly string[];
+  /** Messages that join the conversation; their rows are made from their texts. */
+  readonly appended?: readonly StoredMessage[];
   /** The conversation changes in another way than by appending. */
   readonly isRewrite?: boolean;
   /** The session is removed, its head with it. */
@@ -132,7 +132,7 @@ export class SessionCell {
   #commit<T>(label: WriteLabel, change: Change<T>, row: string | undefined): Promise<(Row | undefined)[] | undefined> {
     const head = { list: this.lists.head, key: "head" };
     const writes = row === undefined ? change.writes.slice() : [{ ...head, value: row }, ...change.writes];
-    change.appended?.forEach((value, index) => {
+    change.appended?.forEach(({ text: value }, index) => {
       writes.push({ list: this.lists.messages, key: numberKey((this.#head?.next ?? 0) + index), value });
     });
     const checks = [{ ...head, value: this.#row }, ...(change.checks ?? [])];
@@ -184,7 +184,10 @@ export class SessionCell {
   }
 }
 
-/** The texts of a run's messages as they will be stored. */
-export function packedTexts({ redact }: StoreContext, messages: readonly Message[]): string[] {
-  return messages.map((message) => encode(packMessage(redact === undefined ? message : redact(message))));
+/** The messages of a run as they will be stored. */
+export function packed({ redact }: StoreContext, messages: readonly Message[]): StoredMessage[] {
+  return messages.map((given) => {
+    const message = redact === undefined ? given : redact(given);
+    return { message, text: encode(packMessage(message)) };
+  });
 }

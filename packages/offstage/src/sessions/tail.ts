@@ -1,7 +1,6 @@
 // Tail: the latest messages of a session as this process last wrote or read them, so that the next run need not read them again.
 import type { Message } from "../messages/message.ts";
-import { textToMessage } from "./message-rows.ts";
-import { deepFreeze } from "./plain-json.ts";
+import { deepFreeze, jsonCopy } from "./plain-json.ts";
 
 const mostMessages = 256;
 const mostCharacters = 256 * 1024;
@@ -17,15 +16,21 @@ export interface Tail {
 
 export const emptyTail: Tail = { messages: [], isWhole: true, size: 0 };
 
-/** The messages of these texts as a window. */
-export function tailOf(texts: readonly string[], isWhole: boolean): Tail {
-  return extendTail({ ...emptyTail, isWhole }, texts);
+/** A message as it is stored. */
+export interface StoredMessage {
+  readonly message: Message;
+  readonly text: string;
+}
+
+/** These messages as a window. */
+export function tailOf(stored: readonly StoredMessage[], isWhole: boolean): Tail {
+  return extendTail({ ...emptyTail, isWhole }, stored);
 }
 
 /** The window with further messages; past its bounds the older half is let go. */
-export function extendTail(tail: Tail, texts: readonly string[]): Tail {
-  const messages = tail.messages.concat(texts.map((text) => deepFreeze(textToMessage(text))));
-  const size = texts.reduce((sum, text) => sum + text.length, tail.size);
+export function extendTail(tail: Tail, stored: readonly StoredMessage[]): Tail {
+  const messages = tail.messages.concat(stored.map(({ message }) => deepFreeze(jsonCopy(message))));
+  const size = stored.reduce((sum, { text }) => sum + text.length, tail.size);
   if (messages.length <= mostMessages && size <= mostCharacters) return { messages, isWhole: tail.isWhole, size };
   const kept = messages.slice(messages.length >> 1);
   return { messages: kept, isWhole: false, size: size * (kept.length / messages.length) };
