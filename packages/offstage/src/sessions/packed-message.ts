@@ -58,6 +58,16 @@ function countOthers(fields: object, expected: ReadonlySet<string>): number {
   return count;
 }
 
+/** The fields besides the expected ones, where there are any. Rest parameters would say the same, at five times the price. */
+export function othersOf(fields: object, expected: ReadonlySet<string>): Fields | undefined {
+  let others: Fields | undefined;
+  for (const key in fields) {
+    const value = (fields as Fields)[key];
+    if (!expected.has(key) && value !== undefined) others = { ...others, [key]: value };
+  }
+  return others;
+}
+
 function packResult({ tool_call_id: id, name }: Fields, count: number): unknown[] | undefined {
   if (typeof id !== "string") return undefined;
   if (count === 1) return [id];
@@ -80,9 +90,12 @@ function unpackCall([id, name, text]: readonly [string, string, string]): object
   return { id, type: "function", function: { name, arguments: text } };
 }
 
+const metadataFields: ReadonlySet<string> = new Set("id createdAt runId step agent traceId spanId usage".split(" "));
+
 // In this order; 0 stands for a field that is not there, 1 for what the place says.
 function packMetadata(metadata: Fields, known: Known): unknown[] | undefined {
-  const { id, createdAt, runId, step, agent, traceId, spanId, usage, ...rest } = metadata;
+  const { id, createdAt, runId, step, agent, traceId, spanId, usage } = metadata;
+  const rest = othersOf(metadata, metadataFields);
   if (![id, createdAt, runId, agent, traceId, spanId].every(isTextOrAbsent)) return undefined;
   if ((step !== undefined && !isCount(step)) || (id as string | undefined)?.startsWith(".")) return undefined;
   if (usage === 0 || Array.isArray(usage)) return undefined;
@@ -96,7 +109,7 @@ function packMetadata(metadata: Fields, known: Known): unknown[] | undefined {
     spanId ?? 0,
     usage === undefined ? 0 : packUsage(usage),
   ];
-  if (Object.keys(rest).length > 0) packed.push(rest);
+  if (rest !== undefined) packed.push(rest);
   else while (packed.at(-1) === 0) packed.pop();
   return packed;
 }
@@ -137,10 +150,12 @@ function sameOr(value: unknown, known: string | undefined): unknown {
 /** Three counts as a list, where there are no others. */
 export function packUsage(usage: unknown): unknown {
   if (usage === undefined) return undefined;
-  const { inputTokens, outputTokens, totalTokens, ...rest } = (usage ?? {}) as Fields;
-  const counts = [inputTokens, outputTokens, totalTokens];
-  return counts.every((count) => typeof count === "number") && Object.keys(rest).length === 0 ? counts : usage;
+  const fields = (usage ?? {}) as Fields;
+  const counts = [fields.inputTokens, fields.outputTokens, fields.totalTokens];
+  return counts.every((count) => typeof count === "number") && countOthers(fields, usageFields) === 0 ? counts : usage;
 }
+
+const usageFields: ReadonlySet<string> = new Set(["inputTokens", "outputTokens", "totalTokens"]);
 
 export function unpackUsage(packed: unknown): unknown {
   if (!Array.isArray(packed)) return packed;

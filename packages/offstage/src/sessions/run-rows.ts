@@ -3,7 +3,7 @@ import type { Message } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { RunEnd, RunInfo, RunStart, StepRecord } from "./journal.ts";
 import { encode } from "./message-rows.ts";
-import { type Known, type PackedMessage, packMessage, packUsage, unpackUsage } from "./packed-message.ts";
+import { type Known, othersOf, type PackedMessage, packMessage, packUsage, unpackUsage } from "./packed-message.ts";
 import { type PackedSpan, packSpans, type SpanRun, thousandths } from "./packed-span.ts";
 import { idKey, numberKey, stepKeys } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
@@ -75,7 +75,8 @@ export type PackedRun = readonly [
 const roomForEnd = 64;
 
 export function putRun(cell: SessionCell, row: RunRow): Write {
-  const { n, runId, agent, status, startedAt, stamp, input, traceId, endedAt, reason, usage, ...rest } = row;
+  const { n, runId, agent, status, startedAt, stamp, input, traceId, endedAt, reason, usage } = row;
+  const rest = othersOf(row, runFields);
   const packed = [
     runId,
     agent,
@@ -88,14 +89,14 @@ export function putRun(cell: SessionCell, row: RunRow): Write {
     reason ?? 0,
     packUsage(usage) ?? 0,
   ];
-  const text = encode(isEmpty(rest) ? packed : [...packed, rest]);
+  const text = encode(rest === undefined ? packed : [...packed, rest]);
   const value = endedAt === undefined ? text.padEnd(text.length + roomForEnd) : text;
   return { list: cell.lists.runs, key: numberKey(n), value };
 }
 
-function isEmpty(fields: object): boolean {
-  return Object.values(fields).every((value) => value === undefined);
-}
+const runFields: ReadonlySet<string> = new Set(
+  "n runId agent status startedAt stamp input traceId endedAt reason usage".split(" "),
+);
 
 /** The run of a row, by its number. */
 export function unpackRun(packed: PackedRun, n: number): RunRow {
@@ -128,19 +129,24 @@ export function knownOf(cell: SessionCell, { runId, agent, traceId }: RunRow): K
 
 /** The rows of a finished step: its messages and spans, and whole values apart. */
 export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, written: Written): Write[] {
-  const { step, messages, values, spans, usage, finishReason, startedAt, durationMs, ...rest } = record;
+  const { step, messages, values, spans, usage, finishReason, startedAt, durationMs } = record;
+  const rest = othersOf(record, stepFields);
   const list = cell.lists.steps;
   const known = knownOf(cell, run);
   const kept = messages.map((message) => shortKey(written.get(message)) ?? ownMessage(cell, message, known));
   const packed = spans === undefined ? 0 : packSpans(spans, known);
   const row = [kept, packUsage(usage), finishReason, startedAt, thousandths(durationMs), packed];
-  const value = encode(Object.keys(rest).length === 0 ? row : [...row, rest]);
+  const value = encode(rest === undefined ? row : [...row, rest]);
   const writes = [{ list, key: stepKeys.step(run.n, step), value }];
-  for (const [id, whole] of Object.entries(values ?? {})) {
+  for (const [id, whole] of values === undefined ? [] : Object.entries(values)) {
     writes.push({ list, key: stepKeys.value(run.n, id), value: encode(whole) });
   }
   return writes;
 }
+
+const stepFields: ReadonlySet<string> = new Set(
+  "step messages values spans usage finishReason startedAt durationMs".split(" "),
+);
 
 // All rows of a run begin with its number.
 function shortKey(place: string | number | undefined): string | number | undefined {
