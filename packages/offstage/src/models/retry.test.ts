@@ -70,6 +70,14 @@ describe("trying again", () => {
     expect((await tried([busy()], { maxRetries: 0 })).count).toBe(1);
   });
 
+  test("waits as long as a timer can where a server asks for longer and no limit is set", async () => {
+    const ended = withRetry(() => Promise.reject(busy({ "retry-after": "1e9" })), { maxDelayMs: Infinity }, {}).catch(
+      () => "given up",
+    );
+    await vi.advanceTimersByTimeAsync(1_000_000);
+    expect(await Promise.race([ended, "waiting"])).toBe("waiting");
+  });
+
   test("stops at once for an error that is not worth it", async () => {
     const error = failing({ statusCode: 400 });
     expect(await tried([error, "never"])).toMatchObject({ error, count: 1 });

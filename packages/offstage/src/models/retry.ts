@@ -123,6 +123,9 @@ export interface SleepOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+// A timer that is set for longer fires at once.
+const longestTimer = 2 ** 31 - 1;
+
 /** Waits; rejects with the signal's reason as soon as it aborts, and leaves no listener behind. */
 export function sleep(delayMs: number, { signal }: SleepOptions = {}): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -131,10 +134,13 @@ export function sleep(delayMs: number, { signal }: SleepOptions = {}): Promise<v
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, delayMs);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener("abort", stop);
+        resolve();
+      },
+      Math.min(delayMs, longestTimer),
+    );
     signal?.addEventListener("abort", stop, { once: true });
   });
 }
