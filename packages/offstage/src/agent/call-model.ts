@@ -36,8 +36,9 @@ export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan
     modelId: model.modelId,
   });
   try {
-    const reply = await runInSpan(span, () => attempts(run, sections, { step, span }));
-    const stamped = replyStamp(run, reply, { step, span });
+    const place = { step, span };
+    const reply = await (span.recording ? traced(run, sections, place) : attempts(run, sections, place));
+    const stamped = replyStamp(run, reply, place);
     finishSpan(span, reply);
     const modelId = reply.modelId ?? model.modelId;
     run.ledger.add(modelId, reply.usage);
@@ -56,6 +57,11 @@ export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan
     run.cancellation.throwIfAborted();
     throw modelFailure(run, step, error);
   }
+}
+
+// Apart, so that no closure is made where nothing is recorded: the run has seen to that its work is not.
+function traced(run: Run, sections: readonly Messages[], place: Place): Promise<ModelReply> {
+  return runInSpan(place.span, () => attempts(run, sections, place));
 }
 
 function attempts(run: Run, sections: readonly Messages[], place: Place): Promise<ModelReply> {

@@ -48,10 +48,18 @@ export function callTools(run: Run, calls: readonly StepToolCall[], options: Cal
   // Results are numbered in call order, whichever comes first.
   const number = run.messageCount + 1;
   run.messageCount += calls.length;
-  const [only] = calls;
-  if (calls.length === 1 && only !== undefined)
-    return callTool(run, only, { at: options, number }).then((called) => [called]);
-  const callOne = (call: StepToolCall, index: number) => callTool(run, call, { at: options, number: number + index });
+  const place = { at: options, number };
+  return calls.length === 1
+    ? callTool(run, calls[0] as StepToolCall, place).then(alone)
+    : callSeveral(run, calls, place);
+}
+
+function alone(called: CalledTool): CalledTool[] {
+  return [called];
+}
+
+function callSeveral(run: Run, calls: readonly StepToolCall[], { at, number }: CallPlace): Promise<CalledTool[]> {
+  const callOne = (call: StepToolCall, index: number) => callTool(run, call, { at, number: number + index });
   return runTools(calls, run.config.maxParallelTools, callOne);
 }
 
@@ -69,7 +77,7 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: CallPlace)
   const site = new ToolSite(run, call, { step, span, toolCallId: call.id, run, child: before?.child });
   if (run.config.tools.get(call.name)?.needsApproval === false) site.started();
   try {
-    const result = before?.why === "interrupted" ? interrupted(call) : await runInSpan(span, () => runTool(call, site));
+    const result = before?.why === "interrupted" ? interrupted(call) : await runTraced(span, call, site);
     if (result instanceof ToolWaiting) return unsettled(span, call, result);
     site.started();
     const message = resultMessage(run, result, { step, span, number });
@@ -81,6 +89,11 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: CallPlace)
     span.fail(error, run.cancellation.signal);
     throw error;
   }
+}
+
+// The work of a run that is not recorded is known not to be.
+function runTraced(span: TraceSpan, call: StepToolCall, site: CallSite): ReturnType<typeof runTool> {
+  return span.recording ? runInSpan(span, () => runTool(call, site)) : runTool(call, site);
 }
 
 /** The run around one call. */

@@ -11,6 +11,8 @@ import { promptMessage } from "./prompt.ts";
 // Copying more pointers than this costs more than the whole step around it, and no model reads as many messages.
 const copiedUpTo = 4_000;
 
+const noneMade: readonly never[] = [];
+
 /**
  * Turns one message into its prompt form. `toolName` says which tool a result came from; `inputOf` has the parsed
  * arguments of some calls, so that they need not be parsed again.
@@ -37,7 +39,8 @@ export class ModelInput {
   #pairing = new PairingCheck();
   /** The calls whose results come next. */
   #calls: readonly ToolCall[] = [];
-  readonly #inputs = new Map<ToolCall, JsonValue>();
+  /** The calls made since the last prompt, and their arguments. */
+  #made: readonly { readonly call: ToolCall; readonly input: JsonValue }[] = noneMade;
 
   constructor(toPrompt: ToPrompt = promptMessage, known: KnownPrompts = new WeakMap()) {
     this.#toPrompt = toPrompt;
@@ -52,7 +55,7 @@ export class ModelInput {
   /** Tells that this call was made well-formed, and what its arguments are: the next prompt need not look at them again. */
   trust(call: ToolCall, input: JsonValue): void {
     this.#pairing.trust(call);
-    this.#inputs.set(call, input);
+    this.#made = this.#made.concat({ call, input });
   }
 
   /** The prompt of these sections, one after another: valid, and the caller's to keep up to 4,000 messages. */
@@ -60,7 +63,7 @@ export class ModelInput {
     const grown = this.#isTouched ? undefined : grownSection(this.#sections, sections);
     if (grown === undefined || !this.#takeFrom(grown.section, grown.from)) this.#rebuild(sections);
     this.#sections = sections;
-    this.#inputs.clear();
+    this.#made = noneMade;
     this.#length = this.#prompt.length;
     return this.#prompt.length > copiedUpTo ? this.#prompt : this.#prompt.slice();
   }
@@ -114,7 +117,7 @@ export class ModelInput {
   readonly #toolName = (callId: string): string =>
     this.#calls.find((call) => call.id === callId)?.function.name ?? "unknown_tool";
 
-  readonly #inputOf = (call: ToolCall): JsonValue | undefined => this.#inputs.get(call);
+  readonly #inputOf = (call: ToolCall): JsonValue | undefined => this.#made.find((each) => each.call === call)?.input;
 }
 
 keepShape(new ModelInput());

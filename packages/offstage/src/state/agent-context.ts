@@ -3,32 +3,34 @@ import { keepShape } from "../messages/keep-shape.ts";
 
 /** A small typed map that travels with a run. */
 export class AgentContext<Values extends object = Record<string, unknown>> {
-  readonly #values: Map<keyof Values, unknown>;
+  // Made with the first value: few runs have any.
+  #values: Map<keyof Values, unknown> | undefined;
 
   constructor(values?: Partial<Values>) {
-    this.#values = new Map(values && (Object.entries(values) as [keyof Values, unknown][]));
+    if (values) this.#values = new Map(Object.entries(values) as [keyof Values, unknown][]);
   }
 
   get<Key extends keyof Values>(key: Key): Values[Key] | undefined {
-    return this.#values.get(key) as Values[Key] | undefined;
+    return this.#values?.get(key) as Values[Key] | undefined;
   }
 
   set<Key extends keyof Values>(key: Key, value: Values[Key]): this {
+    this.#values ??= new Map();
     this.#values.set(key, value);
     return this;
   }
 
   has(key: keyof Values): boolean {
-    return this.#values.has(key);
+    return this.#values?.has(key) ?? false;
   }
 
   delete(key: keyof Values): boolean {
-    return this.#values.delete(key);
+    return this.#values?.delete(key) ?? false;
   }
 
   /** The values as a plain object. */
   toJSON(): Partial<Values> {
-    return Object.fromEntries(this.#values) as Partial<Values>;
+    return Object.fromEntries(this.#values ?? []) as Partial<Values>;
   }
 }
 
