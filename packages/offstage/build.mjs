@@ -1,4 +1,4 @@
-// Builds dist: tsc writes types and one .js per .ts, then the .js files of each front door are joined into a few chunks.
+// Builds dist: tsc writes types and one .js per .ts, then what is behind each front door is joined into one file, and what doors share into another.
 // A program that loads three hundred small files spends its start looking for files; see docs/decisions.
 import { execFileSync } from "node:child_process";
 import { readFileSync, renameSync, rmSync } from "node:fs";

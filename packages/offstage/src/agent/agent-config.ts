@@ -41,6 +41,7 @@ export interface AgentConfig {
   /** What it remembers of showing its conversations, between runs. */
   readonly shownNotes: ShownNotes;
   readonly tokenCounter: TokenCounter;
+  /** The prompt forms of messages it has shown before, between runs. */
   readonly knownPrompts: KnownPrompts;
   /** Whether later turns are shown anything of earlier turns' tools. */
   readonly remembersTools: boolean;

@@ -119,6 +119,7 @@ class ModelCall implements RetryEvents {
   }
 }
 
+// Never used: only its shape matters.
 keepShape(new ModelCall({} as Run, {} as ModelCallOptions, {} as Place));
 
 async function streamOnce(run: Run, options: ModelCallOptions, place: Place): Promise<ModelReply> {

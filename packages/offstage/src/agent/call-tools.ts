@@ -20,8 +20,8 @@ import { type CallingTool, callerKey } from "./subagent.ts";
 export interface CallToolsOptions {
   readonly step: number;
   readonly span: TraceSpan;
-  /** The one call of a step that is recorded next: its result is written with it. */
-  readonly isLone?: boolean;
+  /** The step is journaled as soon as the call is done: its result is written with it. */
+  readonly isWrittenWithStep?: boolean;
   /** What is known of calls that waited before. */
   readonly waiting?: ReadonlyMap<string, WaitingCall>;
 }
@@ -46,30 +46,29 @@ export function isWaiting(called: CalledTool): called is UnsettledCall {
 /** What became of the calls. Rejects only when the run is aborted or a guardrail fails. */
 export function callTools(run: Run, calls: readonly StepToolCall[], options: CallToolsOptions): Promise<CalledTool[]> {
   // Results are numbered in call order, whichever comes first.
-  const number = run.messageCount + 1;
-  run.messageCount += calls.length;
-  const place = { at: options, number };
+  const first = { at: options, number: run.lastNumber + 1 };
+  run.lastNumber += calls.length;
   return calls.length === 1
-    ? callTool(run, calls[0] as StepToolCall, place).then(alone)
-    : callSeveral(run, calls, place);
+    ? callTool(run, calls[0] as StepToolCall, first).then(alone)
+    : callSeveral(run, calls, first);
 }
 
 function alone(called: CalledTool): CalledTool[] {
   return [called];
 }
 
-function callSeveral(run: Run, calls: readonly StepToolCall[], { at, number }: CallPlace): Promise<CalledTool[]> {
+function callSeveral(run: Run, calls: readonly StepToolCall[], { at, number }: NumberedCall): Promise<CalledTool[]> {
   const callOne = (call: StepToolCall, index: number) => callTool(run, call, { at, number: number + index });
   return runTools(calls, run.config.maxParallelTools, callOne);
 }
 
-interface CallPlace {
+interface NumberedCall {
   readonly at: CallToolsOptions;
-  /** The place of its result among the run's messages. */
+  /** The number of its result among the run's messages. */
   readonly number: number;
 }
 
-async function callTool(run: Run, call: StepToolCall, { at, number }: CallPlace): Promise<CalledTool> {
+async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCall): Promise<CalledTool> {
   const { step } = at;
   run.cancellation.throwIfAborted();
   const span = startSpan(at.span, { name: call.name, kind: "tool", metadata: { toolCallId: call.id } });
@@ -81,7 +80,7 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: CallPlace)
     if (result instanceof ToolWaiting) return unsettled(span, call, result);
     site.started();
     const message = resultMessage(run, result, { step, span, number });
-    if (run.log !== undefined && !at.isLone) await run.log.settle(step, message);
+    if (run.log !== undefined && !at.isWrittenWithStep) await run.log.settle(step, message);
     finishSpan(span, call, result);
     run.emit?.({ type: "tool-end", ...place(run, call, step), result });
     return { result, message };
@@ -178,6 +177,7 @@ class CallInfo implements ToolRunOptions {
   }
 }
 
+// Never used: only their shapes matter.
 keepShape(new ToolSite({} as Run, {} as StepToolCall, {} as CallingTool));
 keepShape(new CallInfo({ run: { config: {} } } as CallingTool, {} as Cancellation));
 

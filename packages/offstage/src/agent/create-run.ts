@@ -61,7 +61,7 @@ export function createRun(
     depth: parent === undefined ? 0 : parent.depth + 1,
     isStreaming: listener !== undefined || parent?.isStreaming === true,
     hasOwnState: state !== undefined,
-    cancellation: new Cancellation(options.signal, { isAbortable: listener !== undefined }),
+    cancellation: new Cancellation(options.signal, { hasAbort: listener !== undefined }),
     context: parent?.context ?? (contextOf(options.context) as AgentContext),
     emit: emitOf([listener, relayTo(caller), emitToHooks([config.options.hooks, options.hooks])]),
     decisions: decisions ?? parent?.decisions ?? new DecisionBook(),
@@ -87,7 +87,7 @@ export function createRun(
     partialText: "",
     output: undefined,
     idPrefix: `${runId}.`,
-    messageCount: 0,
+    lastNumber: 0,
     recordedSteps: 0,
   };
 }

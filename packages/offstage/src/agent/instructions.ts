@@ -7,7 +7,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { Driver } from "./driver.ts";
 import { outputPreamble } from "./structured-output.ts";
 
-export interface Speaker {
+interface Speaker {
   readonly name: string;
   readonly driver: Driver;
   readonly tools: ReadonlyMap<string, Tool>;

@@ -34,16 +34,17 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   const called = await callTools(run, calls, {
     step: index,
     span,
-    isLone: calls.length === 1 && isRecordedAtOnce(run),
+    isWrittenWithStep: calls.length === 1 && isRecordedAtOnce(run),
   });
   if (!called.some(isWaiting)) return stepOf(parts, called as SettledCall[]);
   const step = stepOf(parts, called.filter((each) => !isWaiting(each)) as SettledCall[]);
   return { step, waiting: called.filter(isWaiting).map((each) => each.waiting) };
 }
 
-// Whether nothing of the user's comes between a result and the record of its step: it would take its time.
-function isRecordedAtOnce({ config: { options } }: Run): boolean {
-  return options.processors === undefined && options.continueWhile === undefined;
+// Whether nothing of the user's is waited for between a result and the record of its step: it could fail, or take long.
+function isRecordedAtOnce({ config: { options, guardrails }, criteria }: Run): boolean {
+  if (options.processors !== undefined || options.continueWhile !== undefined) return false;
+  return guardrails.output.length === 0 && !criteria.some(({ isShared }) => isShared);
 }
 
 const noCalls: readonly StepToolCall[] = [];

@@ -25,7 +25,7 @@ function withToolTrace(state: AgentState, step: Step, config: AgentConfig): Agen
 }
 
 // A subagent's record says what it had used by model when it last ended; what it used since is counted when it is taken up again.
-function usageOf(record: RunRecord, config: AgentConfig): Readonly<Record<string, Usage>> {
+function usageOf(record: RunRecord, config: AgentConfig): UsageByModel {
   const open = (record.openStep?.message.metadata?.usage ?? noUsage) as Usage;
   const ledger = new Ledger(undefined);
   ledger.add(

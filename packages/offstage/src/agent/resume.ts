@@ -96,7 +96,7 @@ export async function takeUp(run: Run, counted: UsageByModel = {}): Promise<Agen
     .withRun({ runId: run.runId, startedAt, parentAgentId: run.parent?.state.agentId })
     .withOutcome(endedOutcome(log?.recorded));
   restoreUsage(run, state, counted);
-  run.messageCount = highestNumber([...run.input, ...messagesOf(state)]);
+  run.lastNumber = highestNumber([...run.input, ...messagesOf(state)]);
   run.emit?.({ type: "run-start", runId: run.runId, agent: config.name, input: [], isResumed: true });
   await openShown(run, state, log?.recorded && compactionOf(log.recorded));
   return state;

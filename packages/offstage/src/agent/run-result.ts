@@ -125,6 +125,7 @@ export class FinishedRun<Output> implements RunResult<Output> {
   }
 }
 
+// Never used: only its shape matters.
 keepShape(new FinishedRun({} as ResultParts<unknown>));
 printsAs(FinishedRun, ({ runId, agent, output, outcome, usage, steps, traceId, children, approvals }) => ({
   runId,

@@ -65,8 +65,8 @@ export interface Run {
   output: unknown;
   /** What the ids of its messages begin with. */
   readonly idPrefix: string;
-  /** How many messages the run has made; numbers their ids. */
-  messageCount: number;
+  /** The highest number given to a message so far; message ids end in it. */
+  lastNumber: number;
   /** Spans that ended since the journal was last written to, where it keeps them. */
   readonly endedSpans: SpanData[];
   /** How many steps the journal has. */
@@ -81,15 +81,21 @@ export function inputSections(run: Run, state: AgentState): readonly Messages[] 
 /** Metadata while it is being put together. */
 export type Stamp = { -readonly [Key in keyof MessageMetadata]: MessageMetadata[Key] };
 
-/** The id of a message of this run: `number` is its place among them, the next by default. */
-export function messageId(run: Run, number: number = ++run.messageCount): string {
+/** The id of the message with a number. */
+export function messageId(run: Run, number: number): string {
   return run.idPrefix + number;
+}
+
+/** The id of the run's next message. */
+export function nextMessageId(run: Run): string {
+  run.lastNumber++;
+  return messageId(run, run.lastNumber);
 }
 
 /** What a message that this run makes carries. */
 export function stamp(run: Run, step?: number): Stamp {
   const { runId, config } = run;
-  const id = messageId(run);
+  const id = nextMessageId(run);
   const createdAt = isoNow();
   return step === undefined
     ? { id, createdAt, runId, agent: config.name }

@@ -8,7 +8,7 @@ import type { StepToolCall, ToolResult } from "../state/step.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { TraceSpan } from "../tracing/trace-span.ts";
 import type { Reading } from "./driver.ts";
-import { linkSpan, messageId, type Run, type Stamp, stamp } from "./run.ts";
+import { linkSpan, messageId, nextMessageId, type Run, type Stamp, stamp } from "./run.ts";
 
 /** The calls with an id of their own each: a provider's id is kept unless it is empty or was used before. */
 export function identifyCalls(run: Run, calls: readonly RequestedCall[]): readonly StepToolCall[] {
@@ -28,11 +28,11 @@ export interface ReplyParts {
   readonly stamped: Stamp;
 }
 
-/** What the message of a reply carries. Written in one piece: what is added to it later takes twice the room. */
+/** What the message of a reply carries. One literal, for the most part: V8 gives an object that grows later more room. */
 export function replyStamp(run: Run, { usage }: ModelReply, { step, span }: { step: number; span: TraceSpan }): Stamp {
   const { runId, config } = run;
   const metadata: Stamp = {
-    id: messageId(run),
+    id: nextMessageId(run),
     createdAt: isoNow(),
     runId,
     step,
@@ -75,7 +75,7 @@ function storedName(name: string): string {
   return validName.test(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown_tool";
 }
 
-export interface ResultPlace {
+interface ResultPlace {
   readonly step: number;
   readonly span: TraceSpan;
   readonly number: number;

@@ -32,9 +32,7 @@ export class MessageStore {
   }
 
   section(name: string): Messages {
-    const sections = this.#sections;
-    for (let i = 0; i < sections.length; i++) if (sections[i]?.[0] === name) return (sections[i] as Section)[1];
-    return Messages.empty();
+    return this.#sections.find((section) => section[0] === name)?.[1] ?? Messages.empty();
   }
 
   /** The store with one section replaced, or added at the end. */

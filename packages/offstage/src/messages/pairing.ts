@@ -33,7 +33,7 @@ export class PairingCheck {
     return this.isClosed;
   }
 
-  /** True where this message may come next. */
+  /** Takes one more message; false where it may not come next. */
   takes(message: Message): boolean {
     if (!isSendable(message)) return false;
     if (message.role === "tool") return this.#open.delete(message.tool_call_id);

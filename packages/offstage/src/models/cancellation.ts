@@ -1,9 +1,9 @@
 // Cancellation: one abort for a whole run, with one listener however much waits on it. Its signal is made when asked for.
 import { keepShape } from "../messages/keep-shape.ts";
 
-export interface CancellationOptions {
-  /** Whether anything but the caller's signal can abort it. Default true. */
-  readonly isAbortable?: boolean;
+interface CancellationOptions {
+  /** Whether `abort` may be called, beside the caller's signal. Default true. */
+  readonly hasAbort?: boolean;
 }
 
 /** A run's own abort: follows the caller's signal, or is told by `abort`. */
@@ -16,8 +16,8 @@ export class Cancellation {
   #aborted: { readonly reason: unknown } | undefined;
   readonly #follow: (() => void) | undefined;
 
-  constructor(parent?: AbortSignal, { isAbortable = true }: CancellationOptions = {}) {
-    this.isAbortable = isAbortable || parent !== undefined;
+  constructor(parent?: AbortSignal, { hasAbort = true }: CancellationOptions = {}) {
+    this.isAbortable = hasAbort || parent !== undefined;
     this.#parent = parent;
     if (parent === undefined) return;
     this.#follow = () => this.abort(parent.reason);

@@ -8,7 +8,8 @@ import { repairMessages } from "../messages/repair.ts";
 import type { PromptMessage } from "./model.ts";
 import { promptMessage } from "./prompt.ts";
 
-// Copying more pointers than this costs more than the whole step around it, and no model reads as many messages.
+// Copying more pointers than this costs more than the whole step around it. Beyond it a model is handed the list itself,
+// which is its to read while the call lasts.
 const copiedUpTo = 4_000;
 
 const noneMade: readonly never[] = [];
@@ -28,7 +29,8 @@ export type KnownPrompts = WeakMap<Message, { readonly content: unknown; readonl
 
 /**
  * The prompts of one run. While sections only grow at their end, a call costs what was added to them and one copy of
- * the prompt's pointers; any other change is repaired and converted anew.
+ * the prompt's pointers; any other change is checked anew, repaired where it must be, and converted but for what
+ * `KnownPrompts` has.
  */
 export class ModelInput {
   readonly #toPrompt: ToPrompt;
@@ -68,7 +70,7 @@ export class ModelInput {
     return this.#prompt.length > copiedUpTo ? this.#prompt : this.#prompt.slice();
   }
 
-  // A model that was handed the list itself may have changed it.
+  // A model that was handed the list itself may have made it longer or shorter; other changes are not noticed.
   get #isTouched(): boolean {
     return this.#prompt.length !== this.#length;
   }
@@ -91,7 +93,7 @@ export class ModelInput {
     return this.#takeAll(section, from) && this.#pairing.isClosed;
   }
 
-  // Long conversations come through here with every run: nothing is looked up twice.
+  // Private fields are read once, not for each message: long conversations come through here in every run.
   #takeAll(section: Messages, from = 0): boolean {
     const prompts = this.#known;
     const list = this.#prompt;

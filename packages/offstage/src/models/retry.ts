@@ -123,8 +123,8 @@ export interface SleepOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-// A timer that is set for longer fires at once.
-const longestTimer = 2 ** 31 - 1;
+/** The longest a timer can be set for, in milliseconds; one that is set for longer fires at once. */
+export const longestTimer: number = 2 ** 31 - 1;
 
 /** Waits; rejects with the signal's reason as soon as it aborts, and leaves no listener behind. */
 export function sleep(delayMs: number, { signal }: SleepOptions = {}): Promise<void> {

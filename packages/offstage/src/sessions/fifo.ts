@@ -8,17 +8,17 @@ export interface EnterOptions {
 /** A queue for one place. `enter` resolves with the function that gives the place up; calling it twice is harmless. */
 export interface Fifo {
   readonly isHeld: boolean;
-  /** The function that whoever has the place will give it up with. */
-  readonly holder: (() => void) | undefined;
+  /** The leave function of whoever has the place now; it tells who that is. */
+  readonly current: (() => void) | undefined;
   enter(options?: EnterOptions): Promise<() => void>;
 }
 
 export function fifo(): Fifo {
   const waiting: (() => void)[] = [];
   let isHeld = false;
-  let holder: (() => void) | undefined;
+  let current: (() => void) | undefined;
   const leave = (): void => {
-    holder = undefined;
+    current = undefined;
     const next = waiting.shift();
     if (next === undefined) isHeld = false;
     else next();
@@ -27,15 +27,15 @@ export function fifo(): Fifo {
     get isHeld() {
       return isHeld;
     },
-    get holder() {
-      return holder;
+    get current() {
+      return current;
     },
     async enter({ signal } = {}) {
       signal?.throwIfAborted();
       if (isHeld) await turnIn(waiting, signal);
       isHeld = true;
-      holder = once(leave);
-      return holder;
+      current = once(leave);
+      return current;
     },
   };
 }

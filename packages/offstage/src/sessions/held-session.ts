@@ -16,17 +16,14 @@ export function withinRun<T>(log: Pick<RunLog, "held"> | undefined, work: () => 
   return held === undefined ? work() : around.run({ ...held, outer: around.getStore() }, work);
 }
 
-/** A run asked for the session that it is part of: waiting would never end. */
-export class OwnSessionError extends SessionBusyError {}
-
-/** The error of a session that is held, by this run where it is one of those around. */
+/** The error where run `runId`, or some other run, holds the session; says so where that run is around this code. */
 export function busy(sessionId: string, runId?: string): SessionBusyError {
   if (runId !== undefined && isAround((held) => held.runId === runId)) return ownSession(sessionId);
   const who = runId === undefined ? "Another run" : `Run "${runId}"`;
   return new SessionBusyError(`${who} holds session "${sessionId}". Wait for it, or use onBusy: "queue".`);
 }
 
-export interface EnterSessionOptions extends Pick<RunStart, "onBusy"> {
+interface EnterSessionOptions extends Pick<RunStart, "onBusy"> {
   readonly sessionId: string;
   readonly signal: AbortSignal | undefined;
 }
@@ -35,7 +32,7 @@ export interface EnterSessionOptions extends Pick<RunStart, "onBusy"> {
 export async function enterSession(gate: Fifo, options: EnterSessionOptions): Promise<() => void> {
   const { sessionId, onBusy, signal } = options;
   if (gate.isHeld) {
-    if (isAround((held) => held.place === gate.holder)) throw ownSession(sessionId);
+    if (isAround((held) => held.place === gate.current)) throw ownSession(sessionId);
     if (onBusy === "reject") throw busy(sessionId);
   }
   return gate.enter({ signal });
@@ -46,7 +43,7 @@ function isAround(isIt: (held: HeldSession) => boolean): boolean {
   return false;
 }
 
-function ownSession(sessionId: string): OwnSessionError {
+function ownSession(sessionId: string): SessionBusyError {
   const message = `Session "${sessionId}" is held by the run that this one was started from, which would wait for itself. Make the agent a tool with agent.asTool(), or use another session.`;
-  return new OwnSessionError(message);
+  return new SessionBusyError(message, { isOwn: true });
 }

@@ -126,7 +126,7 @@ export interface RunLog {
   toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>>;
   /** These calls are about to run. */
   intend(step: number, message: AssistantMessage): Promise<void>;
-  /** One of them has its result. */
+  /** One of them has its result. A result that was not settled comes with its step. */
   settle(step: number, result: ToolMessage): Promise<void>;
   step(record: StepRecord): Promise<void>;
   end(end: RunEnd): Promise<void>;

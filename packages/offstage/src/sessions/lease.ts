@@ -1,13 +1,13 @@
 // Leases: one run at a time on a session. First in this process by a queue, then among processes by the head's lease.
 import { setTimeout as sleep } from "node:timers/promises";
-import { busy, enterSession, OwnSessionError } from "./held-session.ts";
+import { busy, enterSession } from "./held-session.ts";
 import type { Hold } from "./hold.ts";
 import { isAbandoned } from "./holder.ts";
 import type { RunStart } from "./journal.ts";
 import type { Change, SessionCell } from "./session-cell.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
 import type { SessionHead } from "./session-head.ts";
-import { goesFirst, leaveMark, patienceMs, precedence, removeMark } from "./waiting-mark.ts";
+import { leaveMark, noteMark, patienceMs, precedence, removeMark } from "./waiting-mark.ts";
 
 const firstPollMs = 2;
 const longestPollMs = 100;
@@ -22,7 +22,7 @@ export function leased(cell: SessionCell, head: SessionHead, runId: string): Ses
   return { ...head, fence, lease: { fence, runId, holder, seen: now } };
 }
 
-/** The change that takes the session, where nobody in another process has waited for it for long; who does not wait asks nobody. */
+/** The change that takes the session, where nobody in another process has waited for it for long; with `onBusy: "reject"` nobody is asked. */
 export function inOrder<T>(cell: SessionCell, onBusy: RunStart["onBusy"], change: Change<T>): Change<T> {
   if (onBusy === "reject") return change;
   const { checks, writes } = precedence(cell);
@@ -33,7 +33,7 @@ export function inOrder<T>(cell: SessionCell, onBusy: RunStart["onBusy"], change
     writes: [...change.writes, ...writes],
     onRefused: ([mark, ...rows]) => {
       change.onRefused?.(rows);
-      if (goesFirst(cell, mark)) throw busy(cell.id);
+      if (noteMark(cell, mark)) throw busy(cell.id);
     },
   };
 }
@@ -120,7 +120,7 @@ async function untilFree<T>(cell: SessionCell, { onBusy, signal }: Waiting, work
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof SessionBusyError) || error instanceof OwnSessionError || onBusy === "reject") throw error;
+      if (!(error instanceof SessionBusyError) || error.isOwn || onBusy === "reject") throw error;
     }
     await sleep(pollMs * (0.5 + Math.random()), undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
     cell.forget();

@@ -34,7 +34,7 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
     return opening;
   };
 
-  const call = <T>(work: () => Promise<T>): Promise<T> => (isOpen ? attempt(work) : ready().then(() => attempt(work)));
+  const call = <T>(work: () => Promise<T>): Promise<T> => (isOpen ? tryOnce(work) : ready().then(() => tryOnce(work)));
 
   return {
     get name() {
@@ -54,7 +54,7 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
   };
 }
 
-function attempt<T>(work: () => Promise<T>): Promise<T> {
+function tryOnce<T>(work: () => Promise<T>): Promise<T> {
   try {
     return work().catch((error) => again(error, work));
   } catch (error) {

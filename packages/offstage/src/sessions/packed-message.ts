@@ -58,7 +58,7 @@ function countOthers(fields: object, expected: ReadonlySet<string>): number {
   return count;
 }
 
-/** The fields besides the expected ones, where there are any. Rest parameters would say the same, at five times the price. */
+/** The fields besides the expected ones, where there are any. A rest pattern would say the same, at several times the price. */
 export function othersOf(fields: object, expected: ReadonlySet<string>): Fields | undefined {
   let others: Fields | undefined;
   for (const key in fields) {

@@ -94,9 +94,10 @@ export function putRun(cell: SessionCell, row: RunRow): Write {
   return { list: cell.lists.runs, key: numberKey(n), value };
 }
 
-const runFields: ReadonlySet<string> = new Set(
-  "n runId agent status startedAt stamp input traceId endedAt reason usage".split(" "),
-);
+const runFields: ReadonlySet<string> = new Set<keyof RunRow>([
+  ...(["n", "runId", "agent", "status", "startedAt", "stamp"] as const),
+  ...(["input", "traceId", "endedAt", "reason", "usage"] as const),
+]);
 
 /** The run of a row, by its number. */
 export function unpackRun(packed: PackedRun, n: number): RunRow {

@@ -185,7 +185,7 @@ export class SessionCell {
 }
 
 /** The messages of a run as they will be stored. */
-export function packed({ redact }: StoreContext, messages: readonly Message[]): StoredMessage[] {
+export function storedMessages({ redact }: StoreContext, messages: readonly Message[]): StoredMessage[] {
   return messages.map((given) => {
     const message = redact === undefined ? given : redact(given);
     return { message, text: encode(packMessage(message)) };

@@ -34,8 +34,8 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCor
   const { namespace = "", redact, onError: report = warn } = options;
   const driver = openedDriver(bare);
   // Made with the first write: loading what makes random numbers and hashes takes longer than opening a store.
-  const token = once(() => crypto.randomUUID().slice(0, 8));
-  const holder = once(() => holderOf(token()));
+  const token = lazy(() => crypto.randomUUID().slice(0, 8));
+  const holder = lazy(() => holderOf(token()));
   let operations = 0;
   const shared = {
     driver,
@@ -68,7 +68,7 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCor
   return coreOf(namespace);
 }
 
-function once<T>(make: () => T): () => T {
+function lazy<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
     made ??= make();

@@ -8,7 +8,7 @@ import { inOrder, leased, whenFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
 import { findRuns, readRun, readRunRow } from "./run-reader.ts";
 import { indexRun, putRun, type RunRow, runRow } from "./run-rows.ts";
-import { type Change, packed, type SessionCell } from "./session-cell.ts";
+import { type Change, type SessionCell, storedMessages } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
 import type { SessionHead } from "./session-head.ts";
 import { storedRun } from "./stored-run.ts";
@@ -48,7 +48,7 @@ async function beginning(cell: SessionCell, head: SessionHead, start: RunStart):
   const { context } = cell;
   const held = leased(cell, head, start.runId);
   const history = await loadHistory(cell, head, start.historyLimit);
-  const appended = packed(context, start.input);
+  const appended = storedMessages(context, start.input);
   const next = head.next + appended.length;
   const { nextRun: n, runs } = head;
   const place = { n, stamp: context.stamp() };

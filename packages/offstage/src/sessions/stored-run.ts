@@ -20,7 +20,7 @@ import {
   runRow,
   type Written,
 } from "./run-rows.ts";
-import { type Change, packed, type SessionCell } from "./session-cell.ts";
+import { type Change, type SessionCell, storedMessages } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { Write, WriteLabel } from "./store-driver.ts";
 
@@ -161,7 +161,7 @@ interface Ending extends StoredRunOptions {
 function endRun(ending: Ending, head: SessionHead): Change<void> {
   const { cell, fence, end } = ending;
   checkHeld(cell, head, fence);
-  const appended = packed(cell.context, end.answer);
+  const appended = storedMessages(cell.context, end.answer);
   const said = end.answer.map((message, index) => [message, head.next + index] as const);
   const counts = { next: head.next + appended.length, count: head.count + appended.length, lease: undefined };
   const change = touched(cell, head, counts);

@@ -12,14 +12,17 @@ const lookMs = 500;
 const lifeMs = 5_000;
 
 /** What taking a session has to check and to write so that one who has waited for long goes first. */
-export interface Precedence {
+interface Precedence {
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
 }
 
 const none: Precedence = { checks: [], writes: [] };
 
-/** Now and then a look for the mark; where it is ours, it goes. */
+/**
+ * What taking the session has to check, at most every half second: that nobody left a mark; and to write: that our own is
+ * removed.
+ */
 export function precedence(cell: SessionCell): Precedence {
   const { mark } = cell;
   const now = Date.now();
@@ -30,7 +33,7 @@ export function precedence(cell: SessionCell): Precedence {
 }
 
 /** Takes note of the mark as it was found; true where somebody else is to go first. */
-export function goesFirst(cell: SessionCell, row: Row | undefined): boolean {
+export function noteMark(cell: SessionCell, row: Row | undefined): boolean {
   const { mark, context } = cell;
   const isOther = row !== undefined && !isOurs(row.value, context.holder) && !isVoid(row.value);
   mark.text = isOther || row?.damaged ? undefined : row?.value;
@@ -43,7 +46,7 @@ export async function leaveMark(cell: SessionCell): Promise<void> {
   const { driver, holder } = cell.context;
   const place = placeOf(cell);
   const [row] = await driver.get([place]);
-  if (goesFirst(cell, row)) return;
+  if (noteMark(cell, row)) return;
   const text = JSON.stringify([holder, Date.now()]);
   const checks = [{ ...place, value: row?.value }];
   const refused = await driver.commit({ label: "lease.wait", checks, writes: [{ ...place, value: text }] });

@@ -22,7 +22,7 @@ export interface WithUserMessageOptions {
   readonly resetExecutionState?: boolean;
 }
 
-// Every state's fields are copied from these, and so have their shape.
+// The fields of new states are copied from these, so that they share one shape.
 const blank: AgentStateFields = {
   agentId: "",
   parentAgentId: undefined,

@@ -56,7 +56,6 @@ export function rule(criteria: readonly Criterion[], state: AgentState): Ruling 
   const waiting: Promise<void>[] = [];
   for (const criterion of criteria) {
     const said = ask(criterion, state);
-    if (said === undefined) continue;
     if (isThenable(said)) waiting.push(Promise.resolve(said).then((verdict) => note(votes, criterion, verdict)));
     else note(votes, criterion, said);
   }
@@ -78,7 +77,9 @@ function ask(criterion: Criterion, state: AgentState): ReturnType<Criterion["dec
 }
 
 function note(votes: Vote[], criterion: Criterion, verdict: Verdict | undefined): void {
-  if ((verdict ?? undefined) !== undefined) votes.push({ criterion, verdict: verdict as Verdict });
+  // A criterion in JavaScript may say null.
+  if (verdict === undefined || verdict === null) return;
+  votes.push({ criterion, verdict });
 }
 
 function weigh(votes: readonly Vote[]): Ruling {

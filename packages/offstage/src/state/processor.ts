@@ -17,7 +17,7 @@ export function chain(processors: readonly Processor[], step: Next): Next {
   return processors.reduceRight<Next>((next, processor) => (state) => apply(processor, state, next), step);
 }
 
-// Not an async function: a processor's own promise is handed on as it is, which saves three turns of the queue.
+// Not an async function: a processor's own promise is handed on as it is, which saves three microtasks.
 function apply(processor: Processor, state: AgentState, next: Next): Promise<AgentState> {
   try {
     return Promise.resolve(processor(state, next));

@@ -27,7 +27,7 @@ export interface CallSite {
 }
 
 /** The tool with its checked input, or why it is not run. */
-export type Admission = { readonly tool: Tool; readonly input: unknown } | { readonly refusal: string } | "wait";
+type Admission = { readonly tool: Tool; readonly input: unknown } | { readonly refusal: string } | "wait";
 
 /** Whether a call may run. Synchronous unless its schema, a guard or an approval must be waited for. */
 export function admitCall(call: StepToolCall, site: CallSite): Admission | Promise<Admission> {
@@ -54,13 +54,13 @@ async function askAll(tool: Tool, call: StepToolCall, { checked: checking, site 
   return permission === "run" ? { tool, input } : permission;
 }
 
-interface Permission {
+interface Question {
   readonly input: unknown;
   readonly site: CallSite;
 }
 
 // A question that fails is answered with caution: the call waits.
-async function permissionOf({ needsApproval }: Tool, call: StepToolCall, { input, site }: Permission) {
+async function permissionOf({ needsApproval }: Tool, call: StepToolCall, { input, site }: Question) {
   if (typeof needsApproval === "boolean") return site.permit(call);
   const { cancellation } = site;
   try {

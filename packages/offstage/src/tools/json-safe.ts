@@ -18,7 +18,7 @@ const defaultMaxBytes = 8 * 1024 * 1024;
 /** The value as JSON; what JSON cannot hold becomes a readable stand-in. */
 export function jsonSafe(value: unknown, options: JsonSafeOptions = {}): JsonValue {
   const { maxBytes = defaultMaxBytes } = options;
-  // Most tools take little and say little.
+  // A UTF-16 unit takes at most three bytes of UTF-8: a text that surely fits needs no walk.
   if (typeof value === "string" && value.length * 3 <= maxBytes) return value;
   return new Walk(maxBytes).convert(value, 0) ?? null;
 }

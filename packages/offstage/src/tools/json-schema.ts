@@ -10,12 +10,17 @@ interface Scope {
   readonly place: string;
   readonly problems: string[];
   /** Which objects fit which form, as far as it was asked. */
-  fitting: Map<object, Map<unknown, boolean>> | undefined;
+  readonly fitting: Fitting;
+}
+
+interface Fitting {
+  /** Made where it is first needed: few schemas have forms to choose from. */
+  known?: Map<object, Map<unknown, boolean>>;
 }
 
 /** What is wrong with a value under a schema, each with its place; empty where it fits. */
 export function checkJsonSchema(schema: Schema, value: unknown): string[] {
-  const scope: Scope = { root: schema, place: "", problems: [], fitting: undefined };
+  const scope: Scope = { root: schema, place: "", problems: [], fitting: {} };
   check(schema, value, scope);
   return scope.problems;
 }
@@ -90,9 +95,10 @@ function checkCombinations(schema: Schema, value: unknown, scope: Scope): void {
 // Asked once for each form and object: forms that contain one another would double the work with every level.
 function fits(schema: unknown, value: unknown, scope: Scope): boolean {
   if (typeof value !== "object" || value === null) return fitsAnew(schema, value, scope);
-  scope.fitting ??= new Map();
-  const known = scope.fitting.get(value) ?? new Map<unknown, boolean>();
-  scope.fitting.set(value, known);
+  const { fitting } = scope;
+  fitting.known ??= new Map();
+  const known = fitting.known.get(value) ?? new Map<unknown, boolean>();
+  fitting.known.set(value, known);
   const isFit = known.get(schema) ?? fitsAnew(schema, value, scope);
   known.set(schema, isFit);
   return isFit;

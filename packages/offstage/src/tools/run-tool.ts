@@ -4,6 +4,7 @@ import { messageOf } from "../errors.ts";
 import type { JsonValue } from "../messages/json.ts";
 import { isThenable } from "../messages/thenable.ts";
 import { Cancellation } from "../models/cancellation.ts";
+import { longestTimer } from "../models/retry.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
 import { admitCall, type CallSite } from "./admit-call.ts";
 import { clip } from "./clip.ts";
@@ -13,12 +14,10 @@ import { ToolAnswer, ToolWaiting } from "./tool-answer.ts";
 
 // What is wrong with a call is told in as many bytes at most.
 const maxProblemBytes = 16 * 1024;
-// A timer that is set for longer fires at once.
-const longestTimer = 2 ** 31 - 1;
-
 /** What became of one call, or that it waits. Rejects only when the run is aborted, or a guardrail fails. */
 export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolResult | ToolWaiting> {
   const startedAt = performance.now();
+  const { cancellation } = site;
   const admitting = admitCall(call, site);
   const admission = admitting instanceof Promise ? await admitting : admitting;
   if (admission === "wait") return new ToolWaiting();
@@ -29,10 +28,10 @@ export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolR
   const input = jsonSafe(given);
   let value: unknown;
   try {
-    value = await (isTimed(tool) ? executeInTime(tool, given, site) : execute(tool, given, site));
-    if (isAsyncIterable(value)) value = await collected(value, site.cancellation);
+    value = await (isTimed(tool) ? executeInTime(tool, given, site) : execute(tool, given, { site, cancellation }));
+    if (isAsyncIterable(value)) value = await collected(value, cancellation);
   } catch (error) {
-    site.cancellation.throwIfAborted();
+    cancellation.throwIfAborted();
     value = new ToolAnswer(`The tool "${tool.name}" failed: ${messageOf(error)}`, { isError: true });
   }
   if (isA(value, ToolWaiting)) return value;
@@ -41,7 +40,13 @@ export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolR
   return withheld === undefined ? result : failure(call, withheld, startedAt);
 }
 
-function execute(tool: Tool, input: unknown, site: CallSite, cancellation = site.cancellation): unknown {
+interface Executing {
+  readonly site: CallSite;
+  /** What aborts the tool: the run's, or one of its own. */
+  readonly cancellation: Cancellation;
+}
+
+function execute(tool: Tool, input: unknown, { site, cancellation }: Executing): unknown {
   cancellation.throwIfAborted();
   const running = tool.execute(input, site.about(cancellation));
   // A subagent's run ends by itself when it is aborted: the run that called it ends after it.
@@ -62,7 +67,7 @@ async function executeInTime(tool: Tool, input: unknown, site: CallSite): Promis
   const late = new DOMException(`The tool "${tool.name}" took longer than ${tool.timeoutMs} ms.`, "TimeoutError");
   const timer = setTimeout(() => own.abort(late), tool.timeoutMs);
   try {
-    const value = await execute(tool, input, site, own);
+    const value = await execute(tool, input, { site, cancellation: own });
     return isAsyncIterable(value) ? await collected(value, own) : value;
   } catch (error) {
     if (error !== late || site.cancellation.isAborted) throw error;

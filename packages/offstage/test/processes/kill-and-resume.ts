@@ -12,8 +12,8 @@ export interface KillCase {
   readonly killAt: KillPoint;
   /** How often each tool ran, in both processes together. */
   readonly effects: { readonly charge: number; readonly put: number };
-  /** The model was told that it is unknown whether `charge` took effect. */
-  readonly isUnknown?: boolean;
+  /** The tool of which the model was told that it is unknown whether it took effect. */
+  readonly unknown?: "charge" | "look";
   /** Nothing of the run was stored. */
   readonly isUnbegun?: boolean;
   /** The run had ended when the process died. */
@@ -50,8 +50,8 @@ function casesBelow(): KillCase[] {
     below("run.child", "before"),
     below("run.child", "after"),
     below("tool.intent", "before"),
-    below("tool.intent", "after", { isUnknown: true, effects: { charge: 0, put: 1 } }),
-    below("tool.result", "before", { isUnknown: true }),
+    below("tool.intent", "after", { unknown: "charge", effects: { charge: 0, put: 1 } }),
+    below("tool.result", "before", { unknown: "charge" }),
     below("tool.result", "after"),
     below("step.commit", "before"),
     below("step.commit", "after"),
@@ -70,15 +70,21 @@ export const killCases: readonly KillCase[] = [
     }),
   ),
   write("tool.intent", "before"),
-  { ...write("tool.intent", "after"), isUnknown: true, effects: { charge: 0, put: 1 } },
-  { name: "within a tool", killAt: { tool: "charge" }, isUnknown: true, effects: once },
-  result(1, "before", { isUnknown: true }),
+  { ...write("tool.intent", "after"), unknown: "charge", effects: { charge: 0, put: 1 } },
+  { name: "within a tool", killAt: { tool: "charge" }, unknown: "charge", effects: once },
+  result(1, "before", { unknown: "charge" }),
   result(1, "after"),
   { name: "within an idempotent tool", killAt: { tool: "put" }, effects: { charge: 1, put: 2 } },
   result(2, "before", { effects: { charge: 1, put: 2 } }),
   result(2, "after"),
   write("step.commit", "before"),
   write("step.commit", "after"),
+  {
+    name: "before step.commit of a lone call",
+    killAt: { at: "step.commit", when: "before", nth: 2, action: "kill" },
+    effects: once,
+    unknown: "look",
+  },
   write("run.end", "before"),
   { ...write("run.end", "after"), isOver: true },
   ...casesBelow(),
@@ -141,9 +147,10 @@ async function kill(
 
 /** What must hold of a run that was killed and taken up again. */
 export async function expectResumed({ job, runId, resumed }: Survived, each: KillCase): Promise<void> {
-  const { charge = 0, put = 0 } = effectsIn(job.effects);
+  const { charge = 0, put = 0, look = 0 } = effectsIn(job.effects);
   expect({ charge, put }).toEqual(each.effects);
   if (each.isUnbegun) return;
+  expect(look).toBe(1);
   if (each.isOver) expect(resumed).toEqual({ failure: "run-not-resumable" });
   else expect(resumed).toMatchObject({ runId, status: "completed", output: "Done." });
   await using store = sqliteStore({ path: job.path });
@@ -155,10 +162,14 @@ export async function expectResumed({ job, runId, resumed }: Survived, each: Kil
   expect(run?.children).toHaveLength(each.isBelow ? 1 : 0);
   expect(glance(worked?.steps.flatMap(({ messages }) => messages) ?? [])).toEqual([
     "assistant: [charge put]",
-    each.isUnknown ? expect.stringMatching(/"charge" was interrupted.*unknown/) : "tool: charge done",
+    resultOf("charge", each),
     "tool: put done",
     "assistant: [look]",
-    "tool: look done",
+    resultOf("look", each),
     "assistant: Done.",
   ]);
+}
+
+function resultOf(name: "charge" | "look", { unknown }: KillCase): unknown {
+  return unknown === name ? expect.stringMatching(`"${name}" was interrupted.*unknown`) : `tool: ${name} done`;
 }

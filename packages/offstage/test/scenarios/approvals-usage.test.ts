@@ -18,7 +18,7 @@ const points: readonly Omit<CrashPoint, "action">[] = [
   { at: "run.child", when: "after", nth: 1 },
   { at: "step.commit", when: "after", nth: 1 },
   { at: "tool.intent", when: "after", nth: 1 },
-  { at: "tool.result", when: "after", nth: 2 },
+  { at: "step.commit", when: "before", nth: 2 },
   { at: "step.commit", when: "after", nth: 2 },
   { at: "run.end", when: "before", nth: 1 },
   { at: "run.end", when: "after", nth: 1 },

@@ -1,9 +1,10 @@
 // Abort, crash or store failure at every await of a run: the next message works, and what was cut off can be finished.
 import { describe, expect } from "vitest";
-import { memoryStore, openStoreOn, type Store, type StoreDriver, sqliteStore } from "../../src/index.ts";
+import { Agent, memoryStore, openStoreOn, type Store, type StoreDriver, sqliteStore } from "../../src/index.ts";
 import { storeDriver } from "../../src/sessions/store.ts";
-import { type CrashPoint, crashingStore } from "../../src/testing/index.ts";
+import { type CrashPoint, crashingStore, scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "./both-ways.ts";
+import { echo, echoing, glance } from "./cast.ts";
 import { expectUnharmed, isFrom, workingAgent } from "./disturbances.ts";
 
 const crash = new Error("the store broke");
@@ -108,5 +109,24 @@ describe("an abort", () => {
         await expectUnharmed(store, session, working);
       }
     });
+  }
+});
+
+bothWays("a guardrail that fails behind the last result does not lose it", async ({ play }) => {
+  for (const open of Object.values(stores)) {
+    await using store = open();
+    const fails = { name: "fails", check: () => Promise.reject(crash) };
+    const agent = new Agent({
+      model: scriptedModel([{ text: "I look.", toolCalls: [echoing("a")] }, "Done."]),
+      tools: [echo],
+      maxSteps: 1,
+      outputGuardrails: [fails],
+    });
+    const session = store.session("s");
+    await expect(play(agent, "Go", { session })).rejects.toThrow();
+    const [run] = await session.runs();
+    const { steps = [], openStep } = (await store.runs.get(run?.runId ?? "")) ?? {};
+    const kept = [...steps.flatMap(({ messages }) => messages), ...(openStep?.results ?? [])];
+    expect(glance(kept)).toContain("tool: echo a");
   }
 });

@@ -20,7 +20,7 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
   const { path = "offstage.db" } = options;
   let database: DatabaseSync | undefined;
   let rows: Rows | undefined;
-  let checkFile: ReturnType<typeof sameFile> | undefined;
+  let checkSame: ReturnType<typeof sameFile> | undefined;
   const guard = <T>(work: () => T): Promise<T> => {
     try {
       return Promise.resolve(work());
@@ -40,7 +40,7 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
         database?.close();
         const found = openFile({ ...options, path });
         database = found.database;
-        checkFile = sameFile(path);
+        checkSame = sameFile(path);
         rows = undefined;
         return found.version;
       }),
@@ -53,7 +53,7 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
     read: (list, range) => guard(() => opened().read(list, range)),
     commit: (commit) =>
       guard(() => {
-        checkFile?.(commit.label);
+        checkSame?.(commit.label);
         return opened().commit(commit);
       }),
     backup: async (target) => {
