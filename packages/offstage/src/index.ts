@@ -17,6 +17,7 @@ export type {
   ModelEndEvent,
   ModelRetryEvent,
   ModelStartEvent,
+  ReasoningDeltaEvent,
   RunEndEvent,
   RunStartEvent,
   StepEndEvent,
@@ -24,6 +25,7 @@ export type {
   SubagentEvent,
   TextDeltaEvent,
   ToolEndEvent,
+  ToolInputDeltaEvent,
   ToolStartEvent,
 } from "./agent/events.ts";
 export type {
@@ -105,6 +107,7 @@ export type { RetryOptions } from "./models/retry.ts";
 export type { ExportFormat, FormatFunction } from "./query/export.ts";
 export type { ExportToOptions } from "./query/export-to.ts";
 export type { ExportOptions, ExportView } from "./query/export-view.ts";
+export type { ExportedMessage } from "./query/exported-message.ts";
 export type { MessageCriteria, MessagePredicate } from "./query/filter.ts";
 export { fromExport } from "./query/from-export.ts";
 export { MessageQuery, type MessageQueryOptions, type MessageSource } from "./query/message-query.ts";
@@ -119,7 +122,9 @@ export type { RunInfo, RunRecord, RunStatus } from "./sessions/journal.ts";
 export {
   memoryStore,
   openStore,
+  type PostgresStoreOptions,
   postgresStore,
+  type RedisStoreOptions,
   redisStore,
   type SqliteStore,
   type SqliteStoreOptions,
@@ -127,18 +132,23 @@ export {
   sqliteStore,
 } from "./sessions/open-store.ts";
 export { PersistentSession } from "./sessions/persistent-session.ts";
+export type { PruneReport } from "./sessions/prune.ts";
+export type { ListedRun, ListRunsOptions } from "./sessions/run-list.ts";
 export type { Session, SessionPort } from "./sessions/session.ts";
 export { SessionBusyError, SessionConflictError } from "./sessions/session-errors.ts";
-export { openStoreOn, type Store } from "./sessions/store.ts";
+export type { SessionInfo } from "./sessions/session-list.ts";
+export { openStoreOn, type Store, type StoredSpans } from "./sessions/store.ts";
 export type { StoreDriver } from "./sessions/store-driver.ts";
+export type { Violation } from "./sessions/verify-store.ts";
 export { AgentContext } from "./state/agent-context.ts";
 export { AgentState, type AgentStatus } from "./state/agent-state.ts";
 export { type ErrorPolicy, errorPolicy, errorPresence } from "./state/criteria/errors.ts";
 export { costLimit, deadline, retryLimit, stepLimit, timeLimit, tokenLimit } from "./state/criteria/limits.ts";
 export { finishReason, repeatedCall, responseContent, toolCallPresence } from "./state/criteria/replies.ts";
-export { type Critique, selfCritic } from "./state/criteria/self-critic.ts";
+export { type Critique, type SelfCriticOptions, selfCritic } from "./state/criteria/self-critic.ts";
 export type { Criterion, CriterionFunction } from "./state/criterion.ts";
-export type { Outcome, OutcomeReason, OutcomeStatus, Verdict } from "./state/outcome.ts";
+export type { NamedVerdict, Outcome, OutcomeReason, OutcomeStatus, Verdict } from "./state/outcome.ts";
+export type { AgentStateJson, PendingStep } from "./state/pending-step.ts";
 export type { Next, Processor } from "./state/processor.ts";
 export {
   appendContextMetadata,
@@ -148,12 +158,12 @@ export {
   applyCachedContext,
   clearExecutionBuffer,
 } from "./state/processors/index.ts";
-export type { Step, StepToolCall, ToolResult } from "./state/step.ts";
+export type { Correction, Step, StepToolCall, ToolResult } from "./state/step.ts";
 export { costOf } from "./tokens/cost.ts";
 export type { ModelPrice, PriceTable } from "./tokens/prices.ts";
 export { type TokenCounter, type TokenCounting, tokenCounter } from "./tokens/token-counter.ts";
 export type { Usage } from "./tokens/usage.ts";
-export type { AnySchema, JsonSchema, RawSchema, StandardSchema } from "./tools/schema.ts";
+export type { AnySchema, CompiledSchema, JsonSchema, RawSchema, StandardSchema } from "./tools/schema.ts";
 export { type Remember, type Tool, type ToolOptions, type ToolRunOptions, tool } from "./tools/tool.ts";
 export { type BatchedExporter, type BatchedOptions, type BatchStats, batched } from "./tracing/batched.ts";
 export { consoleExporter } from "./tracing/exporters/console.ts";

@@ -80,6 +80,7 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
     if (result instanceof ToolWaiting) return unsettled(span, call, result);
     site.started();
     const message = resultMessage(run, result, { step, span, number });
+    run.underWay?.push(message);
     if (run.log !== undefined && !at.isWrittenWithStep) await run.log.settle(step, message);
     finishSpan(span, call, result);
     run.emit?.({ type: "tool-end", ...place(run, call, step), result });

@@ -36,6 +36,7 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   if (run.compaction !== undefined) await closeShown(run, answer);
   const unwritten = run.log === undefined ? undefined : await writeEnd(run, run.log, { answer, ending });
   const failure = failureOf(run, ending) ?? unwritten;
+  if (run.underWay !== undefined && run.state.pendingStep === undefined) run.track(run.underWay);
   if (ending.abortedWith !== undefined) run.track(answer);
   const result = resultOf(run, answer);
   if (result.outcome.status !== "waiting") run.parent?.children.push(result);

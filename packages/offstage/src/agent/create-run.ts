@@ -85,6 +85,7 @@ export function createRun(
       parentAgentId: parent?.state.agentId,
     }),
     partialText: "",
+    underWay: undefined,
     output: undefined,
     idPrefix: `${runId}.`,
     lastNumber: 0,

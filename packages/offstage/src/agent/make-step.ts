@@ -30,6 +30,7 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
     return stepOf(parts, noneSettled, isPlain ? undefined : await correctionOf(run, reading));
   }
   releaseText(run, index);
+  run.underWay = [message];
   if (run.log !== undefined) await run.log.intend(index, message);
   const called = await callTools(run, calls, {
     step: index,

@@ -54,6 +54,7 @@ function unlessAborted({ cancellation }: Run, opening: Promise<RunLog> | undefin
 export function recordStep(run: Run): Promise<void> | undefined {
   const step = run.state.currentStep as Step;
   run.partialText = "";
+  run.underWay = undefined;
   run.track(step.messages);
   if (run.emit !== undefined) announce(run, step);
   if (run.log === undefined || run.state.outcome !== undefined) return undefined;

@@ -61,6 +61,8 @@ export interface Run {
   state: AgentState;
   /** The text of the model call under way, as far as it was streamed. */
   partialText: string;
+  /** What the step under way has produced so far, where it has calls: the reply, and results as they come. */
+  underWay: Message[] | undefined;
   /** The checked value of structured output. */
   output: unknown;
   /** What the ids of its messages begin with. */

@@ -56,8 +56,8 @@ class TimelineBuilder {
   // System messages that wait for the turn they belong to.
   #systemStart = -1;
   #systemContent: string | undefined;
-  #firstTime: unknown;
-  #lastTime: unknown;
+  #firstTime: string | undefined;
+  #lastTime: string | undefined;
 
   constructor(list: readonly Message[]) {
     this.#list = list;
@@ -159,7 +159,7 @@ class TimelineBuilder {
     const { runId, usage, createdAt } = metadataOf(message);
     if (runId !== undefined) turn.runId ??= String(runId);
     if (usage !== undefined) turn.usage = sumOf(turn.usage, usage);
-    if (createdAt === undefined) return;
+    if (typeof createdAt !== "string") return;
     this.#firstTime ??= createdAt;
     this.#lastTime = createdAt;
   }
@@ -170,7 +170,7 @@ function joined(before: string | undefined, text: string | undefined): string | 
   return text === "" ? before : `${before}\n${text}`;
 }
 
-function durationOf(first: unknown, last: unknown): number | undefined {
-  const duration = Date.parse(String(last)) - Date.parse(String(first));
+function durationOf(first: string | undefined, last: string | undefined): number | undefined {
+  const duration = Date.parse(last ?? "") - Date.parse(first ?? "");
   return Number.isNaN(duration) ? undefined : Math.max(0, duration);
 }

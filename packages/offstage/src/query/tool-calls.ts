@@ -23,8 +23,8 @@ export interface ToolCallRecord {
 /** The record of a call and its result. */
 export function recordOfPair(list: readonly Message[], pair: ToolPair): ToolCallRecord {
   const { call, id, toolName, callIndex, resultIndex } = pair;
-  const rawArguments = rawArgumentsOf(call.function);
   const asked = list[callIndex] as Message;
+  const rawArguments = writtenArguments(asked, id) ?? rawArgumentsOf(call.function);
   const answer = resultIndex < 0 ? undefined : (list[resultIndex] as Message);
   const { runId } = metadataOf(asked);
   return {
@@ -52,6 +52,13 @@ export function recordOfOrphan(answer: Message): ToolCallRecord {
     durationMs: typeof durationMs === "number" ? durationMs : undefined,
     runId: typeof runId === "string" ? runId : undefined,
   };
+}
+
+// A message holds what can be sent; where the model wrote something else, its metadata has that.
+function writtenArguments(asked: Message, id: string): string | undefined {
+  const { rawArguments } = metadataOf(asked);
+  const written = isObject(rawArguments) && Object.hasOwn(rawArguments, id) ? rawArguments[id] : undefined;
+  return typeof written === "string" ? written : undefined;
 }
 
 function rawArgumentsOf(called: unknown): string {

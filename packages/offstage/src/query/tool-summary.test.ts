@@ -104,6 +104,14 @@ describe("the tool summary", () => {
     expect(info?.calls[0]?.rawArguments).toBe('{"cut": ');
   });
 
+  test("shows what the model wrote where the message holds what can be sent", () => {
+    const asked = assistant(null, {
+      toolCalls: [toolCall("1", "f", "{}")],
+      metadata: { rawArguments: { "1": "{broken" } },
+    });
+    expect(summaryOf(asked)[0]?.calls[0]).toMatchObject({ rawArguments: "{broken", arguments: "{broken" });
+  });
+
   test("takes arguments that are an object, and calls without a function", () => {
     const odd = {
       role: "assistant",

@@ -1,13 +1,13 @@
 // Exchanged: conversation and tool traces of a session as one list, in order of time. Computed, not stored.
 import { type Message, toolCallsOf } from "../messages/message.ts";
 import { readLatest } from "./conversation.ts";
-import { readRunRows, readToolTrace } from "./run-reader.ts";
+import { readRunRows, readWholeTrace } from "./run-reader.ts";
 import type { SessionCell } from "./session-cell.ts";
 
 /** Everything that was said and done in a session. The tool trace of a run follows the run's input. */
 export async function exchanged(cell: SessionCell): Promise<Message[]> {
   const rows = (await readRunRows(cell)).filter(({ parentRunId }) => parentRunId === undefined);
-  const traces = await Promise.all(rows.map((row) => readToolTrace(cell, row)));
+  const traces = await Promise.all(rows.map((row) => readWholeTrace(cell, row)));
   const placed = await readLatest(cell);
   const isTrace = notAmong(placed.map(({ message }) => message));
   const runs = rows.map((row, index) => ({

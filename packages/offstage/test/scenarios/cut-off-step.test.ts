@@ -1,0 +1,30 @@
+// A step that is cut off after a tool took effect: the agent's own list and the session's query still show what was done.
+import { expect } from "vitest";
+import { Agent, InMemorySession, memoryStore, sqliteStore, tool } from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { bothWays } from "./both-ways.ts";
+import { calls, glance } from "./cast.ts";
+
+const seen = ["user: Pay", "assistant: [pay wait]", "tool: paid 50"];
+
+bothWays("what a tool did before an abort is one query away", async ({ play }) => {
+  for (const open of [() => memoryStore(), () => sqliteStore({ path: ":memory:" }), undefined]) {
+    await using store = open?.();
+    const session = store?.session("s") ?? new InMemorySession("s");
+    const aborting = new AbortController();
+    const pay = tool({ name: "pay", execute: () => "paid 50" });
+    const wait = tool({
+      name: "wait",
+      execute: async (_, { signal }) => {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        aborting.abort(new Error("enough"));
+        signal.throwIfAborted();
+      },
+    });
+    const model = scriptedModel([calls({ name: "pay" }, { name: "wait" })]);
+    const agent = new Agent({ model, tools: [pay, wait] });
+    await expect(play(agent, "Pay", { session, signal: aborting.signal })).rejects.toThrow("enough");
+    expect(glance(agent.messages.all())).toEqual(seen);
+    expect(glance((await session.query()).all())).toEqual(seen);
+  }
+});
