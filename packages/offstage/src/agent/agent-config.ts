@@ -4,7 +4,6 @@ import { isObject, type JsonObject } from "../messages/json.ts";
 import type { Messages } from "../messages/messages.ts";
 import { adaptModel } from "../models/adapt-model.ts";
 import type { Model, ModelCallOptions } from "../models/model.ts";
-import type { KnownPrompts } from "../models/model-input.ts";
 import { errorPolicy } from "../state/criteria/errors.ts";
 import { retryLimit, stepLimit } from "../state/criteria/limits.ts";
 import { toolCallPresence } from "../state/criteria/replies.ts";
@@ -41,8 +40,6 @@ export interface AgentConfig {
   /** What it remembers of showing its conversations, between runs. */
   readonly shownNotes: ShownNotes;
   readonly tokenCounter: TokenCounter;
-  /** The prompt forms of messages it has shown before, between runs. */
-  readonly knownPrompts: KnownPrompts;
   /** Whether later turns are shown anything of earlier turns' tools. */
   readonly remembersTools: boolean;
 }
@@ -76,7 +73,6 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     maxParallelTools,
     shownNotes: new ShownNotes(),
     tokenCounter: tokenCounter(options.tokenCounter),
-    knownPrompts: new WeakMap(),
     remembersTools: toolHistory !== "none" || tools.some(({ remember = "none" }) => remember !== "none"),
   };
 }

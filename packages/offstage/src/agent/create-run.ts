@@ -69,7 +69,7 @@ export function createRun(
     ledger: new Ledger(parent?.ledger),
     span: spanOf(config, { runId, options, caller, endedSpans, keepsSpans }),
     endedSpans,
-    modelInput: new ModelInput(config.driver.toPrompt, config.knownPrompts),
+    modelInput: new ModelInput(config.driver.toPrompt),
     children: [],
     trips: [],
     track,

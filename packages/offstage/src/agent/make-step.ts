@@ -44,7 +44,8 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
 
 // Whether nothing of the user's is waited for between a result and the record of its step: it could fail, or take long.
 function isRecordedAtOnce({ config: { options, guardrails }, criteria }: Run): boolean {
-  if (options.processors !== undefined || options.continueWhile !== undefined) return false;
+  if (options.processors !== undefined || options.continueWhile !== undefined || options.memory !== undefined)
+    return false;
   return guardrails.output.length === 0 && !criteria.some(({ isShared }) => isShared);
 }
 

@@ -4,7 +4,7 @@ import type { Message } from "../messages/message.ts";
 import type { Journal, RunRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
-import { noUsage, subtractUsage, type UsageByModel } from "../tokens/usage.ts";
+import { subtractUsage, totalUsage, type UsageByModel } from "../tokens/usage.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
 import { approvalsOf, DecisionBook, type Decisions } from "./approvals.ts";
@@ -109,12 +109,17 @@ function compactionOf({ notes, steps }: RunRecord): unknown {
   return (step?.notes?.compaction as { note?: unknown } | undefined)?.note;
 }
 
-// What a run has used since the runs above it last heard of it is news to them.
-function restoreUsage({ ledger, parent }: Run, { usageByModel }: AgentState, counted: UsageByModel): void {
+// What a run has used since the runs above it last heard of it is news to them. Compared by total: a provider may have
+// answered under another model id than the one that is restored.
+function restoreUsage({ ledger, parent, config }: Run, { usageByModel }: AgentState, counted: UsageByModel): void {
   ledger.restore(usageByModel);
-  for (const [modelId, usage] of Object.entries(usageByModel)) {
-    parent?.ledger.add(modelId, subtractUsage(usage, counted[modelId] ?? noUsage));
+  if (parent === undefined) return;
+  if (Object.keys(counted).length === 0) {
+    for (const [modelId, usage] of Object.entries(usageByModel)) parent.ledger.add(modelId, usage);
+    return;
   }
+  const news = subtractUsage(totalUsage(usageByModel), totalUsage(counted));
+  if (news.totalTokens > 0) parent.ledger.add(config.model.modelId, news);
 }
 
 // In a state, the input of a run is what a user said under its id.

@@ -59,7 +59,7 @@ export class Cancellation {
       if (this.#aborted !== undefined) reject(this.#aborted.reason);
       this.#waiting ??= new Set();
       this.#waiting.add(reject);
-      work.then(
+      Promise.resolve(work).then(
         (value) => {
           this.#waiting?.delete(reject);
           resolve(value);

@@ -8,7 +8,7 @@ import { Messages } from "../messages/messages.ts";
 import { repairMessages } from "../messages/repair.ts";
 import { promptMessages } from "../testing/prompt-messages.ts";
 import type { PromptMessage } from "./model.ts";
-import { type KnownPrompts, ModelInput } from "./model-input.ts";
+import { ModelInput } from "./model-input.ts";
 import { promptMessage } from "./prompt.ts";
 
 const call = (id: string): Message => assistant(null, { toolCalls: [toolCall(id, "search")] });
@@ -144,41 +144,6 @@ test("beyond 4,000 messages the list itself is handed out, and one that was shor
   expect(input.promptOf([messages])).toBe(prompt);
   prompt.pop();
   expect(input.promptOf([messages])).toHaveLength(4001);
-});
-
-describe("prompts known from earlier runs", () => {
-  const spoken = (known: KnownPrompts, messages: readonly Message[]) => {
-    let count = 0;
-    const input = new ModelInput((message, toolName) => {
-      count++;
-      return promptMessage(message, toolName);
-    }, known);
-    return { prompt: input.promptOf([Messages.from(messages)]), count };
-  };
-
-  test("a plain message is converted once for all runs of an agent", () => {
-    const known: KnownPrompts = new WeakMap();
-    const messages = [user("hi"), assistant("Hello.")];
-    const first = spoken(known, messages);
-    const second = spoken(known, [...messages, user("more")]);
-    expect([first.count, second.count]).toEqual([2, 1]);
-    expect(second.prompt.slice(0, 2)).toEqual(first.prompt);
-  });
-
-  test("a message whose content was replaced is converted again", () => {
-    const known: KnownPrompts = new WeakMap();
-    const message = { role: "user" as const, content: "one" };
-    spoken(known, [message]);
-    message.content = "two";
-    expect(spoken(known, [message]).prompt).toEqual([{ role: "user", content: [{ type: "text", text: "two" }] }]);
-  });
-
-  test("an open call is not hidden by a message that is known", () => {
-    const known: KnownPrompts = new WeakMap();
-    const next = user("next");
-    spoken(known, [next]);
-    expect(spoken(known, [call("c1"), next]).prompt.map(({ role }) => role)).toEqual(["assistant", "tool", "user"]);
-  });
 });
 
 describe("ids in use", () => {

@@ -24,17 +24,12 @@ export type ToPrompt = (
   inputOf?: (call: ToolCall) => JsonValue | undefined,
 ) => PromptMessage;
 
-/** The prompt forms of plain messages, which are the same in every run. */
-export type KnownPrompts = WeakMap<Message, { readonly content: unknown; readonly prompt: PromptMessage }>;
-
 /**
  * The prompts of one run. While sections only grow at their end, a call costs what was added to them and one copy of
- * the prompt's pointers; any other change is checked anew, repaired where it must be, and converted but for what
- * `KnownPrompts` has.
+ * the prompt's pointers; any other change is checked anew, repaired where it must be, and converted anew.
  */
 export class ModelInput {
   readonly #toPrompt: ToPrompt;
-  readonly #known: KnownPrompts;
   #sections: readonly Messages[] = [];
   #prompt: PromptMessage[] = [];
   #length = 0;
@@ -44,9 +39,8 @@ export class ModelInput {
   /** The calls made since the last prompt, and their arguments. */
   #made: readonly { readonly call: ToolCall; readonly input: JsonValue }[] = noneMade;
 
-  constructor(toPrompt: ToPrompt = promptMessage, known: KnownPrompts = new WeakMap()) {
+  constructor(toPrompt: ToPrompt = promptMessage) {
     this.#toPrompt = toPrompt;
-    this.#known = known;
   }
 
   /** True where a call of the present input already uses this id. */
@@ -93,26 +87,15 @@ export class ModelInput {
     return this.#takeAll(section, from) && this.#pairing.isClosed;
   }
 
-  // Private fields are read once, not for each message: long conversations come through here in every run.
   #takeAll(section: Messages, from = 0): boolean {
-    const prompts = this.#known;
-    const list = this.#prompt;
-    const pairing = this.#pairing;
-    for (let i = from; i < section.length; i++) {
-      const message = section.at(i) as Message;
-      const known = prompts.get(message);
-      if (known !== undefined && known.content === message.content && pairing.isClosed) list.push(known.prompt);
-      else if (!this.#take(message)) return false;
-    }
+    for (let i = from; i < section.length; i++) if (!this.#take(section.at(i) as Message)) return false;
     return true;
   }
 
   #take(message: Message): boolean {
     if (!this.#pairing.takes(message)) return false;
     if (message.role === "assistant") this.#calls = toolCallsOf(message);
-    const prompt = this.#toPrompt(message, this.#toolName, this.#inputOf);
-    this.#prompt.push(prompt);
-    if (isPlain(message)) this.#known.set(message, { content: message.content, prompt });
+    this.#prompt.push(this.#toPrompt(message, this.#toolName, this.#inputOf));
     return true;
   }
 
@@ -142,10 +125,4 @@ function grownSection(before: readonly Messages[], after: readonly Messages[]): 
     else if (now.length > 0 || old.length > 0) return undefined;
   }
   return growth ?? { section: Messages.empty(), from: 0 };
-}
-
-// A message that says all there is to it in its text.
-function isPlain(message: Message): boolean {
-  if (message.role === "tool" || typeof message.content !== "string") return false;
-  return !("tool_calls" in message) && message.metadata?.providerParts === undefined;
 }

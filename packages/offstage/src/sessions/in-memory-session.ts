@@ -38,7 +38,11 @@ export class InMemorySession implements Session {
   }
 
   async addItems(items: readonly Message[]): Promise<void> {
-    for (const message of checkedMessages(items)) this.#items.push(message);
+    this.#add(checkedMessages(items));
+  }
+
+  #add(messages: readonly Message[]): void {
+    for (const message of messages) this.#items.push(message);
   }
 
   /** Puts these items in the place of all that are there. */
@@ -120,11 +124,11 @@ export class InMemorySession implements Session {
 
   async #open(start: RunStart): Promise<RunLog> {
     checkLimit(start.historyLimit, "historyLimit");
+    const input = own(start.input);
     const leave = await this.#enter(start);
     const history = wholeTurns(this.#items, start.historyLimit, true)?.slice() ?? [];
-    const input = own(start.input);
     const run = rememberRun({ ...start, input }, this.sessionId);
-    this.#items.push(...input);
+    this.#add(input);
     this.#runs.set(start.runId, run);
     this.#begun.push({ run, after: input.at(-1) });
     return this.#log(run, history, { leave });
@@ -166,8 +170,11 @@ export class InMemorySession implements Session {
     { leave, recorded }: { leave: () => void; recorded?: RunRecord },
   ): RunLog {
     const onOver = (answer: readonly Message[]): void => {
-      this.#items.push(...own(answer));
-      leave();
+      try {
+        this.#add(own(answer));
+      } finally {
+        leave();
+      }
     };
     const held = { place: leave, runId: run.info.runId };
     return memoryRun(run, { runs: this.#runs, history, held, onOver, ...(recorded && { recorded }) });

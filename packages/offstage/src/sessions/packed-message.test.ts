@@ -101,3 +101,8 @@ test("any spans come back as they were packed", { timeout: 60_000 }, () => {
     { numRuns: 1_000 },
   );
 });
+
+test("a field called __proto__ comes back as a field", () => {
+  const given = JSON.parse('{"role":"user","content":"hi","metadata":{"id":"1","__proto__":{"a":1}}}');
+  expect(JSON.stringify(unpackMessage(throughJson(packMessage(given))))).toBe(JSON.stringify(given));
+});

@@ -126,7 +126,7 @@ function unpackMetadata(packed: readonly unknown[], known: Known): Fields {
   if (trace !== 0) metadata.traceId = trace === 1 ? known.traceId : trace;
   if (spanId !== 0) metadata.spanId = spanId;
   if (usage !== 0) metadata.usage = unpackUsage(usage);
-  return Object.assign(metadata, rest);
+  return rest === undefined ? metadata : { ...metadata, ...(rest as Fields) };
 }
 
 function isTextOrAbsent(value: unknown): boolean {

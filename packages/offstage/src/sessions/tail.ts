@@ -1,6 +1,6 @@
 // Tail: the latest messages of a session as this process last wrote or read them, so that the next run need not read them again.
 import type { Message } from "../messages/message.ts";
-import { deepFreeze, jsonCopy } from "./plain-json.ts";
+import { deepFreeze } from "./plain-json.ts";
 
 const mostMessages = 256;
 const mostCharacters = 256 * 1024;
@@ -18,6 +18,7 @@ export const emptyTail: Tail = { messages: [], isWhole: true, size: 0 };
 
 /** A message as it is stored. */
 export interface StoredMessage {
+  /** A copy of its own: it will be frozen. */
   readonly message: Message;
   readonly text: string;
 }
@@ -29,7 +30,7 @@ export function tailOf(stored: readonly StoredMessage[], isWhole: boolean): Tail
 
 /** The window with further messages; past its bounds the older half is let go. */
 export function extendTail(tail: Tail, stored: readonly StoredMessage[]): Tail {
-  const messages = tail.messages.concat(stored.map(({ message }) => deepFreeze(jsonCopy(message))));
+  const messages = tail.messages.concat(stored.map(({ message }) => deepFreeze(message)));
   const size = stored.reduce((sum, { text }) => sum + text.length, tail.size);
   if (messages.length <= mostMessages && size <= mostCharacters) return { messages, isWhole: tail.isWhole, size };
   const kept = messages.slice(messages.length >> 1);

@@ -65,6 +65,8 @@ export class AgentState {
     const fields: Writable<AgentStateFields> = { ...blank };
     fields.agentId = crypto.randomUUID();
     fields.createdAt = isoNow();
+    fields.metadata = {};
+    fields.usageByModel = {};
     return new AgentState(fields, [], 0);
   }
 

@@ -10,8 +10,8 @@ const { statSync } = process.getBuiltinModule("node:fs");
 const lookMs = 1_000;
 
 /**
- * Asked before every write; throws `store-gone` where the file was deleted or replaced. Looks where a run begins or a
- * session is changed, and within a run once a second.
+ * Asked before every write; throws `store-gone` where the file was deleted or replaced. Looks where a run begins or ends or
+ * a session is changed, and within a run once a second.
  */
 export function sameFile(path: string): (label: WriteLabel) => void {
   if (path === ":memory:") return () => {};
@@ -29,7 +29,7 @@ export function sameFile(path: string): (label: WriteLabel) => void {
 }
 
 function isAlwaysChecked(label: WriteLabel): boolean {
-  return label === "run.begin" || label.startsWith("session.");
+  return label === "run.begin" || label === "run.end" || label.startsWith("session.");
 }
 
 function gone(path: string): OffstageError {

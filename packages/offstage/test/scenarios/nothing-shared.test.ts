@@ -1,0 +1,46 @@
+// What one run does to its own things reaches no other: prompts, states, and a session whose run could not begin.
+import { expect, test } from "vitest";
+import { Agent, AgentState, InMemorySession, user } from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { bothWays } from "./both-ways.ts";
+
+bothWays("a model that edits its prompt edits it for that call alone", async ({ play }) => {
+  const seen: string[] = [];
+  const model = scriptedModel(() => "Hello.");
+  const edit = (prompt: readonly { content: unknown }[]) => {
+    const [first] = prompt as [{ content: unknown }];
+    seen.push(String(first.content));
+    first.content = "edited";
+  };
+  const editing: typeof model = {
+    ...model,
+    doGenerate: (options) => {
+      edit(options.prompt);
+      return model.doGenerate(options);
+    },
+    doStream: (options) => {
+      edit(options.prompt);
+      return model.doStream(options);
+    },
+  };
+  const agent = new Agent({ model: editing, instructions: "Be kind." });
+  const session = new InMemorySession("s");
+  await play(agent, "One", { session });
+  await play(agent, "Two", { session });
+  expect(seen).toEqual(["Be kind.", "Be kind."]);
+});
+
+test("new states share nothing that can be changed", () => {
+  const [one, other] = [AgentState.empty(), AgentState.empty()];
+  (one.metadata as Record<string, unknown>).tenant = "one";
+  (one.usageByModel as Record<string, unknown>).model = {};
+  expect([other.metadata, other.usageByModel, AgentState.empty().metadata]).toEqual([{}, {}, {}]);
+});
+
+bothWays("a run whose input cannot be kept leaves its session free", async ({ play }) => {
+  const session = new InMemorySession("s");
+  const agent = new Agent({ model: scriptedModel(() => "Hello.") });
+  const input = [user("hi", { metadata: { id: "1", big: 1n } })];
+  await expect(play(agent, input, { session })).rejects.toThrow();
+  expect((await play(agent, "again", { session })).output).toBe("Hello.");
+});
