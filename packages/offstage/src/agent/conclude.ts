@@ -5,7 +5,6 @@ import type { JsonObject, JsonValue } from "../messages/json.ts";
 import { assistant } from "../messages/makers.ts";
 import { type Message, textOf, withoutProviderParts } from "../messages/message.ts";
 import { isSendable } from "../messages/pairing.ts";
-import { withinRun } from "../sessions/held-session.ts";
 import type { RunEnd, RunLog } from "../sessions/journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
@@ -34,7 +33,7 @@ export function endOf(state: AgentState): Ending {
 export async function conclude(run: Run, ending: Ending): Promise<RunResult<unknown>> {
   run.state = ending.state;
   const answer = answerOf(run, ending);
-  if (run.compaction !== undefined) await withinRun(run.log, () => closeShown(run, answer));
+  if (run.compaction !== undefined) await closeShown(run, answer);
   const unwritten = run.log === undefined ? undefined : await writeEnd(run, run.log, { answer, ending });
   const failure = failureOf(run, ending) ?? unwritten;
   if (run.underWay !== undefined && run.state.pendingStep === undefined) run.track(run.underWay);

@@ -2,7 +2,6 @@
 import { OffstageError } from "../errors.ts";
 import { type Message, textOf } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
-import { withinRun } from "../sessions/held-session.ts";
 import type { RunLog } from "../sessions/journal.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
@@ -34,7 +33,7 @@ export async function openRun(run: Run): Promise<AgentState> {
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
   const state = run.state.withMessages(history.append(run.input));
   if (AgentState.INFERENCE_SECTIONS.every((name) => state.section(name).isEmpty)) throw nothingToAnswer(config.name);
-  if (isShortened(config)) await withinRun(run.log, () => openShown(run, state));
+  if (isShortened(config)) await openShown(run, state);
   return state;
 }
 

@@ -6,6 +6,7 @@ import { modelSummarizer } from "../memory/summarize.ts";
 import type { JsonObject, JsonValue } from "../messages/json.ts";
 import { type Message, textOf } from "../messages/message.ts";
 import type { Messages } from "../messages/messages.ts";
+import { withinRun } from "../sessions/held-session.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
@@ -53,8 +54,8 @@ export async function openShown(run: Run, state: AgentState, recorded?: unknown)
     await feed.add(state.messages.toArray());
     return feed.memory.getMessages(run.input.map(textOf).join("\n"), memoryTokens);
   };
-  // A memory may ask a model or a store of its own: an abort does not wait for it.
-  run.compaction.show(state, await run.cancellation.race(remembered()));
+  // A memory may ask a model or a store of its own: an abort does not wait for it. It is part of the run that holds the session.
+  run.compaction.show(state, await run.cancellation.race(withinRun(run.log, remembered)));
   run.feed = feed;
 }
 
@@ -120,7 +121,7 @@ export async function closeShown(run: Run, answer: readonly Message[]): Promise<
   else if (sessionId !== undefined)
     run.config.shownNotes.keep(sessionId, { note, tail: tailOf(run.state, note?.conversation.lastSaid) });
   try {
-    await feed?.add(answer);
+    await withinRun(run.log, () => feed?.add(answer));
   } catch (error) {
     run.emit?.({ type: "error", runId: run.runId, agent: run.config.name, error, source: "memory" });
   }

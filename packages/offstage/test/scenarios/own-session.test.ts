@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { Agent, InMemorySession, memoryStore, type Session, SessionBusyError, tool } from "../../src/index.ts";
+import {
+  Agent,
+  ConversationMemory,
+  InMemorySession,
+  memoryStore,
+  type Session,
+  SessionBusyError,
+  tool,
+} from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { glance } from "./cast.ts";
 
@@ -63,4 +71,31 @@ test.for(kinds)("what a tool leaves behind may run on the session when its run h
     "user: Help",
     "assistant: Helped.",
   ]);
+});
+
+test.for(kinds)("so is a memory, when it is read and when it is fed: %s", async ([, make]) => {
+  const session = make();
+  const helper = new Agent({ name: "helper", model: scriptedModel(() => "Helped.") });
+  const seen: unknown[] = [];
+  const ask = async () => void (await helper.run("Help", { session }).catch((error: unknown) => seen.push(error)));
+  const plain = new ConversationMemory();
+  const memory = {
+    ...plain,
+    count: 0,
+    getContext: (query: string) => plain.getContext(query),
+    getAllMessages: () => plain.getAllMessages(),
+    clear: () => plain.clear(),
+    add: async (added: Parameters<typeof plain.add>[0]) => {
+      await ask();
+      await plain.add(added);
+    },
+    getMessages: async (query: string) => {
+      await ask();
+      return plain.getMessages(query);
+    },
+  };
+  const agent = new Agent({ model: scriptedModel(() => "Done."), memory });
+  expect((await agent.run("Go", { session })).text).toBe("Done.");
+  expect(seen.length).toBeGreaterThanOrEqual(2);
+  expect(seen.every((error) => error instanceof SessionBusyError && error.isOwn)).toBe(true);
 });
