@@ -26,7 +26,9 @@ export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan
   const step = state.stepCount + 1;
   const shown = shownSections(run, state, stepSpan);
   const sections = shown instanceof Promise ? await shown : shown;
-  const span = startSpan(stepSpan, { name: model.modelId, kind: "model", metadata: run.config.modelMetadata });
+  const span = run.isTraced
+    ? startSpan(stepSpan, { name: model.modelId, kind: "model", metadata: run.config.modelMetadata })
+    : stepSpan;
   run.emit?.({
     type: "model-start",
     runId: run.runId,
@@ -37,9 +39,9 @@ export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan
   });
   try {
     const place = { step, span };
-    const reply = await (span.recording ? traced(run, sections, place) : attempts(run, sections, place));
+    const reply = await (run.isTraced ? traced(run, sections, place) : attempts(run, sections, place));
     const stamped = replyStamp(run, reply, place);
-    finishSpan(span, reply);
+    if (run.isTraced) finishSpan(span, reply);
     const modelId = reply.modelId ?? model.modelId;
     run.ledger.add(modelId, reply.usage);
     run.emit?.({
@@ -59,7 +61,7 @@ export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan
   }
 }
 
-// Apart, so that no closure is made where nothing is recorded: the run has seen to that its work is not.
+// Apart, so that no closure is made where nothing is recorded.
 function traced(run: Run, sections: readonly Messages[], place: Place): Promise<ModelReply> {
   return runInSpan(place.span, () => attempts(run, sections, place));
 }
@@ -164,7 +166,6 @@ export function releaseText(run: Run, step: number): void {
 }
 
 function finishSpan(span: TraceSpan, reply: ModelReply): void {
-  if (!span.recording) return;
   span.setMetadata({
     ...(reply.modelId === undefined ? undefined : { responseModel: reply.modelId }),
     finishReason: reply.finishReason,

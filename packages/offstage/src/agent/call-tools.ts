@@ -71,18 +71,20 @@ interface NumberedCall {
 async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCall): Promise<CalledTool> {
   const { step } = at;
   run.cancellation.throwIfAborted();
-  const span = startSpan(at.span, { name: call.name, kind: "tool", metadata: { toolCallId: call.id } });
+  const span = run.isTraced
+    ? startSpan(at.span, { name: call.name, kind: "tool", metadata: { toolCallId: call.id } })
+    : at.span;
   const before = at.waiting?.get(call.id);
   const site = new ToolSite(run, call, { step, span, toolCallId: call.id, run, child: before?.child });
   if (run.config.tools.get(call.name)?.needsApproval === false) site.started();
   try {
-    const result = before?.why === "interrupted" ? interrupted(call) : await runTraced(span, call, site);
+    const result = before?.why === "interrupted" ? interrupted(call) : await (run.isTraced ? runTraced(span, call, site) : runTool(call, site));
     if (result instanceof ToolWaiting) return unsettled(span, call, result);
     site.started();
     const message = resultMessage(run, result, { step, span, number });
     run.underWay?.push(message);
     if (run.log !== undefined && !at.isWrittenWithStep) await run.log.settle(step, message);
-    finishSpan(span, call, result);
+    if (run.isTraced) finishSpan(span, call, result);
     run.emit?.({ type: "tool-end", ...place(run, call, step), result });
     return { result, message };
   } catch (error) {
@@ -91,9 +93,9 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
   }
 }
 
-// The work of a run that is not recorded is known not to be.
+// Apart, so that no closure is made where nothing is recorded.
 function runTraced(span: TraceSpan, call: StepToolCall, site: CallSite): ReturnType<typeof runTool> {
-  return span.recording ? runInSpan(span, () => runTool(call, site)) : runTool(call, site);
+  return runInSpan(span, () => runTool(call, site));
 }
 
 /** The run around one call. */
@@ -183,7 +185,6 @@ keepShape(new ToolSite({} as Run, {} as StepToolCall, {} as CallingTool));
 keepShape(new CallInfo({ run: { config: {} } } as CallingTool, {} as Cancellation));
 
 function finishSpan(span: TraceSpan, call: StepToolCall, result: ToolResult): void {
-  if (!span.recording) return;
   span.setMetadata({ isError: result.isError });
   if (span.keepsContent) span.setContent({ arguments: call.arguments, result: result.output });
   span.end(result.isError ? "error" : "ok");

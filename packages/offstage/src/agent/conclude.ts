@@ -40,7 +40,7 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   if (ending.abortedWith !== undefined) run.track(answer);
   const result = resultOf(run, answer);
   if (result.outcome.status !== "waiting") run.parent?.children.push(result);
-  endSpan(run, failure, ending);
+  if (run.isTraced) endSpan(run, failure, ending);
   if (failure !== undefined) {
     const error = withResult(failure, result);
     run.emit?.({ type: "error", runId: run.runId, agent: run.config.name, error, source: "run" });
@@ -93,7 +93,7 @@ interface Closing {
 async function writeEnd(run: Run, log: RunLog, { answer, ending }: Closing): Promise<OffstageError | undefined> {
   try {
     const end = runEnd(run, answer, ending);
-    await withSpan("session.end", { kind: "session" }, () => log.end(end));
+    await (run.isTraced ? withSpan("session.end", { kind: "session" }, () => log.end(end)) : log.end(end));
     return undefined;
   } catch (cause) {
     await log.abandon();
@@ -167,7 +167,7 @@ function resultOf(run: Run, answer: readonly Message[]): RunResult<unknown> {
     runId: run.runId,
     parentRunId: run.parent?.runId,
     agent: config.name,
-    trace: run.span.recording ? traceOf(run.span) : undefined,
+    trace: run.isTraced ? traceOf(run.span) : undefined,
     input: run.input,
     children: run.children,
     guardrailTrips: run.trips,
@@ -177,7 +177,6 @@ function resultOf(run: Run, answer: readonly Message[]): RunResult<unknown> {
 
 function endSpan(run: Run, failure: OffstageError | undefined, ending: Ending): void {
   const { span } = run;
-  if (!span.recording) return;
   span.setMetadata(endMetadata(run));
   if (failure !== undefined) span.fail(failure);
   else span.end(statusOf(run, ending));

@@ -14,7 +14,7 @@ import { currentScope } from "../tracing/trace-scope.ts";
 import { startSpan } from "../tracing/trace-span.ts";
 import { traceState } from "../tracing/trace-state.ts";
 import type { TracingOptions } from "../tracing/tracing-options.ts";
-import { startRootSpan } from "../tracing/with-span.ts";
+import { silentSpan, startRootSpan } from "../tracing/with-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
 import { DecisionBook } from "./approvals.ts";
@@ -52,6 +52,7 @@ export function createRun(
   const criteria = criteriaOf(config, options, parent);
   const runId = known ?? crypto.randomUUID();
   const endedSpans: SpanData[] = [];
+  const span = spanOf(config, { runId, options, caller, endedSpans, keepsSpans });
   return {
     config,
     options,
@@ -63,11 +64,12 @@ export function createRun(
     hasOwnState: state !== undefined,
     cancellation: new Cancellation(options.signal, { hasAbort: listener !== undefined }),
     context: parent?.context ?? (contextOf(options.context) as AgentContext),
-    emit: emitOf([listener, relayTo(caller), emitToHooks([config.options.hooks, options.hooks])]),
+    emit: emitOf(config, { options, listener, caller }),
     decisions: decisions ?? parent?.decisions ?? new DecisionBook(),
     criteria,
     ledger: new Ledger(parent?.ledger),
-    span: spanOf(config, { runId, options, caller, endedSpans, keepsSpans }),
+    span,
+    isTraced: span.recording,
     endedSpans,
     modelInput: new ModelInput(config.driver.toPrompt),
     children: [],
@@ -93,8 +95,12 @@ export function createRun(
   };
 }
 
-function emitOf(listeners: readonly (Emit | undefined)[]): Emit | undefined {
-  const all = listeners.filter((each) => each !== undefined);
+type Listening = Pick<CreateRunOptions, "options" | "listener" | "caller">;
+
+function emitOf({ options: { hooks } }: AgentConfig, { options, listener, caller }: Listening): Emit | undefined {
+  if (listener === undefined && caller === undefined && hooks === undefined && options.hooks === undefined)
+    return undefined;
+  const all = [listener, relayTo(caller), emitToHooks([hooks, options.hooks])].filter((each) => each !== undefined);
   const [only] = all;
   if (all.length <= 1) return only;
   return (event) => {
@@ -140,11 +146,12 @@ interface SpanOptions {
 }
 
 function spanOf(config: AgentConfig, { runId, options, caller, endedSpans, keepsSpans }: SpanOptions): Run["span"] {
+  const given = options.tracing === false ? false : (options.tracing ?? config.options.tracing);
+  if (given === false && caller === undefined) return silentSpan();
   const session = options.session ?? config.options.session;
   const sessionId = session === undefined ? undefined : { sessionId: session.sessionId };
   const init = { name: config.name, kind: "run" as const, metadata: { agent: config.name, runId, ...sessionId } };
   if (caller !== undefined && config.options.tracing !== false) return startSpan(caller.span, init);
-  const given = options.tracing === false ? false : (options.tracing ?? config.options.tracing);
   const isKept = given !== false && (keepsSpans || (session !== undefined && journalFor(session).keepsSpans));
   const tracing = isKept ? alsoTo(endedSpans, given) : given;
   return startRootSpan({ ...init, traceName: config.name, groupId: session?.sessionId, tracing });

@@ -32,9 +32,13 @@ export async function openRun(run: Run): Promise<AgentState> {
   const history = loading instanceof Promise ? await loading : loading;
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
   const state = run.state.withMessages(history.append(run.input));
-  if (AgentState.INFERENCE_SECTIONS.every((name) => state.section(name).isEmpty)) throw nothingToAnswer(config.name);
+  if (run.input.length === 0 && hasNothing(state)) throw nothingToAnswer(config.name);
   if (isShortened(config)) await openShown(run, state);
   return state;
+}
+
+function hasNothing(state: AgentState): boolean {
+  return AgentState.INFERENCE_SECTIONS.every((name) => state.section(name).isEmpty);
 }
 
 function nothingToAnswer(agent: string): OffstageError {

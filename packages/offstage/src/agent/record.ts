@@ -24,21 +24,22 @@ function sessionOf({ parent, options, config }: Run): SessionPort | undefined {
 export async function openLog(run: Run, input: readonly Message[]): Promise<void> {
   if (!isLogged(run)) return;
   const session = sessionOf(run);
+  const signal = run.cancellation.isAbortable ? run.cancellation.signal : undefined;
   const start: RunStart = {
     runId: run.runId,
     agent: run.config.name,
     ...(run.parent === undefined ? undefined : { parentRunId: run.parent.runId }),
     ...(run.parentToolCallId === undefined ? undefined : { parentToolCallId: run.parentToolCallId }),
-    ...(run.span.recording ? { traceId: run.span.traceId } : undefined),
+    ...(run.isTraced ? { traceId: run.span.traceId } : undefined),
     startedAt: isoNow(),
     input,
     historyLimit: historyLimit(run),
     onBusy: run.options.onBusy ?? "queue",
-    signal: run.cancellation.signal,
+    ...(signal === undefined ? undefined : { signal }),
   };
-  run.log = await withSpan("session.open", { kind: "session", signal: run.cancellation.signal }, () =>
-    unlessAborted(run, session === undefined ? run.parent?.log?.child(start) : journalFor(session).open(start)),
-  );
+  const open = () =>
+    unlessAborted(run, session === undefined ? run.parent?.log?.child(start) : journalFor(session).open(start));
+  run.log = await (run.isTraced ? withSpan("session.open", { kind: "session", signal }, open) : open());
 }
 
 // A session that does not listen is not waited for; should it open after all, it is let go again.
@@ -60,10 +61,11 @@ export function recordStep(run: Run): Promise<void> | undefined {
   if (run.log === undefined || run.state.outcome !== undefined) return undefined;
   const { log } = run;
   const record = { ...stepRecord(step), ...notesOf(run), ...spansOf(run) };
-  return withSpan("session.step", { kind: "session" }, async () => {
+  const write = async (): Promise<void> => {
     await log.step(record);
     run.recordedSteps = step.index;
-  });
+  };
+  return run.isTraced ? withSpan("session.step", { kind: "session" }, write) : write();
 }
 
 function announce(run: Run, step: Step): void {

@@ -42,6 +42,8 @@ export interface Run {
   readonly criteria: readonly Criterion[];
   readonly ledger: Ledger;
   readonly span: TraceSpan;
+  /** Whether its spans are kept. Where not, its own span stands in for all that would be started in it. */
+  readonly isTraced: boolean;
   readonly modelInput: ModelInput;
   readonly children: RunResult<unknown>[];
   readonly trips: GuardrailTrip[];
@@ -76,8 +78,14 @@ export interface Run {
 }
 
 /** The messages a model call sees, by section: instructions first, then the sections of a state for inference. */
-export function inputSections(run: Run, state: AgentState): readonly Messages[] {
-  return [run.instructions, state.section("summary"), state.section("buffer"), state.messages, state.executionBuffer];
+export function inputSections({ instructions }: Run, { store }: AgentState): readonly Messages[] {
+  return [
+    instructions,
+    store.section("summary"),
+    store.section("buffer"),
+    store.section("messages"),
+    store.section("execution_buffer"),
+  ];
 }
 
 /** Metadata while it is being put together. */
@@ -104,9 +112,8 @@ export function stamp(run: Run, step?: number): Stamp {
     : { id, createdAt, runId, step, agent: config.name };
 }
 
-/** Links a message and the span that produced it, both ways. */
+/** Links a message and the span that produced it, both ways. For runs that are traced. */
 export function linkSpan(stamped: Stamp, span: TraceSpan): void {
-  if (!span.recording) return;
   stamped.traceId = span.traceId;
   stamped.spanId = span.spanId;
   span.setMetadata({ messageId: stamped.id });

@@ -39,7 +39,7 @@ export function replyStamp(run: Run, { usage }: ModelReply, { step, span }: { st
     agent: config.name,
     usage: usage as Usage & JsonObject,
   };
-  linkSpan(metadata, span);
+  if (run.isTraced) linkSpan(metadata, span);
   return metadata;
 }
 
@@ -92,7 +92,7 @@ export function resultMessage(run: Run, result: ToolResult, { step, span, number
     agent: config.name,
     durationMs: Math.round(result.durationMs * 1000) / 1000,
   };
-  linkSpan(metadata, span);
+  if (run.isTraced) linkSpan(metadata, span);
   if (result.isError) metadata.isError = true;
   if (result.childRunId !== undefined) metadata.childRunId = result.childRunId;
   const { toolCallId, toolName, content } = result;

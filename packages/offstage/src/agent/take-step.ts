@@ -19,7 +19,7 @@ import { noteMessage } from "./step-messages.ts";
 export function takeStep(run: Run, state: AgentState): Promise<AgentState> {
   // With `then`: an `await` costs a frame more in every step.
   if (run.cancellation.isAborted) return Promise.reject(run.cancellation.reason);
-  const span = startSpan(run.span, { name: "step", kind: "step" });
+  const span = run.isTraced ? startSpan(run.span, { name: "step", kind: "step" }) : run.span;
   run.emit?.({ type: "step-start", runId: run.runId, agent: run.config.name, step: state.stepCount + 1 });
   return makeStep(run, state, span)
     .then((step) => {
@@ -43,8 +43,10 @@ interface Settling {
 
 function settled(run: Run, state: AgentState, { ruling, span }: Settling): AgentState | Promise<AgentState> {
   const { outcome, feedback } = ruling;
-  if (span.recording) span.setMetadata({ step: state.stepCount });
-  span.end();
+  if (run.isTraced) {
+    span.setMetadata({ step: state.stepCount });
+    span.end();
+  }
   if (!state.currentStep?.isAnswer) return outcome === undefined ? state : unanswered(run, state, outcome);
   return outcome === undefined ? sentBack(run, state, feedback) : answered(run, state, outcome);
 }

@@ -6,6 +6,8 @@ import { printsAs } from "./prints-as.ts";
 
 type Section = readonly [name: string, messages: Messages];
 
+const none = Messages.empty();
+
 /** An ordered set of named sections. A section that was never set reads as empty. */
 export class MessageStore {
   readonly #sections: readonly Section[];
@@ -28,18 +30,23 @@ export class MessageStore {
   }
 
   has(name: string): boolean {
-    return this.#sections.some((section) => section[0] === name);
+    return this.#placeOf(name) !== -1;
   }
 
   section(name: string): Messages {
-    return this.#sections.find((section) => section[0] === name)?.[1] ?? Messages.empty();
+    for (const section of this.#sections) if (section[0] === name) return section[1];
+    return none;
   }
 
   /** The store with one section replaced, or added at the end. */
   withSection(name: string, messages: Iterable<Message>): MessageStore {
     const section: Section = [name, Messages.from(messages)];
-    const place = this.#sections.findIndex((each) => each[0] === name);
+    const place = this.#placeOf(name);
     return new MessageStore(place === -1 ? [...this.#sections, section] : this.#sections.with(place, section));
+  }
+
+  #placeOf(name: string): number {
+    return this.#sections.findIndex((section) => section[0] === name);
   }
 
   /** The store with messages appended to one section. */

@@ -35,6 +35,8 @@ export class PairingCheck {
 
   /** Takes one more message; false where it may not come next. */
   takes(message: Message): boolean {
+    // First what most of a conversation is.
+    if (isPlainText(message)) return this.#open.size === 0;
     if (!isSendable(message)) return false;
     if (message.role === "tool") return this.#open.delete(message.tool_call_id);
     if (this.#open.size > 0) return false;
@@ -60,6 +62,13 @@ export class PairingCheck {
 
 keepShape(new PairingCheck());
 
+/** True for text, and nothing but text, of a user or of an assistant who says something. */
+function isPlainText(message: Message): boolean {
+  if (typeof message?.content !== "string") return false;
+  if (message.role === "assistant") return message.tool_calls === undefined && message.content.trim() !== "";
+  return message.role === "user";
+}
+
 /** True where the message says something: a known role, and content (or, for an assistant, calls). */
 export function isSendable(message: Message): boolean {
   if (!isObject(message)) return false;
@@ -70,12 +79,12 @@ export function isSendable(message: Message): boolean {
 
 /** True where an assistant's content is more than emptiness: blank text says nothing, and providers refuse it. */
 export function hasContent(content: unknown): boolean {
-  if (typeof content === "string") return /\S/.test(content);
+  if (typeof content === "string") return content.trim() !== "";
   return Array.isArray(content) && content.some((part) => isObject(part) && !isBlankText(part));
 }
 
 function isBlankText(part: Record<string, unknown>): boolean {
-  return part.type === "text" && typeof part.text === "string" && !/\S/.test(part.text);
+  return part.type === "text" && typeof part.text === "string" && part.text.trim() === "";
 }
 
 /** True for text or a list of parts. */

@@ -1,7 +1,7 @@
 // Model input: the exact prompt of each model call of a run. Repaired before every call, converted once per message.
 import type { JsonValue } from "../messages/json.ts";
 import { keepShape } from "../messages/keep-shape.ts";
-import { type Message, type ToolCall, toolCallsOf } from "../messages/message.ts";
+import type { Message, ToolCall } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { PairingCheck } from "../messages/pairing.ts";
 import { repairMessages } from "../messages/repair.ts";
@@ -13,6 +13,7 @@ import { promptMessage } from "./prompt.ts";
 const copiedUpTo = 4_000;
 
 const noneMade: readonly never[] = [];
+const noCalls: readonly ToolCall[] = [];
 
 /**
  * Turns one message into its prompt form. `toolName` says which tool a result came from; `inputOf` has the parsed
@@ -51,7 +52,7 @@ export class ModelInput {
   /** Tells that this call was made well-formed, and what its arguments are: the next prompt need not look at them again. */
   trust(call: ToolCall, input: JsonValue): void {
     this.#pairing.trust(call);
-    this.#made = this.#made.concat({ call, input });
+    this.#made = [...this.#made, { call, input }];
   }
 
   /** The prompt of these sections, one after another: valid, and the caller's to keep up to 4,000 messages. */
@@ -71,10 +72,10 @@ export class ModelInput {
 
   #rebuild(sections: readonly Messages[]): void {
     this.#begin();
-    if (sections.every((section) => this.#takeAll(section)) && this.#pairing.isClosed) return;
+    if (this.#takeSections(sections) && this.#pairing.isClosed) return;
     this.#begin();
     const list = sections.flatMap((section) => section.toArray());
-    this.#takeAll(Messages.from(repairMessages(list)));
+    this.#take(repairMessages(list));
   }
 
   #begin(): void {
@@ -82,20 +83,25 @@ export class ModelInput {
     this.#pairing = new PairingCheck();
   }
 
-  // False where the messages do not leave a valid list: what was taken is then of no use.
-  #takeFrom(section: Messages, from: number): boolean {
-    return this.#takeAll(section, from) && this.#pairing.isClosed;
-  }
-
-  #takeAll(section: Messages, from = 0): boolean {
-    for (let i = from; i < section.length; i++) if (!this.#take(section.at(i) as Message)) return false;
+  #takeSections(sections: readonly Messages[]): boolean {
+    for (const section of sections) if (section.length > 0 && !this.#take(section.toArray())) return false;
     return true;
   }
 
-  #take(message: Message): boolean {
-    if (!this.#pairing.takes(message)) return false;
-    if (message.role === "assistant") this.#calls = toolCallsOf(message);
-    this.#prompt.push(this.#toPrompt(message, this.#toolName, this.#inputOf));
+  // False where the messages do not leave a valid list: what was taken is then of no use.
+  #takeFrom(section: Messages, from: number): boolean {
+    return this.#take(section.toArray(from)) && this.#pairing.isClosed;
+  }
+
+  #take(messages: readonly Message[]): boolean {
+    const pairing = this.#pairing;
+    const prompt = this.#prompt;
+    for (let i = 0; i < messages.length; i++) {
+      const message = messages[i] as Message;
+      if (!pairing.takes(message)) return false;
+      if (message.role === "assistant") this.#calls = message.tool_calls ?? noCalls;
+      prompt.push(this.#toPrompt(message, this.#toolName, this.#inputOf));
+    }
     return true;
   }
 

@@ -49,17 +49,20 @@ function toolOutput(message: ToolMessage) {
 
 // What the model itself said goes back part by part, so that reasoning keeps its signatures and its place.
 function assistantParts(message: AssistantMessage, inputOf?: InputOf): AssistantPart[] {
+  const { content, tool_calls, metadata } = message;
+  const own = metadata?.providerParts;
+  if (typeof content === "string" && tool_calls === undefined && own === undefined)
+    return content.trim() === "" ? [] : [{ type: "text", text: content }];
   const calls = toolCallsOf(message).map((call) => callPart(call, inputOf));
-  const own = message.metadata?.providerParts;
   if (Array.isArray(own) && own.every(isObject) && speaksFor(own, message, calls.length))
     return replay(own, calls).filter(isWorthSending);
-  if (message.content === null) return calls;
-  return [...contentParts(message.content ?? ""), ...calls].filter(isWorthSending);
+  if (content === null) return calls;
+  return [...contentParts(content ?? ""), ...calls].filter(isWorthSending);
 }
 
 // Models write blank text beside their calls, and providers refuse it when it comes back.
 function isWorthSending(part: AssistantPart): boolean {
-  return part.type !== "text" || part.providerOptions !== undefined || /\S/.test(part.text);
+  return part.type !== "text" || part.providerOptions !== undefined || part.text.trim() !== "";
 }
 
 function callPart(call: ToolCall, inputOf?: InputOf): PromptToolCall {

@@ -46,7 +46,7 @@ export function replyOf(result: Pick<ModelResult, "content" | "finishReason" | "
     parts: isPlain ? undefined : result.content.filter(saysSomething).map(jsonPart),
     finishReason: textOr(result.finishReason?.unified, "other"),
     usage: usageOf(result.usage),
-    modelId: textOr(result.response?.modelId, undefined),
+    modelId: result.response === undefined ? undefined : textOr(result.response?.modelId, undefined),
   };
 }
 

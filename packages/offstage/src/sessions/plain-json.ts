@@ -70,9 +70,13 @@ function copyList(list: readonly unknown[], depth: number): unknown {
 function copyRecord(record: object, depth: number): unknown {
   const fresh: Record<PropertyKey, unknown> = { ...record };
   for (const key of Reflect.ownKeys(fresh)) {
-    const field = typeof key === "symbol" || key === "__proto__" ? unfit : copyData(fresh[key], depth + 1);
-    if (field === unfit) return unfit;
-    fresh[key] = field;
+    if (typeof key === "symbol" || key === "__proto__") return unfit;
+    const field = fresh[key];
+    // Text is as it is: most fields are text.
+    if (typeof field === "string") continue;
+    const copied = copyData(field, depth + 1);
+    if (copied === unfit) return unfit;
+    if (copied !== field) fresh[key] = copied;
   }
   return fresh;
 }

@@ -56,11 +56,14 @@ export function rule(criteria: readonly Criterion[], state: AgentState): Ruling 
   const waiting: Promise<void>[] = [];
   for (const criterion of criteria) {
     const said = ask(criterion, state);
+    if (said === undefined) continue;
     if (isThenable(said)) waiting.push(Promise.resolve(said).then((verdict) => note(votes, criterion, verdict)));
     else note(votes, criterion, said);
   }
   return waiting.length === 0 ? weigh(votes) : Promise.all(waiting).then(() => weigh(votes));
 }
+
+const goesOn: Ruling = Object.freeze({ outcome: undefined, feedback: undefined });
 
 interface Vote {
   readonly criterion: Criterion;
@@ -83,6 +86,7 @@ function note(votes: Vote[], criterion: Criterion, verdict: Verdict | undefined)
 }
 
 function weigh(votes: readonly Vote[]): Ruling {
+  if (votes.length === 0) return goesOn;
   const request = first(votes, "request");
   const stop = first(votes, "allow-stop");
   const isAnswered = stop !== undefined && request === undefined;
@@ -120,7 +124,15 @@ function outcomeOf(vote: Vote, status: Outcome["status"], votes: readonly Vote[]
 
 // In an order that does not depend on that of the criteria.
 function named(votes: readonly Vote[]): NamedVerdict[] {
-  const keyed = votes.map((vote) => ({ key: votes.length < 2 ? "" : sortKey(vote), vote }));
+  return votes.length < 2 ? votes.map(nameVerdict) : sorted(votes).map(nameVerdict);
+}
+
+function sorted(votes: readonly Vote[]): Vote[] {
+  const keyed = votes.map((vote) => ({ key: sortKey(vote), vote }));
   keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  return keyed.map(({ vote }) => ({ criterion: vote.criterion.name, ...vote.verdict }));
+  return keyed.map(({ vote }) => vote);
+}
+
+function nameVerdict({ criterion, verdict }: Vote): NamedVerdict {
+  return { criterion: criterion.name, ...verdict };
 }

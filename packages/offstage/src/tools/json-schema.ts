@@ -28,24 +28,22 @@ export function checkJsonSchema(schema: Schema, value: unknown): string[] {
 function check(schema: unknown, value: unknown, scope: Scope): void {
   if (schema === false) report(scope, "is not allowed");
   if (!isObject(schema)) return;
-  const target = resolve(schema, scope.root);
+  const target = typeof schema.$ref === "string" ? resolve(schema.$ref, scope.root) : schema;
   if (target !== schema) check(target, value, scope);
   else checkKeywords(schema, value, scope);
 }
 
 function checkKeywords(schema: Schema, value: unknown, scope: Scope): void {
   if (!checkType(schema.type, value, scope)) return;
-  checkChoice(schema, value, scope);
-  checkCombinations(schema, value, scope);
+  if (schema.enum !== undefined || "const" in schema) checkChoice(schema, value, scope);
+  if (hasForms(schema)) checkCombinations(schema, value, scope);
   if (typeof value === "number") checkNumber(schema, value, scope);
-  if (typeof value === "string") checkText(schema, value, scope);
-  if (Array.isArray(value)) checkList(schema, value, scope);
-  if (isObject(value)) checkProperties(schema, value, scope);
+  else if (typeof value === "string") checkText(schema, value, scope);
+  else if (Array.isArray(value)) checkList(schema, value, scope);
+  else if (isObject(value)) checkProperties(schema, value, scope);
 }
 
-function resolve(schema: Schema, root: Schema): unknown {
-  const reference = schema.$ref;
-  if (typeof reference !== "string") return schema;
+function resolve(reference: string, root: Schema): unknown {
   if (reference !== "#" && !reference.startsWith("#/")) return true;
   let found: unknown = root;
   for (const key of reference.split("/").slice(1)) {
@@ -65,7 +63,7 @@ function checkType(type: unknown, value: unknown, scope: Scope): boolean {
 
 function isOfType(type: unknown, value: unknown): boolean {
   if (type === "integer") return Number.isInteger(value);
-  if (type === "number") return typeof value === "number";
+  if (type === "number" || type === "string") return typeof value === type;
   return type === nameOf(value);
 }
 
@@ -80,6 +78,10 @@ function checkChoice(schema: Schema, value: unknown, scope: Scope): void {
   const text = JSON.stringify(value);
   if (choices.some((choice) => JSON.stringify(choice) === text)) return;
   report(scope, `must be ${choices.map((choice) => JSON.stringify(choice)).join(" or ")}, not ${text}`);
+}
+
+function hasForms({ allOf, anyOf, oneOf }: Schema): boolean {
+  return allOf !== undefined || anyOf !== undefined || oneOf !== undefined;
 }
 
 function checkCombinations(schema: Schema, value: unknown, scope: Scope): void {

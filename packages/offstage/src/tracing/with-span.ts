@@ -51,9 +51,16 @@ export function startRootSpan(init: RootSpanInit): TraceSpan {
   const scope = currentScope();
   if (scope === undefined) return startTrace(init);
   const settings = refine(scope.settings, init.tracing);
-  if (!settings.recording) return scope.recording ? standInFor(scope, settings) : scope.standIn;
+  if (!settings.recording) return silentSpan();
   if (settings === scope.settings) return startSpan(scope, init);
   return startWith({ trace: scope.trace, settings, asParent: scope.asParent }, init);
+}
+
+/** The span of work that is not to be recorded here, whatever is around it. */
+export function silentSpan(): TraceSpan {
+  const scope = currentScope();
+  if (scope === undefined) return offSpan;
+  return scope.recording ? standInFor(scope, scope.settings) : scope.standIn;
 }
 
 /** Runs `work` with `span` as the current one. Does not end the span. */
