@@ -1,11 +1,9 @@
 // One model call, streamed or not, retried while its errors allow. Gives the same reply either way.
 import { messageOf, OffstageError } from "../errors.ts";
-import { keepShape } from "../messages/keep-shape.ts";
 import type { Messages } from "../messages/messages.ts";
-import type { Cancellation } from "../models/cancellation.ts";
-import type { ModelCallOptions, ModelResult } from "../models/model.ts";
+import type { Model, ModelCallOptions, ModelResult } from "../models/model.ts";
 import { type ModelReply, replyOf } from "../models/reply.ts";
-import { type Retry, type RetryEvents, type RetryOptions, withRetry } from "../models/retry.ts";
+import { type RetryEvents, tryAgain } from "../models/retry.ts";
 import { type DeltaListener, readStream } from "../models/stream-reply.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
@@ -70,59 +68,42 @@ function attempts(run: Run, sections: readonly Messages[], place: Place): Promis
   const { config, cancellation } = run;
   const options: ModelCallOptions = { ...config.call, prompt: run.modelInput.promptOf(sections) };
   if (cancellation.isAbortable) options.abortSignal = cancellation.signal;
-  const call = new ModelCall(run, options, place);
-  return withRetry(() => call.attempt(), config.options.retry ?? noOptions, call);
+  return attempt(run, options, place).catch((error) =>
+    tryAgain(() => attempt(run, options, place), error, {
+      options: config.options.retry,
+      events: retryEvents(run, place),
+    }),
+  );
 }
 
-const noOptions: RetryOptions = {};
+function attempt(run: Run, options: ModelCallOptions, place: Place): Promise<ModelReply> {
+  run.cancellation.throwIfAborted();
+  return run.isStreaming
+    ? streamOnce(run, options, place)
+    : run.cancellation.race(generated(run.config.model, options)).then(replyOf);
+}
 
-/** One model call, however often it is tried. */
-class ModelCall implements RetryEvents {
-  readonly #run: Run;
-  readonly #options: ModelCallOptions;
-  readonly #place: Place;
-
-  constructor(run: Run, options: ModelCallOptions, place: Place) {
-    this.#run = run;
-    this.#options = options;
-    this.#place = place;
-  }
-
-  get cancellation(): Cancellation {
-    return this.#run.cancellation;
-  }
-
-  attempt(): Promise<ModelReply> {
-    this.cancellation.throwIfAborted();
-    return this.#run.isStreaming
-      ? streamOnce(this.#run, this.#options, this.#place)
-      : this.cancellation.race(this.#generated()).then(replyOf);
-  }
-
-  // A model that throws at once has failed like any other.
-  #generated(): PromiseLike<ModelResult> {
-    try {
-      return this.#run.config.model.doGenerate(this.#options);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
-  /** What was streamed cannot be taken back. */
-  mayRetry(): boolean {
-    return this.#run.partialText === "";
-  }
-
-  onRetry({ attempt, delayMs, error }: Retry): void {
-    const { runId, config, emit } = this.#run;
-    const { span, step } = this.#place;
-    if (span.recording) span.setMetadata({ retries: attempt });
-    emit?.({ type: "model-retry", runId, agent: config.name, step, attempt, delayMs, error });
+// A model that throws at once has failed like any other.
+function generated(model: Model, options: ModelCallOptions): PromiseLike<ModelResult> {
+  try {
+    return model.doGenerate(options);
+  } catch (error) {
+    return Promise.reject(error);
   }
 }
 
-// Never used: only its shape matters.
-keepShape(new ModelCall({} as Run, {} as ModelCallOptions, {} as Place));
+function retryEvents(run: Run, { span, step }: Place): RetryEvents {
+  const { runId, config, emit, cancellation } = run;
+  return {
+    cancellation,
+    // What was streamed cannot be taken back.
+    mayRetry: () => run.partialText === "",
+    onRetry({ attempt, delayMs, error }) {
+      if (run.isTraced) span.setMetadata({ retries: attempt });
+      emit?.({ type: "model-retry", runId, agent: config.name, step, attempt, delayMs, error });
+    },
+  };
+}
 
 async function streamOnce(run: Run, options: ModelCallOptions, place: Place): Promise<ModelReply> {
   const { cancellation, config } = run;

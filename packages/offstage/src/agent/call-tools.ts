@@ -78,7 +78,10 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
   const site = new ToolSite(run, call, { step, span, toolCallId: call.id, run, child: before?.child });
   if (run.config.tools.get(call.name)?.needsApproval === false) site.started();
   try {
-    const result = before?.why === "interrupted" ? interrupted(call) : await (run.isTraced ? runTraced(span, call, site) : runTool(call, site));
+    const result =
+      before?.why === "interrupted"
+        ? interrupted(call)
+        : await (run.isTraced ? runTraced(span, call, site) : runTool(call, site));
     if (result instanceof ToolWaiting) return unsettled(span, call, result);
     site.started();
     const message = resultMessage(run, result, { step, span, number });
@@ -100,27 +103,21 @@ function runTraced(span: TraceSpan, call: StepToolCall, site: CallSite): ReturnT
 
 /** The run around one call. */
 class ToolSite implements CallSite {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly cancellation: Cancellation;
+  readonly guard: ToolGuard | undefined;
   readonly #run: Run;
   readonly #call: StepToolCall;
   readonly #caller: CallingTool;
   #hasStarted = false;
 
   constructor(run: Run, call: StepToolCall, caller: CallingTool) {
+    this.tools = run.config.tools;
+    this.cancellation = run.cancellation;
+    this.guard = guardOf(run, caller.step);
     this.#run = run;
     this.#call = call;
     this.#caller = caller;
-  }
-
-  get guard(): ToolGuard | undefined {
-    return guardOf(this.#run, this.#caller.step);
-  }
-
-  get tools(): ReadonlyMap<string, Tool> {
-    return this.#run.config.tools;
-  }
-
-  get cancellation(): Cancellation {
-    return this.#run.cancellation;
   }
 
   about(cancellation: Cancellation): ToolRunOptions {
@@ -181,7 +178,13 @@ class CallInfo implements ToolRunOptions {
 }
 
 // Never used: only their shapes matter.
-keepShape(new ToolSite({} as Run, {} as StepToolCall, {} as CallingTool));
+keepShape(
+  new ToolSite(
+    { config: { guardrails: { toolInput: [], toolOutput: [] } } } as unknown as Run,
+    {} as StepToolCall,
+    {} as CallingTool,
+  ),
+);
 keepShape(new CallInfo({ run: { config: {} } } as CallingTool, {} as Cancellation));
 
 function finishSpan(span: TraceSpan, call: StepToolCall, result: ToolResult): void {

@@ -51,7 +51,10 @@ async function takeSteps(run: Run): Promise<void> {
     }
     run.state = oneStepOn(run, after);
     const recording = run.state.pendingStep === undefined ? recordStep(run) : undefined;
-    if (recording !== undefined) await recording;
+    if (recording !== undefined) {
+      await recording;
+      run.recordedSteps = run.state.stepCount;
+    }
   }
 }
 

@@ -35,7 +35,7 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   const called = await callTools(run, calls, {
     step: index,
     span,
-    isWrittenWithStep: calls.length === 1 && isRecordedAtOnce(run),
+    isWrittenWithStep: calls.length === 1 && run.log !== undefined && isRecordedAtOnce(run),
   });
   if (!called.some(isWaiting)) return stepOf(parts, called as SettledCall[]);
   const step = stepOf(parts, called.filter((each) => !isWaiting(each)) as SettledCall[]);
@@ -46,7 +46,8 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
 function isRecordedAtOnce({ config: { options, guardrails }, criteria }: Run): boolean {
   if (options.processors !== undefined || options.continueWhile !== undefined || options.memory !== undefined)
     return false;
-  return guardrails.output.length === 0 && !criteria.some(({ isShared }) => isShared);
+  for (const { isShared } of criteria) if (isShared) return false;
+  return guardrails.output.length === 0;
 }
 
 const noCalls: readonly StepToolCall[] = [];

@@ -20,9 +20,8 @@ function sessionOf({ parent, options, config }: Run): SessionPort | undefined {
   return parent === undefined ? (options.session ?? config.options.session) : undefined;
 }
 
-/** Makes input and run row durable and reads the conversation, where the run is logged. */
+/** Makes input and run row durable and reads the conversation, of a run that is logged. */
 export async function openLog(run: Run, input: readonly Message[]): Promise<void> {
-  if (!isLogged(run)) return;
   const session = sessionOf(run);
   const signal = run.cancellation.isAbortable ? run.cancellation.signal : undefined;
   const start: RunStart = {
@@ -61,11 +60,7 @@ export function recordStep(run: Run): Promise<void> | undefined {
   if (run.log === undefined || run.state.outcome !== undefined) return undefined;
   const { log } = run;
   const record = { ...stepRecord(step), ...notesOf(run), ...spansOf(run) };
-  const write = async (): Promise<void> => {
-    await log.step(record);
-    run.recordedSteps = step.index;
-  };
-  return run.isTraced ? withSpan("session.step", { kind: "session" }, write) : write();
+  return run.isTraced ? withSpan("session.step", { kind: "session" }, () => log.step(record)) : log.step(record);
 }
 
 function announce(run: Run, step: Step): void {

@@ -9,7 +9,7 @@ import type { AgentConfig } from "./agent-config.ts";
 import { createRun } from "./create-run.ts";
 import { loop } from "./loop.ts";
 import { instructionsOf } from "./open-run.ts";
-import { openLog } from "./record.ts";
+import { isLogged, openLog } from "./record.ts";
 import { takeUp } from "./resume.ts";
 import type { Run } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
@@ -70,7 +70,7 @@ export async function runSubagent(
 
 async function reopenChild(run: Run, { counted, state }: WaitingChild): Promise<AgentState> {
   run.instructions = await instructionsOf(run);
-  await openLog(run, []);
+  if (isLogged(run)) await openLog(run, []);
   return takeUp(run, counted ?? state?.usageByModel);
 }
 

@@ -1,7 +1,11 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Cancellation } from "./cancellation.ts";
-import { isRetryable, type RetryEvents, type RetryOptions, sleep, withRetry } from "./retry.ts";
+import { isRetryable, type RetryEvents, type RetryOptions, sleep, tryAgain } from "./retry.ts";
+
+function withRetry<T>(attempt: () => Promise<T>, options: RetryOptions, events: RetryEvents): Promise<T> {
+  return attempt().catch((error) => tryAgain(attempt, error, { options, events }));
+}
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.parse("2026-01-01T00:00:00Z") });

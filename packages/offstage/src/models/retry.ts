@@ -25,17 +25,17 @@ export interface RetryEvents {
   readonly mayRetry?: () => boolean;
 }
 
-/** The result of `attempt`, tried again while its error says that it can be. */
-export function withRetry<T>(attempt: () => Promise<T>, options: RetryOptions, events: RetryEvents): Promise<T> {
-  return attempt().catch((error) => tryAgain(attempt, error, { options, events }));
-}
-
-interface Retrying {
-  readonly options: RetryOptions;
+export interface Retrying {
+  readonly options?: RetryOptions | undefined;
   readonly events: RetryEvents;
 }
 
-async function tryAgain<T>(attempt: () => Promise<T>, failure: unknown, { options, events }: Retrying): Promise<T> {
+/** After a first try that failed: the result of `attempt`, tried again while its error says that it can be. */
+export async function tryAgain<T>(
+  attempt: () => Promise<T>,
+  failure: unknown,
+  { options = {}, events }: Retrying,
+): Promise<T> {
   const { maxRetries = 2 } = options;
   let error = failure;
   for (let tries = 1; ; tries++) {

@@ -5,12 +5,15 @@ export interface EnterOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A queue for one place. `enter` resolves with the function that gives the place up; calling it twice is harmless. */
+/**
+ * A queue for one place. `enter` gives the function that gives the place up, at once where the place is free; calling it
+ * twice is harmless.
+ */
 export interface Fifo {
   readonly isHeld: boolean;
   /** The leave function of whoever has the place now; it tells who that is. */
   readonly current: (() => void) | undefined;
-  enter(options?: EnterOptions): Promise<() => void>;
+  enter(options?: EnterOptions): (() => void) | Promise<() => void>;
 }
 
 export function fifo(): Fifo {
@@ -23,6 +26,11 @@ export function fifo(): Fifo {
     if (next === undefined) isHeld = false;
     else next();
   };
+  const take = (): (() => void) => {
+    isHeld = true;
+    current = once(leave);
+    return current;
+  };
   return {
     get isHeld() {
       return isHeld;
@@ -30,12 +38,9 @@ export function fifo(): Fifo {
     get current() {
       return current;
     },
-    async enter({ signal } = {}) {
+    enter({ signal } = {}) {
       signal?.throwIfAborted();
-      if (isHeld) await turnIn(waiting, signal);
-      isHeld = true;
-      current = once(leave);
-      return current;
+      return isHeld ? turnIn(waiting, signal).then(take) : take();
     },
   };
 }

@@ -29,7 +29,7 @@ interface EnterSessionOptions extends Pick<RunStart, "onBusy"> {
 }
 
 /** Takes the place in the queue of a session, as `Fifo.enter` does; throws `SessionBusyError` where that is not to be waited for. */
-export async function enterSession(gate: Fifo, options: EnterSessionOptions): Promise<() => void> {
+export function enterSession(gate: Fifo, options: EnterSessionOptions): (() => void) | Promise<() => void> {
   const { sessionId, onBusy, signal } = options;
   if (gate.isHeld) {
     if (isAround((held) => held.place === gate.current)) throw ownSession(sessionId);

@@ -125,7 +125,8 @@ export class InMemorySession implements Session {
   async #open(start: RunStart): Promise<RunLog> {
     checkLimit(start.historyLimit, "historyLimit");
     const input = own(start.input);
-    const leave = await this.#enter(start);
+    const entering = this.#enter(start);
+    const leave = entering instanceof Promise ? await entering : entering;
     const history = wholeTurns(this.#items, start.historyLimit, true)?.slice() ?? [];
     const run = rememberRun({ ...start, input }, this.sessionId);
     this.#add(input);
@@ -160,7 +161,7 @@ export class InMemorySession implements Session {
     throw new OffstageError("run-not-resumable", `Run "${runId}" cannot be resumed: it is ${status}.`);
   }
 
-  async #enter({ onBusy, signal }: Pick<RunStart, "onBusy" | "signal">): Promise<() => void> {
+  #enter({ onBusy, signal }: Pick<RunStart, "onBusy" | "signal">): ReturnType<typeof enterSession> {
     return enterSession(this.#gate, { sessionId: this.sessionId, onBusy, signal });
   }
 

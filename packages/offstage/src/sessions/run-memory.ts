@@ -37,6 +37,9 @@ export function rememberRun(start: Omit<RunStart, "historyLimit" | "onBusy">, se
   return { info, input, steps: [], children: [], open: undefined };
 }
 
+// What is in memory is done at once.
+const done = Promise.resolve();
+
 /** The record of a run in memory. */
 export function memoryRun(run: RememberedRun, options: RunMemoryOptions): RunLog {
   const { runs, history, recorded, held, onOver } = options;
@@ -52,14 +55,19 @@ export function memoryRun(run: RememberedRun, options: RunMemoryOptions): RunLog
     ...(held === undefined ? undefined : { held }),
     ...(recorded === undefined ? undefined : { recorded }),
     toolTraces: async (ids) => new Map(ids.map((id) => [id, toolTraceOf(runs.get(id))])),
-    intend: async (step, message) => {
+    intend: (step, message) => {
       run.open ??= { step, message, results: [] };
+      return done;
     },
-    settle: async (_, result) => {
+    settle: (_, result) => {
       const results = run.open?.results;
       if (!results?.some((each) => each.tool_call_id === result.tool_call_id)) results?.push(result);
+      return done;
     },
-    step: async (record) => addStep(record),
+    step: (record) => {
+      addStep(record);
+      return done;
+    },
     end: async (end) => {
       if (isOver) return;
       isOver = true;

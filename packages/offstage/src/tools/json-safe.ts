@@ -20,7 +20,31 @@ export function jsonSafe(value: unknown, options: JsonSafeOptions = {}): JsonVal
   const { maxBytes = defaultMaxBytes } = options;
   // A UTF-16 unit takes at most three bytes of UTF-8: a text that surely fits needs no walk.
   if (typeof value === "string" && value.length * 3 <= maxBytes) return value;
-  return new Walk(maxBytes).convert(value, 0) ?? null;
+  return flatCopy(value, maxBytes) ?? new Walk(maxBytes).convert(value, 0) ?? null;
+}
+
+// A record of a few short texts, numbers and the like, as most input is: a copy without a walk. Else undefined.
+function flatCopy(value: unknown, maxBytes: number): JsonValue | undefined {
+  if (maxBytes < defaultMaxBytes || typeof value !== "object" || value === null) return undefined;
+  try {
+    if (Object.getPrototypeOf(value) !== Object.prototype || "toJSON" in value) return undefined;
+    const copy: Record<PropertyKey, unknown> = { ...value };
+    const keys = Reflect.ownKeys(copy);
+    if (keys.length > maxFlatFields) return undefined;
+    for (const key of keys) if (typeof key === "symbol" || !isFlat(copy[key])) return undefined;
+    return copy as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+const maxFlatFields = 32;
+const maxFlatText = 10_000;
+
+function isFlat(field: unknown): boolean {
+  if (typeof field === "string") return field.length <= maxFlatText;
+  if (typeof field === "number") return Number.isFinite(field) && !Object.is(field, -0);
+  return typeof field === "boolean" || field === null;
 }
 
 class Walk {
