@@ -63,14 +63,17 @@ export async function readAll(cell: SessionCell): Promise<Message[]> {
 }
 
 /** The conversation as a run gets to see it under a head: whole turns, oldest first. */
-export async function loadHistory(
+export function loadHistory(
   cell: SessionCell,
   head: SessionHead,
   limit: number | undefined,
-): Promise<readonly Message[]> {
+): readonly Message[] | Promise<readonly Message[]> {
   if (head.count === 0) cell.keepTail(emptyTail);
-  const known = cell.tail && wholeTurns(cell.tail.messages, limit, cell.tail.isWhole);
-  if (known !== undefined) return known;
+  const { tail } = cell;
+  return (tail && wholeTurns(tail.messages, limit, tail.isWhole)) ?? readHistory(cell, limit);
+}
+
+async function readHistory(cell: SessionCell, limit: number | undefined): Promise<readonly Message[]> {
   const { turns, read, isWhole } = await loadTurns(cell, limit);
   cell.keepTail(
     tailOf(

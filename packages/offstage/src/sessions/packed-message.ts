@@ -94,21 +94,20 @@ const metadataFields: ReadonlySet<string> = new Set("id createdAt runId step age
 
 // In this order; 0 stands for a field that is not there, 1 for what the place says.
 function packMetadata(metadata: Fields, known: Known): unknown[] | undefined {
-  const { id, createdAt, runId, step, agent, traceId, spanId, usage } = metadata;
+  const { id, createdAt, runId, step = 0, agent, traceId, spanId, usage } = metadata;
   const rest = othersOf(metadata, metadataFields);
-  if (![id, createdAt, runId, agent, traceId, spanId].every(isTextOrAbsent)) return undefined;
-  if ((step !== undefined && !isCount(step)) || (id as string | undefined)?.startsWith(".")) return undefined;
-  if (usage === 0 || Array.isArray(usage)) return undefined;
+  if (typeof step !== "number" || metadata.step === 0 || usage === 0 || Array.isArray(usage)) return undefined;
   const packed = [
-    shortId(id as string | undefined, runId as string | undefined),
-    createdAt ?? 0,
-    sameOr(runId, known.runId),
-    step ?? 0,
-    sameOr(agent, known.agent),
-    sameOr(traceId, known.traceId),
-    spanId ?? 0,
+    packId(id, runId),
+    packText(createdAt),
+    packText(runId, known.runId),
+    step,
+    packText(agent, known.agent),
+    packText(traceId, known.traceId),
+    packText(spanId),
     usage === undefined ? 0 : packUsage(usage),
   ];
+  if (packed.includes(undefined)) return undefined;
   if (rest !== undefined) packed.push(rest);
   else while (packed.at(-1) === 0) packed.pop();
   return packed;
@@ -129,21 +128,17 @@ function unpackMetadata(packed: readonly unknown[], known: Known): Fields {
   return rest === undefined ? metadata : { ...metadata, ...(rest as Fields) };
 }
 
-function isTextOrAbsent(value: unknown): boolean {
-  return value === undefined || typeof value === "string";
-}
-
-function isCount(value: unknown): boolean {
-  return typeof value === "number" && value !== 0;
-}
-
-function shortId(id: string | undefined, runId: string | undefined): string | 0 {
+// Most ids begin with that of the run. Undefined where it is no text, or would be taken for a short one.
+function packId(id: unknown, runId: unknown): string | 0 | undefined {
   if (id === undefined) return 0;
-  return runId !== undefined && id.startsWith(`${runId}.`) ? id.slice(runId.length) : id;
+  if (typeof id !== "string" || id.startsWith(".")) return undefined;
+  return typeof runId === "string" && id.startsWith(`${runId}.`) ? id.slice(runId.length) : id;
 }
 
-function sameOr(value: unknown, known: string | undefined): unknown {
+// Undefined where it is no text.
+function packText(value: unknown, known?: string): string | 0 | 1 | undefined {
   if (value === undefined) return 0;
+  if (typeof value !== "string") return undefined;
   return value === known ? 1 : value;
 }
 
@@ -151,8 +146,10 @@ function sameOr(value: unknown, known: string | undefined): unknown {
 export function packUsage(usage: unknown): unknown {
   if (usage === undefined) return undefined;
   const fields = (usage ?? {}) as Fields;
-  const counts = [fields.inputTokens, fields.outputTokens, fields.totalTokens];
-  return counts.every((count) => typeof count === "number") && countOthers(fields, usageFields) === 0 ? counts : usage;
+  const { inputTokens, outputTokens, totalTokens } = fields;
+  if (typeof inputTokens !== "number" || typeof outputTokens !== "number" || typeof totalTokens !== "number")
+    return usage;
+  return countOthers(fields, usageFields) === 0 ? [inputTokens, outputTokens, totalTokens] : usage;
 }
 
 const usageFields: ReadonlySet<string> = new Set(["inputTokens", "outputTokens", "totalTokens"]);

@@ -85,6 +85,6 @@ function copyRecord(record: object, depth: number): unknown {
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const key in value) deepFreeze(value[key]);
+  for (const key in value) if (typeof value[key] === "object") deepFreeze(value[key]);
   return value;
 }

@@ -107,25 +107,21 @@ export class SessionCell {
 
   async #apply<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
     try {
-      return await this.#swap(label, changing);
+      const operation = this.context.operation();
+      for (let attempt = 0; attempt < mostAttempts; attempt++) {
+        if (!this.#isKnown) await this.#load();
+        const changed = changing(this.#head ?? newHead(this.id, Date.now()));
+        const change = changed instanceof Promise ? await changed : changed;
+        const head = change.head === undefined ? undefined : withOperation(change.head, operation);
+        const row = head === undefined ? undefined : formatHead(head);
+        const refused = await this.#commit(label, change, row);
+        if (refused === undefined) return this.#settle(change, head, row);
+        if (hasOperation(this.#learn(refused[0]), operation)) return change.result;
+        change.onRefused?.(refused.slice(1));
+        if (attempt > 3) await sleep(Math.random() * Math.min(attempt, 50));
+      }
     } finally {
       this.#pending--;
-    }
-  }
-
-  async #swap<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
-    const operation = this.context.operation();
-    for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      if (!this.#isKnown) await this.#load();
-      const changed = changing(this.#head ?? newHead(this.id, Date.now()));
-      const change = changed instanceof Promise ? await changed : changed;
-      const head = change.head === undefined ? undefined : withOperation(change.head, operation);
-      const row = head === undefined ? undefined : formatHead(head);
-      const refused = await this.#commit(label, change, row);
-      if (refused === undefined) return this.#settle(change, head, row);
-      if (hasOperation(this.#learn(refused[0]), operation)) return change.result;
-      change.onRefused?.(refused.slice(1));
-      if (attempt > 3) await sleep(Math.random() * Math.min(attempt, 50));
     }
     throw new SessionConflictError(`Session "${this.id}" is changed by others all the time; nothing was written.`);
   }
@@ -133,9 +129,9 @@ export class SessionCell {
   #commit<T>(label: WriteLabel, change: Change<T>, row: string | undefined): Promise<(Row | undefined)[] | undefined> {
     const head = { list: this.lists.head, key: "head" };
     const writes = row === undefined ? change.writes.slice() : [{ ...head, value: row }, ...change.writes];
-    change.appended?.forEach(({ text: value }, index) => {
-      writes.push({ list: this.lists.messages, key: numberKey((this.#head?.next ?? 0) + index), value });
-    });
+    let position = this.#head?.next ?? 0;
+    for (const { text: value } of change.appended ?? [])
+      writes.push({ list: this.lists.messages, key: numberKey(position++), value });
     const checks = [{ ...head, value: this.#row }, ...(change.checks ?? [])];
     return this.context.driver.commit({ label, checks, writes }).catch((error) => {
       this.forget();

@@ -27,8 +27,10 @@ export interface StoreContext {
 /** A clock of epoch microseconds that never gives the same twice. */
 export function stampClock(): () => number {
   let last = 0;
+  let origin: number | undefined;
   return () => {
-    last = Math.max(last + 1, Math.trunc((performance.timeOrigin + performance.now()) * 1000));
+    origin ??= performance.timeOrigin;
+    last = Math.max(last + 1, Math.trunc((origin + performance.now()) * 1000));
     return last;
   };
 }

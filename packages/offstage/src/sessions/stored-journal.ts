@@ -43,17 +43,28 @@ async function openRun(cell: SessionCell, start: RunStart): Promise<RunLog> {
   }
 }
 
-// Input, run row, its place in the lists and the lease: one write.
-async function beginning(cell: SessionCell, head: SessionHead, start: RunStart): Promise<Change<Begun>> {
-  const { context } = cell;
+function beginning(cell: SessionCell, head: SessionHead, start: RunStart): Change<Begun> | Promise<Change<Begun>> {
   const held = leased(cell, head, start.runId);
-  const history = await loadHistory(cell, head, start.historyLimit);
+  const history = loadHistory(cell, head, start.historyLimit);
+  return history instanceof Promise
+    ? history.then((loaded) => begun(cell, held, { start, history: loaded }))
+    : begun(cell, held, { start, history });
+}
+
+interface Beginning {
+  readonly start: RunStart;
+  readonly history: readonly Message[];
+}
+
+// Input, run row, its place in the lists and the lease: one write.
+function begun(cell: SessionCell, held: SessionHead, { start, history }: Beginning): Change<Begun> {
+  const { context } = cell;
   const appended = storedMessages(context, start.input);
-  const next = head.next + appended.length;
-  const { nextRun: n, runs } = head;
+  const next = held.next + appended.length;
+  const { nextRun: n, runs } = held;
   const place = { n, stamp: context.stamp() };
-  const row = runRow(start, appended.length === 0 ? place : { ...place, input: [head.next, next - 1] });
-  const counts = { next, count: head.count + appended.length, nextRun: n + 1, runs: runs + 1 };
+  const row = runRow(start, appended.length === 0 ? place : { ...place, input: [held.next, next - 1] });
+  const counts = { next, count: held.count + appended.length, nextRun: n + 1, runs: runs + 1 };
   const change = touched(cell, held, counts);
   change.writes.push(putRun(cell, row), ...indexRun(cell, row));
   return inOrder(cell, start.onBusy, {
