@@ -1,9 +1,11 @@
 // The end of a run, however it came: the answer joins the session, the rest the journal, and everybody is told once.
+
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import { isoNow } from "../messages/iso-now.ts";
 import type { JsonObject, JsonValue } from "../messages/json.ts";
 import { assistant } from "../messages/makers.ts";
 import { type Message, textOf, withoutProviderParts } from "../messages/message.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import { isSendable } from "../messages/pairing.ts";
 import type { RunEnd, RunLog } from "../sessions/journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
@@ -110,20 +112,18 @@ function runEnd(run: Run, answer: readonly Message[], ending: Ending): RunEnd {
   const waiting = pendingStep && { waiting: pendingStep.waiting as unknown as JsonValue };
   const shown = shownNote(run);
   const usage = run.parent && { usageByModel: run.state.usageByModel as unknown as JsonValue };
-  const notes = waiting || shown || usage ? { ...waiting, ...shown, ...usage } : undefined;
-  return {
+  const end: Mutable<RunEnd> = {
     status,
     reason,
     usage: run.state.usage,
     endedAt: isoNow(),
     answer: remembered(run, answer).map(withoutProviderParts),
-    ...(step === undefined || step.index <= run.recordedSteps
-      ? undefined
-      : { lastStep: { ...stepRecord(step), ...notesOf(run) } }),
-    ...(notes === undefined ? undefined : { notes }),
-    ...(status === "failed" ? { error: { code: reason, message } } : undefined),
-    ...(run.endedSpans.length === 0 ? undefined : { spans: [...run.endedSpans.splice(0), closedSpan(run, ending)] }),
   };
+  if (step !== undefined && step.index > run.recordedSteps) end.lastStep = { ...stepRecord(step), ...notesOf(run) };
+  if (waiting || shown || usage) end.notes = { ...waiting, ...shown, ...usage };
+  if (status === "failed") end.error = { code: reason, message };
+  if (run.endedSpans.length > 0) end.spans = [...run.endedSpans.splice(0), closedSpan(run, ending)];
+  return end;
 }
 
 // The run's own span as it is about to end: it ends after this write, and must be in it.

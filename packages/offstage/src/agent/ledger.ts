@@ -30,8 +30,10 @@ export class Ledger {
 keepShape(new Ledger(undefined));
 
 function added(before: UsageByModel, modelId: string, usage: Usage): UsageByModel {
-  if (!Object.hasOwn(before, modelId)) return { ...before, [modelId]: usage };
+  const sum = Object.hasOwn(before, modelId) ? addUsage(before[modelId] as Usage, usage) : usage;
+  // Assigning would set the prototype.
+  if (modelId === "__proto__") return { ...before, [modelId]: sum };
   const sums: Record<string, Usage> = { ...before };
-  sums[modelId] = addUsage(before[modelId] as Usage, usage);
+  sums[modelId] = sum;
   return sums;
 }

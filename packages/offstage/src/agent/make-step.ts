@@ -1,6 +1,8 @@
 // Making a step: the model's reply and what became of its calls. Where calls wait, the step as far as it went.
+
 import { isoNow } from "../messages/iso-now.ts";
 import type { Message, ToolMessage } from "../messages/message.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import type { ModelReply } from "../models/reply.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { PendingStep } from "../state/pending-step.ts";
@@ -72,7 +74,7 @@ interface StepParts {
 function stepOf(parts: StepParts, settled: readonly SettledCall[], correction?: Correction): Step {
   const { run, index, message, reading, reply, calls } = parts;
   // Not spread: such a list would keep room for sixteen more.
-  const messages = [message].concat(settled.map((each) => each.message));
+  const messages = settled.length === 0 ? [message] : [message].concat(settled.map((each) => each.message));
   if (correction !== undefined) messages.push(noteMessage(run, correction.message, index));
   const step: Mutable<Step> = {
     index,
@@ -91,8 +93,6 @@ function stepOf(parts: StepParts, settled: readonly SettledCall[], correction?: 
   if (correction !== undefined) step.correction = correction;
   return step;
 }
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 async function correctionOf(run: Run, reading: Reading): Promise<Correction | undefined> {
   if (reading.correction !== undefined || run.config.output === undefined) return reading.correction;

@@ -1,7 +1,9 @@
 // Recording: what a run tells its journal, its listeners and its agent's own list, and when.
+
 import { isoNow } from "../messages/iso-now.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import type { RunLog, RunStart, StepRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import type { SessionPort } from "../sessions/session.ts";
@@ -24,18 +26,18 @@ function sessionOf({ parent, options, config }: Run): SessionPort | undefined {
 export async function openLog(run: Run, input: readonly Message[]): Promise<void> {
   const session = sessionOf(run);
   const signal = run.cancellation.isAbortable ? run.cancellation.signal : undefined;
-  const start: RunStart = {
+  const start: Mutable<RunStart> = {
     runId: run.runId,
     agent: run.config.name,
-    ...(run.parent === undefined ? undefined : { parentRunId: run.parent.runId }),
-    ...(run.parentToolCallId === undefined ? undefined : { parentToolCallId: run.parentToolCallId }),
-    ...(run.isTraced ? { traceId: run.span.traceId } : undefined),
     startedAt: isoNow(),
     input,
     historyLimit: historyLimit(run),
     onBusy: run.options.onBusy ?? "queue",
-    ...(signal === undefined ? undefined : { signal }),
   };
+  if (run.parent !== undefined) start.parentRunId = run.parent.runId;
+  if (run.parentToolCallId !== undefined) start.parentToolCallId = run.parentToolCallId;
+  if (run.isTraced) start.traceId = run.span.traceId;
+  if (signal !== undefined) start.signal = signal;
   const open = () =>
     unlessAborted(run, session === undefined ? run.parent?.log?.child(start) : journalFor(session).open(start));
   run.log = await (run.isTraced ? withSpan("session.open", { kind: "session", signal }, open) : open());

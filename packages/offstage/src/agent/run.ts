@@ -1,10 +1,12 @@
 // A run while it happens: what every part of the loop shares. Mutable on purpose, and private to the agent room.
+
 import type { Compaction } from "../memory/compaction.ts";
 import type { MemoryFeed } from "../memory/memory-feed.ts";
 import { isoNow } from "../messages/iso-now.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { Message, MessageMetadata } from "../messages/message.ts";
 import type { Messages } from "../messages/messages.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import type { Cancellation } from "../models/cancellation.ts";
 import type { ModelInput } from "../models/model-input.ts";
 import type { RunLog } from "../sessions/journal.ts";
@@ -89,7 +91,7 @@ export function inputSections({ instructions }: Run, { store }: AgentState): rea
 }
 
 /** Metadata while it is being put together. */
-export type Stamp = { -readonly [Key in keyof MessageMetadata]: MessageMetadata[Key] };
+export type Stamp = Mutable<MessageMetadata>;
 
 /** The id of the message with a number. */
 export function messageId(run: Run, number: number): string {

@@ -12,6 +12,7 @@ import { promptMessage } from "./prompt.ts";
 // which is its to read while the call lasts.
 const copiedUpTo = 4_000;
 
+const untouched = new PairingCheck();
 const noneMade: readonly never[] = [];
 const noCalls: readonly ToolCall[] = [];
 
@@ -34,7 +35,8 @@ export class ModelInput {
   #sections: readonly Messages[] = [];
   #prompt: PromptMessage[] = [];
   #length = 0;
-  #pairing = new PairingCheck();
+  // Its own from the first prompt on.
+  #pairing: PairingCheck = untouched;
   /** The calls whose results come next. */
   #calls: readonly ToolCall[] = [];
   /** The calls made since the last prompt, and their arguments. */

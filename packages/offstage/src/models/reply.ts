@@ -1,6 +1,8 @@
 // The reply: what a model call gave, generated or streamed, in one shape. Nothing of it is trusted yet.
+
 import { messageOf } from "../errors.ts";
 import type { JsonValue } from "../messages/json.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import { noUsage, type Usage } from "../tokens/usage.ts";
 import type { ModelContent, ModelResult, ModelUsage } from "./model.ts";
 
@@ -82,7 +84,7 @@ export function usageOf(usage: ModelUsage | null | undefined): Usage {
   if (usage === undefined || usage === null) return noUsage;
   const inputTokens = count(usage.inputTokens?.total) ?? 0;
   const outputTokens = count(usage.outputTokens?.total) ?? 0;
-  const sum: { -readonly [Key in keyof Usage]: Usage[Key] } = {
+  const sum: Mutable<Usage> = {
     inputTokens,
     outputTokens,
     totalTokens: inputTokens + outputTokens,

@@ -68,15 +68,14 @@ function copyList(list: readonly unknown[], depth: number): unknown {
 }
 
 function copyRecord(record: object, depth: number): unknown {
-  const fresh: Record<PropertyKey, unknown> = { ...record };
-  for (const key of Reflect.ownKeys(fresh)) {
-    if (typeof key === "symbol" || key === "__proto__") return unfit;
-    const field = fresh[key];
-    // Text is as it is: most fields are text.
-    if (typeof field === "string") continue;
-    const copied = copyData(field, depth + 1);
-    if (copied === unfit) return unfit;
-    if (copied !== field) fresh[key] = copied;
+  const fresh: Record<string, unknown> = {};
+  for (const key of Object.keys(record)) {
+    const field = (record as Record<string, unknown>)[key];
+    // Most fields are text, or a count.
+    const isPlain = typeof field === "string" || (typeof field === "number" && field > 0 && field < Infinity);
+    const copied = isPlain ? field : copyData(field, depth + 1);
+    if (copied === unfit || key === "__proto__") return unfit;
+    fresh[key] = copied;
   }
   return fresh;
 }

@@ -1,5 +1,7 @@
 // Run memory: the records of runs as plain objects, for sessions that live in memory. Not durable, and fast for it.
+
 import { type AssistantMessage, type Message, type ToolMessage, toolCallsOf } from "../messages/message.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import type { HeldSession, OpenStep, RunEnd, RunInfo, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
 
 /** One run as it is remembered. */
@@ -23,17 +25,11 @@ export interface RunMemoryOptions {
 
 export function rememberRun(start: Omit<RunStart, "historyLimit" | "onBusy">, sessionId: string): RememberedRun {
   const { runId, agent, parentRunId, parentToolCallId, traceId, startedAt, notes, input } = start;
-  const info: RunInfo = {
-    runId,
-    agent,
-    startedAt,
-    sessionId,
-    status: "running",
-    ...(parentRunId !== undefined && { parentRunId }),
-    ...(parentToolCallId !== undefined && { parentToolCallId }),
-    ...(traceId !== undefined && { traceId }),
-    ...(notes !== undefined && { notes }),
-  };
+  const info: Mutable<RunInfo> = { runId, agent, startedAt, sessionId, status: "running" };
+  if (parentRunId !== undefined) info.parentRunId = parentRunId;
+  if (parentToolCallId !== undefined) info.parentToolCallId = parentToolCallId;
+  if (traceId !== undefined) info.traceId = traceId;
+  if (notes !== undefined) info.notes = notes;
   return { info, input, steps: [], children: [], open: undefined };
 }
 
@@ -103,8 +99,10 @@ function openChild(
 
 function endedInfo(info: RunInfo, end: RunEnd): RunInfo {
   const { status, reason, usage, endedAt, error } = end;
-  const notes = end.notes && { notes: { ...info.notes, ...end.notes } };
-  return { ...info, status, reason, usage, endedAt, ...(error && { error }), ...notes };
+  const ended: Mutable<RunInfo> = { ...info, status, reason, usage, endedAt };
+  if (error !== undefined) ended.error = error;
+  if (end.notes !== undefined) ended.notes = { ...info.notes, ...end.notes };
+  return ended;
 }
 
 function markInterrupted(run: RememberedRun): void {

@@ -1,4 +1,5 @@
 // AgentState: everything a run knows, immutable and serialisable. Transitions give a new state; nothing is half done.
+
 import { appendShared } from "../messages/append-shared.ts";
 import { isoNow } from "../messages/iso-now.ts";
 import type { JsonObject, JsonValue } from "../messages/json.ts";
@@ -7,6 +8,7 @@ import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageStore } from "../messages/message-store.ts";
 import type { Messages } from "../messages/messages.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import { printsAs } from "../messages/prints-as.ts";
 import { noUsage, totalUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
 import { type AgentStateFields, readState, writeState } from "./agent-state-json.ts";
@@ -38,7 +40,7 @@ const blank: AgentStateFields = {
 };
 
 // A copy that is then written to keeps its shape, which is several times faster than spreading the changes in.
-type Fields = { -readonly [Key in keyof AgentStateFields]: AgentStateFields[Key] };
+type Fields = Mutable<AgentStateFields>;
 
 /** What an agent knows: the conversation, the execution buffer, the steps of the present run and how it stands. */
 export class AgentState {

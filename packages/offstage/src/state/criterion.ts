@@ -55,7 +55,13 @@ export function rule(criteria: readonly Criterion[], state: AgentState): Ruling 
   const votes: Vote[] = [];
   const waiting: Promise<void>[] = [];
   for (const criterion of criteria) {
-    const said = ask(criterion, state);
+    let said: ReturnType<Criterion["decide"]>;
+    try {
+      said = criterion.decide(state);
+    } catch (error) {
+      // It must not leave the promises of other criteria behind: theirs could reject with nobody listening.
+      said = Promise.reject(error);
+    }
     if (said === undefined) continue;
     if (isThenable(said)) waiting.push(Promise.resolve(said).then((verdict) => note(votes, criterion, verdict)));
     else note(votes, criterion, said);
@@ -68,15 +74,6 @@ const goesOn: Ruling = Object.freeze({ outcome: undefined, feedback: undefined }
 interface Vote {
   readonly criterion: Criterion;
   readonly verdict: Verdict;
-}
-
-// A throw must not leave the promises of other criteria behind: theirs could reject with nobody listening.
-function ask(criterion: Criterion, state: AgentState): ReturnType<Criterion["decide"]> {
-  try {
-    return criterion.decide(state);
-  } catch (error) {
-    return Promise.reject(error);
-  }
 }
 
 function note(votes: Vote[], criterion: Criterion, verdict: Verdict | undefined): void {

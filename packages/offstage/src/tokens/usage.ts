@@ -1,4 +1,5 @@
 // Usage: the tokens a model reported. Plain data and its sum; prices are in cost.ts, estimates in token-counter.ts.
+import type { Mutable } from "../messages/mutable.ts";
 
 /** Tokens as the provider reported them. Cached input and reasoning are parts of input and output, not additions. */
 export interface Usage {
@@ -14,7 +15,7 @@ export const noUsage: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0, t
 
 /** The sum of two usages; a detail that neither reported stays unreported. */
 export function addUsage(a: Usage, b: Usage): Usage {
-  const sum: { -readonly [Key in keyof Usage]: Usage[Key] } = {
+  const sum: Mutable<Usage> = {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     totalTokens: a.totalTokens + b.totalTokens,

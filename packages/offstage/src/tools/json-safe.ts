@@ -28,11 +28,15 @@ function flatCopy(value: unknown, maxBytes: number): JsonValue | undefined {
   if (maxBytes < defaultMaxBytes || typeof value !== "object" || value === null) return undefined;
   try {
     if (Object.getPrototypeOf(value) !== Object.prototype || "toJSON" in value) return undefined;
-    const copy: Record<PropertyKey, unknown> = { ...value };
-    const keys = Reflect.ownKeys(copy);
+    const keys = Object.keys(value);
     if (keys.length > maxFlatFields) return undefined;
-    for (const key of keys) if (typeof key === "symbol" || !isFlat(copy[key])) return undefined;
-    return copy as JsonValue;
+    const copy: Record<string, JsonValue> = {};
+    for (const key of keys) {
+      const field: unknown = (value as Record<string, unknown>)[key];
+      if (!isFlat(field) || key === "__proto__") return undefined;
+      copy[key] = field;
+    }
+    return copy;
   } catch {
     return undefined;
   }
@@ -41,7 +45,7 @@ function flatCopy(value: unknown, maxBytes: number): JsonValue | undefined {
 const maxFlatFields = 32;
 const maxFlatText = 10_000;
 
-function isFlat(field: unknown): boolean {
+function isFlat(field: unknown): field is string | number | boolean | null {
   if (typeof field === "string") return field.length <= maxFlatText;
   if (typeof field === "number") return Number.isFinite(field) && !Object.is(field, -0);
   return typeof field === "boolean" || field === null;

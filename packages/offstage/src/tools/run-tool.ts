@@ -1,7 +1,9 @@
 // Runs one call: execute in time, make JSON of what came. Every failure is a result, never a throw; only an abort of the
 // run gets out, and a guardrail that fails.
+
 import { messageOf } from "../errors.ts";
 import type { JsonValue } from "../messages/json.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import { isThenable } from "../messages/thenable.ts";
 import { Cancellation } from "../models/cancellation.ts";
 import { longestTimer } from "../models/retry.ts";
@@ -96,7 +98,7 @@ function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }
   const answer = isA(value, ToolAnswer) ? value : undefined;
   const output = jsonSafe(answer?.text ?? value);
   const { text, clippedBytes } = clip(textOfOutput(output), tool.maxResultBytes);
-  return {
+  const result: Mutable<ToolResult> = {
     toolCallId: call.id,
     toolName: call.name,
     input,
@@ -104,9 +106,10 @@ function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }
     content: text,
     isError: answer?.isError ?? false,
     durationMs: performance.now() - startedAt,
-    ...(clippedBytes > 0 ? { clippedBytes } : undefined),
-    ...(answer?.childRunId === undefined ? undefined : { childRunId: answer.childRunId }),
   };
+  if (clippedBytes > 0) result.clippedBytes = clippedBytes;
+  if (answer?.childRunId !== undefined) result.childRunId = answer.childRunId;
+  return result;
 }
 
 function textOfOutput(output: JsonValue): string {

@@ -88,6 +88,7 @@ export function retryLimit(maxRetries = 2): Criterion {
   return {
     name: "retry-limit",
     decide: (state) => {
+      if (state.currentStep?.correction === undefined) return undefined;
       const { length } = trailingCorrections(state, maxRetries + 1);
       if (length <= maxRetries) return undefined;
       const said = state.currentStep?.correction?.message;
@@ -97,7 +98,6 @@ export function retryLimit(maxRetries = 2): Criterion {
 }
 
 function trailingCorrections(state: AgentState, most: number): readonly unknown[] {
-  if (state.currentStep?.correction === undefined) return [];
   const recent = state.steps.slice(-most).reverse();
   const end = recent.findIndex((step) => step.correction === undefined);
   return end === -1 ? recent : recent.slice(0, end);
