@@ -1,5 +1,7 @@
 // One model call, streamed or not, retried while its errors allow. Gives the same reply either way.
+
 import { messageOf, OffstageError } from "../errors.ts";
+import { clockNow } from "../messages/clock.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { Model, ModelCallOptions, ModelResult } from "../models/model.ts";
 import { type ModelReply, replyOf } from "../models/reply.ts";
@@ -120,11 +122,10 @@ interface Place {
 function listenerOf(run: Run, { step, span }: Place): DeltaListener {
   const { emit, runId } = run;
   const agent = run.config.name;
-  const startedAt = performance.now();
+  const startedAt = clockNow();
   return {
     text(delta) {
-      if (run.partialText === "" && span.recording)
-        span.setMetadata({ timeToFirstTokenMs: performance.now() - startedAt });
+      if (run.partialText === "" && span.recording) span.setMetadata({ timeToFirstTokenMs: clockNow() - startedAt });
       run.partialText += delta;
       if (!holdsText(run)) emit?.({ type: "text-delta", runId, agent, step, delta });
     },

@@ -81,7 +81,7 @@ export function createRun(
     stepNotes: undefined,
     instructions: Messages.empty(),
     log: undefined,
-    state: (state ?? AgentState.empty()).withRun({
+    state: (state ?? AgentState.empty(runId)).withRun({
       runId,
       startedAt: Date.now(),
       parentAgentId: parent?.state.agentId,

@@ -1,6 +1,6 @@
 // Making a step: the model's reply and what became of its calls. Where calls wait, the step as far as it went.
 
-import { isoNow } from "../messages/iso-now.ts";
+import { clockNow, isoNow } from "../messages/clock.ts";
 import type { Message, ToolMessage } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import type { ModelReply } from "../models/reply.ts";
@@ -18,7 +18,7 @@ import { checkOutput } from "./structured-output.ts";
 /** The next step of a state, or that it waits. A step that waited is finished first. */
 export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Promise<Step | PendingStep> {
   if (state.pendingStep !== undefined) return finishStep(run, state.pendingStep, span);
-  const clock = performance.now();
+  const clock = clockNow();
   const startedAt = isoNow();
   const index = state.stepCount + 1;
   run.partialText = "";
@@ -48,7 +48,7 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
 function isRecordedAtOnce({ config: { options, guardrails }, criteria }: Run): boolean {
   if (options.processors !== undefined || options.continueWhile !== undefined || options.memory !== undefined)
     return false;
-  for (const { isShared } of criteria) if (isShared) return false;
+  for (let i = 0; i < criteria.length; i++) if (criteria[i]?.isShared) return false;
   return guardrails.output.length === 0;
 }
 
@@ -87,7 +87,7 @@ function stepOf(parts: StepParts, settled: readonly SettledCall[], correction?: 
     usage: reply.usage,
     modelId: reply.modelId ?? run.config.model.modelId,
     startedAt: parts.startedAt,
-    durationMs: performance.now() - parts.clock,
+    durationMs: clockNow() - parts.clock,
   };
   if (reply.reasoning !== "") step.reasoning = reply.reasoning;
   if (correction !== undefined) step.correction = correction;

@@ -1,6 +1,6 @@
 // Recording: what a run tells its journal, its listeners and its agent's own list, and when.
 
-import { isoNow } from "../messages/iso-now.ts";
+import { isoNow } from "../messages/clock.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";

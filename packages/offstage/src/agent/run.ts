@@ -2,7 +2,7 @@
 
 import type { Compaction } from "../memory/compaction.ts";
 import type { MemoryFeed } from "../memory/memory-feed.ts";
-import { isoNow } from "../messages/iso-now.ts";
+import { isoNow } from "../messages/clock.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { Message, MessageMetadata } from "../messages/message.ts";
 import type { Messages } from "../messages/messages.ts";

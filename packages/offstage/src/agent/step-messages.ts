@@ -1,8 +1,9 @@
 // From a reply to messages: ids that can be trusted, arguments that parse, names a provider takes. Raw text stays on the step.
-import { isoNow } from "../messages/iso-now.ts";
+import { isoNow } from "../messages/clock.ts";
 import { isObject, type JsonObject, type JsonValue, parseArguments } from "../messages/json.ts";
 import { user } from "../messages/makers.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from "../messages/message.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import type { ModelReply, RequestedCall } from "../models/reply.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
 import type { Usage } from "../tokens/usage.ts";
@@ -107,7 +108,11 @@ export function noteMessage(run: Run, text: string, step: number): UserMessage {
 /** New input as it joins the conversation: stamped, its own metadata kept, and safe from those who are shown it. */
 export function stampInput(run: Run, messages: readonly Message[]): Message[] {
   return messages.map((message) => {
-    const metadata = Object.freeze({ ...stamp(run), ...message.metadata, runId: run.runId });
-    return Object.freeze({ ...message, metadata });
+    // Written to afterwards: what follows a spread in a literal is set the slow way.
+    const metadata: Stamp = { ...stamp(run), ...message.metadata };
+    metadata.runId = run.runId;
+    const stamped: Mutable<Message> = { ...message };
+    stamped.metadata = Object.freeze(metadata);
+    return Object.freeze(stamped);
   });
 }

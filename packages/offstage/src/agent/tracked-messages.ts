@@ -12,7 +12,8 @@ export class TrackedMessages {
 
   add(messages: readonly Message[]): void {
     if (this.#keep === 0) return;
-    for (const message of messages) this.#messages.push(message);
+    const kept = this.#messages;
+    for (let i = 0; i < messages.length; i++) kept.push(messages[i] as Message);
     if (this.#messages.length > this.#keep * 2) this.#messages = this.#messages.slice(-this.#keep);
   }
 

@@ -34,8 +34,8 @@ export class MessageStore {
   }
 
   section(name: string): Messages {
-    for (const section of this.#sections) if (section[0] === name) return section[1];
-    return none;
+    const place = this.#placeOf(name);
+    return place === -1 ? none : (this.#sections[place] as Section)[1];
   }
 
   /** The store with one section replaced, or added at the end. */
@@ -46,7 +46,9 @@ export class MessageStore {
   }
 
   #placeOf(name: string): number {
-    return this.#sections.findIndex((section) => section[0] === name);
+    const sections = this.#sections;
+    for (let i = 0; i < sections.length; i++) if (sections[i]?.[0] === name) return i;
+    return -1;
   }
 
   /** The store with messages appended to one section. */

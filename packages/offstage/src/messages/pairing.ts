@@ -40,8 +40,10 @@ export class PairingCheck {
     if (!isSendable(message)) return false;
     if (message.role === "tool") return this.#open.delete(message.tool_call_id);
     if (this.#open.size > 0) return false;
-    if (message.role !== "assistant" || message.tool_calls === undefined) return true;
-    const calls = message.tool_calls;
+    return message.role !== "assistant" || message.tool_calls === undefined || this.#acceptsCalls(message.tool_calls);
+  }
+
+  #acceptsCalls(calls: readonly ToolCall[] | null): boolean {
     return Array.isArray(calls) && calls.length > 0 && calls.every((call) => this.#acceptsCall(call));
   }
 

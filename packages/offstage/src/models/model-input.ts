@@ -86,7 +86,10 @@ export class ModelInput {
   }
 
   #takeSections(sections: readonly Messages[]): boolean {
-    for (const section of sections) if (section.length > 0 && !this.#take(section.toArray())) return false;
+    for (let i = 0; i < sections.length; i++) {
+      const section = sections[i] as Messages;
+      if (section.length > 0 && !this.#take(section.toArray())) return false;
+    }
     return true;
   }
 

@@ -52,7 +52,7 @@ function assistantParts(message: AssistantMessage, inputOf?: InputOf): Assistant
   const { content, tool_calls, metadata } = message;
   const own = metadata?.providerParts;
   if (typeof content === "string" && tool_calls === undefined && own === undefined)
-    return content.trim() === "" ? [] : [{ type: "text", text: content }];
+    return content.trim() === "" ? [] : textParts(content);
   const calls = toolCallsOf(message).map((call) => callPart(call, inputOf));
   if (Array.isArray(own) && own.every(isObject) && speaksFor(own, message, calls.length))
     return replay(own, calls).filter(isWorthSending);
@@ -108,8 +108,13 @@ function promptForm(part: OwnPart): OwnPart {
 const replayed = new Set(["text", "reasoning", "reasoning-file", "file", "custom", "tool-call", "tool-result"]);
 
 function contentParts(content: Content): (PromptText | PromptFile)[] {
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  return content.map(contentPart);
+  return typeof content === "string" ? textParts(content) : content.map(contentPart);
+}
+
+// In two steps: a literal within a literal is made several times slower.
+function textParts(text: string): PromptText[] {
+  const part: PromptText = { type: "text", text };
+  return [part];
 }
 
 function contentPart(part: ContentPart): PromptText | PromptFile {

@@ -42,7 +42,7 @@ export class InMemorySession implements Session {
   }
 
   #add(messages: readonly Message[]): void {
-    for (const message of messages) this.#items.push(message);
+    for (let i = 0; i < messages.length; i++) this.#items.push(messages[i] as Message);
   }
 
   /** Puts these items in the place of all that are there. */

@@ -69,7 +69,9 @@ function copyList(list: readonly unknown[], depth: number): unknown {
 
 function copyRecord(record: object, depth: number): unknown {
   const fresh: Record<string, unknown> = {};
-  for (const key of Object.keys(record)) {
+  const keys = Object.keys(record);
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string;
     const field = (record as Record<string, unknown>)[key];
     // Most fields are text, or a count.
     const isPlain = typeof field === "string" || (typeof field === "number" && field > 0 && field < Infinity);

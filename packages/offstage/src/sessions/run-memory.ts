@@ -45,11 +45,9 @@ export function memoryRun(run: RememberedRun, options: RunMemoryOptions): RunLog
     run.steps.push(record);
     run.open = undefined;
   };
-  return {
+  const log: Mutable<RunLog> = {
     runId: run.info.runId,
     history,
-    ...(held === undefined ? undefined : { held }),
-    ...(recorded === undefined ? undefined : { recorded }),
     toolTraces: async (ids) => new Map(ids.map((id) => [id, toolTraceOf(runs.get(id))])),
     intend: (step, message) => {
       run.open ??= { step, message, results: [] };
@@ -79,6 +77,9 @@ export function memoryRun(run: RememberedRun, options: RunMemoryOptions): RunLog
       onOver([]);
     },
   };
+  if (held !== undefined) log.held = held;
+  if (recorded !== undefined) log.recorded = recorded;
+  return log;
 }
 
 function openChild(

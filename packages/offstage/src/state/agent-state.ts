@@ -1,7 +1,7 @@
 // AgentState: everything a run knows, immutable and serialisable. Transitions give a new state; nothing is half done.
 
 import { appendShared } from "../messages/append-shared.ts";
-import { isoNow } from "../messages/iso-now.ts";
+import { isoNow } from "../messages/clock.ts";
 import type { JsonObject, JsonValue } from "../messages/json.ts";
 import { keepShape } from "../messages/keep-shape.ts";
 import { user } from "../messages/makers.ts";
@@ -63,10 +63,10 @@ export class AgentState {
     keepShape(new this(blank, [], 0));
   }
 
-  /** A state with nothing in it and an agent id of its own. */
-  static empty(): AgentState {
+  /** A state with nothing in it, and an agent id of its own where none is given. */
+  static empty(agentId: string = crypto.randomUUID()): AgentState {
     const fields: Fields = { ...blank };
-    fields.agentId = crypto.randomUUID();
+    fields.agentId = agentId;
     fields.createdAt = isoNow();
     fields.metadata = {};
     fields.usageByModel = {};

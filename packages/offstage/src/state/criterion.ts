@@ -54,7 +54,8 @@ function verdictOf(said: boolean | Verdict | undefined, name: string): Verdict |
 export function rule(criteria: readonly Criterion[], state: AgentState): Ruling | Promise<Ruling> {
   const votes: Vote[] = [];
   const waiting: Promise<void>[] = [];
-  for (const criterion of criteria) {
+  for (let i = 0; i < criteria.length; i++) {
+    const criterion = criteria[i] as Criterion;
     let said: ReturnType<Criterion["decide"]>;
     try {
       said = criterion.decide(state);
@@ -97,7 +98,8 @@ function weigh(votes: readonly Vote[]): Ruling {
 // Among several of one kind the same one is named whatever their order: one that brings something first, then by name.
 function first(votes: readonly Vote[], decision: Verdict["decision"]): Vote | undefined {
   let found: Vote | undefined;
-  for (const vote of votes) {
+  for (let i = 0; i < votes.length; i++) {
+    const vote = votes[i] as Vote;
     if (vote.verdict.decision === decision && (found === undefined || rank(vote) < rank(found))) found = vote;
   }
   return found;

@@ -2,6 +2,7 @@
 // run gets out, and a guardrail that fails.
 
 import { messageOf } from "../errors.ts";
+import { clockNow } from "../messages/clock.ts";
 import type { JsonValue } from "../messages/json.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import { isThenable } from "../messages/thenable.ts";
@@ -18,7 +19,7 @@ import { ToolAnswer, ToolWaiting } from "./tool-answer.ts";
 const maxProblemBytes = 16 * 1024;
 /** What became of one call, or that it waits. Rejects only when the run is aborted, or a guardrail fails. */
 export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolResult | ToolWaiting> {
-  const startedAt = performance.now();
+  const startedAt = clockNow();
   const { cancellation } = site;
   const admitting = admitCall(call, site);
   const admission = admitting instanceof Promise ? await admitting : admitting;
@@ -97,17 +98,19 @@ interface Finished {
 function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }: Finished): ToolResult {
   const answer = isA(value, ToolAnswer) ? value : undefined;
   const output = jsonSafe(answer?.text ?? value);
-  const { text, clippedBytes } = clip(textOfOutput(output), tool.maxResultBytes);
+  const whole = textOfOutput(output);
+  // A text that surely fits needs no clipping.
+  const clipped = whole.length * 3 <= tool.maxResultBytes ? undefined : clip(whole, tool.maxResultBytes);
   const result: Mutable<ToolResult> = {
     toolCallId: call.id,
     toolName: call.name,
     input,
     output,
-    content: text,
+    content: clipped?.text ?? whole,
     isError: answer?.isError ?? false,
-    durationMs: performance.now() - startedAt,
+    durationMs: clockNow() - startedAt,
   };
-  if (clippedBytes > 0) result.clippedBytes = clippedBytes;
+  if (clipped !== undefined && clipped.clippedBytes > 0) result.clippedBytes = clipped.clippedBytes;
   if (answer?.childRunId !== undefined) result.childRunId = answer.childRunId;
   return result;
 }
@@ -119,6 +122,6 @@ function textOfOutput(output: JsonValue): string {
 // A call that was not run, or whose result is not to be shown.
 function failure(call: StepToolCall, problem: string, startedAt: number): ToolResult {
   const { text } = clip(problem, maxProblemBytes);
-  const durationMs = performance.now() - startedAt;
+  const durationMs = clockNow() - startedAt;
   return { toolCallId: call.id, toolName: call.name, output: text, content: text, isError: true, durationMs };
 }
