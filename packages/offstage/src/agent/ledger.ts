@@ -1,4 +1,5 @@
 // The ledger: tokens of a run as they are used, by model. A subagent's entries reach every run above it at once.
+import { setField } from "../messages/json.ts";
 import { keepShape } from "../messages/keep-shape.ts";
 import { addUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
 
@@ -31,9 +32,7 @@ keepShape(new Ledger(undefined));
 
 function added(before: UsageByModel, modelId: string, usage: Usage): UsageByModel {
   const sum = Object.hasOwn(before, modelId) ? addUsage(before[modelId] as Usage, usage) : usage;
-  // Assigning would set the prototype.
-  if (modelId === "__proto__") return { ...before, [modelId]: sum };
   const sums: Record<string, Usage> = { ...before };
-  sums[modelId] = sum;
+  setField(sums, modelId, sum);
   return sums;
 }

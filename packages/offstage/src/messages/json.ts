@@ -11,6 +11,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Sets a field, also one called `__proto__`, which an assignment would take for the prototype. */
+export function setField<T>(record: Record<string, T>, key: string, value: NoInfer<T>): void {
+  if (key !== "__proto__") record[key] = value;
+  else Object.defineProperty(record, key, { value, enumerable: true, writable: true, configurable: true });
+}
+
 /** The parsed value, or undefined where the text is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {

@@ -1,4 +1,5 @@
 // Activity: sessions in the order of their last change. One row each, moved when the session changes.
+import type { Mutable } from "../messages/mutable.ts";
 import { idKey, numberKey } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
@@ -18,11 +19,11 @@ export function touched(
 ): { head: SessionHead; writes: Write[] } {
   const { context } = cell;
   const active = context.stamp();
-  if (context.recent.sessionId === cell.id && active - head.listed < activitySlack) {
-    return { head: { ...head, ...changes, active }, writes: [] };
-  }
+  const next: Mutable<SessionHead> = { ...head, ...changes };
+  next.active = active;
+  if (context.recent.sessionId === cell.id && active - head.listed < activitySlack) return { head: next, writes: [] };
   context.recent.sessionId = cell.id;
-  const next = { ...head, ...changes, active, listed: active };
+  next.listed = active;
   const list = context.lists.activity;
   const writes: Write[] = [{ list, key: activityKey(next), value: JSON.stringify(cell.id) }];
   if (head.listed > 0) writes.push({ list, key: activityKey(head) });

@@ -1,4 +1,5 @@
 // Packed messages: what an agent writes, without the names of its fields and what its run says already. Anything else stays as it is.
+import { setField } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 
 /** What the place of a message says of it. */
@@ -63,7 +64,9 @@ export function othersOf(fields: object, expected: ReadonlySet<string>): Fields 
   let others: Fields | undefined;
   for (const key in fields) {
     const value = (fields as Fields)[key];
-    if (!expected.has(key) && value !== undefined) others = { ...others, [key]: value };
+    if (expected.has(key) || value === undefined) continue;
+    others ??= {};
+    setField(others, key, value);
   }
   return others;
 }

@@ -1,5 +1,7 @@
 // Plain JSON: a checked copy of a value that must survive being written down, and a deep freeze for copies that are shared.
+
 import { OffstageError } from "../errors.ts";
+import { setField } from "../messages/json.ts";
 
 const deepest = 500;
 
@@ -22,14 +24,10 @@ function copyFields(value: object, name: string, depth: number): object {
   const fresh: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(value)) {
     if (field === undefined) continue;
-    const copied = copy(field, `${name}.${key}`, depth + 1);
-    if (key === "__proto__") Object.defineProperty(fresh, key, { value: copied, ...ownField });
-    else fresh[key] = copied;
+    setField(fresh, key, copy(field, `${name}.${key}`, depth + 1));
   }
   return fresh;
 }
-
-const ownField = { enumerable: true, writable: true, configurable: true };
 
 function isPlain(value: object): boolean {
   const proto: unknown = Object.getPrototypeOf(value);

@@ -36,7 +36,8 @@ async function openRun(cell: SessionCell, start: RunStart): Promise<RunLog> {
   try {
     const begin = (): Promise<Begun> => cell.update("run.begin", (head) => beginning(cell, head, start));
     const { result, leave } = await whenFree(cell, start, begin);
-    return storedRun({ cell, ...result, leave });
+    const { row, fence, history } = result;
+    return storedRun({ cell, row, fence, history, leave });
   } catch (error) {
     if (!(error instanceof KnownRun)) throw error;
     return reopenRun(cell, start.runId, start);

@@ -1,6 +1,7 @@
 // A stored run: the record of one run on a store while it happens. Every write is fenced by the session's lease.
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import { touched } from "./activity.ts";
 import type { RunEnd, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
 import { checkHeld, holdLease } from "./lease.ts";
@@ -73,11 +74,9 @@ export function storedRun(options: StoredRunOptions): RunLog {
     hold?.stop();
   };
 
-  return {
+  const log: Mutable<RunLog> = {
     runId: row.runId,
     history,
-    ...(leave && { held: { place: leave, runId: row.runId } }),
-    ...(recorded && { recorded }),
 
     async toolTraces(runIds) {
       const places = await findRuns(context, runIds);
@@ -116,6 +115,9 @@ export function storedRun(options: StoredRunOptions): RunLog {
       await hold?.release();
     },
   };
+  if (leave !== undefined) log.held = { place: leave, runId: row.runId };
+  if (recorded !== undefined) log.recorded = recorded;
+  return log;
 }
 
 async function traceAt(cell: SessionCell, place: RunPlace | undefined): Promise<readonly Message[]> {

@@ -1,6 +1,6 @@
 // Any value as JSON: whatever a tool gives back, one bounded, plain value comes out. Never throws, never loops.
 import { messageOf } from "../errors.ts";
-import { isObject, type JsonValue } from "../messages/json.ts";
+import { isObject, type JsonValue, setField } from "../messages/json.ts";
 import { keepShape } from "../messages/keep-shape.ts";
 import { utf8Prefix } from "./clip.ts";
 
@@ -33,8 +33,8 @@ function flatCopy(value: unknown, maxBytes: number): JsonValue | undefined {
     const copy: Record<string, JsonValue> = {};
     for (const key of keys) {
       const field: unknown = (value as Record<string, unknown>)[key];
-      if (!isFlat(field) || key === "__proto__") return undefined;
-      copy[key] = field;
+      if (!isFlat(field)) return undefined;
+      setField(copy, key, field);
     }
     return copy;
   } catch {
@@ -172,10 +172,7 @@ class Walk {
       }
       const item = this.#property(value, key, depth);
       if (item === undefined) continue;
-      // Assigning would set the prototype.
-      if (key === "__proto__")
-        Object.defineProperty(record, key, { value: item, enumerable: true, configurable: true, writable: true });
-      else record[key] = item;
+      setField(record, key, item);
     }
     return record;
   }
