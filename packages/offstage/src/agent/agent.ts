@@ -65,13 +65,13 @@ export class Agent<Output = string> {
    * the state it left. Finished tools are not run again; a call without a decision goes on waiting.
    */
   async resume(source: AgentState | string, options: ResumeOptions = {}): Promise<RunResult<Output>> {
-    const { run, open } = resumedRun(this.#config, source, { options, track: this.#track });
+    const { run, open } = resumedRun(this.#config, source, { options, tracked: this.#tracked });
     return this.#loop(run, open);
   }
 
   /** The same, as events. Starts at once. */
   resumeStream(source: AgentState | string, options: ResumeOptions = {}): AgentStream<Output> {
-    return this.#stream((listener) => resumedRun(this.#config, source, { options, listener, track: this.#track }));
+    return this.#stream((listener) => resumedRun(this.#config, source, { options, listener, tracked: this.#tracked }));
   }
 
   /** The agent as a tool of another: called with `{ prompt }`, it gives its answer and nothing else. */
@@ -87,7 +87,7 @@ export class Agent<Output = string> {
           about,
           options,
           name: options.name ?? this.name,
-          track: this.#track,
+          tracked: this.#tracked,
         }),
     });
     return Object.freeze({ ...made, isSubagent: true });
@@ -118,11 +118,9 @@ export class Agent<Output = string> {
     this.#tracked.clear();
   }
 
-  #createRun(options: Omit<CreateRunOptions, "track">): Run {
-    return createRun(this.#config, { ...options, track: this.#track });
+  #createRun(options: Omit<CreateRunOptions, "tracked">): Run {
+    return createRun(this.#config, { ...options, tracked: this.#tracked });
   }
-
-  readonly #track = (messages: readonly Message[]): void => this.#tracked.add(messages);
 
   #stream(start: (listener: Emit) => { run: Run; open?: Open }): AgentStream<Output> {
     const queue = new EventQueue();

@@ -38,8 +38,10 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   if (run.compaction !== undefined) await closeShown(run, answer);
   const unwritten = run.log === undefined ? undefined : await writeEnd(run, run.log, { answer, ending });
   const failure = failureOf(run, ending) ?? unwritten;
-  if (run.underWay !== undefined && run.state.pendingStep === undefined) run.track(run.underWay);
-  if (ending.abortedWith !== undefined) run.track(answer);
+  const { pendingStep } = run.state;
+  if (pendingStep !== undefined) run.tracked.addWaiting(pendingStep.step.messages);
+  else if (run.underWay !== undefined) run.tracked.add(run.underWay);
+  if (ending.abortedWith !== undefined) run.tracked.add(answer);
   const result = resultOf(run, answer);
   if (result.outcome.status !== "waiting") run.parent?.children.push(result);
   if (run.isTraced) endSpan(run, failure, ending);

@@ -1,4 +1,5 @@
 // Making a run: its own id, signal, ledger and span, its limits and those of the runs above it.
+
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { Cancellation } from "../models/cancellation.ts";
@@ -23,6 +24,7 @@ import { emitToHooks } from "./hooks.ts";
 import { Ledger } from "./ledger.ts";
 import type { Run } from "./run.ts";
 import type { CallingTool } from "./subagent.ts";
+import type { TrackedMessages } from "./tracked-messages.ts";
 
 export interface CreateRunOptions {
   /** The new messages of the run. */
@@ -32,7 +34,7 @@ export interface CreateRunOptions {
   readonly listener?: Emit | undefined;
   /** The tool call this run answers, for a subagent. */
   readonly caller?: CallingTool | undefined;
-  readonly track: (messages: readonly Message[]) => void;
+  readonly tracked: TrackedMessages;
   /** The state to run on. Default: an empty one. */
   readonly state?: AgentState | undefined;
   /** The id of a run that is taken up again. Default: a new one. */
@@ -45,7 +47,7 @@ export interface CreateRunOptions {
 /** A run that is ready for the loop. */
 export function createRun(
   config: AgentConfig,
-  { input, options, listener, caller, track, state, runId: known, decisions, keepsSpans = false }: CreateRunOptions,
+  { input, options, listener, caller, tracked, state, runId: known, decisions, keepsSpans = false }: CreateRunOptions,
 ): Run {
   const parent = caller?.run;
   // First what may refuse the options: a signal that is followed must be let go again.
@@ -74,7 +76,7 @@ export function createRun(
     modelInput: new ModelInput(config.driver.toPrompt),
     children: [],
     trips: [],
-    track,
+    tracked,
     input,
     compaction: undefined,
     feed: undefined,

@@ -1,5 +1,6 @@
 // Hooks observe a run. They are called with its events, are not waited for, and can neither change nor break it.
 import { messageOf } from "../errors.ts";
+import { isThenable } from "../messages/thenable.ts";
 import type * as Event from "./events.ts";
 
 type Hook<E> = (event: E) => unknown;
@@ -55,10 +56,6 @@ function call(hooks: AgentHooks, name: keyof AgentHooks, event: Event.AgentEvent
   } catch (error) {
     failed(error);
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
 interface Failure {

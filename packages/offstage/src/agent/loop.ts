@@ -36,7 +36,11 @@ async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
 }
 
 async function takeSteps(run: Run): Promise<void> {
-  const next = chain(run.config.processors, (state) => takeStep(run, state));
+  let inStep: Promise<AgentState> | undefined;
+  const next = chain(run.config.processors, (state) => {
+    inStep = takeStep(run, state);
+    return inStep;
+  });
   if (run.state.outcome === undefined && run.state.pendingStep === undefined && mayEndBefore(run)) {
     const ruled = ruling(run, run.state);
     const { outcome } = ruled instanceof Promise ? await ruled : ruled;
@@ -45,8 +49,10 @@ async function takeSteps(run: Run): Promise<void> {
   while (run.state.outcome === undefined) {
     let after: AgentState;
     try {
-      after = await next(run.state);
+      after = await unlessAborted(run, next(run.state));
     } catch (error) {
+      // The step itself, with the subagents in it, ends soon after an abort. It ends before its run does.
+      if (run.cancellation.isAborted) await inStep?.catch(() => undefined);
       throw stepFailure(run, error);
     }
     run.state = oneStepOn(run, after);
@@ -56,6 +62,11 @@ async function takeSteps(run: Run): Promise<void> {
       run.recordedSteps = run.state.stepCount;
     }
   }
+}
+
+// A processor of the user's that does not listen is not waited for.
+function unlessAborted(run: Run, step: Promise<AgentState>): Promise<AgentState> {
+  return run.config.options.processors === undefined ? step : run.cancellation.race(step);
 }
 
 // Criteria of our own have nothing to say before the first step of a run; those of a user or of a run above may.

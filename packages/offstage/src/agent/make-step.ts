@@ -1,5 +1,6 @@
 // Making a step: the model's reply and what became of its calls. Where calls wait, the step as far as it went.
 
+import { messageOf, OffstageError } from "../errors.ts";
 import { clockNow, isoNow } from "../messages/clock.ts";
 import type { Message, ToolMessage } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
@@ -23,7 +24,7 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   const index = state.stepCount + 1;
   run.partialText = "";
   const { reply, stamped } = await callModel(run, state, span);
-  const reading = run.config.driver.read(reply);
+  const reading = readReply(run, reply);
   const calls = reading.calls.length === 0 ? noCalls : identifyCalls(run, reading.calls);
   const message = replyMessage(run, { reading, reply, calls, stamped });
   const parts: StepParts = { run, index, message, reading, reply, calls, startedAt, clock };
@@ -42,6 +43,15 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   if (!called.some(isWaiting)) return stepOf(parts, called as SettledCall[]);
   const step = stepOf(parts, called.filter((each) => !isWaiting(each)) as SettledCall[]);
   return { step, waiting: called.filter(isWaiting).map((each) => each.waiting) };
+}
+
+function readReply({ config }: Run, reply: ModelReply): Reading {
+  try {
+    return config.driver.read(reply);
+  } catch (cause) {
+    const sentence = `The driver "${config.driver.name}" of agent "${config.name}" threw: ${messageOf(cause)}`;
+    throw new OffstageError("run-failed", sentence, { cause });
+  }
 }
 
 // Whether nothing of the user's is waited for between a result and the record of its step: it could fail, or take long.
@@ -96,7 +106,7 @@ function stepOf(parts: StepParts, settled: readonly SettledCall[], correction?: 
 
 async function correctionOf(run: Run, reading: Reading): Promise<Correction | undefined> {
   if (reading.correction !== undefined || run.config.output === undefined) return reading.correction;
-  const checked = await checkOutput(run.config.output, reading.text);
+  const checked = await run.cancellation.race(checkOutput(run.config.output, reading.text));
   if ("correction" in checked) return checked.correction;
   run.output = checked.value;
   return undefined;

@@ -24,7 +24,7 @@ export async function openRun(run: Run): Promise<AgentState> {
   const blocked = config.guardrails.input.length === 0 ? undefined : await blockedInput(run);
   const instructions = instructionsOf(run);
   run.instructions = instructions instanceof Promise ? await instructions : instructions;
-  run.track(run.input);
+  run.tracked.add(run.input);
   if (isLogged(run)) await openLog(run, blocked === undefined ? run.input : []);
   if (run.emit !== undefined)
     for (const message of run.input) run.emit({ type: "message-added", runId, agent: config.name, message });

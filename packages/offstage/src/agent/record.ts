@@ -57,7 +57,7 @@ export function recordStep(run: Run): Promise<void> | undefined {
   const step = run.state.currentStep as Step;
   run.partialText = "";
   run.underWay = undefined;
-  run.track(step.messages);
+  run.tracked.add(step.messages);
   if (run.emit !== undefined) announce(run, step);
   if (run.log === undefined || run.state.outcome !== undefined) return undefined;
   const { log } = run;

@@ -27,7 +27,7 @@ export interface ResumeOptions extends RunOptions, Decisions {
   readonly store?: RunSource;
 }
 
-export interface Resuming extends Pick<CreateRunOptions, "listener" | "track"> {
+export interface Resuming extends Pick<CreateRunOptions, "listener" | "tracked"> {
   readonly options: ResumeOptions;
 }
 
@@ -96,7 +96,7 @@ export async function takeUp(run: Run, counted: UsageByModel = {}): Promise<Agen
     .withRun({ runId: run.runId, startedAt, parentAgentId: run.parent?.state.agentId })
     .withOutcome(endedOutcome(log?.recorded));
   restoreUsage(run, state, counted);
-  run.lastNumber = highestNumber([...run.input, ...messagesOf(state)]);
+  run.lastNumber = highestNumber(run.idPrefix, [...run.input, ...messagesOf(state)]);
   run.emit?.({ type: "run-start", runId: run.runId, agent: config.name, input: [], isResumed: true });
   await openShown(run, state, log?.recorded && compactionOf(log.recorded));
   return state;
@@ -133,10 +133,11 @@ function messagesOf({ steps, pendingStep }: AgentState): Message[] {
   return [...steps, ...(pendingStep === undefined ? [] : [pendingStep.step])].flatMap((step) => step.messages);
 }
 
-// Message ids end in a number; new ones go on from the highest.
-function highestNumber(messages: readonly Message[]): number {
-  const numbers = messages.map(({ metadata }) => Number(metadata?.id?.split(".").at(-1)));
-  return numbers.reduce((highest, number) => (number > highest ? number : highest), 0);
+// The ids of a run's own messages end in a number; new ones go on from the highest.
+function highestNumber(prefix: string, messages: readonly Message[]): number {
+  const own = messages.flatMap(({ metadata }) => (metadata?.id?.startsWith(prefix) ? [metadata.id] : []));
+  const numbers = own.map((id) => Number(id.slice(prefix.length))).filter(Number.isSafeInteger);
+  return numbers.reduce((highest, number) => Math.max(highest, number), 0);
 }
 
 function notFound(runId: string): OffstageError {

@@ -1,6 +1,6 @@
 // Running an agent as a tool: one level down, under its own run id, with one text for the parent at the end.
+
 import { user } from "../messages/makers.ts";
-import type { Message } from "../messages/message.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { WaitingChild } from "../state/pending-step.ts";
 import type { ToolRunOptions } from "../tools/tool.ts";
@@ -14,6 +14,7 @@ import { takeUp } from "./resume.ts";
 import type { Run } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 import { answerText, callerOf, failureText } from "./subagent.ts";
+import type { TrackedMessages } from "./tracked-messages.ts";
 
 export interface SubagentOptions {
   /** What the parent's model calls it. Default: the agent's name. */
@@ -30,7 +31,7 @@ export interface RunSubagentOptions {
   readonly about: ToolRunOptions;
   readonly options: SubagentOptions;
   readonly name: string;
-  readonly track: (messages: readonly Message[]) => void;
+  readonly tracked: TrackedMessages;
 }
 
 /** A name that providers take for a tool. */
@@ -42,7 +43,7 @@ export function subagentToolName(name: string): string {
 export async function runSubagent(
   config: AgentConfig,
   prompt: string,
-  { about, options, name, track }: RunSubagentOptions,
+  { about, options, name, tracked }: RunSubagentOptions,
 ): Promise<ToolAnswer | ToolWaiting> {
   const caller = callerOf(about);
   const { maxDepth = 3, maxSteps } = options;
@@ -53,7 +54,7 @@ export async function runSubagent(
     state: known?.state === undefined ? undefined : AgentState.fromJSON(known.state),
     options: { signal: about.signal, context: about.context, ...(maxSteps === undefined ? undefined : { maxSteps }) },
     caller,
-    track,
+    tracked,
   });
   if (run.depth > maxDepth)
     return refused(run, name, `subagents may nest ${maxDepth} deep, and this would be level ${run.depth}`);

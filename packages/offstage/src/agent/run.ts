@@ -22,6 +22,7 @@ import type { Emit } from "./events.ts";
 import type { GuardrailTrip } from "./guardrails.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RunResult } from "./run-result.ts";
+import type { TrackedMessages } from "./tracked-messages.ts";
 
 export interface Run {
   readonly config: AgentConfig;
@@ -49,8 +50,8 @@ export interface Run {
   readonly modelInput: ModelInput;
   readonly children: RunResult<unknown>[];
   readonly trips: GuardrailTrip[];
-  /** Takes what is said and done into the agent's own list. */
-  readonly track: (messages: readonly Message[]) => void;
+  /** The agent's own list of what was said and done. */
+  readonly tracked: TrackedMessages;
   /** The new messages of this run. */
   input: readonly Message[];
   /** What shortens the model's input, where the agent has it. */

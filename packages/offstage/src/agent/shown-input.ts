@@ -3,6 +3,7 @@
 import type { ModelView } from "../memory/compaction.ts";
 import { compactor } from "../memory/compactor.ts";
 import { modelSummarizer } from "../memory/summarize.ts";
+import { parseMessages } from "../messages/codec.ts";
 import type { JsonObject, JsonValue } from "../messages/json.ts";
 import { type Message, textOf } from "../messages/message.ts";
 import type { Messages } from "../messages/messages.ts";
@@ -52,7 +53,8 @@ export async function openShown(run: Run, state: AgentState, recorded?: unknown)
   const { memoryTokens = 8000 } = run.config.options;
   const remembered = async (): Promise<Message[]> => {
     await feed.add(state.messages.toArray());
-    return feed.memory.getMessages(run.input.map(textOf).join("\n"), memoryTokens);
+    const shown = await feed.memory.getMessages(run.input.map(textOf).join("\n"), memoryTokens);
+    return parseMessages(shown, { name: "memory.getMessages()" });
   };
   // A memory may ask a model or a store of its own: an abort does not wait for it. It is part of the run that holds the session.
   run.compaction.show(state, await run.cancellation.race(withinRun(run.log, remembered)));
@@ -121,8 +123,10 @@ export async function closeShown(run: Run, answer: readonly Message[]): Promise<
   else if (sessionId !== undefined)
     run.config.shownNotes.keep(sessionId, { note, tail: tailOf(run.state, note?.conversation.lastSaid) });
   try {
-    await withinRun(run.log, () => feed?.add(answer));
+    if (feed !== undefined) await run.cancellation.race(withinRun(run.log, () => feed.add(answer)));
   } catch (error) {
+    // A memory that does not listen is not waited for.
+    if (run.cancellation.isAborted) return;
     run.emit?.({ type: "error", runId: run.runId, agent: run.config.name, error, source: "memory" });
   }
 }

@@ -8,7 +8,9 @@ const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 12 }),
   fc.constantFrom("", "__proto__", "a", "call_1", "\x1b[2J", "=1"),
 );
-const garbage = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(undefined, null, 0, true, "x", [], {}));
+// An object that cannot become text, and one that looks like a list.
+const odd = fc.constantFrom({ toString: {}, valueOf: {} }, { length: -1 });
+const garbage = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(undefined, null, 0, true, "x", [], {}), odd);
 const part = fc.oneof(
   garbage,
   fc.record({ type: fc.oneof(text, fc.constant("text")), text: fc.oneof(text, garbage) }, { requiredKeys: [] }),

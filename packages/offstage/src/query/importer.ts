@@ -25,7 +25,7 @@ export function partsOf(content: unknown): readonly Fields[] {
 
 /** The kinds of the parts of a content. */
 export function kindsOf(content: unknown): string[] {
-  return Array.isArray(content) ? content.filter(isObject).map(({ type }) => String(type)) : [];
+  return Array.isArray(content) ? content.filter(isObject).map(({ type }) => textFrom(type)) : [];
 }
 
 /** "yes" where a kind is among the marks, else "maybe" where the content is text or parts, else "no". */

@@ -157,7 +157,7 @@ class TimelineBuilder {
 
   #note(turn: OpenTurn, message: Message): void {
     const { runId, usage, createdAt } = metadataOf(message);
-    if (runId !== undefined) turn.runId ??= String(runId);
+    if (typeof runId === "string") turn.runId ??= runId;
     if (usage !== undefined) turn.usage = sumOf(turn.usage, usage);
     if (typeof createdAt !== "string") return;
     this.#firstTime ??= createdAt;

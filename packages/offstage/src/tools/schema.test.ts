@@ -64,6 +64,15 @@ describe("what a check gives is what the schema makes of the value", () => {
     expect(await problemsOf(schema, { n: 2 })).toEqual([]);
   });
 
+  test("a promise of another library is waited for", async () => {
+    const issues = [{ message: "no" }];
+    // biome-ignore lint/suspicious/noThenProperty: what makes it a promise of another library
+    const thenable = { then: (resolve: (result: unknown) => void) => resolve({ issues }) };
+    const jsonSchema = { input: () => ({ type: "object" }), output: () => ({ type: "object" }) };
+    const schema = { "~standard": { version: 1, vendor: "other", validate: () => thenable, jsonSchema } };
+    expect(await problemsOf(schema, {})).toEqual(["no"]);
+  });
+
   test("a place is written with dots, items of lists included", async () => {
     const schema = z.object({ stops: z.array(z.object({ city: z.string("no city") })) });
     expect(await problemsOf(schema, { stops: [{ city: "a" }, {}] })).toEqual(["stops.1.city: no city"]);
@@ -88,6 +97,12 @@ describe("JSON Schema with a check of one's own", () => {
 
   test("reports what the check throws", async () => {
     expect(await problemsOf(own, {})).toEqual(["say where"]);
+  });
+
+  test("waits for a check that gives a promise", async () => {
+    const slow = { jsonSchema, validate: async (value: unknown) => own.validate(value) };
+    expect(await compiled(slow).check({ city: "Paris" })).toEqual({ value: { city: "PARIS" } });
+    expect(await problemsOf(slow, {})).toEqual(["say where"]);
   });
 
   test("falls back to ours where it brings none", async () => {
@@ -115,4 +130,5 @@ test("the type of the input follows from the schema", () => {
   expectTypeOf<OutputOf<typeof arkSchema>>().toEqualTypeOf<{ city: string; days?: number }>();
   expectTypeOf<OutputOf<typeof valibotSchema>>().toEqualTypeOf<{ city: string; days?: number | undefined }>();
   expectTypeOf<OutputOf<{ jsonSchema: object; validate: (value: unknown) => 5 }>>().toEqualTypeOf<5>();
+  expectTypeOf<OutputOf<{ jsonSchema: object; validate: (value: unknown) => Promise<5> }>>().toEqualTypeOf<5>();
 });

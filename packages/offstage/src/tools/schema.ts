@@ -2,6 +2,7 @@
 // JSON Schema the model is shown, and the check that its words must pass.
 import { messageOf, OffstageError } from "../errors.ts";
 import { isObject } from "../messages/json.ts";
+import { isThenable } from "../messages/thenable.ts";
 import { checkJsonSchema } from "./json-schema.ts";
 
 export type JsonSchema = { [key: string]: unknown };
@@ -28,8 +29,8 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 /** JSON Schema with a check of your own; ours covers the common keywords. */
 export interface RawSchema<Output = unknown> {
   readonly jsonSchema: JsonSchema;
-  /** Gives the value to use, or throws saying what is wrong. */
-  readonly validate?: (value: unknown) => Output;
+  /** Gives the value to use, or throws saying what is wrong; also by a promise. */
+  readonly validate?: (value: unknown) => Output | Promise<Output>;
 }
 
 /** JSON Schema as it is; our own check covers the common keywords. */
@@ -46,7 +47,7 @@ export type OutputOf<Schema> =
   Schema extends StandardSchema<infer _, infer Output>
     ? Output
     : Schema extends { readonly validate: (value: unknown) => infer Output }
-      ? Output
+      ? Awaited<Output>
       : // biome-ignore lint/suspicious/noExplicitAny: a bare JSON Schema says nothing at compile time
         any;
 
@@ -87,7 +88,7 @@ function compileStandard(schema: StandardSchema, owner: string): CompiledSchema 
     jsonSchema: jsonSchemaOf(standard as { jsonSchema?: unknown; vendor: string }, owner),
     check(value) {
       const result = standard.validate(value);
-      return result instanceof Promise ? result.then(checkedOf) : checkedOf(result);
+      return isThenable(result) ? Promise.resolve(result).then(checkedOf) : checkedOf(result);
     },
   };
 }
@@ -126,12 +127,21 @@ function compileRaw({ jsonSchema, validate }: RawSchema): CompiledSchema {
     jsonSchema,
     check(value) {
       try {
-        return { value: validate(value) };
+        const valid: unknown = validate(value);
+        return isThenable(valid) ? Promise.resolve(valid).then(accepted, refused) : { value: valid };
       } catch (error) {
-        return { problems: [messageOf(error)] };
+        return refused(error);
       }
     },
   };
+}
+
+function accepted(value: unknown): Checked {
+  return { value };
+}
+
+function refused(error: unknown): Checked {
+  return { problems: [messageOf(error)] };
 }
 
 function checkedBy(problems: readonly string[], value: unknown): Checked {

@@ -1,6 +1,6 @@
 // Approvals: a call that needs somebody's word waits for it, runs once when it has it, and never without.
 import { describe, expect, test } from "vitest";
-import { Agent, AgentState, type Message } from "../../src/index.ts";
+import { Agent, AgentState, type Message, user } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { paying, payingAgent, payTo } from "./approval-cast.ts";
 import { bothWays } from "./both-ways.ts";
@@ -21,6 +21,28 @@ describe("a tool that needs approval", () => {
     expect(state.status).toBe("waiting");
     expect(glance(await session.getItems())).toEqual(["user: Pay Ann"]);
     expect(await session.runs()).toMatchObject([{ runId, status: "waiting", reason: "approval" }]);
+  });
+
+  onSessions("is in agent.messages while it waits, and there once when it is done", async ({ play, session }) => {
+    const script = [calls(payTo("ann"), payTo("bob"), echoing("a", "e")), "Paid both."];
+    const { agent } = payingAgent(script);
+    const { runId } = await play(agent, "Pay Ann and Bob", { session });
+    const waiting = ["user: Pay Ann and Bob", "assistant: [pay pay echo]", "tool: echo a"];
+    expect(glance(agent.messages.all())).toEqual(waiting);
+    await agent.resume(runId, { session, approve: ["ann"] });
+    expect(glance(agent.messages.all())).toEqual([...waiting, "tool: paid ann"]);
+    await agent.resume(runId, { session, approve: ["bob"] });
+    const all = [...waiting, "tool: paid ann", "tool: paid bob", "assistant: Paid both."];
+    expect(glance(agent.messages.all())).toEqual(all);
+  });
+
+  bothWays("gives new messages ids of their own, whatever ids the input came with", async ({ play }) => {
+    const { agent } = payingAgent([calls(payTo("ann")), "Paid Ann."]);
+    const given = user("Pay Ann", { metadata: { id: "order.9007199254740993" } });
+    const { state } = await play(agent, given);
+    const { messages } = await agent.resume(state, { approve: ["ann"] });
+    const ids = messages.all().map(({ metadata }) => metadata?.id);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   onSessions("runs once when it is approved by run id, and the run goes on", async ({ play, session }) => {

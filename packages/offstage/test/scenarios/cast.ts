@@ -1,6 +1,6 @@
 // The small parts that scenarios share: a tool that answers, one that fails, one that waits, and short ways to look.
 import { z } from "zod";
-import { type Message, type Tool, tool } from "../../src/index.ts";
+import { type AgentMemory, type Message, type Tool, tool, user } from "../../src/index.ts";
 import type { ScriptedReply, ScriptedToolCall } from "../../src/testing/index.ts";
 
 /** A tool that says back what it is told. */
@@ -67,4 +67,16 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) stop();
     else signal?.addEventListener("abort", stop, { once: true });
   });
+}
+
+/** A memory that holds nothing, and shows the newest question. */
+export function quietMemory(): AgentMemory {
+  return {
+    add: async () => {},
+    getContext: async () => "",
+    getMessages: async () => [user("Go")],
+    getAllMessages: async () => [],
+    clear: async () => {},
+    count: 0,
+  };
 }

@@ -10,11 +10,12 @@ import {
   OffstageError,
   type Processor,
   tool,
+  toolCallingDriver,
   user,
 } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "./both-ways.ts";
-import { calls, echo, echoing, glance } from "./cast.ts";
+import { calls, echo, echoing, glance, quietMemory } from "./cast.ts";
 
 const fast = { initialDelayMs: 1, maxDelayMs: 5 };
 const agentOf = (script: readonly ScriptEntry[], options = {}) =>
@@ -144,6 +145,12 @@ describe("what users add", () => {
     ["a processor that never calls next", { processors: [((state) => state) satisfies Processor] }, "processor-failed"],
     ["a criterion that throws", { continueWhile: boom }, "criterion-failed"],
     ["a criterion that rejects", { continueWhile: async () => boom() }, "criterion-failed"],
+    ["a driver that throws", { driver: { ...toolCallingDriver(), read: boom } }, "run-failed"],
+    [
+      "a memory that gives no messages",
+      { memory: { ...quietMemory(), getMessages: async () => [7] } },
+      "invalid-message",
+    ],
     ["instructions that throw", { instructions: boom }, "run-failed"],
     ["instructions that are no text", { instructions: () => 7 }, "invalid-argument"],
   ];
@@ -152,7 +159,7 @@ describe("what users add", () => {
       const error = await fail(agentOf(["Hi."], options), "Go");
       expect(error.code).toBe(code);
       expect(error.result.outcome.status).toBe("failed");
-      expect(error.message).toMatch(/boom|did not give|must be text/);
+      expect(error.message).toMatch(/boom|did not give|must be text|getMessages/);
     });
   }
 

@@ -104,6 +104,20 @@ describe("an answer that does not fit", () => {
     });
   }
 
+  bothWays("because the check throws is sent back with what it said", async ({ play }) => {
+    let checks = 0;
+    const standard = Person["~standard"];
+    const validate = (value: unknown) => {
+      if (++checks === 1) throw new Error("the register is closed");
+      return standard.validate(value);
+    };
+    const odd = { "~standard": { ...standard, validate } };
+    const model = scriptedModel([ada, ada]);
+    const { output } = await play(new Agent({ model, output: odd }), "Who?");
+    expect(output).toEqual({ name: "Ada", age: 36 });
+    expect(glance(model.requests[1]?.messages ?? []).at(-1)).toContain("- the register is closed");
+  });
+
   bothWays("counts retries in a row only", async ({ play }) => {
     const { agent } = agentOf(["No.", "No.", calls(echoing("a")), "No.", "No.", ada]);
     expect((await play(agent, "Who?")).output).toEqual({ name: "Ada", age: 36 });

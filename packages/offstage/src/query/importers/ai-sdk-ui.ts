@@ -63,7 +63,7 @@ interface ToolPart {
 }
 
 function toolOf(part: Fields): ToolPart | undefined {
-  const type = String(part.type);
+  const type = textFrom(part.type);
   if (type === "tool-invocation") return toolFrom(part.toolInvocation as Fields, undefined);
   return type === "dynamic-tool" || type.startsWith("tool-") ? toolFrom(part, type.slice("tool-".length)) : undefined;
 }

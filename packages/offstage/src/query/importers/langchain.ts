@@ -35,8 +35,8 @@ function kindOf(item: Fields): string | undefined {
 
 // An instance says it by a method, its serialised form by a class name, a stored one by `type` beside `data`.
 function typeKindOf(item: Fields): string | undefined {
-  for (const method of ["getType", "_getType"]) if (typeof item[method] === "function") return String(item[method]());
-  if (item.lc === 1 && Array.isArray(item.id)) return kindOfClass(String(item.id.at(-1)));
+  for (const method of ["getType", "_getType"]) if (typeof item[method] === "function") return textFrom(item[method]());
+  if (item.lc === 1 && Array.isArray(item.id)) return kindOfClass(textFrom(item.id.at(-1)));
   const isMessage = "content" in item || "content" in ((item.data ?? {}) as Fields);
   return isMessage && !("role" in item) && typeof item.type === "string" ? item.type : undefined;
 }

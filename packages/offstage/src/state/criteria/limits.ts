@@ -11,7 +11,9 @@ export function stepLimit(maxSteps = 20): Criterion {
   return {
     name: "step-limit",
     decide: (state) =>
-      state.stepCount >= maxSteps ? forbid("step-limit", `The run reached its limit of ${maxSteps} steps.`) : undefined,
+      state.stepCount >= maxSteps
+        ? forbid("step-limit", `The run reached its limit of ${maxSteps} ${maxSteps === 1 ? "step" : "steps"}.`)
+        : undefined,
   };
 }
 
