@@ -21,9 +21,8 @@ export interface StampedReply {
 }
 
 /** The model's reply to the present state. Rejects with `model-failed`, or with the abort's reason. */
-export async function callModel(run: Run, state: AgentState, stepSpan: TraceSpan): Promise<StampedReply> {
+export async function callModel(run: Run, state: AgentState, { step, span: stepSpan }: Place): Promise<StampedReply> {
   const { model, name } = run.config;
-  const step = state.stepCount + 1;
   const shown = shownSections(run, state, stepSpan);
   const sections = shown instanceof Promise ? await shown : shown;
   const span = run.isTraced

@@ -23,7 +23,7 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   const startedAt = isoNow();
   const index = state.stepCount + 1;
   run.partialText = "";
-  const { reply, stamped } = await callModel(run, state, span);
+  const { reply, stamped } = await callModel(run, state, { step: index, span });
   const reading = readReply(run, reply);
   const calls = reading.calls.length === 0 ? noCalls : identifyCalls(run, reading.calls);
   const message = replyMessage(run, { reading, reply, calls, stamped });

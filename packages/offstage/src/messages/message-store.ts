@@ -34,8 +34,12 @@ export class MessageStore {
   }
 
   section(name: string): Messages {
-    const place = this.#placeOf(name);
-    return place === -1 ? none : (this.#sections[place] as Section)[1];
+    const sections = this.#sections;
+    for (let i = 0; i < sections.length; i++) {
+      const section = sections[i] as Section;
+      if (section[0] === name) return section[1];
+    }
+    return none;
   }
 
   /** The store with one section replaced, or added at the end. */

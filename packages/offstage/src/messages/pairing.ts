@@ -35,8 +35,12 @@ export class PairingCheck {
 
   /** Takes one more message; false where it may not come next. */
   takes(message: Message): boolean {
-    // First what most of a conversation is.
-    if (isPlainText(message)) return this.#open.size === 0;
+    // First what most of a conversation is: text of a user, or of an assistant who calls nothing.
+    if (typeof message?.content === "string") {
+      if (message.role === "user") return this.#open.size === 0;
+      if (message.role === "assistant" && message.tool_calls === undefined)
+        return this.#open.size === 0 && message.content.trim() !== "";
+    }
     if (!isSendable(message)) return false;
     if (message.role === "tool") return this.#open.delete(message.tool_call_id);
     if (this.#open.size > 0) return false;
@@ -63,13 +67,6 @@ export class PairingCheck {
 }
 
 keepShape(new PairingCheck());
-
-/** True for text, and nothing but text, of a user or of an assistant who says something. */
-function isPlainText(message: Message): boolean {
-  if (typeof message?.content !== "string") return false;
-  if (message.role === "assistant") return message.tool_calls === undefined && message.content.trim() !== "";
-  return message.role === "user";
-}
 
 /** True where the message says something: a known role, and content (or, for an assistant, calls). */
 export function isSendable(message: Message): boolean {

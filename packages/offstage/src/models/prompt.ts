@@ -26,7 +26,10 @@ export function promptMessage(
     case "system":
       return { role: "system", content: textOf(message) };
     case "user":
-      return { role: "user", content: contentParts(message.content) };
+      return {
+        role: "user",
+        content: typeof message.content === "string" ? textParts(message.content) : contentParts(message.content),
+      };
     case "assistant":
       return { role: "assistant", content: assistantParts(message, inputOf) };
     case "tool":

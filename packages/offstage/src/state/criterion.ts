@@ -64,7 +64,7 @@ export function rule(criteria: readonly Criterion[], state: AgentState): Ruling 
       said = Promise.reject(error);
     }
     if (said === undefined) continue;
-    if (isThenable(said)) waiting.push(Promise.resolve(said).then((verdict) => note(votes, criterion, verdict)));
+    if (isThenable(said)) waiting.push(noteLater(votes, criterion, said));
     else note(votes, criterion, said);
   }
   return waiting.length === 0 ? weigh(votes) : Promise.all(waiting).then(() => weigh(votes));
@@ -81,6 +81,10 @@ function note(votes: Vote[], criterion: Criterion, verdict: Verdict | undefined)
   // A criterion in JavaScript may say null.
   if (verdict === undefined || verdict === null) return;
   votes.push({ criterion, verdict });
+}
+
+function noteLater(votes: Vote[], criterion: Criterion, said: PromiseLike<Verdict | undefined>): Promise<void> {
+  return Promise.resolve(said).then((verdict) => note(votes, criterion, verdict));
 }
 
 function weigh(votes: readonly Vote[]): Ruling {

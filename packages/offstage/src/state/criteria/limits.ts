@@ -90,10 +90,11 @@ export function retryLimit(maxRetries = 2): Criterion {
   return {
     name: "retry-limit",
     decide: (state) => {
-      if (state.currentStep?.correction === undefined) return undefined;
+      const correction = state.currentStep?.correction;
+      if (correction === undefined) return undefined;
       const { length } = trailingCorrections(state, maxRetries + 1);
       if (length <= maxRetries) return undefined;
-      const said = state.currentStep?.correction?.message;
+      const said = correction.message;
       return forbid("retry-limit", `The model did not get it right in ${length} tries: ${said}`, "failed");
     },
   };
