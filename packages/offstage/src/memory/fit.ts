@@ -14,6 +14,18 @@ export function fitNewest(whole: readonly Message[], { limit, counter }: ClipOpt
   return fitTurn(list.slice(newest.start), { limit, counter });
 }
 
+// A question is shown in as many tokens, whatever the limit.
+const leastQuestion = 64;
+
+/** The same, and where nothing fits the beginning of what was asked all the same: a model cannot answer nothing. */
+export function fitAsked(whole: readonly Message[], options: ClipOptions): Message[] {
+  const kept = fitNewest(whole, options);
+  const question = whole[questionOf(whole).end - 1];
+  if (kept.length > 0 || question === undefined) return kept;
+  const clipped = clipMessage(question, { ...options, limit: leastQuestion });
+  return clipped === undefined ? [] : [clipped];
+}
+
 /** The newest whole turns that fit; empty where not even the newest does. */
 export function newestTurns(list: readonly Message[], options: ClipOptions): Message[] {
   return list.slice(newestFrom(list, turnsOf(list), options));

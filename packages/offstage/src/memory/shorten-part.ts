@@ -4,7 +4,7 @@ import type { Message } from "../messages/message.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
 import type { CompactedPart } from "./compacted-part.ts";
 import type { Compacted, CompactionInput, CompactionStrategy } from "./compaction-strategy.ts";
-import { clipFront, fitNewest } from "./fit.ts";
+import { clipFront, fitAsked } from "./fit.ts";
 import { type OnError, tell } from "./report-error.ts";
 import { windowed } from "./shorten.ts";
 import type { Summarize, SummaryUsage } from "./summarize.ts";
@@ -75,7 +75,7 @@ function withinBudget(compacted: Compacted, { budget, counter }: CompactionInput
   const { summary, messages } = compacted;
   if (counter.countMessages(summary) + counter.countMessages(messages) <= budget) return compacted;
   const front = clipFront(summary, { limit: Math.floor(budget / 2), counter });
-  const kept = fitNewest(messages, { limit: budget - counter.countMessages(front), counter });
+  const kept = fitAsked(messages, { limit: budget - counter.countMessages(front), counter });
   return { summary: front, messages: kept };
 }
 

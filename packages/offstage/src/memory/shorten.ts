@@ -3,7 +3,7 @@ import { OffstageError } from "../errors.ts";
 import { type Message, type ToolMessage, textOf } from "../messages/message.ts";
 import { clipMessage } from "./clip-message.ts";
 import type { Compacted, CompactionInput } from "./compaction-strategy.ts";
-import { clipFront, fitNewest, leastTokens } from "./fit.ts";
+import { clipFront, fitAsked, fitNewest, leastTokens } from "./fit.ts";
 import { type Summarize, summaryOf } from "./summarize.ts";
 import { coveredBy, gapMessage, summaryMessage, textOfSummary, withGap } from "./summary-message.ts";
 import { blocksOf } from "./turns.ts";
@@ -11,7 +11,7 @@ import { blocksOf } from "./turns.ts";
 /** The newest that fits. What goes is counted in a mark beside the summary there was. */
 export function windowed(input: CompactionInput): Compacted {
   const { summary, room } = marked(input);
-  const kept = fitNewest(input.messages, { limit: room, counter: input.counter });
+  const kept = fitAsked(input.messages, { limit: room, counter: input.counter });
   return { summary: withGap(summary, input.messages.length - kept.length), messages: kept };
 }
 

@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type TraceIds, traceIds } from "./trace-ids.ts";
 import { initialSettings, refine, report, type TraceSettings, type TracingOptions } from "./tracing-options.ts";
+import { withDeadline } from "./with-deadline.ts";
 
 interface TraceState {
   /** Holds the current `TraceScope`; its type is told in trace-scope.ts, where it is read. */
@@ -23,12 +24,15 @@ export function configureTracing(options: TracingOptions = {}): void {
   traceState.settings = refine(initialSettings(), options);
 }
 
-/** Resolves when the process's exporters have let go of every span ended so far. Never rejects. */
+// Longer than `batched` takes by default: an exporter that keeps a deadline of its own reports what it gave up.
+const settleMs = 15_000;
+
+/** Resolves when the process's exporters have let go of every span ended so far, or after 15 seconds. Never rejects. */
 export async function flushTracing(): Promise<void> {
   await settleExporters("flush");
 }
 
-/** Flushes and closes the process's exporters. Never rejects. */
+/** Flushes and closes the process's exporters, in 15 seconds at most. Never rejects. */
 export async function shutdownTracing(): Promise<void> {
   await settleExporters("shutdown");
 }
@@ -37,7 +41,7 @@ async function settleExporters(action: "flush" | "shutdown"): Promise<void> {
   const { settings } = traceState;
   const settle = async (exporter: TraceSettings["exporters"][number]): Promise<void> => {
     try {
-      await exporter[action]();
+      await withDeadline(() => exporter[action](), { what: action, timeoutMs: settleMs, holdsProcess: true });
     } catch (error) {
       report(settings, error, exporter.name);
     }

@@ -181,6 +181,21 @@ test("flush and shutdown of the process's exporters never reject", async () => {
   expect([errors, flushed]).toEqual([["failing", "failing"], ["good"]]);
 });
 
+test("an exporter that hangs is not waited for without end, and it is told", async () => {
+  vi.useFakeTimers();
+  try {
+    const errors: unknown[] = [];
+    const hanging: SpanExporter = { ...idle, name: "hanging", flush: () => new Promise(() => {}) };
+    configureTracing({ exporters: [hanging], onError: (error, source) => errors.push([source, String(error)]) });
+    const flushed = flushTracing();
+    await vi.advanceTimersByTimeAsync(15_000);
+    await flushed;
+    expect(errors).toEqual([["hanging", expect.stringContaining("flush took longer than 15000 ms")]]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test("what an exporter does is not traced itself, batched or not: it would go on without end", async () => {
   let count = 0;
   const exporter: SpanExporter = {

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import {
   Agent,
   type AgentOptions,
+  assistant,
   ConversationMemory,
   compactor,
   InMemorySession,
@@ -10,6 +11,7 @@ import {
   summarizeOlder,
   tokenCounter,
   tool,
+  user,
 } from "../../src/index.ts";
 import { type ScriptedRequest, scriptedModel } from "../../src/testing/index.ts";
 
@@ -43,6 +45,14 @@ test("two thousand turns with tools stay within a window of 16,000 tokens, and t
   expect(Math.max(...sent)).toBeLessThanOrEqual(window);
   expect(await session.getItemCount()).toBe(4000);
 }, 60_000);
+
+test.for([2, 5, 20, 60])("a threshold of %i tokens still shows the model what was asked", async (threshold) => {
+  const model = scriptedModel(["Fine."]);
+  const agent = new Agent({ model, compaction: compactor({ threshold }) });
+  const history = [user("Hello. ".repeat(100)), assistant("Hello yourself. ".repeat(100))];
+  await agent.run([...history, user(`Where is my order? ${"I have waited so long. ".repeat(50)}`)]);
+  expect(String(model.requests[0]?.messages.at(-1)?.content)).toMatch(/^Where/);
+});
 
 test("older turns are summarised by the agent's own model, whose tokens are counted", async () => {
   const compaction = compactor({ threshold: 3000, strategy: summarizeOlder() });
