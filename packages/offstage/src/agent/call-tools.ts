@@ -10,6 +10,7 @@ import { runTool } from "../tools/run-tool.ts";
 import { runTools } from "../tools/run-tools.ts";
 import type { Tool, ToolRunOptions } from "../tools/tool.ts";
 import { ToolWaiting } from "../tools/tool-answer.ts";
+import { errorType } from "../tracing/abort.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import { runInSpan } from "../tracing/with-span.ts";
 import { checkGuardrails, type GuardrailTrip } from "./guardrails.ts";
@@ -189,6 +190,7 @@ keepShape(new CallInfo({ run: { config: {} } } as CallingTool, {} as Cancellatio
 
 function finishSpan(span: TraceSpan, call: StepToolCall, result: ToolResult): void {
   span.setMetadata({ isError: result.isError });
+  if (result.error !== undefined) span.setMetadata({ errorType: errorType(result.error) });
   if (span.keepsContent) span.setContent({ arguments: call.arguments, result: result.output });
   span.end(result.isError ? "error" : "ok");
 }

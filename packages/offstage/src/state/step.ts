@@ -22,6 +22,8 @@ export interface ToolResult {
   /** What the model was shown. */
   readonly content: Content;
   readonly isError: boolean;
+  /** What the tool threw, in the process where it ran: for events and hooks. It is not written anywhere. */
+  readonly error?: unknown;
   readonly durationMs: number;
   /** How many bytes the model was not shown. */
   readonly clippedBytes?: number;

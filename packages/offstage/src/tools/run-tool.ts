@@ -35,7 +35,8 @@ export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolR
     if (isAsyncIterable(value)) value = await collected(value, cancellation);
   } catch (error) {
     cancellation.throwIfAborted();
-    value = new ToolAnswer(`The tool "${tool.name}" failed: ${messageOf(error)}`, { isError: true });
+    const text = `The tool "${tool.name}" failed: ${messageOf(error)}`;
+    value = new ToolAnswer(text, { isError: true, thrown: { error } });
   }
   if (isA(value, ToolWaiting)) return value;
   const result = resultOf(call, value, { tool, input, startedAt });
@@ -74,7 +75,8 @@ async function executeInTime(tool: Tool, input: unknown, site: CallSite): Promis
     return isAsyncIterable(value) ? await collected(value, own) : value;
   } catch (error) {
     if (error !== late || site.cancellation.isAborted) throw error;
-    return new ToolAnswer(`${late.message} It was told to stop; its effect is unknown.`, { isError: true });
+    const text = `${late.message} It was told to stop; its effect is unknown.`;
+    return new ToolAnswer(text, { isError: true, thrown: { error } });
   } finally {
     clearTimeout(timer);
   }
@@ -112,6 +114,8 @@ function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }
   };
   if (clipped !== undefined && clipped.clippedBytes > 0) result.clippedBytes = clipped.clippedBytes;
   if (answer?.childRunId !== undefined) result.childRunId = answer.childRunId;
+  // Not among its fields: a state is JSON, and an error is not.
+  if (answer?.thrown !== undefined) Object.defineProperty(result, "error", { value: answer.thrown.error });
   return result;
 }
 

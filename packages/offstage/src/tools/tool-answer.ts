@@ -7,12 +7,21 @@ export class ToolAnswer {
   readonly isError: boolean;
   /** The run of the subagent that gave it. */
   readonly childRunId: string | undefined;
+  /** What was thrown, where that is why it is a failure. */
+  readonly thrown: { readonly error: unknown } | undefined;
 
-  constructor(text: string, options: { readonly isError?: boolean; readonly childRunId?: string } = {}) {
+  constructor(text: string, options: ToolAnswerOptions = {}) {
     this.text = text;
     this.isError = options.isError ?? false;
     this.childRunId = options.childRunId;
+    this.thrown = options.thrown;
   }
+}
+
+export interface ToolAnswerOptions {
+  readonly isError?: boolean;
+  readonly childRunId?: string;
+  readonly thrown?: { readonly error: unknown };
 }
 
 /** What a subagent gives instead while calls inside its own run wait for approval. */

@@ -185,7 +185,7 @@ test("an exporter that hangs is not waited for without end, and it is told", asy
   vi.useFakeTimers();
   try {
     const errors: unknown[] = [];
-    const hanging: SpanExporter = { ...idle, name: "hanging", flush: () => new Promise(() => {}) };
+    const hanging: SpanExporter = { ...idle, name: "hanging", export() {}, flush: () => new Promise(() => {}) };
     configureTracing({ exporters: [hanging], onError: (error, source) => errors.push([source, String(error)]) });
     const flushed = flushTracing();
     await vi.advanceTimersByTimeAsync(15_000);

@@ -1,6 +1,6 @@
 // Hooks observe. They are called in order with what they are about, and nothing they do breaks a run.
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { Agent, AgentBuilder, type AgentHooks } from "../../src/index.ts";
+import { Agent, AgentBuilder, type AgentHooks, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "./both-ways.ts";
 import { broken, calls, echo, echoing, pause } from "./cast.ts";
@@ -77,6 +77,27 @@ describe("all hooks", () => {
     expect(first("onMessageAdded")).toMatchObject({ ...about, message: { role: "user" } });
     expect(first("onStepEnd")).toMatchObject({ ...about, step: 1, result: { index: 1, isAnswer: false } });
     expect(first("onRunEnd")?.result).toBe(result);
+  });
+
+  bothWays("get the very error that a tool threw; nothing that is kept has it", async ({ play }) => {
+    class SeatError extends Error {
+      override readonly name = "SeatError";
+    }
+    const thrown = new SeatError("taken");
+    const seats = tool({ name: "seats", execute: () => Promise.reject(thrown) });
+    const told: unknown[] = [];
+    const agent = new Agent({
+      model: scriptedModel([calls({ name: "seats" }), "Sorry."]),
+      tools: [seats],
+      hooks: { onToolEnd: ({ result }) => void told.push(result.error) },
+    });
+    const { state, steps, trace } = await play(agent, "Book it", { tracing: {} });
+    expect(told).toEqual([thrown]);
+    expect(told[0]).toBe(thrown);
+    expect(Object.keys(steps[0]?.toolResults[0] ?? {})).not.toContain("error");
+    expect(JSON.stringify(state)).not.toContain("SeatError");
+    const span = trace?.getSpans().find(({ kind }) => kind === "tool");
+    expect(span?.metadata).toMatchObject({ isError: true, errorType: "SeatError" });
   });
 
   bothWays("of the agent and of the run are both called, the agent's first", async ({ play }) => {
