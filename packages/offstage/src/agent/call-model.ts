@@ -1,7 +1,5 @@
 // One model call, streamed or not, retried while its errors allow. Gives the same reply either way.
-
 import { messageOf, OffstageError } from "../errors.ts";
-import { clockNow } from "../messages/clock.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { Model, ModelCallOptions, ModelResult } from "../models/model.ts";
 import { type ModelReply, replyOf } from "../models/reply.ts";
@@ -38,7 +36,7 @@ export async function callModel(run: Run, state: AgentState, { step, span: stepS
   });
   try {
     const place = { step, span };
-    const reply = await (run.isTraced ? traced(run, sections, place) : attempts(run, sections, place));
+    const reply = await (run.isTraced ? replyTraced(run, sections, place) : replyTo(run, sections, place));
     const stamped = replyStamp(run, reply, place);
     if (run.isTraced) finishSpan(span, reply);
     const modelId = reply.modelId ?? model.modelId;
@@ -61,23 +59,23 @@ export async function callModel(run: Run, state: AgentState, { step, span: stepS
 }
 
 // Apart, so that no closure is made where nothing is recorded.
-function traced(run: Run, sections: readonly Messages[], place: Place): Promise<ModelReply> {
-  return runInSpan(place.span, () => attempts(run, sections, place));
+function replyTraced(run: Run, sections: readonly Messages[], place: Place): Promise<ModelReply> {
+  return runInSpan(place.span, () => replyTo(run, sections, place));
 }
 
-function attempts(run: Run, sections: readonly Messages[], place: Place): Promise<ModelReply> {
+function replyTo(run: Run, sections: readonly Messages[], place: Place): Promise<ModelReply> {
   const { config, cancellation } = run;
   const options: ModelCallOptions = { ...config.call, prompt: run.modelInput.promptOf(sections) };
   if (cancellation.isAbortable) options.abortSignal = cancellation.signal;
-  return attempt(run, options, place).catch((error) =>
-    tryAgain(() => attempt(run, options, place), error, {
-      options: config.options.retry,
+  return tryOnce(run, options, place).catch((error) =>
+    tryAgain(() => tryOnce(run, options, place), error, {
+      options: config.options.retry ?? {},
       events: retryEvents(run, place),
     }),
   );
 }
 
-function attempt(run: Run, options: ModelCallOptions, place: Place): Promise<ModelReply> {
+function tryOnce(run: Run, options: ModelCallOptions, place: Place): Promise<ModelReply> {
   run.cancellation.throwIfAborted();
   return run.isStreaming
     ? streamOnce(run, options, place)
@@ -121,10 +119,11 @@ interface Place {
 function listenerOf(run: Run, { step, span }: Place): DeltaListener {
   const { emit, runId } = run;
   const agent = run.config.name;
-  const startedAt = clockNow();
+  const startedAt = performance.now();
   return {
     text(delta) {
-      if (run.partialText === "" && span.recording) span.setMetadata({ timeToFirstTokenMs: clockNow() - startedAt });
+      if (run.partialText === "" && run.isTraced)
+        span.setMetadata({ timeToFirstTokenMs: performance.now() - startedAt });
       run.partialText += delta;
       if (!holdsText(run)) emit?.({ type: "text-delta", runId, agent, step, delta });
     },

@@ -76,13 +76,16 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
     ? startSpan(at.span, { name: call.name, kind: "tool", metadata: { toolCallId: call.id } })
     : at.span;
   const before = at.waiting?.get(call.id);
+  // Decided or not is a matter of the call that waits, whatever tools the agent has by now.
+  if (before?.why === "approval" && before.child === undefined && run.decisions.permit(call, run.runId) === "wait")
+    return unsettled(span, call, new ToolWaiting());
   const site = new ToolSite(run, call, { step, span, toolCallId: call.id, run, child: before?.child });
   if (run.config.tools.get(call.name)?.needsApproval === false) site.started();
   try {
     const result =
       before?.why === "interrupted"
         ? interrupted(call)
-        : await (run.isTraced ? runTraced(span, call, site) : runTool(call, site));
+        : await (run.isTraced ? runToolTraced(span, call, site) : runTool(call, site));
     if (result instanceof ToolWaiting) return unsettled(span, call, result);
     site.started();
     const message = resultMessage(run, result, { step, span, number });
@@ -98,7 +101,7 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
 }
 
 // Apart, so that no closure is made where nothing is recorded.
-function runTraced(span: TraceSpan, call: StepToolCall, site: CallSite): ReturnType<typeof runTool> {
+function runToolTraced(span: TraceSpan, call: StepToolCall, site: CallSite): ReturnType<typeof runTool> {
   return runInSpan(span, () => runTool(call, site));
 }
 

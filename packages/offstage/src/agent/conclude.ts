@@ -1,10 +1,9 @@
 // The end of a run, however it came: the answer joins the session, the rest the journal, and everybody is told once.
-
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../errors.ts";
-import { clockNow, isoNow } from "../messages/clock.ts";
+import { isoNow } from "../messages/iso-now.ts";
 import type { JsonObject, JsonValue } from "../messages/json.ts";
 import { assistant } from "../messages/makers.ts";
-import { type Message, textOf, withoutProviderParts } from "../messages/message.ts";
+import { type Message, textOf, withMetadata, withoutProviderParts } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import { isSendable } from "../messages/pairing.ts";
 import type { RunEnd, RunLog } from "../sessions/journal.ts";
@@ -13,8 +12,7 @@ import type { Outcome } from "../state/outcome.ts";
 import { partialAnswer } from "../state/partial-answer.ts";
 import type { EndStatus, SpanData } from "../tracing/span-data.ts";
 import { traceOf } from "../tracing/trace-context.ts";
-import { withSpan } from "../tracing/with-span.ts";
-import { notesOf, stepRecord } from "./record.ts";
+import { journaling, notesOf, stepRecord } from "./record.ts";
 import { type Run, stamp } from "./run.ts";
 import { FinishedRun, type RunResult } from "./run-result.ts";
 import { closeShown, shownNote } from "./shown-input.ts";
@@ -38,10 +36,11 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   if (run.compaction !== undefined) await closeShown(run, answer);
   const unwritten = run.log === undefined ? undefined : await writeEnd(run, run.log, { answer, ending });
   const failure = failureOf(run, ending) ?? unwritten;
-  const { pendingStep } = run.state;
-  if (pendingStep !== undefined) run.tracked.addWaiting(pendingStep.step.messages);
+  const { pendingStep, status } = run.state;
+  if (pendingStep !== undefined && status === "waiting") run.tracked.addWaiting(run.runId, pendingStep.step.messages);
   else if (run.underWay !== undefined) run.tracked.add(run.underWay);
-  if (ending.abortedWith !== undefined) run.tracked.add(answer);
+  // The answer of a step that was done is there with its step.
+  if (ending.abortedWith !== undefined && !run.state.currentStep?.isAnswer) run.tracked.add(answer);
   const result = resultOf(run, answer);
   if (result.outcome.status !== "waiting") run.parent?.children.push(result);
   if (run.isTraced) endSpan(run, failure, ending);
@@ -68,9 +67,11 @@ function answerOf(run: Run, ending: Ending): readonly Message[] {
   return partial === undefined ? [] : [partial];
 }
 
-// What no guardrail has seen is not kept.
+// What no guardrail has seen is not kept, and what stands beside calls is no answer.
 function abortedAnswer(run: Run): readonly Message[] {
-  if (run.partialText === "" || run.config.guardrails.output.length > 0) return [];
+  const step = run.state.currentStep;
+  if (step?.isAnswer) return step.messages.filter(isSendable).map((each) => withMetadata(each, { interrupted: true }));
+  if (run.partialText === "" || run.underWay !== undefined || run.config.guardrails.output.length > 0) return [];
   const metadata = stamp(run, run.state.stepCount + 1);
   return [assistant(run.partialText, { metadata: { ...metadata, interrupted: true } })];
 }
@@ -97,7 +98,7 @@ interface Closing {
 async function writeEnd(run: Run, log: RunLog, { answer, ending }: Closing): Promise<OffstageError | undefined> {
   try {
     const end = runEnd(run, answer, ending);
-    await (run.isTraced ? withSpan("session.end", { kind: "session" }, () => log.end(end)) : log.end(end));
+    await journaling(run, "session.end", () => log.end(end));
     return undefined;
   } catch (cause) {
     await log.abandon();
@@ -130,7 +131,7 @@ function runEnd(run: Run, answer: readonly Message[], ending: Ending): RunEnd {
 
 // The run's own span as it is about to end: it ends after this write, and must be in it.
 function closedSpan(run: Run, ending: Ending): SpanData {
-  const endTime = Math.max(run.span.startTime, performance.timeOrigin + clockNow());
+  const endTime = Math.max(run.span.startTime, performance.timeOrigin + performance.now());
   const status = statusOf(run, ending);
   const metadata = { ...run.span.metadata, ...endMetadata(run) };
   return { ...run.span.toJSON(), metadata, endTime, duration: endTime - run.span.startTime, status };

@@ -1,5 +1,4 @@
 // Making a run: its own id, signal, ledger and span, its limits and those of the runs above it.
-
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { Cancellation } from "../models/cancellation.ts";
@@ -83,7 +82,7 @@ export function createRun(
     stepNotes: undefined,
     instructions: Messages.empty(),
     log: undefined,
-    state: (state ?? AgentState.empty(runId)).withRun({
+    state: (state ?? AgentState.empty()).withRun({
       runId,
       startedAt: Date.now(),
       parentAgentId: parent?.state.agentId,
@@ -97,9 +96,10 @@ export function createRun(
   };
 }
 
-type Listening = Pick<CreateRunOptions, "options" | "listener" | "caller">;
+type EmitOptions = Pick<CreateRunOptions, "options" | "listener" | "caller">;
 
-function emitOf({ options: { hooks } }: AgentConfig, { options, listener, caller }: Listening): Emit | undefined {
+function emitOf({ options: { hooks } }: AgentConfig, { options, listener, caller }: EmitOptions): Emit | undefined {
+  // Most runs have no listener: no lists are made for them.
   if (listener === undefined && caller === undefined && hooks === undefined && options.hooks === undefined)
     return undefined;
   const all = [listener, relayTo(caller), emitToHooks([hooks, options.hooks])].filter((each) => each !== undefined);
@@ -149,11 +149,12 @@ interface SpanOptions {
 
 function spanOf(config: AgentConfig, { runId, options, caller, endedSpans, keepsSpans }: SpanOptions): Run["span"] {
   const given = options.tracing === false ? false : (options.tracing ?? config.options.tracing);
-  if (given === false && caller === undefined) return silentSpan();
+  const isBelow = caller !== undefined && config.options.tracing !== false;
+  if (given === false && !isBelow) return silentSpan();
   const session = options.session ?? config.options.session;
   const sessionId = session === undefined ? undefined : { sessionId: session.sessionId };
   const init = { name: config.name, kind: "run" as const, metadata: { agent: config.name, runId, ...sessionId } };
-  if (caller !== undefined && config.options.tracing !== false) return startSpan(caller.span, init);
+  if (isBelow) return startSpan(caller.span, init);
   const isKept = given !== false && (keepsSpans || (session !== undefined && journalFor(session).keepsSpans));
   const tracing = isKept ? alsoTo(endedSpans, given) : given;
   return startRootSpan({ ...init, traceName: config.name, groupId: session?.sessionId, tracing });

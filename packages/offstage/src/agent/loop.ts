@@ -2,6 +2,7 @@
 import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import { withinRun } from "../sessions/held-session.ts";
 import { AgentState } from "../state/agent-state.ts";
+import type { Outcome } from "../state/outcome.ts";
 import { chain } from "../state/processor.ts";
 import { runInSpan } from "../tracing/with-span.ts";
 import { conclude, type Ending, endOf } from "./conclude.ts";
@@ -49,24 +50,28 @@ async function takeSteps(run: Run): Promise<void> {
   while (run.state.outcome === undefined) {
     let after: AgentState;
     try {
-      after = await unlessAborted(run, next(run.state));
+      after = await raceProcessors(run, next(run.state));
     } catch (error) {
-      // The step itself, with the subagents in it, ends soon after an abort. It ends before its run does.
-      if (run.cancellation.isAborted) await inStep?.catch(() => undefined);
+      if (run.cancellation.isAborted) await leaveProcessors(run, inStep);
       throw stepFailure(run, error);
     }
     run.state = oneStepOn(run, after);
     const recording = run.state.pendingStep === undefined ? recordStep(run) : undefined;
-    if (recording !== undefined) {
-      await recording;
-      run.recordedSteps = run.state.stepCount;
-    }
+    if (recording !== undefined) await recording;
   }
 }
 
 // A processor of the user's that does not listen is not waited for.
-function unlessAborted(run: Run, step: Promise<AgentState>): Promise<AgentState> {
+function raceProcessors(run: Run, step: Promise<AgentState>): Promise<AgentState> {
   return run.config.options.processors === undefined ? step : run.cancellation.race(step);
+}
+
+// The step itself, with the subagents in it, ends soon after an abort, and before its run does. One that was done is kept.
+async function leaveProcessors(run: Run, inStep: Promise<AgentState> | undefined): Promise<void> {
+  const after = await inStep?.catch(() => undefined);
+  if (after === undefined || after.stepCount !== run.state.stepCount + 1) return;
+  run.state = after.withOutcome(abortedOutcome(run));
+  recordStep(run);
 }
 
 // Criteria of our own have nothing to say before the first step of a run; those of a user or of a run above may.
@@ -90,16 +95,15 @@ function oneStepOn(run: Run, state: AgentState): AgentState {
   throw new OffstageError("processor-failed", sentence);
 }
 
+function abortedOutcome({ cancellation }: Run): Outcome {
+  return { status: "stopped", reason: "aborted", message: `The run was aborted: ${messageOf(cancellation.reason)}` };
+}
+
 function brokenOff(run: Run, error: unknown): Ending {
   const { cancellation, ledger } = run;
   const state = run.state.withUsage(ledger.usageByModel);
-  if (cancellation.isAborted) {
-    const message = `The run was aborted: ${messageOf(cancellation.reason)}`;
-    return {
-      state: state.withOutcome({ status: "stopped", reason: "aborted", message }),
-      abortedWith: { reason: cancellation.reason },
-    };
-  }
+  if (cancellation.isAborted)
+    return { state: state.withOutcome(abortedOutcome(run)), abortedWith: { reason: cancellation.reason } };
   const reason = isOffstageError(error) ? error.code : "error";
   return { state: state.withOutcome({ status: "failed", reason, message: messageOf(error) }), failedWith: error };
 }

@@ -1,7 +1,6 @@
 // Making a step: the model's reply and what became of its calls. Where calls wait, the step as far as it went.
-
 import { messageOf, OffstageError } from "../errors.ts";
-import { clockNow, isoNow } from "../messages/clock.ts";
+import { isoNow } from "../messages/iso-now.ts";
 import type { Message, ToolMessage } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import type { ModelReply } from "../models/reply.ts";
@@ -19,7 +18,7 @@ import { checkOutput } from "./structured-output.ts";
 /** The next step of a state, or that it waits. A step that waited is finished first. */
 export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Promise<Step | PendingStep> {
   if (state.pendingStep !== undefined) return finishStep(run, state.pendingStep, span);
-  const clock = clockNow();
+  const clock = performance.now();
   const startedAt = isoNow();
   const index = state.stepCount + 1;
   run.partialText = "";
@@ -38,7 +37,7 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   const called = await callTools(run, calls, {
     step: index,
     span,
-    isWrittenWithStep: calls.length === 1 && run.log !== undefined && isRecordedAtOnce(run),
+    isWrittenWithStep: calls.length === 1 && isRecordedAtOnce(run),
   });
   if (!called.some(isWaiting)) return stepOf(parts, called as SettledCall[]);
   const step = stepOf(parts, called.filter((each) => !isWaiting(each)) as SettledCall[]);
@@ -97,7 +96,7 @@ function stepOf(parts: StepParts, settled: readonly SettledCall[], correction?: 
     usage: reply.usage,
     modelId: reply.modelId ?? run.config.model.modelId,
     startedAt: parts.startedAt,
-    durationMs: clockNow() - parts.clock,
+    durationMs: performance.now() - parts.clock,
   };
   if (reply.reasoning !== "") step.reasoning = reply.reasoning;
   if (correction !== undefined) step.correction = correction;
@@ -116,6 +115,7 @@ async function correctionOf(run: Run, reading: Reading): Promise<Correction | un
 async function finishStep(run: Run, { step, waiting }: PendingStep, span: TraceSpan): Promise<Step | PendingStep> {
   const byId = new Map(waiting.map((each) => [each.toolCallId, each]));
   const open = step.toolCalls.filter((call) => byId.has(call.id));
+  run.underWay = [...step.messages];
   const called = await callTools(run, open, { step: step.index, span, waiting: byId });
   const finished = withResults(step, called);
   const still = called.filter(isWaiting).map((each) => each.waiting);

@@ -49,6 +49,7 @@ function nothingToAnswer(agent: string): OffstageError {
 }
 
 function historyOf({ config, options }: Run, log: RunLog): Messages | Promise<Messages> {
+  // The usual case, without a closure.
   if (!config.remembersTools && options.historyTokens === undefined) return Messages.from(log.history);
   const within = (history: readonly Message[]) =>
     Messages.from(withinTokens(history, options.historyTokens, config.tokenCounter));

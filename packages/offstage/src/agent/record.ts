@@ -1,6 +1,5 @@
 // Recording: what a run tells its journal, its listeners and its agent's own list, and when.
-
-import { isoNow } from "../messages/clock.ts";
+import { isoNow } from "../messages/iso-now.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
@@ -24,8 +23,7 @@ function sessionOf({ parent, options, config }: Run): SessionPort | undefined {
 
 /** Makes input and run row durable and reads the conversation, of a run that is logged. */
 export async function openLog(run: Run, input: readonly Message[]): Promise<void> {
-  const session = sessionOf(run);
-  const signal = run.cancellation.isAbortable ? run.cancellation.signal : undefined;
+  const signal = abortSignalOf(run);
   const start: Mutable<RunStart> = {
     runId: run.runId,
     agent: run.config.name,
@@ -38,14 +36,31 @@ export async function openLog(run: Run, input: readonly Message[]): Promise<void
   if (run.parentToolCallId !== undefined) start.parentToolCallId = run.parentToolCallId;
   if (run.isTraced) start.traceId = run.span.traceId;
   if (signal !== undefined) start.signal = signal;
-  const open = () =>
-    unlessAborted(run, session === undefined ? run.parent?.log?.child(start) : journalFor(session).open(start));
-  run.log = await (run.isTraced ? withSpan("session.open", { kind: "session", signal }, open) : open());
+  run.log = await journaling(run, "session.open", () => openUnlessAborted(run, opening(run, start)));
+}
+
+function opening(run: Run, start: RunStart): Promise<RunLog> {
+  const session = sessionOf(run);
+  if (session !== undefined) return journalFor(session).open(start);
+  // A run without a session of its own is logged beneath its parent.
+  const { log } = run.parent as Run;
+  return (log as RunLog).child(start);
+}
+
+/** Work of the journal, in a span of its own where the run is traced. */
+export function journaling<T>(run: Run, name: string, work: () => Promise<T>): Promise<T> {
+  if (!run.isTraced) return work();
+  return withSpan(name, { kind: "session", signal: abortSignalOf(run) }, work);
+}
+
+// Made only for a run that can be aborted.
+function abortSignalOf({ cancellation }: Run): AbortSignal | undefined {
+  return cancellation.isAbortable ? cancellation.signal : undefined;
 }
 
 // A session that does not listen is not waited for; should it open after all, it is let go again.
-function unlessAborted({ cancellation }: Run, opening: Promise<RunLog> | undefined): Promise<RunLog> | undefined {
-  if (opening === undefined || !cancellation.isAbortable) return opening;
+function openUnlessAborted({ cancellation }: Run, opening: Promise<RunLog>): Promise<RunLog> {
+  if (!cancellation.isAbortable) return opening;
   return cancellation.race(opening).catch((error) => {
     if (cancellation.isAborted) opening.then((log) => log.abandon()).catch(() => undefined);
     throw error;
@@ -62,7 +77,9 @@ export function recordStep(run: Run): Promise<void> | undefined {
   if (run.log === undefined || run.state.outcome !== undefined) return undefined;
   const { log } = run;
   const record = { ...stepRecord(step), ...notesOf(run), ...spansOf(run) };
-  return run.isTraced ? withSpan("session.step", { kind: "session" }, () => log.step(record)) : log.step(record);
+  return journaling(run, "session.step", () => log.step(record)).then(() => {
+    run.recordedSteps = step.index;
+  });
 }
 
 function announce(run: Run, step: Step): void {

@@ -1,5 +1,4 @@
 // Running an agent as a tool: one level down, under its own run id, with one text for the parent at the end.
-
 import { user } from "../messages/makers.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { WaitingChild } from "../state/pending-step.ts";

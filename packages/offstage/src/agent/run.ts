@@ -1,8 +1,7 @@
 // A run while it happens: what every part of the loop shares. Mutable on purpose, and private to the agent room.
-
 import type { Compaction } from "../memory/compaction.ts";
 import type { MemoryFeed } from "../memory/memory-feed.ts";
-import { isoNow } from "../messages/clock.ts";
+import { isoNow } from "../messages/iso-now.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { Message, MessageMetadata } from "../messages/message.ts";
 import type { Messages } from "../messages/messages.ts";
@@ -45,7 +44,7 @@ export interface Run {
   readonly criteria: readonly Criterion[];
   readonly ledger: Ledger;
   readonly span: TraceSpan;
-  /** Whether its spans are kept. Where not, its own span stands in for all that would be started in it. */
+  /** Whether its spans are kept. Where not, its own span stands in for all that would be started in it; ending it does nothing. */
   readonly isTraced: boolean;
   readonly modelInput: ModelInput;
   readonly children: RunResult<unknown>[];
@@ -82,6 +81,7 @@ export interface Run {
 
 /** The messages a model call sees, by section: instructions first, then the sections of a state for inference. */
 export function inputSections({ instructions }: Run, { store }: AgentState): readonly Messages[] {
+  // AgentState.INFERENCE_SECTIONS, written out: this is made for every model call.
   return [
     instructions,
     store.section("summary"),

@@ -1,10 +1,9 @@
 // What the model is shown of a long conversation: memory chooses, compaction shortens. The state itself keeps everything.
-
+import { OffstageError } from "../errors.ts";
 import type { ModelView } from "../memory/compaction.ts";
 import { compactor } from "../memory/compactor.ts";
 import { modelSummarizer } from "../memory/summarize.ts";
-import { parseMessages } from "../messages/codec.ts";
-import type { JsonObject, JsonValue } from "../messages/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../messages/json.ts";
 import { type Message, textOf } from "../messages/message.ts";
 import type { Messages } from "../messages/messages.ts";
 import { withinRun } from "../sessions/held-session.ts";
@@ -54,7 +53,8 @@ export async function openShown(run: Run, state: AgentState, recorded?: unknown)
   const remembered = async (): Promise<Message[]> => {
     await feed.add(state.messages.toArray());
     const shown = await feed.memory.getMessages(run.input.map(textOf).join("\n"), memoryTokens);
-    return parseMessages(shown, { name: "memory.getMessages()" });
+    if (Array.isArray(shown) && shown.every(isObject)) return shown;
+    throw new OffstageError("invalid-message", "memory.getMessages() must give a list of messages.");
   };
   // A memory may ask a model or a store of its own: an abort does not wait for it. It is part of the run that holds the session.
   run.compaction.show(state, await run.cancellation.race(withinRun(run.log, remembered)));
@@ -123,10 +123,10 @@ export async function closeShown(run: Run, answer: readonly Message[]): Promise<
   else if (sessionId !== undefined)
     run.config.shownNotes.keep(sessionId, { note, tail: tailOf(run.state, note?.conversation.lastSaid) });
   try {
+    // A memory that does not listen is not waited for.
     if (feed !== undefined) await run.cancellation.race(withinRun(run.log, () => feed.add(answer)));
   } catch (error) {
-    // A memory that does not listen is not waited for.
-    if (run.cancellation.isAborted) return;
+    if (run.cancellation.isAborted && error === run.cancellation.reason) return;
     run.emit?.({ type: "error", runId: run.runId, agent: run.config.name, error, source: "memory" });
   }
 }

@@ -1,5 +1,5 @@
 // From a reply to messages: ids that can be trusted, arguments that parse, names a provider takes. Raw text stays on the step.
-import { isoNow } from "../messages/clock.ts";
+import { isoNow } from "../messages/iso-now.ts";
 import { isObject, type JsonObject, type JsonValue, parseArguments } from "../messages/json.ts";
 import { user } from "../messages/makers.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from "../messages/message.ts";

@@ -1,8 +1,7 @@
 // Structured output: the answer must be JSON that fits a schema. What does not fit is sent back with the reason.
-import { messageOf } from "../errors.ts";
 import { parseJson } from "../messages/json.ts";
 import type { Correction } from "../state/step.ts";
-import type { Checked, CompiledSchema } from "../tools/schema.ts";
+import type { CompiledSchema } from "../tools/schema.ts";
 
 export type OutputCheck = { readonly value: unknown } | { readonly correction: Correction };
 
@@ -15,20 +14,11 @@ export function outputPreamble(schema: CompiledSchema): string {
 export async function checkOutput(schema: CompiledSchema, text: string): Promise<OutputCheck> {
   const parsed = parseJson(unfenced(text));
   if (parsed === undefined) return mismatch("Your answer is not valid JSON.");
-  const checked = await checkedBy(schema, parsed);
+  const checked = await schema.check(parsed);
   if ("value" in checked) return checked;
   return mismatch(
     `Your answer does not fit the schema:\n${checked.problems.map((problem) => `- ${problem}`).join("\n")}`,
   );
-}
-
-// As with a tool's input, a check that throws has found something wrong.
-async function checkedBy(schema: CompiledSchema, value: unknown): Promise<Checked> {
-  try {
-    return await schema.check(value);
-  } catch (error) {
-    return { problems: [messageOf(error)] };
-  }
 }
 
 // Models like to wrap JSON in a code fence. No expression looks for it: blank lines without end would keep one busy.

@@ -5,31 +5,35 @@ import type { Message } from "../messages/message.ts";
 export class TrackedMessages {
   readonly #keep: number;
   #messages: Message[] = [];
-  // The ids of messages whose step waits: when it is done, they come again.
+  // The runs whose newest step waits: when it is done, or waits again, its messages come once more.
   readonly #waiting: Set<string> = new Set();
 
   constructor(keep: number) {
     this.#keep = keep;
   }
 
+  /** Adds messages at the end. Those of a step that waited take the place of what there was of it. */
   add(messages: readonly Message[]): void {
     if (this.#keep === 0) return;
+    if (this.#waiting.size > 0) this.#takeBack(messages);
     const kept = this.#messages;
-    const added = this.#waiting.size === 0 ? messages : messages.filter((message) => this.#isNew(message));
-    for (let i = 0; i < added.length; i++) kept.push(added[i] as Message);
+    for (let i = 0; i < messages.length; i++) kept.push(messages[i] as Message);
     if (kept.length > this.#keep * 2) this.#messages = kept.slice(-this.#keep);
   }
 
   /** Adds what there is of a step that waits. */
-  addWaiting(messages: readonly Message[]): void {
+  addWaiting(runId: string, messages: readonly Message[]): void {
     this.add(messages);
-    for (const { metadata } of messages) if (metadata?.id !== undefined) this.#waiting.add(metadata.id);
-    // Some are never taken up again.
-    for (const id of this.#waiting) if (this.#waiting.size > this.#keep) this.#waiting.delete(id);
+    this.#waiting.add(runId);
+    // Runs that are never taken up again must not pile up: the oldest is forgotten.
+    if (this.#waiting.size > mostWaiting) this.#waiting.delete(this.#waiting.values().next().value as string);
   }
 
-  #isNew({ metadata }: Message): boolean {
-    return metadata?.id === undefined || !this.#waiting.delete(metadata.id);
+  #takeBack(messages: readonly Message[]): void {
+    const runId = messages[0]?.metadata?.runId;
+    if (runId === undefined || !this.#waiting.delete(runId)) return;
+    const again = new Set(messages.map(({ metadata }) => metadata?.id));
+    this.#messages = this.#messages.filter(({ metadata }) => metadata?.id === undefined || !again.has(metadata.id));
   }
 
   all(): readonly Message[] {
@@ -41,3 +45,5 @@ export class TrackedMessages {
     this.#waiting.clear();
   }
 }
+
+const mostWaiting = 1_000;

@@ -1,5 +1,4 @@
 // Compaction: the model's view of a state, made shorter when it passes the limit. The state itself is never changed.
-import { clockNow } from "../messages/clock.ts";
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import type { AgentState } from "../state/agent-state.ts";
@@ -150,7 +149,7 @@ export class Compaction {
   }
 
   async #compact(): Promise<ModelView> {
-    const startedAt = clockNow();
+    const startedAt = performance.now();
     const tokensBefore = this.tokens;
     const done = [await this.#shortenConversation(), await this.#shortenTrace()].filter((each) => each !== undefined);
     if (done.length === 0) return this.#view();
@@ -163,7 +162,7 @@ export class Compaction {
       tokensAfter: this.tokens,
       coveredCount: covered.length,
       covered: covered.flatMap(({ metadata }) => (typeof metadata?.id === "string" ? [metadata.id] : [])),
-      durationMs: clockNow() - startedAt,
+      durationMs: performance.now() - startedAt,
       ...(usage.length > 0 && { usage }),
       ...(error !== undefined && { error }),
     };

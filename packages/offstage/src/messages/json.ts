@@ -12,7 +12,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Sets a field, also one called `__proto__`, which an assignment would take for the prototype. */
-export function setField<T>(record: Record<string, T>, key: string, value: NoInfer<T>): void {
+export function setField(record: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== "__proto__") record[key] = value;
   else Object.defineProperty(record, key, { value, enumerable: true, writable: true, configurable: true });
 }

@@ -6,8 +6,6 @@ import { printsAs } from "./prints-as.ts";
 
 type Section = readonly [name: string, messages: Messages];
 
-const none = Messages.empty();
-
 /** An ordered set of named sections. A section that was never set reads as empty. */
 export class MessageStore {
   readonly #sections: readonly Section[];
@@ -39,7 +37,7 @@ export class MessageStore {
       const section = sections[i] as Section;
       if (section[0] === name) return section[1];
     }
-    return none;
+    return Messages.empty();
   }
 
   /** The store with one section replaced, or added at the end. */

@@ -69,9 +69,9 @@ export class Messages implements Iterable<Message> {
     return Messages.from(this.toArray().reverse());
   }
 
-  /** A plain array of the same messages, from an index on where one is given; the caller's to keep. */
+  /** A plain array of the same messages, the caller's to keep; without the first `from`, where that is given. */
   toArray(from = 0): Message[] {
-    return this.#backing.slice(from, this.length);
+    return this.#backing.slice(Math.max(0, from), this.length);
   }
 
   toJSON(): Message[] {

@@ -12,7 +12,6 @@ import { promptMessage } from "./prompt.ts";
 // which is its to read while the call lasts.
 const copiedUpTo = 4_000;
 
-const untouched = new PairingCheck();
 const noneMade: readonly never[] = [];
 const noCalls: readonly ToolCall[] = [];
 
@@ -35,8 +34,8 @@ export class ModelInput {
   #sections: readonly Messages[] = [];
   #prompt: PromptMessage[] = [];
   #length = 0;
-  // Its own from the first prompt on.
-  #pairing: PairingCheck = untouched;
+  // There from the first prompt on.
+  #pairing: PairingCheck | undefined;
   /** The calls whose results come next. */
   #calls: readonly ToolCall[] = [];
   /** The calls made since the last prompt, and their arguments. */
@@ -48,12 +47,12 @@ export class ModelInput {
 
   /** True where a call of the present input already uses this id. */
   usesCallId(id: string): boolean {
-    return this.#pairing.hasSeen(id);
+    return this.#pairing?.hasSeen(id) === true;
   }
 
   /** Tells that this call was made well-formed, and what its arguments are: the next prompt need not look at them again. */
   trust(call: ToolCall, input: JsonValue): void {
-    this.#pairing.trust(call);
+    this.#pairing?.trust(call);
     this.#made = [...this.#made, { call, input }];
   }
 
@@ -73,33 +72,33 @@ export class ModelInput {
   }
 
   #rebuild(sections: readonly Messages[]): void {
-    this.#begin();
-    if (this.#takeSections(sections) && this.#pairing.isClosed) return;
-    this.#begin();
+    const pairing = this.#begin();
+    if (this.#takeSections(sections, pairing) && pairing.isClosed) return;
     const list = sections.flatMap((section) => section.toArray());
-    this.#take(repairMessages(list));
+    this.#take(repairMessages(list), this.#begin());
   }
 
-  #begin(): void {
+  #begin(): PairingCheck {
     this.#prompt = [];
     this.#pairing = new PairingCheck();
+    return this.#pairing;
   }
 
-  #takeSections(sections: readonly Messages[]): boolean {
+  #takeSections(sections: readonly Messages[], pairing: PairingCheck): boolean {
     for (let i = 0; i < sections.length; i++) {
       const section = sections[i] as Messages;
-      if (section.length > 0 && !this.#take(section.toArray())) return false;
+      if (section.length > 0 && !this.#take(section.toArray(), pairing)) return false;
     }
     return true;
   }
 
   // False where the messages do not leave a valid list: what was taken is then of no use.
   #takeFrom(section: Messages, from: number): boolean {
-    return this.#take(section.toArray(from)) && this.#pairing.isClosed;
+    const pairing = this.#pairing;
+    return pairing !== undefined && this.#take(section.toArray(from), pairing) && pairing.isClosed;
   }
 
-  #take(messages: readonly Message[]): boolean {
-    const pairing = this.#pairing;
+  #take(messages: readonly Message[], pairing: PairingCheck): boolean {
     const prompt = this.#prompt;
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i] as Message;

@@ -26,10 +26,7 @@ export function promptMessage(
     case "system":
       return { role: "system", content: textOf(message) };
     case "user":
-      return {
-        role: "user",
-        content: typeof message.content === "string" ? textParts(message.content) : contentParts(message.content),
-      };
+      return { role: "user", content: contentParts(message.content) };
     case "assistant":
       return { role: "assistant", content: assistantParts(message, inputOf) };
     case "tool":
@@ -54,6 +51,7 @@ function toolOutput(message: ToolMessage) {
 function assistantParts(message: AssistantMessage, inputOf?: InputOf): AssistantPart[] {
   const { content, tool_calls, metadata } = message;
   const own = metadata?.providerParts;
+  // Most replies are plain text: no lists are made and filtered for them.
   if (typeof content === "string" && tool_calls === undefined && own === undefined)
     return content.trim() === "" ? [] : textParts(content);
   const calls = toolCallsOf(message).map((call) => callPart(call, inputOf));

@@ -1,5 +1,4 @@
 // The reply: what a model call gave, generated or streamed, in one shape. Nothing of it is trusted yet.
-
 import { messageOf } from "../errors.ts";
 import type { JsonValue } from "../messages/json.ts";
 import type { Mutable } from "../messages/mutable.ts";
@@ -48,7 +47,7 @@ export function replyOf(result: Pick<ModelResult, "content" | "finishReason" | "
     parts: isPlain ? undefined : result.content.filter(saysSomething).map(jsonPart),
     finishReason: textOr(result.finishReason?.unified, "other"),
     usage: usageOf(result.usage),
-    modelId: result.response === undefined ? undefined : textOr(result.response?.modelId, undefined),
+    modelId: textOr(result.response?.modelId, undefined),
   };
 }
 

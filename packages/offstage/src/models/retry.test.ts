@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Cancellation } from "./cancellation.ts";
 import { isRetryable, type RetryEvents, type RetryOptions, sleep, tryAgain } from "./retry.ts";
 
+// As call-model.ts does it.
 function withRetry<T>(attempt: () => Promise<T>, options: RetryOptions, events: RetryEvents): Promise<T> {
   return attempt().catch((error) => tryAgain(attempt, error, { options, events }));
 }

@@ -25,8 +25,10 @@ export interface RetryEvents {
   readonly mayRetry?: () => boolean;
 }
 
-export interface Retrying {
+export interface TryAgainOptions {
+  /** How often, and how long to wait. */
   readonly options?: RetryOptions | undefined;
+  /** Whom to ask, and to tell. */
   readonly events: RetryEvents;
 }
 
@@ -34,7 +36,7 @@ export interface Retrying {
 export async function tryAgain<T>(
   attempt: () => Promise<T>,
   failure: unknown,
-  { options = {}, events }: Retrying,
+  { options = {}, events }: TryAgainOptions,
 ): Promise<T> {
   const { maxRetries = 2 } = options;
   let error = failure;

@@ -1,5 +1,4 @@
 // Print: stats, tools and timeline for a terminal, in colour where it is one. What others said cannot steer it.
-
 import { inertLine } from "../messages/inert.ts";
 import { styleText } from "../messages/style-text.ts";
 import { type MessageStats, renderStats } from "./stats.ts";

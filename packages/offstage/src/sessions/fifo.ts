@@ -1,13 +1,13 @@
 // Fifo: one at a time, in the order of asking. Within a process; leases do the same between processes.
 
 export interface EnterOptions {
-  /** Leaves the queue when aborted; the promise then rejects with its reason. */
+  /** Leaves the queue when aborted; one that is aborted already makes `enter` throw its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * A queue for one place. `enter` gives the function that gives the place up, at once where the place is free; calling it
- * twice is harmless.
+ * A queue for one place. `enter` returns the function that leaves it: at once where the place is free, else by a promise.
+ * Leaving twice is harmless.
  */
 export interface Fifo {
   readonly isHeld: boolean;

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { said, texts, turn } from "../testing/store-claims/claim.ts";
 import { memoryStore, openStore, sqliteStore } from "./open-store.ts";
@@ -90,6 +91,24 @@ test("a backup is a store of its own, written while the first is at work", async
   expect(await copy.verify()).toEqual([]);
   await copy.close();
 });
+
+test("a hundred backups beside a writer that never rests: each is whole, and none is refused", async () => {
+  const store = sqliteStore({ path: join(folder, "busy.db") });
+  let isWriting = true;
+  const writing = (async () => {
+    for (let n = 0; isWriting; n++) {
+      await store.session("s").addItem(said(`item ${n}`));
+      await setImmediate();
+    }
+  })();
+  for (let n = 0; n < 100; n++) await store.backup(join(folder, `busy-${n}.db`));
+  isWriting = false;
+  await writing;
+  await store.close();
+  const copy = sqliteStore({ path: join(folder, "busy-99.db") });
+  expect(await copy.verify()).toEqual([]);
+  await copy.close();
+}, 30_000);
 
 test("what is redacted is never written, in the conversation or in the journal", async () => {
   const store = memoryStore({

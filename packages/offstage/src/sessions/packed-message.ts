@@ -99,6 +99,7 @@ const metadataFields: ReadonlySet<string> = new Set("id createdAt runId step age
 function packMetadata(metadata: Fields, known: Known): unknown[] | undefined {
   const { id, createdAt, runId, step = 0, agent, traceId, spanId, usage } = metadata;
   const rest = othersOf(metadata, metadataFields);
+  // 0 means that it is not there, so a step or usage that is 0 cannot be packed.
   if (typeof step !== "number" || metadata.step === 0 || usage === 0 || Array.isArray(usage)) return undefined;
   const packed = [
     packId(id, runId),

@@ -1,5 +1,4 @@
 // Plain journal: any session with the five methods, as the agent needs it. Input and answer are added; no run is recorded.
-
 import { OffstageError } from "../errors.ts";
 import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";

@@ -1,5 +1,4 @@
 // Run memory: the records of runs as plain objects, for sessions that live in memory. Not durable, and fast for it.
-
 import { type AssistantMessage, type Message, type ToolMessage, toolCallsOf } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import type { HeldSession, OpenStep, RunEnd, RunInfo, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
@@ -33,7 +32,7 @@ export function rememberRun(start: Omit<RunStart, "historyLimit" | "onBusy">, se
   return { info, input, steps: [], children: [], open: undefined };
 }
 
-// What is in memory is done at once.
+// One promise for all: what is in memory is done at once.
 const done = Promise.resolve();
 
 /** The record of a run in memory. */

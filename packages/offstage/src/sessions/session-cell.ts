@@ -105,6 +105,7 @@ export class SessionCell {
     return this.#apply(label, change);
   }
 
+  // In one function: every write would wait for a frame more.
   async #apply<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
     try {
       const operation = this.context.operation();

@@ -1,7 +1,5 @@
 // What every part of an open store knows: where rows are, who we are, whom to tell. No behaviour of its own.
-
 import type { OffstageError } from "../errors.ts";
-import { clockNow } from "../messages/clock.ts";
 import type { Message } from "../messages/message.ts";
 import type { Holds } from "./hold.ts";
 import type { ListNames } from "./row-keys.ts";
@@ -29,10 +27,8 @@ export interface StoreContext {
 /** A clock of epoch microseconds that never gives the same twice. */
 export function stampClock(): () => number {
   let last = 0;
-  let origin: number | undefined;
   return () => {
-    origin ??= performance.timeOrigin;
-    last = Math.max(last + 1, Math.trunc((origin + clockNow()) * 1000));
+    last = Math.max(last + 1, Math.trunc((performance.timeOrigin + performance.now()) * 1000));
     return last;
   };
 }

@@ -48,17 +48,17 @@ function beginning(cell: SessionCell, head: SessionHead, start: RunStart): Chang
   const held = leased(cell, head, start.runId);
   const history = loadHistory(cell, head, start.historyLimit);
   return history instanceof Promise
-    ? history.then((loaded) => begun(cell, held, { start, history: loaded }))
-    : begun(cell, held, { start, history });
+    ? history.then((loaded) => beginChange(cell, held, { start, history: loaded }))
+    : beginChange(cell, held, { start, history });
 }
 
-interface Beginning {
+interface BeginOptions {
   readonly start: RunStart;
   readonly history: readonly Message[];
 }
 
 // Input, run row, its place in the lists and the lease: one write.
-function begun(cell: SessionCell, held: SessionHead, { start, history }: Beginning): Change<Begun> {
+function beginChange(cell: SessionCell, held: SessionHead, { start, history }: BeginOptions): Change<Begun> {
   const { context } = cell;
   const appended = storedMessages(context, start.input);
   const next = held.next + appended.length;

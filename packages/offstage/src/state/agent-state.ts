@@ -1,7 +1,6 @@
 // AgentState: everything a run knows, immutable and serialisable. Transitions give a new state; nothing is half done.
-
 import { appendShared } from "../messages/append-shared.ts";
-import { isoNow } from "../messages/clock.ts";
+import { isoNow } from "../messages/iso-now.ts";
 import type { JsonObject, JsonValue } from "../messages/json.ts";
 import { keepShape } from "../messages/keep-shape.ts";
 import { user } from "../messages/makers.ts";
@@ -63,10 +62,10 @@ export class AgentState {
     keepShape(new this(blank, [], 0));
   }
 
-  /** A state with nothing in it, and an agent id of its own where none is given. */
-  static empty(agentId: string = crypto.randomUUID()): AgentState {
+  /** A state with nothing in it and an agent id of its own. */
+  static empty(): AgentState {
     const fields: Fields = { ...blank };
-    fields.agentId = agentId;
+    fields.agentId = crypto.randomUUID();
     fields.createdAt = isoNow();
     fields.metadata = {};
     fields.usageByModel = {};
@@ -188,7 +187,7 @@ export class AgentState {
   withMessageStore(store: MessageStore): AgentState {
     const fields: Fields = { ...this.#fields };
     fields.store = store;
-    return new AgentState(fields, this.#steps, this.#stepCount);
+    return this.#with(fields);
   }
 
   /** The state with further metadata: one key, or several. */
@@ -198,19 +197,19 @@ export class AgentState {
     const added = typeof entries === "string" ? { [entries]: value } : entries;
     const fields: Fields = { ...this.#fields };
     fields.metadata = { ...this.metadata, ...added };
-    return new AgentState(fields, this.#steps, this.#stepCount);
+    return this.#with(fields);
   }
 
   withOutcome(outcome: Outcome | undefined): AgentState {
     const fields: Fields = { ...this.#fields };
     fields.outcome = outcome;
-    return new AgentState(fields, this.#steps, this.#stepCount);
+    return this.#with(fields);
   }
 
   withPendingStep(pendingStep: PendingStep | undefined): AgentState {
     const fields: Fields = { ...this.#fields };
     fields.pendingStep = pendingStep;
-    return new AgentState(fields, this.#steps, this.#stepCount);
+    return this.#with(fields);
   }
 
   /** The state with one more step, and with the tokens the run has used by then. */
@@ -232,7 +231,7 @@ export class AgentState {
     const fields: Fields = { ...this.#fields };
     fields.usageByModel = usageByModel;
     fields.usage = totalUsage(usageByModel);
-    return new AgentState(fields, this.#steps, this.#stepCount);
+    return this.#with(fields);
   }
 
   /** The state as a run begins on it. */
@@ -241,7 +240,7 @@ export class AgentState {
     fields.runId = run.runId;
     fields.startedAt = run.startedAt;
     fields.parentAgentId = run.parentAgentId ?? fields.parentAgentId;
-    return new AgentState(fields, this.#steps, this.#stepCount);
+    return this.#with(fields);
   }
 
   /** The state for a new run: buffer emptied; steps, outcome and usage reset; ids, conversation and metadata kept. */
@@ -257,6 +256,10 @@ export class AgentState {
     fields.usage = noUsage;
     fields.usageByModel = {};
     return new AgentState(fields, [], 0);
+  }
+
+  #with(fields: Fields): AgentState {
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 }
 

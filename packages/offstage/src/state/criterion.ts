@@ -60,7 +60,7 @@ export function rule(criteria: readonly Criterion[], state: AgentState): Ruling 
     try {
       said = criterion.decide(state);
     } catch (error) {
-      // It must not leave the promises of other criteria behind: theirs could reject with nobody listening.
+      // Not thrown on: the promises of other criteria could reject with nobody listening.
       said = Promise.reject(error);
     }
     if (said === undefined) continue;
@@ -70,15 +70,13 @@ export function rule(criteria: readonly Criterion[], state: AgentState): Ruling 
   return waiting.length === 0 ? weigh(votes) : Promise.all(waiting).then(() => weigh(votes));
 }
 
-const goesOn: Ruling = Object.freeze({ outcome: undefined, feedback: undefined });
-
 interface Vote {
   readonly criterion: Criterion;
   readonly verdict: Verdict;
 }
 
 function note(votes: Vote[], criterion: Criterion, verdict: Verdict | undefined): void {
-  // A criterion in JavaScript may say null.
+  // By a promise, or in JavaScript, it may also be nothing.
   if (verdict === undefined || verdict === null) return;
   votes.push({ criterion, verdict });
 }
@@ -86,6 +84,8 @@ function note(votes: Vote[], criterion: Criterion, verdict: Verdict | undefined)
 function noteLater(votes: Vote[], criterion: Criterion, said: PromiseLike<Verdict | undefined>): Promise<void> {
   return Promise.resolve(said).then((verdict) => note(votes, criterion, verdict));
 }
+
+const goesOn: Ruling = Object.freeze({ outcome: undefined, feedback: undefined });
 
 function weigh(votes: readonly Vote[]): Ruling {
   if (votes.length === 0) return goesOn;
@@ -127,7 +127,7 @@ function outcomeOf(vote: Vote, status: Outcome["status"], votes: readonly Vote[]
 
 // In an order that does not depend on that of the criteria.
 function named(votes: readonly Vote[]): NamedVerdict[] {
-  return votes.length < 2 ? votes.map(nameVerdict) : sorted(votes).map(nameVerdict);
+  return (votes.length < 2 ? votes : sorted(votes)).map(nameVerdict);
 }
 
 function sorted(votes: readonly Vote[]): Vote[] {

@@ -1,5 +1,4 @@
 // Whether a call may run: its tool is known, its input fits, no guard objects, and it is approved where it must be.
-import { messageOf } from "../errors.ts";
 import { isObject, parseArguments } from "../messages/json.ts";
 import type { Cancellation } from "../models/cancellation.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
@@ -81,21 +80,12 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
 function checkCall(tool: Tool, call: StepToolCall): Checked | Promise<Checked> {
   const parsed = call.arguments === "" ? {} : parseArguments(call.arguments);
   if (!isObject(parsed)) return { problems: [unreadable(call.arguments, parsed)] };
-  try {
-    const checked = tool.schema.check(parsed);
-    return checked instanceof Promise ? checked.catch(problemOf) : checked;
-  } catch (error) {
-    return problemOf(error);
-  }
+  return tool.schema.check(parsed);
 }
 
 function unreadable(text: string, parsed: unknown): string {
   const what = parsed === undefined ? "not valid JSON, or nested too deep" : "not a JSON object";
   return `the arguments are ${what}: ${clip(text, 500).text}`;
-}
-
-function problemOf(error: unknown): Checked {
-  return { problems: [messageOf(error)] };
 }
 
 function misfit(call: StepToolCall, problems: readonly string[]): string {

@@ -20,20 +20,25 @@ export function jsonSafe(value: unknown, options: JsonSafeOptions = {}): JsonVal
   const { maxBytes = defaultMaxBytes } = options;
   // A UTF-16 unit takes at most three bytes of UTF-8: a text that surely fits needs no walk.
   if (typeof value === "string" && value.length * 3 <= maxBytes) return value;
-  return flatCopy(value, maxBytes) ?? new Walk(maxBytes).convert(value, 0) ?? null;
+  return new Walk(maxBytes).convert(value, 0) ?? null;
 }
 
-// A record of a few short texts, numbers and the like, as most input is: a copy without a walk. Else undefined.
-function flatCopy(value: unknown, maxBytes: number): JsonValue | undefined {
-  if (maxBytes < defaultMaxBytes || typeof value !== "object" || value === null) return undefined;
+/** The same for the input of a tool: most of it is a record of a few short texts and numbers, copied without a walk. */
+export function jsonInput(value: unknown): JsonValue {
+  return flatCopy(value) ?? jsonSafe(value);
+}
+
+function flatCopy(value: unknown): JsonValue | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
   try {
-    if (Object.getPrototypeOf(value) !== Object.prototype || "toJSON" in value) return undefined;
+    if (Object.getPrototypeOf(value) !== Object.prototype) return undefined;
+    if ("toJSON" in value || Symbol.iterator in value) return undefined;
     const keys = Object.keys(value);
     if (keys.length > maxFlatFields) return undefined;
     const copy: Record<string, JsonValue> = {};
     for (const key of keys) {
       const field: unknown = (value as Record<string, unknown>)[key];
-      if (!isFlat(field)) return undefined;
+      if (key.length > maxFlatText || !isFlat(field)) return undefined;
       setField(copy, key, field);
     }
     return copy;
@@ -42,6 +47,7 @@ function flatCopy(value: unknown, maxBytes: number): JsonValue | undefined {
   }
 }
 
+// So many texts of such a length fit the default budget without counting.
 const maxFlatFields = 32;
 const maxFlatText = 10_000;
 

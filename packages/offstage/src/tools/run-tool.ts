@@ -1,8 +1,6 @@
 // Runs one call: execute in time, make JSON of what came. Every failure is a result, never a throw; only an abort of the
 // run gets out, and a guardrail that fails.
-
 import { messageOf } from "../errors.ts";
-import { clockNow } from "../messages/clock.ts";
 import type { JsonValue } from "../messages/json.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import { isThenable } from "../messages/thenable.ts";
@@ -11,7 +9,7 @@ import { longestTimer } from "../models/retry.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
 import { admitCall, type CallSite } from "./admit-call.ts";
 import { clip } from "./clip.ts";
-import { collect, isAsyncIterable, jsonSafe } from "./json-safe.ts";
+import { collect, isAsyncIterable, jsonInput, jsonSafe } from "./json-safe.ts";
 import type { Tool } from "./tool.ts";
 import { ToolAnswer, ToolWaiting } from "./tool-answer.ts";
 
@@ -19,7 +17,7 @@ import { ToolAnswer, ToolWaiting } from "./tool-answer.ts";
 const maxProblemBytes = 16 * 1024;
 /** What became of one call, or that it waits. Rejects only when the run is aborted, or a guardrail fails. */
 export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolResult | ToolWaiting> {
-  const startedAt = clockNow();
+  const startedAt = performance.now();
   const { cancellation } = site;
   const admitting = admitCall(call, site);
   const admission = admitting instanceof Promise ? await admitting : admitting;
@@ -28,7 +26,7 @@ export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolR
   site.started();
   const { tool, input: given } = admission;
   // As it was before the tool had it in hand.
-  const input = jsonSafe(given);
+  const input = jsonInput(given);
   let value: unknown;
   try {
     value = await (isTimed(tool) ? executeInTime(tool, given, site) : execute(tool, given, { site, cancellation }));
@@ -110,7 +108,7 @@ function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }
     output,
     content: clipped?.text ?? whole,
     isError: answer?.isError ?? false,
-    durationMs: clockNow() - startedAt,
+    durationMs: performance.now() - startedAt,
   };
   if (clipped !== undefined && clipped.clippedBytes > 0) result.clippedBytes = clipped.clippedBytes;
   if (answer?.childRunId !== undefined) result.childRunId = answer.childRunId;
@@ -126,6 +124,6 @@ function textOfOutput(output: JsonValue): string {
 // A call that was not run, or whose result is not to be shown.
 function failure(call: StepToolCall, problem: string, startedAt: number): ToolResult {
   const { text } = clip(problem, maxProblemBytes);
-  const durationMs = clockNow() - startedAt;
+  const durationMs = performance.now() - startedAt;
   return { toolCallId: call.id, toolName: call.name, output: text, content: text, isError: true, durationMs };
 }

@@ -56,6 +56,7 @@ export type Checked = { readonly value: unknown } | { readonly problems: readonl
 
 export interface CompiledSchema {
   readonly jsonSchema: JsonSchema;
+  /** Never throws: a check that does has found a problem. */
   check(value: unknown): Checked | Promise<Checked>;
 }
 
@@ -87,8 +88,12 @@ function compileStandard(schema: StandardSchema, owner: string): CompiledSchema 
   return {
     jsonSchema: jsonSchemaOf(standard as { jsonSchema?: unknown; vendor: string }, owner),
     check(value) {
-      const result = standard.validate(value);
-      return isThenable(result) ? Promise.resolve(result).then(checkedOf) : checkedOf(result);
+      try {
+        const result = standard.validate(value);
+        return isThenable(result) ? Promise.resolve(result).then(checkedOf).catch(refused) : checkedOf(result);
+      } catch (error) {
+        return refused(error);
+      }
     },
   };
 }

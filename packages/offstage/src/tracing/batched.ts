@@ -1,5 +1,4 @@
 // A decorator that hands spans to an exporter in batches, later, through a bounded queue. Not an exporter by itself.
-import { clockNow } from "../messages/clock.ts";
 import { isBridge, type SpanBridge } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
 import type { SpanExporter } from "./span-exporter.ts";
@@ -111,10 +110,10 @@ class SpanQueue {
   }
 
   async #close(): Promise<void> {
-    const end = clockNow() + this.#timeoutMs;
+    const end = performance.now() + this.#timeoutMs;
     await this.#attempt(() => this.#drain(), { what: "shutdown", timeoutMs: this.#timeoutMs, holdsProcess: true });
     this.#giveUp();
-    const timeoutMs = Math.max(0, end - clockNow());
+    const timeoutMs = Math.max(0, end - performance.now());
     await this.#attempt(() => this.#exporter.shutdown(), { what: "shutdown", timeoutMs, holdsProcess: true });
   }
 

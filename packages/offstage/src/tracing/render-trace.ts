@@ -1,5 +1,4 @@
 // A trace as text for terminals: a tree with durations, tokens and a waterfall. Untrusted text comes out inert.
-
 import { inertLine } from "../messages/inert.ts";
 import { isObject } from "../messages/json.ts";
 import { styleText } from "../messages/style-text.ts";

@@ -1,7 +1,5 @@
 // One timed operation while it happens. Readers see it as SpanData; which one is current is told by trace-scope.ts.
-
 import { messageOf } from "../errors.ts";
-import { clockNow } from "../messages/clock.ts";
 import type { JsonObject } from "../messages/json.ts";
 import { errorType, isAbort } from "./abort.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
@@ -109,7 +107,7 @@ export class TraceSpan implements SpanData, TraceScope {
     this.name = init.name;
     this.kind = init.kind ?? "custom";
     this.startTime =
-      trace === nowhere && init.startTime !== undefined ? init.startTime : trace.clockOffset + clockNow();
+      trace === nowhere && init.startTime !== undefined ? init.startTime : trace.clockOffset + performance.now();
     this.#trace = trace;
     this.#settings = place.settings;
     this.#parent = init.parentSpanId ?? place.asParent;
@@ -188,7 +186,7 @@ export class TraceSpan implements SpanData, TraceScope {
   /** Ends the span and hands it to the exporters. Works once; later calls have no effect. */
   end(status: EndStatus = "ok"): void {
     if (this.#status !== "active" || !this.#settings.recording) return;
-    const now = this.#trace.clockOffset + clockNow();
+    const now = this.#trace.clockOffset + performance.now();
     this.#endTime = now < this.startTime ? this.startTime : now;
     this.#status = status;
     this.#trace.spanEnded(this);

@@ -1,7 +1,7 @@
 // Abort settles at once, starts nothing more, leaves nothing behind, and rejects with the signal's own reason.
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { Agent, InMemorySession, type RunOptions, tool } from "../../src/index.ts";
+import { Agent, type RunOptions, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "./both-ways.ts";
 import { calls, deaf, glance, patient, pause, quietMemory } from "./cast.ts";
@@ -145,40 +145,6 @@ describe("at every moment", () => {
     const result = await play(new Agent({ model: scriptedModel(["Hi."]) }), "Go", { signal: controller.signal });
     controller.abort();
     expect(result.output).toBe("Hi.");
-  });
-});
-
-describe("where something does not listen", () => {
-  bothWays("a memory that takes the answer for ever does not hold the session", async ({ play, ended }) => {
-    const session = new InMemorySession();
-    const controller = new AbortController();
-    let added = 0;
-    // The first time it is told the input, the second time the answer.
-    const memory = { ...quietMemory(), add: () => (++added === 2 ? hangs() : Promise.resolve()) };
-    const agent = new Agent({ model: scriptedModel(["Hi."]), memory });
-    const settled = play(agent, "Go", { session, signal: controller.signal }).catch(() => "ended");
-    await pause(5);
-    controller.abort();
-    await settled;
-    expect({ added, ended: ended.length }).toEqual({ added: 2, ended: 1 });
-    const next = new Agent({ model: scriptedModel(["Again."]) });
-    expect((await next.run("And now?", { session })).output).toBe("Again.");
-  });
-
-  bothWays("a subagent ends before the run that called it, behind a processor too", async ({ play }) => {
-    const order: string[] = [];
-    const told = (name: string) => ({ onRunEnd: () => void order.push(name) });
-    const child = new Agent({ name: "child", model: scriptedModel([hangs]), hooks: told("child") });
-    const agent = new Agent({
-      model: scriptedModel([calls({ name: "child", input: { prompt: "x" } })]),
-      tools: [child.asTool()],
-      processors: [(state, next) => next(state)],
-      hooks: told("parent"),
-    });
-    const controller = new AbortController();
-    setTimeout(() => controller.abort(), 5);
-    await play(agent, "Go", { signal: controller.signal }).catch(() => {});
-    expect(order).toEqual(["child", "parent"]);
   });
 });
 

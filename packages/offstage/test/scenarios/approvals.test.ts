@@ -1,6 +1,6 @@
 // Approvals: a call that needs somebody's word waits for it, runs once when it has it, and never without.
 import { describe, expect, test } from "vitest";
-import { Agent, AgentState, type Message, user } from "../../src/index.ts";
+import { Agent, AgentState, type Message, tool, user } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { paying, payingAgent, payTo } from "./approval-cast.ts";
 import { bothWays } from "./both-ways.ts";
@@ -27,14 +27,34 @@ describe("a tool that needs approval", () => {
     const script = [calls(payTo("ann"), payTo("bob"), echoing("a", "e")), "Paid both."];
     const { agent } = payingAgent(script);
     const { runId } = await play(agent, "Pay Ann and Bob", { session });
-    const waiting = ["user: Pay Ann and Bob", "assistant: [pay pay echo]", "tool: echo a"];
-    expect(glance(agent.messages.all())).toEqual(waiting);
+    const asked = ["user: Pay Ann and Bob", "assistant: [pay pay echo]"];
+    expect(glance(agent.messages.all())).toEqual([...asked, "tool: echo a"]);
     await agent.resume(runId, { session, approve: ["ann"] });
-    expect(glance(agent.messages.all())).toEqual([...waiting, "tool: paid ann"]);
+    expect(glance(agent.messages.all())).toEqual([...asked, "tool: paid ann", "tool: echo a"]);
     await agent.resume(runId, { session, approve: ["bob"] });
-    const all = [...waiting, "tool: paid ann", "tool: paid bob", "assistant: Paid both."];
+    const all = [...asked, "tool: paid ann", "tool: paid bob", "tool: echo a", "assistant: Paid both."];
+    expect(glance(agent.messages.all())).toEqual(all);
+    await agent.resume(runId, { session, approve: ["bob"] }).catch(() => {});
     expect(glance(agent.messages.all())).toEqual(all);
   });
+
+  onSessions(
+    "that nobody decided about goes on waiting, whatever tools the agent has by now",
+    async ({ play, session }) => {
+      const { agent, paid } = payingAgent([calls(payTo("ann"))]);
+      const { runId } = await play(agent, "Pay Ann", { session });
+      const free = tool({ name: "pay", execute: () => paid.push("free") });
+      for (const tools of [[], [free]]) {
+        const other = new Agent({ name: "payer", model: scriptedModel([]), tools });
+        const { outcome, approvals } = await other.resume(runId, { session });
+        expect({ status: outcome.status, waiting: approvals.length, paid }).toEqual({
+          status: "waiting",
+          waiting: 1,
+          paid: [],
+        });
+      }
+    },
+  );
 
   bothWays("gives new messages ids of their own, whatever ids the input came with", async ({ play }) => {
     const { agent } = payingAgent([calls(payTo("ann")), "Paid Ann."]);

@@ -69,7 +69,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** A memory that holds nothing, and shows the newest question. */
+/** A memory that holds nothing, and shows one question: Go. */
 export function quietMemory(): AgentMemory {
   return {
     add: async () => {},

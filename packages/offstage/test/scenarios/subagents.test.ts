@@ -49,7 +49,7 @@ describe("what the parent sees", () => {
     const child = agent("helper", [{ text: "Half.", toolCalls: [echoing("a")] }], { tools: [echo], maxSteps: 1 });
     const result = await play(agent("boss", [ask("helper"), "Ok."], { tools: [child.asTool()] }), "Go");
     expect(result.steps[0]?.toolResults[0]?.content).toBe(
-      "[Subagent: helper] Failed: The run reached its limit of 1 steps. Partial answer: Half.",
+      "[Subagent: helper] Failed: The run reached its limit of 1 step. Partial answer: Half.",
     );
   });
 

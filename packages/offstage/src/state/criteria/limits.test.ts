@@ -102,7 +102,7 @@ describe("retry limit", () => {
 
   test("tells the last correction", () => {
     expect(retryLimit(0).decide(buildState({ steps: [wrong] }))).toMatchObject({
-      message: "The model did not get it right in 1 tries: no JSON",
+      message: "The model did not get it right in one try: no JSON",
     });
   });
 

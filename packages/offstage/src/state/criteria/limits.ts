@@ -94,8 +94,11 @@ export function retryLimit(maxRetries = 2): Criterion {
       if (correction === undefined) return undefined;
       const { length } = trailingCorrections(state, maxRetries + 1);
       if (length <= maxRetries) return undefined;
-      const said = correction.message;
-      return forbid("retry-limit", `The model did not get it right in ${length} tries: ${said}`, "failed");
+      return forbid(
+        "retry-limit",
+        `The model did not get it right in ${length === 1 ? "one try" : `${length} tries`}: ${correction.message}`,
+        "failed",
+      );
     },
   };
 }

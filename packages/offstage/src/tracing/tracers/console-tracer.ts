@@ -1,5 +1,4 @@
 // A tracer for eyes: one readable line a record, coloured on a terminal. Untrusted text comes out inert.
-
 import { inertLine } from "../../messages/inert.ts";
 import { type Redactor, redactor } from "../../messages/redact.ts";
 import { styleText } from "../../messages/style-text.ts";

@@ -34,7 +34,22 @@ export async function backupFile(database: DatabaseSync, target: string): Promis
     throw new OffstageError("invalid-argument", `"${target}" exists already; a backup goes to a new file.`);
   }
   mkdirSync(dirname(target), { recursive: true });
-  await loadSqlite().backup(database, target);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await loadSqlite().backup(database, target);
+      return;
+    } catch (error) {
+      rmSync(target, { force: true });
+      if (!isBusy(error) || attempt === mostBackups) throw error;
+    }
+  }
+}
+
+const mostBackups = 100;
+
+// node:sqlite gives up, saying that it was no error, where its first step meets a write of ours that is under way.
+function isBusy(error: unknown): boolean {
+  return (error as { errcode?: unknown }).errcode === 0;
 }
 
 /** node:sqlite, without the warning that it is experimental. */

@@ -1,0 +1,75 @@
+// What does not listen to an abort is left behind: the run ends, its subagents before it, and its session is free.
+import { describe, expect } from "vitest";
+import { Agent, InMemorySession, memoryStore, type Processor } from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { bothWays } from "./both-ways.ts";
+import { calls, deaf, glance, pause, quietMemory } from "./cast.ts";
+
+const hangs = () => new Promise<never>(() => {});
+
+describe("where something does not listen", () => {
+  bothWays("a memory that takes the answer for ever does not hold the session", async ({ play, ended }) => {
+    const session = new InMemorySession();
+    const controller = new AbortController();
+    let added = 0;
+    // The first time it is told the input, the second time the answer.
+    const memory = { ...quietMemory(), add: () => (++added === 2 ? hangs() : Promise.resolve()) };
+    const agent = new Agent({ model: scriptedModel(["Hi."]), memory });
+    const settled = play(agent, "Go", { session, signal: controller.signal }).catch(() => "ended");
+    await pause(5);
+    controller.abort();
+    await settled;
+    expect({ added, ended: ended.length }).toEqual({ added: 2, ended: 1 });
+    const next = new Agent({ model: scriptedModel(["Again."]) });
+    expect((await next.run("And now?", { session })).output).toBe("Again.");
+  });
+
+  bothWays("a step that was done is kept, though a processor still thought about it", async ({ play, ended }) => {
+    const store = memoryStore();
+    const session = store.session("s");
+    const controller = new AbortController();
+    const thinks: Processor = (state, next) => next(state).then(hangs);
+    const agent = new Agent({ model: scriptedModel(["Hello there."]), processors: [thinks] });
+    const settled = play(agent, "Go", { session, signal: controller.signal }).catch(() => {});
+    await pause(5);
+    controller.abort();
+    await settled;
+    const said = ["user: Go", "assistant: Hello there."];
+    expect(ended[0]?.steps).toHaveLength(1);
+    expect(glance(agent.messages.all())).toEqual(said);
+    expect(glance(await session.getItems())).toEqual(said);
+    expect((await session.getItems())[1]?.metadata?.interrupted).toBe(true);
+    const [{ runId = "" } = {}] = await session.runs();
+    expect((await store.runs.get(runId))?.steps).toHaveLength(1);
+    await store.close();
+  });
+
+  bothWays("what was said beside a call is no answer", async ({ play }) => {
+    const session = new InMemorySession();
+    const controller = new AbortController();
+    const model = scriptedModel([{ text: "Let me look.", toolCalls: [{ name: "deaf" }] }]);
+    const agent = new Agent({ model, tools: [deaf] });
+    const settled = play(agent, "Go", { session, signal: controller.signal }).catch(() => {});
+    await pause(5);
+    controller.abort();
+    await settled;
+    expect(glance(await session.getItems())).toEqual(["user: Go"]);
+    expect(agent.messages.all()).toHaveLength(2);
+  });
+
+  bothWays("a subagent ends before the run that called it, behind a processor too", async ({ play }) => {
+    const order: string[] = [];
+    const told = (name: string) => ({ onRunEnd: () => void order.push(name) });
+    const child = new Agent({ name: "child", model: scriptedModel([hangs]), hooks: told("child") });
+    const agent = new Agent({
+      model: scriptedModel([calls({ name: "child", input: { prompt: "x" } })]),
+      tools: [child.asTool()],
+      processors: [(state, next) => next(state)],
+      hooks: told("parent"),
+    });
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 5);
+    await play(agent, "Go", { signal: controller.signal }).catch(() => {});
+    expect(order).toEqual(["child", "parent"]);
+  });
+});
