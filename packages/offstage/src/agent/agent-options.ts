@@ -67,7 +67,7 @@ export interface AgentOptions<Output = string> {
   readonly tokenCounter?: TokenCounting;
   /** How many messages `agent.messages` holds. Default 1,000; 0 turns it off. */
   readonly keepMessages?: number;
-  /** Every run uses this session unless it names another. */
+  /** Every run uses this session unless it names another; as a subagent it is recorded beneath its caller instead. */
   readonly session?: SessionPort;
   /** False turns tracing off for this agent. */
   readonly tracing?: TracingOptions | false;

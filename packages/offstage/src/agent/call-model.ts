@@ -1,5 +1,6 @@
 // One model call, streamed or not, retried while its errors allow. Gives the same reply either way.
 import { messageOf, OffstageError } from "../errors.ts";
+import type { JsonObject } from "../messages/json.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { Model, ModelCallOptions, ModelResult } from "../models/model.ts";
 import { type ModelReply, replyOf } from "../models/reply.ts";
@@ -26,6 +27,7 @@ export async function callModel(run: Run, state: AgentState, { step, span: stepS
   const span = run.isTraced
     ? startSpan(stepSpan, { name: model.modelId, kind: "model", metadata: run.config.modelMetadata })
     : stepSpan;
+  if (run.isTraced && span.keepsContent) span.setContent({ messages: sections.flatMap(shownTo) });
   run.emit?.({
     type: "model-start",
     runId: run.runId,
@@ -56,6 +58,11 @@ export async function callModel(run: Run, state: AgentState, { step, span: stepS
     run.cancellation.throwIfAborted();
     throw modelFailure(run, step, error);
   }
+}
+
+// What the model is shown, without what is not sent.
+function shownTo(section: Messages): JsonObject[] {
+  return section.map(({ metadata: _, ...shown }) => shown as unknown as JsonObject);
 }
 
 // Apart, so that no closure is made where nothing is recorded.

@@ -11,7 +11,7 @@ import type { Criterion } from "../state/criterion.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { SpanExporter } from "../tracing/span-exporter.ts";
 import { currentScope } from "../tracing/trace-scope.ts";
-import { startSpan } from "../tracing/trace-span.ts";
+import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import { traceState } from "../tracing/trace-state.ts";
 import type { TracingOptions } from "../tracing/tracing-options.ts";
 import { silentSpan, startRootSpan } from "../tracing/with-span.ts";
@@ -160,12 +160,19 @@ function spanOf(config: AgentConfig, { runId, options, caller, endedSpans, keeps
   return startRootSpan({ ...init, traceName: config.name, groupId: session?.sessionId, tracing });
 }
 
+// The journal has the messages already, and would have them again with every model call.
+function withoutPrompt(span: SpanData): SpanData {
+  if (span.content?.messages === undefined) return span;
+  const { messages: _, ...content } = span.content;
+  return { ...(span as TraceSpan).toJSON(), content };
+}
+
 // The journal is one more exporter: what ended is written with the next step.
 function alsoTo(endedSpans: SpanData[], given: TracingOptions | undefined): TracingOptions {
   const { exporters } = currentScope()?.settings ?? traceState.settings;
   const journal: SpanExporter = {
     name: "journal",
-    export: (spans) => void endedSpans.push(...spans),
+    export: (spans) => void endedSpans.push(...spans.map(withoutPrompt)),
     flush: async () => undefined,
     shutdown: async () => undefined,
   };

@@ -1,10 +1,11 @@
 // Opening a run: instructions, history and input become the first state, durable before the first model call.
-import { OffstageError } from "../errors.ts";
+import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import { type Message, textOf } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import type { RunLog } from "../sessions/journal.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
+import type { Instructions } from "./agent-options.ts";
 import { tripped } from "./call-tools.ts";
 import { checkGuardrails } from "./guardrails.ts";
 import { withinTokens } from "./history-tokens.ts";
@@ -75,7 +76,13 @@ export function instructionsOf(run: Run): Messages | Promise<Messages> {
 }
 
 async function writtenInstructions({ config, context, cancellation }: Run): Promise<Messages> {
-  const { instructions } = config.options;
-  const written = typeof instructions === "function" ? instructions(context) : instructions;
-  return composeInstructions(config, await cancellation.race(Promise.resolve(written)));
+  const write = config.options.instructions as Extract<Instructions, (...given: never[]) => unknown>;
+  try {
+    const writing = Promise.resolve(write(context));
+    return composeInstructions(config, await cancellation.race(writing));
+  } catch (cause) {
+    if (cancellation.isAborted || isOffstageError(cause)) throw cause;
+    const sentence = `The instructions of agent "${config.name}" could not be written: ${messageOf(cause)}`;
+    throw new OffstageError("run-failed", sentence, { cause });
+  }
 }

@@ -103,6 +103,11 @@ describe("the jsonl export", () => {
 });
 
 describe("the dict export", () => {
+  test("reads back as what it was made from", () => {
+    const said = [user("Hi"), assistant("Hello")];
+    expect(MessageQuery.from(new MessageQuery(said).export("dict")).all()).toEqual(said);
+  });
+
   test("adds _metadata and leaves every field as it was", () => {
     const before = structuredClone(messages);
     expect(query.export("dict")).toEqual(

@@ -21,6 +21,10 @@ function parseLine(line: string, number: number): unknown {
   try {
     return JSON.parse(line);
   } catch (cause) {
-    throw new OffstageError("invalid-format", `Line ${number} is not JSON: ${messageOf(cause)}.`, { cause });
+    throw new OffstageError(
+      "invalid-format",
+      `Line ${number} is not JSON: ${messageOf(cause)}. Exports as json and jsonl can be read back; other formats are for readers.`,
+      { cause },
+    );
   }
 }

@@ -2,6 +2,7 @@
 import { OffstageError } from "../errors.ts";
 import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
+import { withoutMetadata } from "./exported-message.ts";
 import { fromExport } from "./from-export.ts";
 import type { Fields, Importer } from "./importer.ts";
 import { importers } from "./importers/index.ts";
@@ -11,9 +12,14 @@ import { importers } from "./importers/index.ts";
  * message, or exported text. Throws `invalid-format` saying what was found instead.
  */
 export function importMessages(value: unknown): Message[] {
-  const items = typeof value === "string" ? fromExport(value) : isIterable(value) ? [...value] : [value];
+  const items = typeof value === "string" ? fromExport(value) : isIterable(value) ? [...value].map(bare) : [value];
   const [only] = items;
   return importList(items.length === 1 && isObject(only) ? listIn(only) : items);
+}
+
+// An export as "dict" has more in each message than was there.
+function bare(item: unknown): unknown {
+  return isObject(item) ? withoutMetadata(item as unknown as Message) : item;
 }
 
 // Requests and responses hold their messages under one of these names; Anthropic's system prompt stands beside them.

@@ -35,7 +35,8 @@ function cutoffOf({ olderThan, keepLast }: PruneOptions): number {
     if (keepLast !== undefined) return Number.POSITIVE_INFINITY;
     throw new OffstageError("invalid-argument", 'prune() needs "olderThan", "keepLast" or both.');
   }
-  const cutoff = typeof olderThan === "number" ? Date.now() - olderThan : olderThan.getTime();
+  const date = olderThan instanceof Date ? olderThan.getTime() : Number.NaN;
+  const cutoff = typeof olderThan === "number" ? Date.now() - olderThan : date;
   if (Number.isNaN(cutoff)) throw new OffstageError("invalid-argument", '"olderThan" must be a date or milliseconds.');
   return cutoff;
 }

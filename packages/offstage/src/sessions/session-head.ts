@@ -80,7 +80,7 @@ export function parseHead(text: string, place: string): SessionHead {
   if (isPackedHead(value)) return unpackHead(value);
   throw new OffstageError(
     "store-corrupt",
-    `The head row of a session in ${place} cannot be read; nothing was changed.`,
+    `The head row of a session in ${place} cannot be read: it is damaged, or encrypted (then open it with encryptedStore). Nothing was changed.`,
   );
 }
 

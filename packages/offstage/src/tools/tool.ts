@@ -1,5 +1,7 @@
 // A tool: a name, a schema and a function. Defining one checks it; a call of one is run by run-tool.ts.
+
 import { OffstageError } from "../errors.ts";
+import { isObject } from "../messages/json.ts";
 import type { AgentContext } from "../state/agent-context.ts";
 import { type AnySchema, type CompiledSchema, compileSchema, type OutputOf } from "./schema.ts";
 
@@ -65,6 +67,7 @@ const noInput = { type: "object", properties: {} };
 export function tool<Schema extends AnySchema = typeof noInput, Values extends object = Record<string, unknown>>(
   options: ToolOptions<Schema, Values>,
 ): Tool {
+  if (!isObject(options)) throw invalid("A tool is made from options: tool({ name, input, execute }).");
   const { name, description, input = noInput, timeoutMs, maxResultBytes = 64 * 1024 } = options;
   if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     throw invalid(`A tool's name must be 1 to 64 letters, digits, "_" or "-"; found ${JSON.stringify(name)}.`);

@@ -1,6 +1,6 @@
 // What a store knows of runs beside the conversation: tool traces, runs of subagents, spans, and how they point at each other.
 import { describe, expect } from "vitest";
-import { Agent, type Message, TraceContext, tool, withTrace } from "../../src/index.ts";
+import { Agent, type Message, memoryExporter, TraceContext, tool, withTrace } from "../../src/index.ts";
 import { checkSpans, scriptedModel } from "../../src/testing/index.ts";
 import { calls, echo, echoing, glance } from "./cast.ts";
 import { onSessions, onStores } from "./session-kinds.ts";
@@ -163,5 +163,24 @@ describe("spans", () => {
     const { runId } = await play(agent, "Go", { session, tracing: false });
     expect(await store.spans.list({ runId })).toEqual([]);
     expect((await store.runs.get(runId))?.steps).toHaveLength(2);
+  });
+});
+
+describe("content in spans", () => {
+  onStores("is the prompt as well, for exporters; the journal has the messages already", async ({ play, store }) => {
+    const exporter = memoryExporter();
+    const agent = new Agent({ model: scriptedModel(lookThenAnswer), tools: [echo], instructions: "Be brief." });
+    const session = store.session("s");
+    const { runId } = await play(agent, "Look", { session, tracing: { content: true, exporters: [exporter] } });
+    const shown = exporter.spans.filter(({ kind }) => kind === "model").map(({ content }) => content?.messages);
+    expect(shown).toMatchObject([
+      [{ role: "system" }, { role: "user", content: "Look" }],
+      [{ role: "system" }, { role: "user" }, { role: "assistant" }, { role: "tool", content: "echo a" }],
+    ]);
+    const stored = (await store.spans.list({ runId })).filter(({ kind }) => kind === "model");
+    expect(stored.map(({ content }) => Object.keys(content ?? {}))).toEqual([
+      ["text", "toolCalls"],
+      ["text", "toolCalls"],
+    ]);
   });
 });
