@@ -84,8 +84,8 @@ export interface RunOptions {
   readonly onBusy?: "queue" | "reject";
   /** "everything" stores tool messages in the session too. Default "conversation". */
   readonly record?: "conversation" | "everything";
-  /** Key-value state for tools, hooks and guardrails. */
-  readonly context?: AgentContext | Record<string, unknown>;
+  /** Key-value state for tools, hooks and guardrails: an `AgentContext`, or the values to make one of. */
+  readonly context?: object;
   readonly hooks?: AgentHooks;
   readonly signal?: AbortSignal;
   /** Overrides the agent's. */

@@ -64,7 +64,7 @@ export function createRun(
     isStreaming: listener !== undefined || parent?.isStreaming === true,
     hasOwnState: state !== undefined,
     cancellation: new Cancellation(options.signal, { hasAbort: listener !== undefined }),
-    context: parent?.context ?? (contextOf(options.context) as AgentContext),
+    context: parent?.context ?? (contextOf<object>(options.context) as AgentContext),
     emit: emitOf(config, { options, listener, caller }),
     decisions: decisions ?? parent?.decisions ?? new DecisionBook(),
     criteria,

@@ -99,7 +99,7 @@ function tripOf(verdict: GuardrailVerdict, guardrail: string, stage: keyof Guard
   if (verdict === undefined || verdict === true) return [];
   const fallback = `Blocked by the guardrail "${guardrail}".`;
   if (verdict === false) return [{ guardrail, stage, message: fallback }];
-  if (typeof verdict === "string") return [{ guardrail, stage, message: verdict }];
+  if (typeof verdict === "string") return [{ guardrail, stage, message: verdict || fallback }];
   const { blocked, message = fallback, info } = verdict;
   return blocked ? [{ guardrail, stage, message, ...(info === undefined ? undefined : { info }) }] : [];
 }

@@ -1,4 +1,5 @@
 import { expect, expectTypeOf, test } from "vitest";
+import type { RunOptions } from "../agent/agent-options.ts";
 import { AgentContext, contextOf } from "./agent-context.ts";
 
 interface Values {
@@ -42,4 +43,9 @@ test("contextOf takes a context as it is, and makes one of values or of nothing"
 test("values have the types of their keys", () => {
   const context = new AgentContext<Values>();
   expectTypeOf(context.get("visits")).toEqualTypeOf<number | undefined>();
+});
+
+test("a context of an interface's values goes into a run as it is, and so do the values", () => {
+  expectTypeOf<AgentContext<Values>>().toExtend<NonNullable<RunOptions["context"]>>();
+  expectTypeOf<Values>().toExtend<NonNullable<RunOptions["context"]>>();
 });
