@@ -11,9 +11,20 @@ import type { Step } from "./step.ts";
 
 const version = 1;
 
+/** Whose state it is. Shared by all states that come from one, and named when somebody asks: few do. */
+export interface AgentIdentity {
+  agentId?: string;
+}
+
+/** The id of an identity. */
+export function agentIdOf(identity: AgentIdentity): string {
+  identity.agentId ??= crypto.randomUUID();
+  return identity.agentId;
+}
+
 /** The plain fields of a state. */
 export interface AgentStateFields {
-  readonly agentId: string;
+  readonly identity: AgentIdentity;
   readonly parentAgentId: string | undefined;
   readonly runId: string | undefined;
   /** ISO 8601. */
@@ -35,7 +46,7 @@ export function writeState(fields: AgentStateFields, steps: readonly Step[]): Ag
   const { parentAgentId, runId, startedAt, outcome, pendingStep } = fields;
   return {
     version,
-    agentId: fields.agentId,
+    agentId: agentIdOf(fields.identity),
     ...(parentAgentId === undefined ? undefined : { parentAgentId }),
     ...(runId === undefined ? undefined : { runId }),
     createdAt: fields.createdAt,
@@ -97,7 +108,7 @@ export function readState(value: unknown): AgentStateFields & { readonly steps: 
   const { sections, steps, pendingStep } = json;
   if (pendingStep !== undefined) readPendingStep(pendingStep);
   return {
-    agentId: json.agentId,
+    identity: { agentId: json.agentId },
     parentAgentId: json.parentAgentId,
     runId: json.runId,
     createdAt: json.createdAt,

@@ -163,3 +163,11 @@ test("another conversation takes the place of the one there was", () => {
       .messages.toArray(),
   ).toEqual([assistant("new")]);
 });
+
+test("states that come from one have one agent id, whichever is asked first; others have others", () => {
+  const first = AgentState.empty();
+  const next = first.withUserMessage("Hi").withMetadata("k", 1);
+  const { agentId } = next;
+  expect([first.agentId, AgentState.fromJSON(JSON.parse(JSON.stringify(first))).agentId]).toEqual([agentId, agentId]);
+  expect(AgentState.empty().agentId).not.toBe(agentId);
+});

@@ -10,7 +10,7 @@ import type { Messages } from "../messages/messages.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import { printsAs } from "../messages/prints-as.ts";
 import { noUsage, totalUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
-import { type AgentStateFields, readState, writeState } from "./agent-state-json.ts";
+import { type AgentStateFields, agentIdOf, readState, writeState } from "./agent-state-json.ts";
 import type { Outcome } from "./outcome.ts";
 import type { AgentStateJson, PendingStep } from "./pending-step.ts";
 import type { Step } from "./step.ts";
@@ -25,7 +25,7 @@ export interface WithUserMessageOptions {
 
 // The fields of new states are copied from these, so that they share one shape.
 const blank: AgentStateFields = {
-  agentId: "",
+  identity: {},
   parentAgentId: undefined,
   runId: undefined,
   createdAt: "",
@@ -65,7 +65,7 @@ export class AgentState {
   /** A state with nothing in it and an agent id of its own. */
   static empty(): AgentState {
     const fields: Fields = { ...blank };
-    fields.agentId = crypto.randomUUID();
+    fields.identity = {};
     fields.createdAt = isoNow();
     fields.metadata = {};
     fields.usageByModel = {};
@@ -83,7 +83,7 @@ export class AgentState {
   }
 
   get agentId(): string {
-    return this.#fields.agentId;
+    return agentIdOf(this.#fields.identity);
   }
 
   get parentAgentId(): string | undefined {
