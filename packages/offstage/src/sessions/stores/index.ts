@@ -44,7 +44,7 @@ function lazy<D extends StoreDriver>(name: string, make: () => Promise<D>): Lazy
     prepare: (version) => call((loaded) => loaded.prepare(version)),
     get: (places) => call((loaded) => loaded.get(places)),
     read: (list, range) => call((loaded) => loaded.read(list, range)),
-    commit: (commit) => call((loaded) => loaded.commit(commit)),
+    commit: (commit) => (driver === undefined ? load().then((loaded) => loaded.commit(commit)) : driver.commit(commit)),
     close: async () => driver?.close(),
   };
 }
