@@ -7,6 +7,7 @@ import { memoryExporter } from "./exporters/memory.ts";
 import type { SpanData } from "./span-data.ts";
 import type { SpanExporter } from "./span-exporter.ts";
 import { TraceSpan } from "./trace-span.ts";
+import { configureTracing } from "./trace-state.ts";
 
 const quiet = { onError() {} };
 
@@ -159,4 +160,17 @@ test("at every moment exported + dropped + pending is what was handed over, what
     ),
     { numRuns: 60 },
   );
+});
+
+test("without an onError of its own, it tells that of the process", async () => {
+  const told: string[] = [];
+  const queue = batched(exporter(() => Promise.reject(new Error("no"))));
+  configureTracing({ onError: (error, source) => told.push(`${source}: ${String(error)}`) });
+  try {
+    queue.export(spans(1));
+    await queue.flush();
+    expect(told).toEqual(["test: Error: no"]);
+  } finally {
+    configureTracing();
+  }
 });

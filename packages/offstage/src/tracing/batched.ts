@@ -4,7 +4,7 @@ import type { SpanData } from "./span-data.ts";
 import type { SpanExporter } from "./span-exporter.ts";
 import { offSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
-import { printErrors, report } from "./tracing-options.ts";
+import { report } from "./tracing-options.ts";
 import { type DeadlineOptions, withDeadline } from "./with-deadline.ts";
 
 export interface BatchedOptions {
@@ -16,7 +16,7 @@ export interface BatchedOptions {
   readonly delayMs?: number | undefined;
   /** How long one batch, one flush and the shutdown may take, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** Told of every failure of the exporter. The default prints. */
+  /** Told of every failure of the exporter. Default: the `onError` that `configureTracing` was given, which prints by default. */
   readonly onError?: ((error: unknown, source: string) => void) | undefined;
 }
 
@@ -54,6 +54,10 @@ export function batched(exporter: SpanExporter, options: BatchedOptions = {}): B
   return Object.assign(batchedExporter, bridge);
 }
 
+function tellProcess(error: unknown, source: string): void {
+  traceState.settings.onError(error, source);
+}
+
 class SpanQueue {
   readonly #exporter: SpanExporter;
   readonly #maxPending: number;
@@ -70,7 +74,7 @@ class SpanQueue {
   #closing: Promise<void> | undefined;
 
   constructor(exporter: SpanExporter, options: BatchedOptions) {
-    const { maxPending = 8192, maxBatch = 512, delayMs = 1000, timeoutMs = 10_000, onError = printErrors() } = options;
+    const { maxPending = 8192, maxBatch = 512, delayMs = 1000, timeoutMs = 10_000, onError = tellProcess } = options;
     this.#exporter = exporter;
     this.#maxPending = maxPending;
     this.#maxBatch = Math.max(1, maxBatch);
