@@ -92,6 +92,7 @@ function rowsOf(database: DatabaseSync): Rows {
   database.exec("PRAGMA journal_mode = WAL");
   const prepare = (sql: string) => database.prepare(sql);
   const range = "SELECT key, value, sum FROM offstage WHERE list = ? AND key >= ? AND key < ? ORDER BY key";
+  // Run by `get` where that happens with every write: it makes no object of counts that nobody reads.
   const begin = prepare("BEGIN IMMEDIATE");
   const end = prepare("COMMIT");
   const undo = prepare("ROLLBACK");
@@ -113,7 +114,7 @@ function rowsOf(database: DatabaseSync): Rows {
   const apply = ({ list, key, value }: Write): void => {
     if (key === undefined) dropList.run(list);
     else if (value === undefined) drop.run(list, key);
-    else put.run(list, key, value, sumOf(list, key, value));
+    else put.get(list, key, value, sumOf(list, key, value));
   };
   const isMet = ({ list, key, value }: Check): boolean => (text.get(list, key) as unknown[] | undefined)?.[0] === value;
 
@@ -124,7 +125,7 @@ function rowsOf(database: DatabaseSync): Rows {
       return found.map((row) => checked(list, row));
     },
     commit: ({ checks, writes }) => {
-      begin.run();
+      begin.get();
       try {
         if (!checks.every(isMet)) {
           const current = checks.map(at);
@@ -132,7 +133,7 @@ function rowsOf(database: DatabaseSync): Rows {
           return current;
         }
         for (const write of writes) apply(write);
-        end.run();
+        end.get();
         return undefined;
       } catch (error) {
         if (database.isTransaction) undo.run();
