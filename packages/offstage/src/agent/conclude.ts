@@ -37,8 +37,8 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   const unwritten = run.log === undefined ? undefined : await writeEnd(run, run.log, { answer, ending });
   const failure = failureOf(run, ending) ?? unwritten;
   const { pendingStep, status } = run.state;
-  if (pendingStep !== undefined && status === "waiting") run.tracked.addWaiting(run.runId, pendingStep.step.messages);
-  else if (run.underWay !== undefined) run.tracked.add(run.underWay);
+  const unfinished = status === "waiting" ? pendingStep?.step.messages : run.underWay;
+  if (unfinished !== undefined) run.tracked.addUnfinished(run.runId, unfinished);
   // The answer of a step that was done is there with its step.
   if (ending.abortedWith !== undefined && !run.state.currentStep?.isAnswer) run.tracked.add(answer);
   const result = resultOf(run, answer);

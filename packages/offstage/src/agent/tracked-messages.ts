@@ -5,33 +5,34 @@ import type { Message } from "../messages/message.ts";
 export class TrackedMessages {
   readonly #keep: number;
   #messages: Message[] = [];
-  // The runs whose newest step waits: when it is done, or waits again, its messages come once more.
-  readonly #waiting: Set<string> = new Set();
+  // The runs whose newest step is not done: when the run is taken up again, its messages come once more.
+  readonly #unfinished: Set<string> = new Set();
 
   constructor(keep: number) {
     this.#keep = keep;
   }
 
-  /** Adds messages at the end. Those of a step that waited take the place of what there was of it. */
+  /** Adds messages at the end. Those of a step that was unfinished take the place of what there was of it. */
   add(messages: readonly Message[]): void {
     if (this.#keep === 0) return;
-    if (this.#waiting.size > 0) this.#takeBack(messages);
+    if (this.#unfinished.size > 0) this.#takeBack(messages);
     const kept = this.#messages;
     for (let i = 0; i < messages.length; i++) kept.push(messages[i] as Message);
     if (kept.length > this.#keep * 2) this.#messages = kept.slice(-this.#keep);
   }
 
-  /** Adds what there is of a step that waits. */
-  addWaiting(runId: string, messages: readonly Message[]): void {
+  /** Adds what there is of a step that waits, or was cut off. */
+  addUnfinished(runId: string, messages: readonly Message[]): void {
     this.add(messages);
-    this.#waiting.add(runId);
+    this.#unfinished.add(runId);
     // Runs that are never taken up again must not pile up: the oldest is forgotten.
-    if (this.#waiting.size > mostWaiting) this.#waiting.delete(this.#waiting.values().next().value as string);
+    if (this.#unfinished.size > mostUnfinished)
+      this.#unfinished.delete(this.#unfinished.values().next().value as string);
   }
 
   #takeBack(messages: readonly Message[]): void {
     const runId = messages[0]?.metadata?.runId;
-    if (runId === undefined || !this.#waiting.delete(runId)) return;
+    if (runId === undefined || !this.#unfinished.delete(runId)) return;
     const again = new Set(messages.map(({ metadata }) => metadata?.id));
     this.#messages = this.#messages.filter(({ metadata }) => metadata?.id === undefined || !again.has(metadata.id));
   }
@@ -42,8 +43,8 @@ export class TrackedMessages {
 
   clear(): void {
     this.#messages = [];
-    this.#waiting.clear();
+    this.#unfinished.clear();
   }
 }
 
-const mostWaiting = 1_000;
+const mostUnfinished = 1_000;

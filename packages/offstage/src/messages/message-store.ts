@@ -32,12 +32,8 @@ export class MessageStore {
   }
 
   section(name: string): Messages {
-    const sections = this.#sections;
-    for (let i = 0; i < sections.length; i++) {
-      const section = sections[i] as Section;
-      if (section[0] === name) return section[1];
-    }
-    return Messages.empty();
+    const place = this.#placeOf(name);
+    return place === -1 ? Messages.empty() : (this.#sections[place] as Section)[1];
   }
 
   /** The store with one section replaced, or added at the end. */
@@ -45,12 +41,6 @@ export class MessageStore {
     const section: Section = [name, Messages.from(messages)];
     const place = this.#placeOf(name);
     return new MessageStore(place === -1 ? [...this.#sections, section] : this.#sections.with(place, section));
-  }
-
-  #placeOf(name: string): number {
-    const sections = this.#sections;
-    for (let i = 0; i < sections.length; i++) if (sections[i]?.[0] === name) return i;
-    return -1;
   }
 
   /** The store with messages appended to one section. */
@@ -68,6 +58,12 @@ export class MessageStore {
 
   toJSON(): Record<string, Message[]> {
     return Object.fromEntries(this.#sections.map(([name, list]) => [name, list.toArray()]));
+  }
+
+  #placeOf(name: string): number {
+    const sections = this.#sections;
+    for (let i = 0; i < sections.length; i++) if (sections[i]?.[0] === name) return i;
+    return -1;
   }
 }
 

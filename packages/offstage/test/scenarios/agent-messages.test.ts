@@ -1,9 +1,10 @@
 // What an agent itself remembers: the list of what it exchanged, and nothing between runs unless it is told to.
 import { describe, expect, test } from "vitest";
-import { Agent, AgentState, assistant, user } from "../../src/index.ts";
+import { Agent, AgentState, assistant, type OffstageError, user } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "./both-ways.ts";
 import { calls, echo, echoing, glance } from "./cast.ts";
+import { onSessions } from "./session-kinds.ts";
 
 function agentOf(script: readonly ScriptEntry[], options: { keepMessages?: number; separateToolTrace?: boolean } = {}) {
   const model = scriptedModel(script);
@@ -105,6 +106,30 @@ describe("agent.messages", () => {
     agent.getMessages().length = 0;
     expect(agent.getMessages()).toHaveLength(2);
   });
+});
+
+onSessions("a step that failed and is done in a later attempt is in agent.messages once", async ({ play, session }) => {
+  let checks = 0;
+  const shaky = {
+    name: "shaky",
+    check: () => {
+      if (++checks === 1) throw new Error("no connection");
+      return true;
+    },
+  };
+  const model = scriptedModel([calls(echoing("a")), "Done."]);
+  const agent = new Agent({ model, tools: [echo], toolOutputGuardrails: [shaky] });
+  const error = await play(agent, "Go", { session }).catch((failure: OffstageError) => failure);
+  expect(error).toMatchObject({ code: "guardrail-failed" });
+  expect(glance(agent.messages.all())).toEqual(["user: Go", "assistant: [echo]"]);
+  const [{ runId = "" } = {}] = await session.runs();
+  expect((await agent.resume(runId, { session })).output).toBe("Done.");
+  const ids = agent.messages.all().map(({ metadata }) => metadata?.id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(glance(agent.messages.all()).filter((each) => each.startsWith("assistant"))).toEqual([
+    "assistant: [echo]",
+    "assistant: Done.",
+  ]);
 });
 
 describe("between runs", () => {

@@ -8,7 +8,10 @@ import type { Driver, Reading } from "../driver.ts";
 import { readDecision } from "./react-decision.ts";
 import { answerListener } from "./react-listener.ts";
 
-/** Text protocol instead of tool calling. A reply that names no tool and no answer is the answer; one that cannot be read is sent back with the reason. */
+/**
+ * Text protocol instead of tool calling. Plain prose is taken for the answer; a thought that decides nothing is sent back
+ * with the reason.
+ */
 export function reactDriver(): Driver {
   return {
     name: "react",
