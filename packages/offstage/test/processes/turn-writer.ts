@@ -40,7 +40,7 @@ let refused = 0;
 await Promise.all(
   sessionIds.map((id, place) => takeTurns(id, sessionIds.length === 1 ? options.name : `${options.name}.${place}`)),
 );
-if (refused > 0) writeSync(1, `refused ${refused}\n`);
+if (refused > 0) say(`refused ${refused}\n`);
 await store.close();
 
 async function takeTurns(sessionId: string, name: string): Promise<void> {
@@ -48,7 +48,20 @@ async function takeTurns(sessionId: string, name: string): Promise<void> {
     const runId = `${name}-${n}`;
     if (isPlain) await store.session(sessionId).addItems([said(`question ${runId}`), answered(`answer ${runId}`)]);
     else await untilTaken(() => takeTurn(store, sessionId, runId));
-    writeSync(1, `${runId}\n`);
+    say(`${runId}\n`);
+  }
+}
+
+// At once and whole, so that a kill loses nothing that was said. A full pipe is waited for: whoever reads it is busy.
+function say(line: string): void {
+  for (;;) {
+    try {
+      writeSync(1, line);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
   }
 }
 
@@ -67,7 +80,7 @@ async function untilTaken(take: () => Promise<void>): Promise<void> {
 async function takeTurn(on: Store, sessionId: string, runId: string): Promise<void> {
   const log = await on.session(sessionId).journal.open(start(runId, `question ${runId}`, { onBusy }));
   if (pauseMs !== undefined) {
-    writeSync(1, `holding ${runId}\n`);
+    say(`holding ${runId}\n`);
     await sleep(pauseMs);
   }
   await log.intend(1, calling("a", "b"));

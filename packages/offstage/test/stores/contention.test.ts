@@ -44,7 +44,7 @@ test("a reader never sees half a turn while another process adds 10,000", { time
   await writer.started;
   const store = sqliteStore({ path });
   let [reads, partial, isDone] = [0, 0, false];
-  const finished = writer.done.then(() => {
+  const finished = writer.done.finally(() => {
     isDone = true;
   });
   while (!isDone) {
@@ -53,7 +53,8 @@ test("a reader never sees half a turn while another process adds 10,000", { time
     if (items.length % 2 === 1 || items[0]?.role !== "user") partial++;
     await new Promise((resolve) => setImmediate(resolve));
   }
-  await finished;
+  const { errors } = await finished;
+  expect(errors).toBe("");
   expect([partial, await store.session("s").getItemCount()]).toEqual([0, 20_000]);
   await store.close();
   process.stdout.write(`${reads} reads during 10,000 appends: 0 partial turns\n`);
