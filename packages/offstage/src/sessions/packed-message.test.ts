@@ -10,7 +10,16 @@ const throughJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 const text = fc.constantFrom("", "run", "run.1", "run.", "agent", "trace", ".1", "0", "x\u0001");
 const json = fc.jsonValue({ maxDepth: 2 });
-const usage = fc.record({ inputTokens: fc.nat(), outputTokens: fc.nat(), totalTokens: fc.nat() });
+const usage = fc.record(
+  {
+    inputTokens: fc.nat(),
+    outputTokens: fc.nat(),
+    totalTokens: fc.nat(),
+    cachedInputTokens: fc.nat(),
+    reasoningTokens: fc.nat(),
+  },
+  { requiredKeys: ["inputTokens"] },
+);
 const metadata = fc.record(
   {
     id: fc.oneof(text, json),

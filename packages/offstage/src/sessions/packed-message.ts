@@ -146,20 +146,28 @@ function packText(value: unknown, known?: string): string | 0 | 1 | undefined {
   return value === known ? 1 : value;
 }
 
-/** Three counts as a list, where there are no others. */
-export function packUsage(usage: unknown): unknown {
-  if (usage === undefined) return undefined;
-  const fields = (usage ?? {}) as Fields;
-  const { inputTokens, outputTokens, totalTokens } = fields;
-  if (typeof inputTokens !== "number" || typeof outputTokens !== "number" || typeof totalTokens !== "number")
-    return usage;
-  return countOthers(fields, usageFields) === 0 ? [inputTokens, outputTokens, totalTokens] : usage;
-}
+const usageFields: readonly string[] = [
+  ...["inputTokens", "outputTokens", "totalTokens"],
+  ...["cachedInputTokens", "reasoningTokens"],
+];
 
-const usageFields: ReadonlySet<string> = new Set(["inputTokens", "outputTokens", "totalTokens"]);
+/** Its counts as a list; the usage as it is where the first three are not all there, or others are. */
+export function packUsage(usage: unknown): unknown {
+  if (typeof usage !== "object" || usage === null) return usage;
+  const counts: number[] = [];
+  for (const key in usage) {
+    const place = usageFields.indexOf(key);
+    const count = (usage as Fields)[key];
+    // In their order, so that none is left out but at the end.
+    if (place !== counts.length || typeof count !== "number") return usage;
+    counts.push(count);
+  }
+  return counts.length < 3 ? usage : counts;
+}
 
 export function unpackUsage(packed: unknown): unknown {
   if (!Array.isArray(packed)) return packed;
-  const [inputTokens, outputTokens, totalTokens] = packed as number[];
-  return { inputTokens, outputTokens, totalTokens };
+  const usage: Fields = {};
+  for (let i = 0; i < packed.length; i++) usage[usageFields[i] as string] = packed[i];
+  return usage;
 }
