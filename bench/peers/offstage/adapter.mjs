@@ -26,7 +26,7 @@ async function inputOf(variant) {
   return { jsonSchema: { type: "object", properties: { x: { type: "number" } }, required: ["x"] } };
 }
 
-async function agentOf({ model, work, variant, tracing = false }) {
+async function agentOf({ model, work, variant, tracing }) {
   const addOneTool = offstage.tool({
     name: TOOL_NAME,
     description: TOOL_DESCRIPTION,
@@ -79,7 +79,9 @@ async function openSession(store, folder) {
 export async function session({ store, folder, variant }) {
   const gauge = promptGauge();
   const model = scriptedModel(sessionScript(), { gauge });
-  const agent = await agentOf({ model, work: lookUpOrder, variant });
+  // As it is by default, a durable session keeps the spans of its runs; one in memory has nowhere to keep them.
+  const tracing = store === "memory" ? false : undefined;
+  const agent = await agentOf({ model, work: lookUpOrder, variant, tracing });
   const opened = await openSession(store, folder);
   return {
     async turn(text) {
@@ -97,7 +99,7 @@ export async function session({ store, folder, variant }) {
 export async function stream({ deltas, variant }) {
   const streamOf = variant === "push" ? { streamOf: iteratedStream } : {};
   const model = scriptedModel(loopScript(0), { deltas, ...streamOf });
-  const agent = await agentOf({ model, work: addOne });
+  const agent = await agentOf({ model, work: addOne, tracing: false });
   return {
     async run() {
       const counter = deltaCounter();
