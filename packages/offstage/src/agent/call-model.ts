@@ -1,5 +1,6 @@
 // One model call, streamed or not, retried while its errors allow. Gives the same reply either way.
 import { messageOf, OffstageError } from "../errors.ts";
+import { clockMs } from "../messages/clock-ms.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { Model, ModelCallOptions, ModelResult } from "../models/model.ts";
@@ -126,11 +127,10 @@ interface Place {
 function listenerOf(run: Run, { step, span }: Place): DeltaListener {
   const { emit, runId } = run;
   const agent = run.config.name;
-  const startedAt = performance.now();
+  const startedAt = clockMs();
   return {
     text(delta) {
-      if (run.partialText === "" && run.isTraced)
-        span.setMetadata({ timeToFirstTokenMs: performance.now() - startedAt });
+      if (run.partialText === "" && run.isTraced) span.setMetadata({ timeToFirstTokenMs: clockMs() - startedAt });
       run.partialText += delta;
       if (!holdsText(run)) emit?.({ type: "text-delta", runId, agent, step, delta });
     },

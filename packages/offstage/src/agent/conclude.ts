@@ -1,5 +1,6 @@
 // The end of a run, however it came: the answer joins the session, the rest the journal, and everybody is told once.
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../errors.ts";
+import { clockMs } from "../messages/clock-ms.ts";
 import { isoNow } from "../messages/iso-now.ts";
 import type { JsonObject, JsonValue } from "../messages/json.ts";
 import { assistant } from "../messages/makers.ts";
@@ -131,7 +132,7 @@ function runEnd(run: Run, answer: readonly Message[], ending: Ending): RunEnd {
 
 // The run's own span as it is about to end: it ends after this write, and must be in it.
 function closedSpan(run: Run, ending: Ending): SpanData {
-  const endTime = Math.max(run.span.startTime, performance.timeOrigin + performance.now());
+  const endTime = Math.max(run.span.startTime, run.span.trace.clockOffset + clockMs());
   const status = statusOf(run, ending);
   const metadata = { ...run.span.metadata, ...endMetadata(run) };
   return { ...run.span.toJSON(), metadata, endTime, duration: endTime - run.span.startTime, status };

@@ -9,11 +9,7 @@ import { AgentState } from "../state/agent-state.ts";
 import { stepLimit } from "../state/criteria/limits.ts";
 import type { Criterion } from "../state/criterion.ts";
 import type { SpanData } from "../tracing/span-data.ts";
-import type { SpanExporter } from "../tracing/span-exporter.ts";
-import { currentScope } from "../tracing/trace-scope.ts";
-import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
-import { traceState } from "../tracing/trace-state.ts";
-import type { TracingOptions } from "../tracing/tracing-options.ts";
+import { startSpan } from "../tracing/trace-span.ts";
 import { silentSpan, startRootSpan } from "../tracing/with-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
@@ -155,26 +151,14 @@ function spanOf(config: AgentConfig, { runId, options, caller, endedSpans, keeps
   const sessionId = session === undefined ? undefined : { sessionId: session.sessionId };
   const init = { name: config.name, kind: "run" as const, metadata: { agent: config.name, runId, ...sessionId } };
   if (isBelow) return startSpan(caller.span, init);
-  const isKept = given !== false && (keepsSpans || (session !== undefined && journalFor(session).keepsSpans));
-  const tracing = isKept ? alsoTo(endedSpans, given) : given;
-  return startRootSpan({ ...init, traceName: config.name, groupId: session?.sessionId, tracing });
+  const isKept = keepsSpans || (session !== undefined && journalFor(session).keepsSpans);
+  const keep = isKept ? (span: SpanData) => void endedSpans.push(withoutPrompt(span)) : undefined;
+  return startRootSpan({ ...init, traceName: config.name, groupId: session?.sessionId, tracing: given, keep });
 }
 
 // The journal has the messages already, and would have them again with every model call.
 function withoutPrompt(span: SpanData): SpanData {
   if (span.content?.messages === undefined) return span;
   const { messages: _, ...content } = span.content;
-  return { ...(span as TraceSpan).toJSON(), content };
-}
-
-// The journal is one more exporter: what ended is written with the next step.
-function alsoTo(endedSpans: SpanData[], given: TracingOptions | undefined): TracingOptions {
-  const { exporters } = currentScope()?.settings ?? traceState.settings;
-  const journal: SpanExporter = {
-    name: "journal",
-    export: (spans) => void endedSpans.push(...spans.map(withoutPrompt)),
-    flush: async () => undefined,
-    shutdown: async () => undefined,
-  };
-  return { ...given, exporters: [...(given?.exporters ?? exporters), journal] };
+  return { ...span, content };
 }

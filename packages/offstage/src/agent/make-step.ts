@@ -1,5 +1,6 @@
 // Making a step: the model's reply and what became of its calls. Where calls wait, the step as far as it went.
 import { messageOf, OffstageError } from "../errors.ts";
+import { clockMs } from "../messages/clock-ms.ts";
 import { isoNow } from "../messages/iso-now.ts";
 import type { Message, ToolMessage } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
@@ -18,7 +19,7 @@ import { checkOutput } from "./structured-output.ts";
 /** The next step of a state, or that it waits. A step that waited is finished first. */
 export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Promise<Step | PendingStep> {
   if (state.pendingStep !== undefined) return finishStep(run, state.pendingStep, span);
-  const clock = performance.now();
+  const clock = clockMs();
   const startedAt = isoNow();
   const index = state.stepCount + 1;
   run.partialText = "";
@@ -96,7 +97,7 @@ function stepOf(parts: StepParts, settled: readonly SettledCall[], correction?: 
     usage: reply.usage,
     modelId: reply.modelId ?? run.config.model.modelId,
     startedAt: parts.startedAt,
-    durationMs: performance.now() - parts.clock,
+    durationMs: clockMs() - parts.clock,
   };
   if (reply.reasoning !== "") step.reasoning = reply.reasoning;
   if (correction !== undefined) step.correction = correction;

@@ -1,4 +1,5 @@
 // Compaction: the model's view of a state, made shorter when it passes the limit. The state itself is never changed.
+import { clockMs } from "../messages/clock-ms.ts";
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import type { AgentState } from "../state/agent-state.ts";
@@ -149,7 +150,7 @@ export class Compaction {
   }
 
   async #compact(): Promise<ModelView> {
-    const startedAt = performance.now();
+    const startedAt = clockMs();
     const tokensBefore = this.tokens;
     const done = [await this.#shortenConversation(), await this.#shortenTrace()].filter((each) => each !== undefined);
     if (done.length === 0) return this.#view();
@@ -162,7 +163,7 @@ export class Compaction {
       tokensAfter: this.tokens,
       coveredCount: covered.length,
       covered: covered.flatMap(({ metadata }) => (typeof metadata?.id === "string" ? [metadata.id] : [])),
-      durationMs: performance.now() - startedAt,
+      durationMs: clockMs() - startedAt,
       ...(usage.length > 0 && { usage }),
       ...(error !== undefined && { error }),
     };

@@ -29,18 +29,24 @@ export class PairingCheck {
 
   /** True where these messages, coming after those accepted before, leave a valid list with no open call. */
   accepts(messages: readonly Message[]): boolean {
-    for (const message of messages) if (!this.takes(message)) return false;
-    return this.isClosed;
+    return this.takes(messages) && this.isClosed;
   }
 
-  /** Takes one more message; false where it may not come next. */
-  takes(message: Message): boolean {
-    // First what most of a conversation is: text of a user, or of an assistant who calls nothing.
-    if (typeof message?.content === "string") {
-      if (message.role === "user") return this.#open.size === 0;
-      if (message.role === "assistant" && message.tool_calls === undefined)
-        return this.#open.size === 0 && message.content.trim() !== "";
+  /** Takes these messages; false where one of them may not come next. */
+  takes(messages: readonly Message[]): boolean {
+    for (let i = 0; i < messages.length; i++) {
+      const message = messages[i] as Message;
+      // Most of a conversation saves the call: text of a user, or of an assistant who calls nothing.
+      const isText =
+        typeof message?.content === "string" &&
+        (message.role === "user" ||
+          (message.role === "assistant" && message.tool_calls === undefined && message.content.trim() !== ""));
+      if (isText ? this.#open.size > 0 : !this.#takesOne(message)) return false;
     }
+    return true;
+  }
+
+  #takesOne(message: Message): boolean {
     if (!isSendable(message)) return false;
     if (message.role === "tool") return this.#open.delete(message.tool_call_id);
     if (this.#open.size > 0) return false;

@@ -99,10 +99,10 @@ export class ModelInput {
   }
 
   #take(messages: readonly Message[], pairing: PairingCheck): boolean {
+    if (!pairing.takes(messages)) return false;
     const prompt = this.#prompt;
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i] as Message;
-      if (!pairing.takes(message)) return false;
       if (message.role === "assistant") this.#calls = message.tool_calls ?? noCalls;
       prompt.push(this.#toPrompt(message, this.#toolName, this.#inputOf));
     }

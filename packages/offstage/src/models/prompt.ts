@@ -53,7 +53,7 @@ function assistantParts(message: AssistantMessage, inputOf?: InputOf): Assistant
   const own = metadata?.providerParts;
   // Most replies are plain text: no lists are made and filtered for them.
   if (typeof content === "string" && tool_calls === undefined && own === undefined)
-    return content.trim() === "" ? [] : textParts(content);
+    return content.trim() === "" ? [] : contentParts(content);
   const calls = toolCallsOf(message).map((call) => callPart(call, inputOf));
   if (Array.isArray(own) && own.every(isObject) && speaksFor(own, message, calls.length))
     return replay(own, calls).filter(isWorthSending);
@@ -109,12 +109,9 @@ function promptForm(part: OwnPart): OwnPart {
 const replayed = new Set(["text", "reasoning", "reasoning-file", "file", "custom", "tool-call", "tool-result"]);
 
 function contentParts(content: Content): (PromptText | PromptFile)[] {
-  return typeof content === "string" ? textParts(content) : content.map(contentPart);
-}
-
-// In two steps: a literal within a literal is made several times slower.
-function textParts(text: string): PromptText[] {
-  const part: PromptText = { type: "text", text };
+  if (typeof content !== "string") return content.map(contentPart);
+  // In two steps: a literal within a literal is made several times slower.
+  const part: PromptText = { type: "text", text: content };
   return [part];
 }
 

@@ -1,6 +1,7 @@
 // Runs one call: execute in time, make JSON of what came. Every failure is a result, never a throw; only an abort of the
 // run gets out, and a guardrail that fails.
 import { messageOf } from "../errors.ts";
+import { clockMs } from "../messages/clock-ms.ts";
 import type { JsonValue } from "../messages/json.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import { isThenable } from "../messages/thenable.ts";
@@ -17,7 +18,7 @@ import { ToolAnswer, ToolWaiting } from "./tool-answer.ts";
 const maxProblemBytes = 16 * 1024;
 /** What became of one call, or that it waits. Rejects only when the run is aborted, or a guardrail fails. */
 export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolResult | ToolWaiting> {
-  const startedAt = performance.now();
+  const startedAt = clockMs();
   const { cancellation } = site;
   const admitting = admitCall(call, site);
   const admission = admitting instanceof Promise ? await admitting : admitting;
@@ -108,7 +109,7 @@ function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }
     output,
     content: clipped?.text ?? whole,
     isError: answer?.isError ?? false,
-    durationMs: performance.now() - startedAt,
+    durationMs: clockMs() - startedAt,
   };
   if (clipped !== undefined && clipped.clippedBytes > 0) result.clippedBytes = clipped.clippedBytes;
   if (answer?.childRunId !== undefined) result.childRunId = answer.childRunId;
@@ -124,6 +125,6 @@ function textOfOutput(output: JsonValue): string {
 // A call that was not run, or whose result is not to be shown.
 function failure(call: StepToolCall, problem: string, startedAt: number): ToolResult {
   const { text } = clip(problem, maxProblemBytes);
-  const durationMs = performance.now() - startedAt;
+  const durationMs = clockMs() - startedAt;
   return { toolCallId: call.id, toolName: call.name, output: text, content: text, isError: true, durationMs };
 }

@@ -1,4 +1,5 @@
 // A decorator that hands spans to an exporter in batches, later, through a bounded queue. Not an exporter by itself.
+import { clockMs } from "../messages/clock-ms.ts";
 import { isBridge, type SpanBridge } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
 import type { SpanExporter } from "./span-exporter.ts";
@@ -114,10 +115,10 @@ class SpanQueue {
   }
 
   async #close(): Promise<void> {
-    const end = performance.now() + this.#timeoutMs;
+    const end = clockMs() + this.#timeoutMs;
     await this.#attempt(() => this.#drain(), { what: "shutdown", timeoutMs: this.#timeoutMs, holdsProcess: true });
     this.#giveUp();
-    const timeoutMs = Math.max(0, end - performance.now());
+    const timeoutMs = Math.max(0, end - clockMs());
     await this.#attempt(() => this.#exporter.shutdown(), { what: "shutdown", timeoutMs, holdsProcess: true });
   }
 

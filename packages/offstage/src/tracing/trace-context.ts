@@ -1,4 +1,5 @@
 // A trace: the spans of one piece of work, under one id. It is not itself a span.
+import { clockMs, clockOrigin } from "../messages/clock-ms.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { SpanKind } from "./span-data.ts";
 import { currentScope, enter, standInFor } from "./trace-scope.ts";
@@ -60,7 +61,7 @@ export class TraceContext implements SpanHome, TraceScope {
     this.groupId = options.groupId;
     this.metadata = { ...options.metadata };
     this.clockOffset = clockOffset();
-    this.startTime = this.clockOffset + performance.now();
+    this.startTime = this.clockOffset + clockMs();
     this.#remote = remote;
     const settings = refine(currentScope()?.settings ?? traceState.settings, options);
     const sampled = settings.recording && remote?.sampled !== false && isSampled(this, settings);
@@ -127,7 +128,7 @@ export class TraceContext implements SpanHome, TraceScope {
 
   /** Ends the trace: its duration stands still. Spans still active end on their own. Works once. */
   end(): void {
-    this.#endTime ??= Math.max(this.startTime, this.clockOffset + performance.now());
+    this.#endTime ??= Math.max(this.startTime, this.clockOffset + clockMs());
   }
 
   /** Epoch milliseconds; undefined until the trace has ended. */
@@ -137,7 +138,7 @@ export class TraceContext implements SpanHome, TraceScope {
 
   /** Milliseconds from the start to the end, or to now while the trace is going on. */
   get duration(): number {
-    return (this.#endTime ?? this.clockOffset + performance.now()) - this.startTime;
+    return (this.#endTime ?? this.clockOffset + clockMs()) - this.startTime;
   }
 
   /** `traceparent` (and `tracestate`) for a call to another process, as a child of the current span. */
@@ -225,6 +226,7 @@ async function settle<T>(trace: TraceContext, work: Work<T>): Promise<T> {
 
 // The monotonic clock does not run while a machine sleeps; a trace opened after that takes its offset from the wall clock.
 function clockOffset(): number {
-  const skew = Date.now() - (performance.timeOrigin + performance.now());
-  return Math.abs(skew) > maxSkewMs ? performance.timeOrigin + skew : performance.timeOrigin;
+  const origin = clockOrigin();
+  const skew = Date.now() - (origin + clockMs());
+  return Math.abs(skew) > maxSkewMs ? origin + skew : origin;
 }

@@ -1,5 +1,6 @@
 // One timed operation while it happens. Readers see it as SpanData; which one is current is told by trace-scope.ts.
 import { messageOf } from "../errors.ts";
+import { clockMs, clockOrigin } from "../messages/clock-ms.ts";
 import type { JsonObject } from "../messages/json.ts";
 import { errorType, isAbort } from "./abort.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
@@ -14,7 +15,7 @@ export interface SpanHome {
   readonly groupId: string | undefined;
   /** The id of the caller's span, in a trace that came from another process. */
   readonly remoteParentId: string | undefined;
-  /** Added to `performance.now()` it gives epoch milliseconds. */
+  /** Added to `clockMs()` it gives epoch milliseconds. */
   readonly clockOffset: number;
   /** Lists a span that has started. */
   register(span: TraceSpan): void;
@@ -68,9 +69,8 @@ const nowhere: SpanHome = Object.freeze({
   name: "",
   groupId: undefined,
   remoteParentId: undefined,
-  // Asked for with each span: who only imports the library need not wait until the clock is loaded.
   get clockOffset() {
-    return performance.timeOrigin;
+    return clockOrigin();
   },
   register() {},
   spanEnded() {},
@@ -106,8 +106,7 @@ export class TraceSpan implements SpanData, TraceScope {
     const { trace } = place;
     this.name = init.name;
     this.kind = init.kind ?? "custom";
-    this.startTime =
-      trace === nowhere && init.startTime !== undefined ? init.startTime : trace.clockOffset + performance.now();
+    this.startTime = trace === nowhere && init.startTime !== undefined ? init.startTime : trace.clockOffset + clockMs();
     this.#trace = trace;
     this.#settings = place.settings;
     this.#parent = init.parentSpanId ?? place.asParent;
@@ -186,11 +185,11 @@ export class TraceSpan implements SpanData, TraceScope {
   /** Ends the span and hands it to the exporters. Works once; later calls have no effect. */
   end(status: EndStatus = "ok"): void {
     if (this.#status !== "active" || !this.#settings.recording) return;
-    const now = this.#trace.clockOffset + performance.now();
+    const now = this.#trace.clockOffset + clockMs();
     this.#endTime = now < this.startTime ? this.startTime : now;
     this.#status = status;
     this.#trace.spanEnded(this);
-    hand(this);
+    this.#hand();
   }
 
   /** Ends the span the way `error` says: `cancelled` for an abort, else `error`, with the error's type as metadata. */
@@ -208,26 +207,35 @@ export class TraceSpan implements SpanData, TraceScope {
     this.#trace = scope.trace;
     this.#settings = scope.settings;
     this.#parent ??= scope.asParent;
-    if (this.#status !== "active") hand(this);
+    if (this.#status !== "active") this.#hand();
     return true;
+  }
+
+  // Exporters work where nothing is recorded: spans of their own would be exported, and so on without end.
+  #hand(): void {
+    const settings = this.#settings;
+    settings.keep?.(this.toJSON());
+    if (settings.exporters.length > 0) traceState.storage.run(offSpan, emit, this, settings);
   }
 
   /** The span as plain data. */
   toJSON(): SpanData {
+    const trace = this.#trace;
+    const isActive = this.#status === "active";
     return {
-      traceId: this.traceId,
+      traceId: trace.traceId,
       spanId: this.spanId,
       parentSpanId: this.parentSpanId,
       parentIsRemote: this.parentIsRemote || undefined,
-      traceName: this.traceName,
-      groupId: this.groupId,
+      traceName: trace.name,
+      groupId: trace.groupId,
       name: this.name,
       kind: this.kind,
       startTime: this.startTime,
-      endTime: this.endTime,
-      duration: this.duration,
+      endTime: isActive ? undefined : this.#endTime,
+      duration: isActive ? undefined : this.#endTime - this.startTime,
       status: this.#status,
-      metadata: this.metadata,
+      metadata: this.#metadata ?? noMetadata,
       content: this.#content,
     };
   }
@@ -263,11 +271,6 @@ const off: TraceSpanInit = { name: "off", startTime: 0 };
 
 /** The span handed out where tracing is off and there is no trace: its trace id is zeros and it keeps nothing. */
 export const offSpan: TraceSpan = new TraceSpan(off, { ...unplaced, settings: silenced(unplaced.settings) });
-
-// Exporters work where nothing is recorded: spans of their own would be exported, and so on without end.
-function hand(span: TraceSpan): void {
-  if (span.settings.exporters.length > 0) traceState.storage.run(offSpan, emit, span, span.settings);
-}
 
 /** Starts a span in `scope`, as a child of the span it stands for. Where nothing is recorded it costs next to nothing. */
 export function startSpan(scope: TraceScope, init: SpanInit): TraceSpan {

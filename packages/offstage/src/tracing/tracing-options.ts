@@ -31,7 +31,11 @@ export interface TraceSettings {
   /** The exporter among them that is a bridge, if one is. */
   readonly bridge: SpanBridge | undefined;
   readonly onError: (error: unknown, source: string) => void;
+  /** Gets every ended span too, as plain data: the journal of the run around it, which never throws and traces nothing itself. */
+  readonly keep: KeepSpan | undefined;
 }
+
+export type KeepSpan = (span: SpanData) => void;
 
 /** The settings where nothing was configured: recording, to nowhere. */
 export function initialSettings(): TraceSettings {
@@ -42,6 +46,7 @@ export function initialSettings(): TraceSettings {
     exporters: [],
     bridge: undefined,
     onError: printErrors(),
+    keep: undefined,
   });
 }
 
@@ -58,7 +63,20 @@ export function refine(settings: TraceSettings, options: TracingOptions | false 
     exporters,
     bridge: exporters === settings.exporters ? settings.bridge : exporters.find(isBridge),
     onError: options.onError ?? settings.onError,
+    keep: settings.keep,
   });
+}
+
+/** The settings below `settings` where ended spans are also given to `keep`. */
+export function keeping(settings: TraceSettings, keep: KeepSpan | undefined): TraceSettings {
+  if (keep === undefined || !settings.recording) return settings;
+  const { keep: outer } = settings;
+  if (outer === undefined) return settingsOf({ ...settings, keep });
+  const both: KeepSpan = (span) => {
+    outer(span);
+    keep(span);
+  };
+  return settingsOf({ ...settings, keep: both });
 }
 
 function changesNothing({ exporters, sample, content, onError }: TracingOptions): boolean {
@@ -71,8 +89,8 @@ export function silenced(settings: TraceSettings): TraceSettings {
 }
 
 // All settings are built here, so that they have one shape and reading them is fast everywhere.
-function settingsOf({ recording, content, sample, exporters, bridge, onError }: TraceSettings): TraceSettings {
-  return { recording, content, sample, exporters, bridge, onError };
+function settingsOf({ recording, content, sample, exporters, bridge, onError, keep }: TraceSettings): TraceSettings {
+  return { recording, content, sample, exporters, bridge, onError, keep };
 }
 
 /** Whether a trace is recorded. The same id gives the same answer in every process; a sampler that throws samples. */

@@ -1,0 +1,20 @@
+// The clock that durations and spans are measured by. The time of day as text is in iso-now.ts.
+import process from "node:process";
+
+/** Milliseconds, with fractions, since no moment in particular. Costs a quarter of `performance.now` until that is compiled. */
+export function clockMs(): number {
+  const time = process.hrtime();
+  return time[0] * 1e3 + time[1] / 1e6;
+}
+
+/** What added to `clockMs()` gives epoch milliseconds, by the wall clock as it was when the process started. */
+export const clockOrigin: () => number = origin();
+
+function origin(): () => number {
+  let found = Number.NaN;
+  return () => {
+    // Asked for late: who only imports the library need not wait until that clock is loaded.
+    if (Number.isNaN(found)) found = performance.timeOrigin + performance.now() - clockMs();
+    return found;
+  };
+}
