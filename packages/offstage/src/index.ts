@@ -68,6 +68,7 @@ export {
   type VectorMemoryOptions,
 } from "./memory/kinds/index.ts";
 export { lexicalEmbedder } from "./memory/lexical-embedder.ts";
+export type { PlainMemory } from "./memory/plain-memory.ts";
 export { type RecallSource, type RecallToolOptions, recallTool } from "./memory/recall.ts";
 export {
   type HybridOptions,

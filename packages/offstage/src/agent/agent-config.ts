@@ -14,6 +14,7 @@ import { type TokenCounter, tokenCounter } from "../tokens/token-counter.ts";
 import { type CompiledSchema, compileSchema } from "../tools/schema.ts";
 import { type Tool, toolsByName } from "../tools/tool.ts";
 import type { AgentOptions } from "./agent-options.ts";
+import { checkAgentOptions } from "./check-options.ts";
 import type { Driver } from "./driver.ts";
 import { toolCallingDriver } from "./drivers/tool-calling.ts";
 import type { Guardrails } from "./guardrails.ts";
@@ -51,6 +52,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
   if (typeof name !== "string" || name.trim() === "")
     throw invalid(`"name" must be text; found ${JSON.stringify(name)}.`);
   for (const list of lists) checkList(options, list);
+  checkAgentOptions(options);
   if (!(maxParallelTools >= 1)) throw invalid(`"maxParallelTools" must be at least 1; found ${maxParallelTools}.`);
   const output =
     options.output === undefined ? undefined : compileSchema(options.output, `the output of agent "${name}"`);

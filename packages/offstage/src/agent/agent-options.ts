@@ -1,6 +1,7 @@
 // What an agent and a run can be told. Types and their defaults; nothing here acts.
 import type { AgentMemory } from "../memory/agent-memory.ts";
 import type { Compactor } from "../memory/compactor.ts";
+import type { PlainMemory } from "../memory/plain-memory.ts";
 import type { Message } from "../messages/message.ts";
 import type { AnyModel, ModelSettings } from "../models/model.ts";
 import type { RetryOptions } from "../models/retry.ts";
@@ -59,7 +60,7 @@ export interface AgentOptions<Output = string> {
   /** How many tools run at once. Default 16. */
   readonly maxParallelTools?: number;
   /** Chooses what the model is shown of the conversation. One memory holds one conversation: pass a function for several. */
-  readonly memory?: AgentMemory | ((sessionId: string | undefined) => AgentMemory);
+  readonly memory?: AgentMemory | PlainMemory | ((sessionId: string | undefined) => AgentMemory | PlainMemory);
   /** How many tokens of memory the model is shown. Default 8,000. */
   readonly memoryTokens?: number;
   /** Makes model input shorter when it passes a limit; what is stored stays whole. */

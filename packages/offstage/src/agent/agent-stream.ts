@@ -16,6 +16,7 @@ export interface AgentStreamParts<Output> {
  * fails or is aborted throws at the end of the iteration and rejects `result`.
  */
 export class AgentStream<Output = string> implements AsyncIterable<AgentEvent> {
+  /** Empty where the run was refused for its input or options. */
   readonly runId: string;
   /** What `run` would have given. */
   readonly result: Promise<RunResult<Output>>;

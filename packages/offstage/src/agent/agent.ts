@@ -46,8 +46,7 @@ export class Agent<Output = string> {
 
   /** The same run, as events. Starts at once. */
   stream(input: RunInput, options: RunOptions = {}): AgentStream<Output> {
-    const messages = inputMessages(input);
-    return this.#stream((listener) => ({ run: this.#createRun({ input: messages, options, listener }) }));
+    return this.#stream((listener) => ({ run: this.#createRun({ input: inputMessages(input), options, listener }) }));
   }
 
   /** State in, state out: runs on a state's conversation. A state whose run has ended begins a new one. */
@@ -124,17 +123,32 @@ export class Agent<Output = string> {
 
   #stream(start: (listener: Emit) => { run: Run; open?: Open }): AgentStream<Output> {
     const queue = new EventQueue();
-    const { run, open } = start((event) => queue.push(event));
-    const result = this.#loop(run, open);
+    let run: Run | undefined;
+    const begin = (): Promise<RunResult<Output>> => {
+      const started = start((event) => queue.push(event));
+      run = started.run;
+      return this.#loop(run, started.open);
+    };
+    const result = promised(begin);
     result.then(
       () => queue.end(),
       (error) => queue.end({ error }),
     );
-    return new AgentStream({ runId: run.runId, queue, result, abort: (reason) => run.cancellation.abort(reason) });
+    const runId = run?.runId ?? "";
+    return new AgentStream({ runId, queue, result, abort: (reason) => run?.cancellation.abort(reason) });
   }
 
   #loop(run: Run, open?: Open): Promise<RunResult<Output>> {
     return loop(run, open) as Promise<RunResult<Output>>;
+  }
+}
+
+// A stream fails as a run does, whenever that is: by its result, and at the end of the iteration.
+function promised<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    return Promise.reject(error);
   }
 }
 

@@ -14,6 +14,7 @@ import { silentSpan, startRootSpan } from "../tracing/with-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
 import { DecisionBook } from "./approvals.ts";
+import { checkRunOptions } from "./check-options.ts";
 import type { AgentEvent, Emit } from "./events.ts";
 import { emitToHooks } from "./hooks.ts";
 import { Ledger } from "./ledger.ts";
@@ -46,6 +47,7 @@ export function createRun(
 ): Run {
   const parent = caller?.run;
   // First what may refuse the options: a signal that is followed must be let go again.
+  checkRunOptions(options);
   const criteria = criteriaOf(config, options, parent);
   const runId = known ?? crypto.randomUUID();
   const endedSpans: SpanData[] = [];

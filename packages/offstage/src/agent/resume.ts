@@ -1,9 +1,11 @@
 // Resuming: a run that was cut off, or that waits for approval, goes on where it was. Nothing that finished runs again.
 import { OffstageError } from "../errors.ts";
+import { checkOptions, found, type OptionRule, type OptionRules } from "../messages/check-options.ts";
+import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { Journal, RunRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
-import type { AgentState } from "../state/agent-state.ts";
+import { AgentState } from "../state/agent-state.ts";
 import { subtractUsage, totalUsage, type UsageByModel } from "../tokens/usage.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
@@ -37,9 +39,22 @@ export interface ResumedRun {
   readonly open: Open;
 }
 
+const someCalls: OptionRule = { isFit: Array.isArray, words: "a list of tool call ids or approvals" };
+const decisionRules: OptionRules = {
+  approve: someCalls,
+  reject: someCalls,
+  store: { isFit: (value) => isObject(value) && isObject(value.runs), words: "a store" },
+};
+
 /** Takes a run up again, by its id or by the state it left. */
 export function resumedRun(config: AgentConfig, source: string | AgentState, resuming: Resuming): ResumedRun {
   const { options, ...rest } = resuming;
+  if (typeof source !== "string" && !(source instanceof AgentState))
+    throw new OffstageError(
+      "invalid-argument",
+      `resume() takes the id of a run or the state it left; found ${found(source)}.`,
+    );
+  checkOptions(options, decisionRules);
   const { store, approve, reject, ...runOptions } = options;
   const state = typeof source === "string" ? undefined : source;
   const runId = typeof source === "string" ? source : source.runId;

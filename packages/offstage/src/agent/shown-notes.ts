@@ -2,6 +2,7 @@
 import type { AgentMemory } from "../memory/agent-memory.ts";
 import type { CompactionNote } from "../memory/compaction-note.ts";
 import { MemoryFeed } from "../memory/memory-feed.ts";
+import { type PlainMemory, wholeMemory } from "../memory/plain-memory.ts";
 
 /** How a conversation was last shown. */
 export interface ShownNote {
@@ -14,7 +15,7 @@ const mostSessions = 1000;
 
 export class ShownNotes {
   readonly #notes = new Map<string, ShownNote>();
-  readonly #feeds = new WeakMap<AgentMemory, MemoryFeed>();
+  readonly #feeds = new WeakMap<AgentMemory | PlainMemory, MemoryFeed>();
 
   of(sessionId: string | undefined): ShownNote | undefined {
     return sessionId === undefined ? undefined : this.#notes.get(sessionId);
@@ -28,8 +29,8 @@ export class ShownNotes {
     if (this.#notes.size > mostSessions && oldest !== undefined) this.#notes.delete(oldest);
   }
 
-  feed(memory: AgentMemory): MemoryFeed {
-    const feed = this.#feeds.get(memory) ?? new MemoryFeed(memory);
+  feed(memory: AgentMemory | PlainMemory): MemoryFeed {
+    const feed = this.#feeds.get(memory) ?? new MemoryFeed(wholeMemory(memory));
     this.#feeds.set(memory, feed);
     return feed;
   }

@@ -51,13 +51,13 @@ export class InMemorySession implements Session {
   }
 
   async popItem(): Promise<Message | undefined> {
-    return this.#items.pop();
+    return copies(this.#items.splice(-1))[0];
   }
 
   /** Removes the newest turn, the last user message and everything after it, and gives what was removed. */
   async popTurn(): Promise<Message[]> {
     const start = this.#items.findLastIndex(({ role }) => role === "user");
-    return this.#items.splice(Math.max(0, start));
+    return copies(this.#items.splice(Math.max(0, start)));
   }
 
   async clearSession(): Promise<void> {

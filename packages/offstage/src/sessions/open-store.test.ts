@@ -10,6 +10,15 @@ import { PersistentSession } from "./persistent-session.ts";
 const folder = mkdtempSync(join(tmpdir(), "offstage-open-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+test.each([
+  ["a.db", 'A SQLite store is made from options: sqliteStore({ path: "a.db" }).'],
+  [{ path: 5 }, '"path" must be text; found 5.'],
+  [{ durability: "fulll" }, '"durability" must be "normal" or "full"; found "fulll".'],
+  [{ timeoutMs: "5" }, '"timeoutMs" must be a number from 0; found "5".'],
+])("sqliteStore(%j) is refused", (options, sentence) => {
+  expect(() => sqliteStore(options as object)).toThrow(sentence);
+});
+
 test("an address chooses the store", async () => {
   for (const [url, name] of [
     ["memory:", /memory/],

@@ -25,6 +25,29 @@ export function checkJsonSchema(schema: Schema, value: unknown): string[] {
   return scope.problems;
 }
 
+const typeNames: readonly unknown[] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+const partsByName = ["properties", "$defs", "definitions", "patternProperties"];
+const partsInLists = ["anyOf", "oneOf", "allOf", "prefixItems"];
+const parts = ["items", "additionalProperties", "not"];
+
+/** The first type in a schema that no value has, such as a misspelt one. */
+export function unknownType(schema: unknown, seen: Set<unknown> = new Set()): string | undefined {
+  if (!isObject(schema) || seen.has(schema)) return undefined;
+  seen.add(schema);
+  const wrong = [schema.type ?? []].flat().find((type) => !typeNames.includes(type));
+  if (wrong !== undefined) return String(wrong);
+  const inner = [
+    ...partsByName.flatMap((name) => (isObject(schema[name]) ? Object.values(schema[name]) : [])),
+    ...partsInLists.flatMap((name) => (Array.isArray(schema[name]) ? schema[name] : [])),
+    ...parts.map((name) => schema[name]),
+  ];
+  for (const part of inner) {
+    const found = unknownType(part, seen);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 function check(schema: unknown, value: unknown, scope: Scope): void {
   if (schema === false) report(scope, "is not allowed");
   if (!isObject(schema)) return;

@@ -3,7 +3,7 @@
 import { messageOf, OffstageError } from "../errors.ts";
 import { isObject } from "../messages/json.ts";
 import { isThenable } from "../messages/thenable.ts";
-import { checkJsonSchema } from "./json-schema.ts";
+import { checkJsonSchema, unknownType } from "./json-schema.ts";
 
 export type JsonSchema = { [key: string]: unknown };
 
@@ -63,8 +63,8 @@ export interface CompiledSchema {
 /** The two things of a schema; throws `invalid-tool` where it cannot give them. `owner` is how an error calls it. */
 export function compileSchema(schema: unknown, owner: string): CompiledSchema {
   if (isStandard(schema)) return compileStandard(schema, owner);
-  if (isObject(schema) && isObject(schema.jsonSchema)) return compileRaw(schema as unknown as RawSchema);
-  if (isObject(schema) && looksLikeJsonSchema(schema)) return compileRaw({ jsonSchema: schema });
+  if (isObject(schema) && isObject(schema.jsonSchema)) return compileRaw(schema as unknown as RawSchema, owner);
+  if (isObject(schema) && looksLikeJsonSchema(schema)) return compileRaw({ jsonSchema: schema }, owner);
   throw new OffstageError(
     "invalid-tool",
     `The schema of ${owner} is neither a Standard Schema (zod 4, arktype, valibot) nor JSON Schema. Pass one, or { jsonSchema, validate }.`,
@@ -125,9 +125,18 @@ function problemOf({ path = [], message }: Issue): string {
   return place === "" ? message : `${place}: ${message}`;
 }
 
-function compileRaw({ jsonSchema, validate }: RawSchema): CompiledSchema {
-  if (validate === undefined)
+// Every call would be refused, and nobody would know why.
+function checkTypes(jsonSchema: JsonSchema, owner: string): void {
+  const type = unknownType(jsonSchema);
+  if (type === undefined) return;
+  throw new OffstageError("invalid-tool", `The schema of ${owner} has the type "${type}", which no JSON value has.`);
+}
+
+function compileRaw({ jsonSchema, validate }: RawSchema, owner: string): CompiledSchema {
+  if (validate === undefined) {
+    checkTypes(jsonSchema, owner);
     return { jsonSchema, check: (value) => checkedBy(checkJsonSchema(jsonSchema, value), value) };
+  }
   return {
     jsonSchema,
     check(value) {

@@ -69,6 +69,25 @@ describe("defining a tool checks it", () => {
   });
 });
 
+test.each([
+  [{ timeoutMs: "5" }, '"timeoutMs" of the tool "weather" must be positive; found "5".'],
+  [{ remember: "all" }, '"remember" of the tool "weather" must be "none", "digest" or "full"; found "all".'],
+  [{ needsApproval: "yes" }, '"needsApproval" of the tool "weather" must be true, false or a function; found "yes".'],
+  [
+    { input: { type: "object", properties: { city: { type: "strin" } } } },
+    'has the type "strin", which no JSON value has',
+  ],
+  [{ input: { properties: { list: { items: { anyOf: [{ type: ["string", "nul"] }] } } } } }, 'has the type "nul"'],
+])("a tool with %j is refused", (given, sentence) => {
+  expect(() => tool(options(given as object))).toThrow(sentence);
+});
+
+test("a schema that refers to itself, and a property called type, are fine", () => {
+  const node: Record<string, unknown> = { type: "object", properties: { type: { type: "string" } } };
+  node.items = node;
+  expect(tool(options({ input: node })).name).toBe("weather");
+});
+
 describe("tools by name", () => {
   test("each is found under its name, in order", () => {
     const [a, b] = [tool(options({ name: "a" })), tool(options({ name: "b" }))];

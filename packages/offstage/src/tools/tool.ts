@@ -1,6 +1,7 @@
 // A tool: a name, a schema and a function. Defining one checks it; a call of one is run by run-tool.ts.
 
 import { OffstageError } from "../errors.ts";
+import { found } from "../messages/check-options.ts";
 import { isObject } from "../messages/json.ts";
 import type { AgentContext } from "../state/agent-context.ts";
 import { type AnySchema, type CompiledSchema, compileSchema, type OutputOf } from "./schema.ts";
@@ -78,6 +79,7 @@ export function tool<Schema extends AnySchema = typeof noInput, Values extends o
   if (typeof options.execute !== "function") throw invalid(`The tool "${name}" needs an execute function.`);
   checkPositive(name, "timeoutMs", timeoutMs);
   checkPositive(name, "maxResultBytes", maxResultBytes);
+  checkPolicies(name, options);
   const schema = compileSchema(input, `the tool "${name}"`);
   const { type } = schema.jsonSchema;
   if (typeof type === "string" && type !== "object")
@@ -97,8 +99,21 @@ export function tool<Schema extends AnySchema = typeof noInput, Values extends o
 }
 
 function checkPositive(name: string, field: string, value: number | undefined): void {
-  if (value !== undefined && !(value > 0))
-    throw invalid(`"${field}" of the tool "${name}" must be positive; found ${value}.`);
+  if (value !== undefined && !(typeof value === "number" && value > 0))
+    throw invalid(`"${field}" of the tool "${name}" must be positive; found ${found(value)}.`);
+}
+
+// A policy that means nothing would be taken for the most careful one, or for none.
+function checkPolicies(
+  name: string,
+  { remember, needsApproval }: { remember?: unknown; needsApproval?: unknown },
+): void {
+  if (remember !== undefined && !["none", "digest", "full"].includes(remember as string))
+    throw invalid(`"remember" of the tool "${name}" must be "none", "digest" or "full"; found ${found(remember)}.`);
+  if (needsApproval !== undefined && typeof needsApproval !== "boolean" && typeof needsApproval !== "function")
+    throw invalid(
+      `"needsApproval" of the tool "${name}" must be true, false or a function; found ${found(needsApproval)}.`,
+    );
 }
 
 function invalid(message: string): OffstageError {

@@ -1,5 +1,6 @@
 // How spans are recorded and where they go: the options people write, and the settings every span carries. No spans here.
 import { messageOf } from "../errors.ts";
+import { checkOptions, type OptionRules, someFunction } from "../messages/check-options.ts";
 import { inertLine } from "../messages/inert.ts";
 import { redactor } from "../messages/redact.ts";
 import { isBridge, type SpanBridge, type TraceInfo } from "./span-bridge.ts";
@@ -55,6 +56,7 @@ export function refine(settings: TraceSettings, options: TracingOptions | false 
   if (options === undefined) return settings;
   if (options === false || options.enabled === false || !settings.recording) return silenced(settings);
   if (changesNothing(options)) return settings;
+  checkTracing(options);
   const exporters = options.exporters ?? settings.exporters;
   return settingsOf({
     recording: true,
@@ -77,6 +79,23 @@ export function keeping(settings: TraceSettings, keep: KeepSpan | undefined): Tr
     keep(span);
   };
   return settingsOf({ ...settings, keep: both });
+}
+
+const rules: OptionRules = {
+  sample: {
+    isFit: (value) => typeof value === "function" || (typeof value === "number" && value >= 0 && value <= 1),
+    words: "a share from 0 to 1, or a function of the trace",
+  },
+  exporters: {
+    isFit: (value) => Array.isArray(value) && value.every((each) => typeof each?.export === "function"),
+    words: "a list of span exporters",
+  },
+  onError: someFunction,
+};
+
+/** Throws `invalid-argument` where tracing is told something that cannot be meant. */
+export function checkTracing(options: TracingOptions | false | undefined): void {
+  if (options) checkOptions(options, rules);
 }
 
 function changesNothing({ exporters, sample, content, onError }: TracingOptions): boolean {

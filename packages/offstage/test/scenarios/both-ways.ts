@@ -76,8 +76,9 @@ class Stage implements Scene {
 
   async #stream<Output>(agent: Agent<Output>, input: RunInput, options: RunOptions): Promise<RunResult<Output>> {
     const events: AgentEvent[] = [];
-    this.#streams.push(events);
     const stream = agent.stream(input, options);
+    // A run that was refused has no events.
+    if (stream.runId !== "") this.#streams.push(events);
     let thrown: { readonly error: unknown } | undefined;
     try {
       for await (const event of stream) {

@@ -178,6 +178,7 @@ describe("misuse is told in a sentence", () => {
     ["run without input", () => agent.run(wrong(undefined)), /takes text, a message or a list/],
     ["run with null", () => agent.run(wrong(null)), /found null/],
     ["run with a number", () => agent.run(wrong(7)), /found number/],
+    ["stream with a number", () => agent.stream(wrong(7)).result, /found number/],
     ["run with a message of no role", () => agent.run(wrong({ content: "x" })), /role/],
     [
       "run with a message of an unknown role",
@@ -192,7 +193,6 @@ describe("misuse is told in a sentence", () => {
   for (const [name, act, sentence] of rejected) test(name, () => expect(act()).rejects.toThrow(sentence));
 
   const thrown: readonly [string, () => unknown, RegExp][] = [
-    ["stream with a number", () => agent.stream(wrong(7)), /found number/],
     ["an agent without options", () => new Agent(wrong(undefined)), /model/],
     ["an agent without a model", () => new Agent(wrong({})), /"model" must be a language model/],
     ["an agent with a model's name", () => new Agent({ model: wrong("gpt-5") }), /the text "gpt-5"/],

@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { compactor } from "../memory/compactor.ts";
+import { ConversationMemory } from "../memory/kinds/index.ts";
+import { InMemorySession } from "../sessions/in-memory-session.ts";
+import { AgentState } from "../state/agent-state.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { Agent } from "./agent.ts";
+import type { AgentOptions, RunOptions } from "./agent-options.ts";
+import { reactDriver } from "./drivers/react.ts";
+import type { ResumeOptions } from "./resume.ts";
+
+const agentOf = (options: object): Agent => new Agent({ model: scriptedModel(["Hello."]), ...options } as AgentOptions);
+
+test.each([
+  [{ toolHistory: "all" }, '"toolHistory" must be "none", "digest" or "full"; found "all".'],
+  [{ errorPolicy: "explode" }, '"errorPolicy" must be "continue", "stop" or'],
+  [{ hooks: "x" }, '"hooks" must be an object of functions'],
+  [{ hooks: { onRunEnd: 5 } }, '"hooks" must be an object of functions'],
+  [{ continueWhile: 5 }, '"continueWhile" must be a criterion'],
+  [{ continueWhile: [() => true, {}] }, '"continueWhile" must be a criterion'],
+  [{ driver: "react" }, '"driver" must be a driver, such as reactDriver(); found "react".'],
+  [{ retry: 3 }, '"retry" must be an object { maxRetries'],
+  [{ retry: { maxRetries: -1 } }, '"maxRetries" must be a number from 0; found -1.'],
+  [{ memory: {} }, '"memory" must be a memory'],
+  [{ memoryTokens: 0 }, '"memoryTokens" must be a positive number; found 0.'],
+  [{ compaction: {} }, '"compaction" must be made with compactor'],
+  [{ tokenCounter: {} }, '"tokenCounter" must be a counter'],
+  [{ tracing: { sample: 3 } }, '"sample" must be a share from 0 to 1'],
+  [{ tracing: { sample: Number.NaN } }, '"sample" must be a share from 0 to 1'],
+  [{ tracing: { exporters: [{}] } }, '"exporters" must be a list of span exporters'],
+])("an agent with %j is refused, saying what must be there", (options, sentence) => {
+  expect(() => agentOf(options)).toThrow(expect.objectContaining({ code: "invalid-argument" }));
+  expect(() => agentOf(options)).toThrow(sentence);
+});
+
+test.each<[object]>([
+  [{ toolHistory: "digest", errorPolicy: { maxToolErrors: 2 }, retry: { maxRetries: 0 } }],
+  [{ hooks: { seen: [], onRunEnd() {} }, continueWhile: [() => undefined] }],
+  [{ driver: reactDriver(), memory: new ConversationMemory(), memoryTokens: 10 }],
+  [{ memory: () => new ConversationMemory(), compaction: compactor({ threshold: 1000 }) }],
+  [{ tokenCounter: { count: () => 1 }, tracing: { sample: 0, exporters: [] } }],
+  [{ hooks: undefined, memory: null, tracing: undefined, somethingElse: 5 }],
+])("an agent with fitting options is made (%#)", (options) => {
+  expect(agentOf(options)).toBeInstanceOf(Agent);
+});
+
+test.each([
+  ["x", "The options of a run are an object"],
+  [{ onBusy: "wait" }, '"onBusy" must be "queue" or "reject"; found "wait".'],
+  [{ record: "all" }, '"record" must be "conversation" or "everything"; found "all".'],
+  [{ signal: "x" }, '"signal" must be an AbortSignal'],
+  [{ hooks: 5 }, '"hooks" must be an object of functions'],
+  [{ historyTokens: -1 }, '"historyTokens" must be a number from 0'],
+  [{ historyLimit: 1.5 }, '"historyLimit" must be a whole number from 0'],
+  [{ tracing: { sample: 3 } }, '"sample" must be a share from 0 to 1'],
+])("a run with %j is refused before anything is written, the same by run and stream", async (options, sentence) => {
+  const session = new InMemorySession();
+  const given = typeof options === "object" ? { session, ...options } : options;
+  await expect(agentOf({}).run("Hi", given as RunOptions)).rejects.toThrow(sentence);
+  const stream = agentOf({}).stream("Hi", given as RunOptions);
+  await expect(stream.result).rejects.toThrow(sentence);
+  await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow(sentence);
+  expect(stream.runId).toBe("");
+  expect(await session.isEmpty()).toBe(true);
+});
+
+test("input that is none is refused the same by run and stream", async () => {
+  const agent = agentOf({});
+  await expect(agent.run(null as unknown as string)).rejects.toThrow("found null");
+  await expect(agent.stream(null as unknown as string).result).rejects.toThrow("found null");
+});
+
+test.each([
+  [3, {}, "resume() takes the id of a run or the state it left; found 3."],
+  [undefined, {}, "resume() takes the id of a run or the state it left; found undefined."],
+  [AgentState.empty(), { approve: "call_1" }, '"approve" must be a list of tool call ids or approvals'],
+  ["run", { store: "sqlite:x.db" }, '"store" must be a store; found "sqlite:x.db".'],
+])("resume(%j, %j) is refused", async (source, options, sentence) => {
+  const [from, given] = [source as string, options as ResumeOptions];
+  await expect(agentOf({}).resume(from, given)).rejects.toThrow(sentence);
+  await expect(agentOf({}).resumeStream(from, given).result).rejects.toThrow(sentence);
+});

@@ -1,0 +1,57 @@
+// Options that people hand in, checked by a table of rules. One sentence for all: which option, what it must be, what was found.
+import { OffstageError } from "../errors.ts";
+import { isObject } from "./json.ts";
+
+/** What an option may be: as a test, and in words. */
+export interface OptionRule {
+  readonly isFit: (value: unknown) => boolean;
+  readonly words: string;
+}
+
+export type OptionRules = Readonly<Record<string, OptionRule>>;
+
+/** Throws `invalid-argument` at the first option that does not fit its rule; what has no rule, or no value, passes. */
+export function checkOptions(options: object, rules: OptionRules): void {
+  for (const name in options) {
+    const value = (options as Record<string, unknown>)[name];
+    if (value === undefined || value === null || !Object.hasOwn(rules, name)) continue;
+    const { isFit, words } = rules[name] as OptionRule;
+    if (!isFit(value))
+      throw new OffstageError("invalid-argument", `"${name}" must be ${words}; found ${found(value)}.`);
+  }
+}
+
+/** One of these texts. */
+export function oneOf(...values: readonly string[]): OptionRule {
+  const quoted = values.map((value) => `"${value}"`);
+  const words = `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`;
+  return { isFit: (value) => values.includes(value as string), words };
+}
+
+/** An object with these methods; `words` say what it is. */
+export function having(words: string, ...methods: readonly string[]): OptionRule {
+  const isFit = (value: unknown): boolean =>
+    typeof value === "object" &&
+    value !== null &&
+    methods.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
+  return { isFit, words };
+}
+
+/** A number from `least` on. */
+export function numberFrom(least: number): OptionRule {
+  return { isFit: (value) => typeof value === "number" && value >= least, words: `a number from ${least}` };
+}
+
+export const someText: OptionRule = { isFit: (value) => typeof value === "string" && value !== "", words: "text" };
+export const someFunction: OptionRule = { isFit: (value) => typeof value === "function", words: "a function" };
+export const positiveNumber: OptionRule = {
+  isFit: (value) => typeof value === "number" && value > 0,
+  words: "a positive number",
+};
+
+/** How an error shows what it found: short values as they are, others by what they are. */
+export function found(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  if (Array.isArray(value)) return "a list";
+  return isObject(value) || typeof value === "function" || typeof value === "symbol" ? typeof value : String(value);
+}
