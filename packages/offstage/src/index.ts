@@ -170,6 +170,7 @@ export { type BatchedExporter, type BatchedOptions, type BatchStats, batched } f
 export { consoleExporter } from "./tracing/exporters/console.ts";
 export { jsonlExporter } from "./tracing/exporters/jsonl.ts";
 export { type MemoryExporter, memoryExporter } from "./tracing/exporters/memory.ts";
+export { leavingSpan } from "./tracing/leaving-span.ts";
 export { type RenderTraceOptions, renderTrace } from "./tracing/render-trace.ts";
 export type { EndStatus, SpanData, SpanKind, SpanStatus } from "./tracing/span-data.ts";
 export type { SpanExporter } from "./tracing/span-exporter.ts";

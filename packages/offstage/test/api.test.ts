@@ -60,6 +60,7 @@ const api: Record<string, readonly string[]> = {
     "fromExport",
     "flushTracing",
     "isOffstageError",
+    "leavingSpan",
     "jsonlExporter",
     "memoryExporter",
     "memoryStore",
