@@ -28,7 +28,7 @@ export interface Compactor {
 }
 
 /** The rule of these options; throws `invalid-argument` where they do not fit. */
-export function compactor(options: CompactorOptions): Compactor {
+export function compactor(options: CompactorOptions = {}): Compactor {
   const { target = 0.5, onError = printError } = options;
   const limit = limitOf(options);
   if (!(target > 0 && target < 1)) throw invalid(`"target" must be between 0 and 1; found ${target}.`);

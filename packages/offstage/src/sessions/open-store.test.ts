@@ -11,12 +11,22 @@ const folder = mkdtempSync(join(tmpdir(), "offstage-open-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each([
-  ["a.db", 'A SQLite store is made from options: sqliteStore({ path: "a.db" }).'],
+  ["a.db", 'The options of a store are an object, such as { path: "offstage.db" }; found "a.db".'],
+  [{ namespace: 5 }, '"namespace" must be text; found 5.'],
   [{ path: 5 }, '"path" must be text; found 5.'],
   [{ durability: "fulll" }, '"durability" must be "normal" or "full"; found "fulll".'],
   [{ timeoutMs: "5" }, '"timeoutMs" must be a number from 0; found "5".'],
 ])("sqliteStore(%j) is refused", (options, sentence) => {
   expect(() => sqliteStore(options as object)).toThrow(sentence);
+});
+
+test("a path where the options stand is refused, not passed over", async () => {
+  await expect(PersistentSession.persistent("s", "a.db" as never)).rejects.toThrow('found "a.db"');
+  await expect(PersistentSession.persistent("s", { path: 5 } as never)).rejects.toThrow(
+    '"path" must be text; found 5.',
+  );
+  await expect(PersistentSession.on("sqlite:a.db" as never)).rejects.toThrow('Pass openStore("sqlite:a.db").');
+  expect(existsSync("offstage.db")).toBe(false);
 });
 
 test("an address chooses the store", async () => {

@@ -1,15 +1,7 @@
 // Makers of stores: one per back end, and one that chooses by address. Nothing is opened or loaded before first use.
 import { OffstageError } from "../errors.ts";
-import {
-  checkOptions,
-  found,
-  numberFrom,
-  type OptionRules,
-  oneOf,
-  positiveNumber,
-  someText,
-} from "../messages/check-options.ts";
-import { isObject } from "../messages/json.ts";
+import { checkOptions } from "../messages/check-options.ts";
+import { sqliteRules } from "./sqlite-rules.ts";
 import { openStoreOn, type Store } from "./store.ts";
 import type { CoreOptions } from "./store-core.ts";
 import { drivers, type PostgresOptions, type RedisOptions, type SqliteOptions } from "./stores/index.ts";
@@ -34,7 +26,7 @@ export function memoryStore(options: StoreOptions = {}): Store {
 
 /** A store in a SQLite file. */
 export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
-  checkSqlite(options);
+  checkOptions(options, sqliteRules);
   const driver = drivers.sqlite(options);
   const store = openStoreOn(driver, options);
   const backup = async (path: string): Promise<void> => {
@@ -48,22 +40,6 @@ export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
   };
   const { verify: verifyRows } = store;
   return Object.assign(store, { backup, verify });
-}
-
-const sqliteRules: OptionRules = {
-  path: someText,
-  durability: oneOf("normal", "full"),
-  timeoutMs: numberFrom(0),
-  maxBytes: positiveNumber,
-};
-
-function checkSqlite(options: SqliteStoreOptions): void {
-  const given: unknown = options;
-  if (!isObject(given)) {
-    const path = typeof given === "string" ? `path: ${found(given)}` : "path";
-    throw new OffstageError("invalid-argument", `A SQLite store is made from options: sqliteStore({ ${path} }).`);
-  }
-  checkOptions(options, sqliteRules);
 }
 
 /** A store in a Postgres database. Needs the package "pg", or a pool. */

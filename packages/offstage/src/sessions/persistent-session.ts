@@ -1,4 +1,6 @@
 // PersistentSession: a session on a store. A face: what it does is in conversation.ts, stored-journal.ts and branch.ts.
+import { OffstageError } from "../errors.ts";
+import { checkOptions, found } from "../messages/check-options.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { branch } from "./branch.ts";
@@ -10,6 +12,7 @@ import { type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
 import type { Session } from "./session.ts";
 import type { SessionCell } from "./session-cell.ts";
 import { checkSessionId, type SessionCells } from "./session-cells.ts";
+import { sqliteRules } from "./sqlite-rules.ts";
 import { type CoreOptions, openCore, type StoreCore } from "./store-core.ts";
 import { storedJournal } from "./stored-journal.ts";
 import { drivers } from "./stores/index.ts";
@@ -45,18 +48,23 @@ export class PersistentSession implements Session {
   }
 
   /** A session in a SQLite file, which is made where it is missing and closed with the session. */
-  static persistent(sessionId: string, options: PersistentSessionOptions = {}): Promise<PersistentSession> {
+  static async persistent(sessionId: string, options: PersistentSessionOptions = {}): Promise<PersistentSession> {
+    checkOptions(options, sqliteRules);
     const { path = "offstage.db" } = options;
     return PersistentSession.#open(sessionId, openCore(drivers.sqlite({ path }), options));
   }
 
   /** A session in SQLite in memory: gone when it is closed. */
-  static inMemory(sessionId: string = crypto.randomUUID(), options: CoreOptions = {}): Promise<PersistentSession> {
+  static async inMemory(
+    sessionId: string = crypto.randomUUID(),
+    options: CoreOptions = {},
+  ): Promise<PersistentSession> {
     return PersistentSession.#open(sessionId, openCore(drivers.sqlite({ path: ":memory:" }), options));
   }
 
   /** A session on a store that is open already, and stays so when the session closes. */
   static async on(store: SessionSource, sessionId?: string): Promise<PersistentSession> {
+    if (typeof store?.session !== "function") throw noStore(store);
     const session = store.session(sessionId);
     await store.ready();
     return session;
@@ -157,4 +165,9 @@ export class PersistentSession implements Session {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+function noStore(store: unknown): OffstageError {
+  const hint = typeof store === "string" ? ` Pass openStore(${found(store)}).` : "";
+  return new OffstageError("invalid-argument", `PersistentSession.on takes a store; found ${found(store)}.${hint}`);
 }

@@ -1,5 +1,7 @@
 // Store core: a driver made usable for one namespace. What Store and PersistentSession both stand on; no face of its own.
-import type { OffstageError } from "../errors.ts";
+import { OffstageError } from "../errors.ts";
+import { checkOptions, found, type OptionRules, someFunction } from "../messages/check-options.ts";
+import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { holdsOf } from "./hold.ts";
 import { holderOf } from "./holder.ts";
@@ -18,6 +20,12 @@ export interface CoreOptions {
   readonly onError?: (error: OffstageError) => void;
 }
 
+const coreRules: OptionRules = {
+  namespace: { isFit: (value) => typeof value === "string", words: "text" },
+  redact: someFunction,
+  onError: someFunction,
+};
+
 export interface StoreCore {
   /** The driver as it was given. */
   readonly bare: StoreDriver;
@@ -31,6 +39,7 @@ export interface StoreCore {
 }
 
 export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCore {
+  checkCore(options);
   const { namespace = "", redact, onError: report = warn } = options;
   const driver = openedDriver(bare);
   // Made with the first write: loading what makes random numbers and hashes takes longer than opening a store.
@@ -66,6 +75,15 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCor
     return core;
   };
   return coreOf(namespace);
+}
+
+// A path where the options stand would be passed over, and the default one written to.
+function checkCore(options: unknown): void {
+  if (isObject(options)) checkOptions(options, coreRules);
+  else {
+    const sentence = `The options of a store are an object, such as { path: "offstage.db" }; found ${found(options)}.`;
+    throw new OffstageError("invalid-argument", sentence);
+  }
 }
 
 function lazy<T>(make: () => T): () => T {
