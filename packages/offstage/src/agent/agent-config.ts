@@ -41,6 +41,8 @@ export interface AgentConfig {
   /** What it remembers of showing its conversations, between runs. */
   readonly shownNotes: ShownNotes;
   readonly tokenCounter: TokenCounter;
+  /** Whether memory or compaction choose what the model sees. */
+  readonly isShortened: boolean;
   /** Whether later turns are shown anything of earlier turns' tools. */
   readonly remembersTools: boolean;
 }
@@ -75,6 +77,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     maxParallelTools,
     shownNotes: new ShownNotes(),
     tokenCounter: tokenCounter(options.tokenCounter),
+    isShortened: (options.compaction ?? options.memory ?? undefined) !== undefined,
     remembersTools: toolHistory !== "none" || tools.some(({ remember = "none" }) => remember !== "none"),
   };
 }

@@ -118,7 +118,8 @@ class ToolSite implements CallSite {
   constructor(run: Run, call: StepToolCall, caller: CallingTool) {
     this.tools = run.config.tools;
     this.cancellation = run.cancellation;
-    this.guard = guardOf(run, caller.step);
+    const { toolInput, toolOutput } = run.config.guardrails;
+    this.guard = toolInput.length + toolOutput.length === 0 ? undefined : guardOf(run, caller.step);
     this.#run = run;
     this.#call = call;
     this.#caller = caller;
@@ -198,9 +199,8 @@ function finishSpan(span: TraceSpan, call: StepToolCall, result: ToolResult): vo
   span.end(result.isError ? "error" : "ok");
 }
 
-function guardOf(run: Run, step: number): ToolGuard | undefined {
+function guardOf(run: Run, step: number): ToolGuard {
   const { toolInput, toolOutput } = run.config.guardrails;
-  if (toolInput.length === 0 && toolOutput.length === 0) return undefined;
   const { context, cancellation, runId, config } = run;
   const about = { context, signal: cancellation.signal, runId, agent: config.name };
   const blocked = (call: StepToolCall, trips: readonly GuardrailTrip[]) => blockedBy(run, trips, { step, call });

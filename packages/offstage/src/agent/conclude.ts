@@ -7,13 +7,14 @@ import { assistant } from "../messages/makers.ts";
 import { type Message, textOf, withMetadata, withoutProviderParts } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import { isSendable } from "../messages/pairing.ts";
-import type { RunEnd, RunLog } from "../sessions/journal.ts";
+import type { RunEnd, RunLog, StepRecord } from "../sessions/journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { partialAnswer } from "../state/partial-answer.ts";
+import type { Step } from "../state/step.ts";
 import type { EndStatus, SpanData } from "../tracing/span-data.ts";
 import { traceOf } from "../tracing/trace-context.ts";
-import { journaling, notesOf, stepRecord } from "./record.ts";
+import { journaling, stepRecord, takeNotes } from "./record.ts";
 import { type Run, stamp } from "./run.ts";
 import { FinishedRun, type RunResult } from "./run-result.ts";
 import { closeShown, shownNote } from "./shown-input.ts";
@@ -25,18 +26,13 @@ export interface Ending {
   readonly abortedWith?: { readonly reason: unknown };
 }
 
-/** The ending of a state that has its outcome. */
-export function endOf(state: AgentState): Ending {
-  return { state };
-}
-
 /** Writes the end, tells of it, and gives the result, or throws what the run failed or was aborted with. */
 export async function conclude(run: Run, ending: Ending): Promise<RunResult<unknown>> {
   run.state = ending.state;
   const answer = answerOf(run, ending);
   if (run.compaction !== undefined) await closeShown(run, answer);
   const unwritten = run.log === undefined ? undefined : await writeEnd(run, run.log, { answer, ending });
-  const failure = failureOf(run, ending) ?? unwritten;
+  const failure = run.state.outcome?.status === "failed" ? (failureOf(run, ending) ?? unwritten) : undefined;
   const { pendingStep, status } = run.state;
   const unfinished = status === "waiting" ? pendingStep?.step.messages : run.underWay;
   if (unfinished !== undefined) run.tracked.addUnfinished(run.runId, unfinished);
@@ -51,7 +47,7 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
     announceEnd(run, result);
     throw error;
   }
-  announceEnd(run, result);
+  if (run.emit !== undefined) announceEnd(run, result);
   if (ending.abortedWith !== undefined) throw ending.abortedWith.reason;
   return result;
 }
@@ -99,7 +95,7 @@ interface Closing {
 async function writeEnd(run: Run, log: RunLog, { answer, ending }: Closing): Promise<OffstageError | undefined> {
   try {
     const end = runEnd(run, answer, ending);
-    await journaling(run, "session.end", () => log.end(end));
+    await (run.isTraced ? journaling(run, "session.end", () => log.end(end)) : log.end(end));
     return undefined;
   } catch (cause) {
     await log.abandon();
@@ -114,16 +110,16 @@ function runEnd(run: Run, answer: readonly Message[], ending: Ending): RunEnd {
   const { status, reason, message } = run.state.outcome as Outcome;
   const { currentStep: step, pendingStep } = run.state;
   const waiting = pendingStep && { waiting: pendingStep.waiting as unknown as JsonValue };
-  const shown = shownNote(run);
+  const shown = run.compaction && shownNote(run);
   const usage = run.parent && { usageByModel: run.state.usageByModel as unknown as JsonValue };
   const end: Mutable<RunEnd> = {
     status,
     reason,
     usage: run.state.usage,
     endedAt: isoNow(),
-    answer: remembered(run, answer).map(withoutProviderParts),
+    answer: (run.options.record === "everything" ? everything(run, answer) : answer).map(withoutProviderParts),
   };
-  if (step !== undefined && step.index > run.recordedSteps) end.lastStep = { ...stepRecord(step), ...notesOf(run) };
+  if (step !== undefined && step.index > run.recordedSteps) end.lastStep = lastStep(run, step);
   if (waiting || shown || usage) end.notes = { ...waiting, ...shown, ...usage };
   if (status === "failed") end.error = { code: reason, message };
   if (run.endedSpans.length > 0) end.spans = [...run.endedSpans.splice(0), closedSpan(run, ending)];
@@ -148,8 +144,13 @@ function endMetadata({ state }: Run): JsonObject {
   return { outcome: status, reason, usage: { ...state.usage }, steps: state.stepCount };
 }
 
-function remembered(run: Run, answer: readonly Message[]): readonly Message[] {
-  if (run.options.record !== "everything") return answer;
+function lastStep(run: Run, step: Step): StepRecord {
+  const record = stepRecord(step);
+  if (run.stepNotes !== undefined) record.notes = takeNotes(run);
+  return record;
+}
+
+function everything(run: Run, answer: readonly Message[]): readonly Message[] {
   const done = run.state.steps.flatMap((step) => step.messages);
   return [...done, ...answer.filter((message) => !done.includes(message))];
 }

@@ -48,7 +48,8 @@ export function createRun(
   const parent = caller?.run;
   // First what may refuse the options: a signal that is followed must be let go again.
   checkRunOptions(options);
-  const criteria = criteriaOf(config, options, parent);
+  const isPlain = options.maxSteps === undefined && parent === undefined;
+  const criteria = isPlain ? config.criteria : criteriaOf(config, options, parent);
   const runId = known ?? crypto.randomUUID();
   const endedSpans: SpanData[] = [];
   const span = spanOf(config, { runId, options, caller, endedSpans, keepsSpans });
@@ -63,6 +64,7 @@ export function createRun(
     hasOwnState: state !== undefined,
     cancellation: new Cancellation(options.signal, { hasAbort: listener !== undefined }),
     context: parent?.context ?? (contextOf<object>(options.context) as AgentContext),
+    session: parent === undefined ? (options.session ?? config.options.session) : undefined,
     emit: emitOf(config, { options, listener, caller }),
     decisions: decisions ?? parent?.decisions ?? new DecisionBook(),
     criteria,

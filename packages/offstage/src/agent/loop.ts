@@ -5,7 +5,7 @@ import { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { chain } from "../state/processor.ts";
 import { runInSpan } from "../tracing/with-span.ts";
-import { conclude, type Ending, endOf } from "./conclude.ts";
+import { conclude, type Ending } from "./conclude.ts";
 import { openRun } from "./open-run.ts";
 import { recordStep } from "./record.ts";
 import type { Run } from "./run.ts";
@@ -25,7 +25,7 @@ async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
   try {
     run.state = await open(run);
     await withinRun(run.log, () => takeSteps(run));
-    ending = endOf(run.state);
+    ending = { state: run.state };
   } catch (error) {
     ending = brokenOff(run, error);
   }
@@ -50,7 +50,9 @@ async function takeSteps(run: Run): Promise<void> {
   while (run.state.outcome === undefined) {
     let after: AgentState;
     try {
-      after = await raceProcessors(run, next(run.state));
+      const stepping = next(run.state);
+      // A processor of the user's that does not listen is not waited for.
+      after = await (run.config.options.processors === undefined ? stepping : run.cancellation.race(stepping));
     } catch (error) {
       if (run.cancellation.isAborted) await leaveProcessors(run, inStep);
       throw stepFailure(run, error);
@@ -59,11 +61,6 @@ async function takeSteps(run: Run): Promise<void> {
     const recording = run.state.pendingStep === undefined ? recordStep(run) : undefined;
     if (recording !== undefined) await recording;
   }
-}
-
-// A processor of the user's that does not listen is not waited for.
-function raceProcessors(run: Run, step: Promise<AgentState>): Promise<AgentState> {
-  return run.config.options.processors === undefined ? step : run.cancellation.race(step);
 }
 
 // The step itself, with the subagents in it, ends soon after an abort, and before its run does. One that was done is kept.

@@ -32,7 +32,7 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
     const isPlain = reading.correction === undefined && run.config.output === undefined;
     return stepOf(parts, noneSettled, isPlain ? undefined : await correctionOf(run, reading));
   }
-  releaseText(run, index);
+  if (run.partialText !== "") releaseText(run, index);
   run.underWay = [message];
   if (run.log !== undefined) await run.log.intend(index, message);
   const called = await callTools(run, calls, {

@@ -10,9 +10,9 @@ import { tripped } from "./call-tools.ts";
 import { checkGuardrails } from "./guardrails.ts";
 import { withinTokens } from "./history-tokens.ts";
 import { composeInstructions } from "./instructions.ts";
-import { isLogged, openLog } from "./record.ts";
+import { openLog } from "./record.ts";
 import type { Run } from "./run.ts";
-import { isShortened, openShown } from "./shown-input.ts";
+import { openShown } from "./shown-input.ts";
 import { stampInput } from "./step-messages.ts";
 import { withToolHistory } from "./tool-history.ts";
 
@@ -26,7 +26,8 @@ export async function openRun(run: Run): Promise<AgentState> {
   const instructions = instructionsOf(run);
   run.instructions = instructions instanceof Promise ? await instructions : instructions;
   run.tracked.add(run.input);
-  if (isLogged(run)) await openLog(run, blocked === undefined ? run.input : []);
+  if (run.session !== undefined || run.parent?.log !== undefined)
+    await openLog(run, blocked === undefined ? run.input : []);
   if (run.emit !== undefined)
     for (const message of run.input) run.emit({ type: "message-added", runId, agent: config.name, message });
   const loading = run.log === undefined || run.hasOwnState ? run.state.messages : historyOf(run, run.log);
@@ -34,7 +35,7 @@ export async function openRun(run: Run): Promise<AgentState> {
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
   const state = run.state.withMessages(history.append(run.input));
   if (run.input.length === 0 && hasNothing(state)) throw nothingToAnswer(config.name);
-  if (isShortened(config)) await openShown(run, state);
+  if (config.isShortened) await openShown(run, state);
   return state;
 }
 

@@ -9,6 +9,7 @@ import type { Mutable } from "../messages/mutable.ts";
 import type { Cancellation } from "../models/cancellation.ts";
 import type { ModelInput } from "../models/model-input.ts";
 import type { RunLog } from "../sessions/journal.ts";
+import type { SessionPort } from "../sessions/session.ts";
 import type { AgentContext } from "../state/agent-context.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Criterion } from "../state/criterion.ts";
@@ -60,6 +61,8 @@ export interface Run {
   /** What the journal is to keep with the step under way. */
   stepNotes: JsonObject | undefined;
   instructions: Messages;
+  /** The session of a run that is nobody's subagent, where it has one. */
+  readonly session: SessionPort | undefined;
   log: RunLog | undefined;
   /** The newest state: what a failure or an abort leaves. */
   state: AgentState;

@@ -9,7 +9,6 @@ import type { Messages } from "../messages/messages.ts";
 import { withinRun } from "../sessions/held-session.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
-import type { AgentConfig } from "./agent-config.ts";
 import { inputSections, type Run } from "./run.ts";
 
 /** Where a state keeps the note of its compaction, so that it goes on in the next run. */
@@ -20,14 +19,9 @@ const spare = 50;
 /** How many messages to load: what compaction has not covered, where this process knows it; else everything. */
 export function historyLimit(run: Run): number | undefined {
   const { historyLimit: asked } = run.options;
-  if (asked !== undefined || !isShortened(run.config)) return asked ?? 50;
+  if (asked !== undefined || !run.config.isShortened) return asked ?? 50;
   const known = run.config.shownNotes.of(sessionIdOf(run));
   return known === undefined ? undefined : known.tail + spare;
-}
-
-/** Whether memory or compaction choose what the model sees. */
-export function isShortened({ options }: AgentConfig): boolean {
-  return options.compaction !== undefined || options.memory !== undefined;
 }
 
 function sessionIdOf(run: Run): string | undefined {
@@ -36,7 +30,7 @@ function sessionIdOf(run: Run): string | undefined {
 
 /** Opens what shortens the run's input, going on from where an earlier run, or an earlier part of this one, left it. */
 export async function openShown(run: Run, state: AgentState, recorded?: unknown): Promise<void> {
-  if (!isShortened(run.config)) return;
+  if (!run.config.isShortened) return;
   const { compaction = compactor({ threshold: Number.POSITIVE_INFINITY }), memory } = run.config.options;
   const { tokenCounter: counter, model, call } = run.config;
   run.compaction = compaction.open({

@@ -58,17 +58,14 @@ export class ModelInput {
 
   /** The prompt of these sections, one after another: valid, and the caller's to keep up to 4,000 messages. */
   promptOf(sections: readonly Messages[]): PromptMessage[] {
-    const grown = this.#isTouched ? undefined : grownSection(this.#sections, sections);
+    // A model that was handed the list itself may have made it longer or shorter; other changes are not noticed.
+    const isTouched = this.#prompt.length !== this.#length;
+    const grown = isTouched ? undefined : grownSection(this.#sections, sections);
     if (grown === undefined || !this.#takeFrom(grown.section, grown.from)) this.#rebuild(sections);
     this.#sections = sections;
     this.#made = noneMade;
     this.#length = this.#prompt.length;
     return this.#prompt.length > copiedUpTo ? this.#prompt : this.#prompt.slice();
-  }
-
-  // A model that was handed the list itself may have made it longer or shorter; other changes are not noticed.
-  get #isTouched(): boolean {
-    return this.#prompt.length !== this.#length;
   }
 
   #rebuild(sections: readonly Messages[]): void {

@@ -20,16 +20,18 @@ export function fifo(): Fifo {
   const waiting: (() => void)[] = [];
   let isHeld = false;
   let current: (() => void) | undefined;
-  const leave = (): void => {
-    current = undefined;
-    const next = waiting.shift();
-    if (next === undefined) isHeld = false;
-    else next();
-  };
   const take = (): (() => void) => {
+    const leave = (): void => {
+      // Once: another has the place by now, or nobody.
+      if (current !== leave) return;
+      current = undefined;
+      const next = waiting.shift();
+      if (next === undefined) isHeld = false;
+      else next();
+    };
     isHeld = true;
-    current = once(leave);
-    return current;
+    current = leave;
+    return leave;
   };
   return {
     get isHeld() {
@@ -58,13 +60,4 @@ function turnIn(waiting: (() => void)[], signal: AbortSignal | undefined): Promi
     waiting.push(proceed);
     signal?.addEventListener("abort", give, { once: true });
   });
-}
-
-function once(work: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    work();
-  };
 }

@@ -7,7 +7,10 @@ export interface Journaled {
   readonly journal: Journal;
 }
 
-export function isJournaled(session: object): session is Journaled {
+/** The journal of a session that has one. */
+export function journalOf(session: object): Journal | undefined {
   const { journal } = session as Partial<Journaled>;
-  return typeof journal === "object" && typeof journal.open === "function" && typeof journal.reopen === "function";
+  const isOne =
+    typeof journal === "object" && typeof journal.open === "function" && typeof journal.reopen === "function";
+  return isOne ? journal : undefined;
 }

@@ -5,7 +5,7 @@ import type { Message } from "../messages/message.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import { enterSession } from "./held-session.ts";
 import type { Journal, RunLog, RunStart } from "./journal.ts";
-import { isJournaled } from "./journaled.ts";
+import { journalOf } from "./journaled.ts";
 import { memoryRun, type RememberedRun, rememberRun } from "./run-memory.ts";
 import type { SessionPort } from "./session.ts";
 import { wholeTurns } from "./whole-turns.ts";
@@ -15,20 +15,19 @@ const gates = new WeakMap<SessionPort, Fifo>();
 
 /** The journal of any session: its own if it has one, otherwise a plain one. Throws for what is no session. */
 export function journalFor(session: SessionPort): Journal {
-  checkSession(session);
-  return isJournaled(session) ? session.journal : plainJournal(session);
+  if (!isObject(session) || typeof session.getItems !== "function") throw noSession(session);
+  return journalOf(session) ?? plainJournal(session);
 }
 
 // The likeliest slips are an id in place of a session, and a promise of one.
-function checkSession(session: unknown): void {
-  if (isObject(session) && typeof session.getItems === "function") return;
+function noSession(session: unknown): OffstageError {
   const found =
     typeof session === "string"
       ? `the text "${session}". Pass store.session("${session}")`
       : session instanceof Promise
         ? "a promise. Await it first"
         : typeof session;
-  throw new OffstageError("invalid-argument", `"session" must be a session; found ${found}.`);
+  return new OffstageError("invalid-argument", `"session" must be a session; found ${found}.`);
 }
 
 /** A journal for a session that only keeps a conversation. Runs queue; `addItems` is called twice a turn. */

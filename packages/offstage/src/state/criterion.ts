@@ -63,9 +63,9 @@ export function rule(criteria: readonly Criterion[], state: AgentState): Ruling 
       // Not thrown on: the promises of other criteria could reject with nobody listening.
       said = Promise.reject(error);
     }
-    if (said === undefined) continue;
+    if (said === undefined || said === null) continue;
     if (isThenable(said)) waiting.push(noteLater(votes, criterion, said));
-    else note(votes, criterion, said);
+    else votes.push({ criterion, verdict: said });
   }
   return waiting.length === 0 ? weigh(votes) : Promise.all(waiting).then(() => weigh(votes));
 }
@@ -75,20 +75,18 @@ interface Vote {
   readonly verdict: Verdict;
 }
 
-function note(votes: Vote[], criterion: Criterion, verdict: Verdict | undefined): void {
-  // By a promise, or in JavaScript, it may also be nothing.
-  if (verdict === undefined || verdict === null) return;
-  votes.push({ criterion, verdict });
-}
-
 function noteLater(votes: Vote[], criterion: Criterion, said: PromiseLike<Verdict | undefined>): Promise<void> {
-  return Promise.resolve(said).then((verdict) => note(votes, criterion, verdict));
+  return Promise.resolve(said).then((verdict) => {
+    if (verdict !== undefined && verdict !== null) votes.push({ criterion, verdict });
+  });
 }
 
 const goesOn: Ruling = Object.freeze({ outcome: undefined, feedback: undefined });
 
 function weigh(votes: readonly Vote[]): Ruling {
-  if (votes.length === 0) return goesOn;
+  const [only] = votes;
+  if (only === undefined) return goesOn;
+  if (votes.length === 1) return onlyVote(only);
   const request = first(votes, "request");
   const stop = first(votes, "allow-stop");
   const isAnswered = stop !== undefined && request === undefined;
@@ -97,6 +95,12 @@ function weigh(votes: readonly Vote[]): Ruling {
   if (forbid !== undefined) return { outcome: outcomeOf(forbid, "stopped", votes), feedback: undefined };
   if (request !== undefined) return { outcome: undefined, feedback: request.verdict.feedback };
   return { outcome: stop === undefined ? undefined : outcomeOf(stop, "completed", votes), feedback: undefined };
+}
+
+function onlyVote(vote: Vote): Ruling {
+  const { decision, feedback } = vote.verdict;
+  if (decision === "request") return { outcome: undefined, feedback };
+  return { outcome: outcomeOf(vote, decision === "forbid" ? "stopped" : "completed", [vote]), feedback: undefined };
 }
 
 // Among several of one kind the same one is named whatever their order: one that brings something first, then by name.
