@@ -41,7 +41,8 @@ export class Agent<Output = string> {
 
   /** Runs on new input. Resolves when the agent answered or was stopped; rejects on failure and on abort. */
   async run(input: RunInput, options: RunOptions = {}): Promise<RunResult<Output>> {
-    return this.#loop(this.#createRun({ input: inputMessages(input), options }));
+    const run = createRun(this.#config, { input: inputMessages(input), options, tracked: this.#tracked });
+    return loop(run) as Promise<RunResult<Output>>;
   }
 
   /** The same run, as events. Starts at once. */

@@ -1,7 +1,6 @@
 // Approvals: which calls wait for somebody's word, and what was decided of them. Fails closed: no word, no run.
 import { OffstageError } from "../errors.ts";
 import { type JsonValue, parseJson } from "../messages/json.ts";
-import { keepShape } from "../messages/keep-shape.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { AgentStateJson, PendingStep } from "../state/pending-step.ts";
 import type { StepToolCall } from "../state/step.ts";
@@ -107,7 +106,8 @@ export class DecisionBook {
   }
 }
 
-keepShape(new DecisionBook());
+/** What most runs know of decisions: none were made. */
+export const undecided: DecisionBook = new DecisionBook();
 
 function isAbout(decision: Decision, call: { readonly toolCallId: string; readonly runId: string }): boolean {
   return decision.toolCallId === call.toolCallId && (decision.runId === undefined || decision.runId === call.runId);

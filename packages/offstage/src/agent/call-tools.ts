@@ -80,14 +80,14 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
   if (before?.why === "approval" && before.child === undefined && run.decisions.permit(call, run.runId) === "wait")
     return unsettled(span, call, new ToolWaiting());
   const site = new ToolSite(run, call, { step, span, toolCallId: call.id, run, child: before?.child });
-  if (run.config.tools.get(call.name)?.needsApproval === false) site.started();
+  if (run.emit !== undefined && run.config.tools.get(call.name)?.needsApproval === false) site.started();
   try {
     const result =
       before?.why === "interrupted"
         ? interrupted(call)
         : await (run.isTraced ? runToolTraced(span, call, site) : runTool(call, site));
     if (result instanceof ToolWaiting) return unsettled(span, call, result);
-    site.started();
+    if (run.emit !== undefined) site.started();
     const message = resultMessage(run, result, { step, span, number });
     run.underWay?.push(message);
     if (run.log !== undefined && !at.isWrittenWithStep) await run.log.settle(step, message);

@@ -58,10 +58,16 @@ function answerOf(run: Run, ending: Ending): readonly Message[] {
   const { status, reason } = state.outcome as Outcome;
   const step = state.currentStep;
   if (ending.abortedWith !== undefined) return abortedAnswer(run);
-  if (step?.isAnswer) return step.messages.filter(isSendable);
+  if (step?.isAnswer) return isPlainAnswer(step) ? step.messages : step.messages.filter(isSendable);
   if (status !== "stopped" || reason === "guardrail") return [];
   const partial = partialAnswer(state);
   return partial === undefined ? [] : [partial];
+}
+
+// Nearly every answer is: asking saves what asks of each message whether it says something.
+function isPlainAnswer({ messages }: Step): boolean {
+  const content = messages[0]?.content;
+  return messages.length === 1 && typeof content === "string" && content.trim() !== "";
 }
 
 // What no guardrail has seen is not kept, and what stands beside calls is no answer.

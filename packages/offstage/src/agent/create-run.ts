@@ -13,7 +13,7 @@ import { startSpan } from "../tracing/trace-span.ts";
 import { silentSpan, startRootSpan } from "../tracing/with-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
-import { DecisionBook } from "./approvals.ts";
+import { type DecisionBook, undecided } from "./approvals.ts";
 import { checkRunOptions } from "./check-options.ts";
 import type { AgentEvent, Emit } from "./events.ts";
 import { emitToHooks } from "./hooks.ts";
@@ -66,7 +66,7 @@ export function createRun(
     context: parent?.context ?? (contextOf<object>(options.context) as AgentContext),
     session: parent === undefined ? (options.session ?? config.options.session) : undefined,
     emit: emitOf(config, { options, listener, caller }),
-    decisions: decisions ?? parent?.decisions ?? new DecisionBook(),
+    decisions: decisions ?? parent?.decisions ?? undecided,
     criteria,
     ledger: new Ledger(parent?.ledger),
     span,

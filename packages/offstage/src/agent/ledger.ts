@@ -23,16 +23,12 @@ export class Ledger {
   }
 
   add(modelId: string, usage: Usage): void {
-    this.#usageByModel = added(this.#usageByModel, modelId, usage);
+    const before = this.#usageByModel;
+    const sums: Record<string, Usage> = { ...before };
+    setField(sums, modelId, Object.hasOwn(before, modelId) ? addUsage(before[modelId] as Usage, usage) : usage);
+    this.#usageByModel = sums;
     this.#parent?.add(modelId, usage);
   }
 }
 
 keepShape(new Ledger(undefined));
-
-function added(before: UsageByModel, modelId: string, usage: Usage): UsageByModel {
-  const sum = Object.hasOwn(before, modelId) ? addUsage(before[modelId] as Usage, usage) : usage;
-  const sums: Record<string, Usage> = { ...before };
-  setField(sums, modelId, sum);
-  return sums;
-}

@@ -7,7 +7,7 @@ import type { Mutable } from "../messages/mutable.ts";
 import type { ModelReply } from "../models/reply.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { PendingStep } from "../state/pending-step.ts";
-import type { Correction, Step, StepToolCall } from "../state/step.ts";
+import type { Correction, Step, StepToolCall, ToolResult } from "../state/step.ts";
 import type { TraceSpan } from "../tracing/trace-span.ts";
 import { callModel, releaseText } from "./call-model.ts";
 import { type CalledTool, callTools, isWaiting, type SettledCall } from "./call-tools.ts";
@@ -83,15 +83,20 @@ interface StepParts {
 
 function stepOf(parts: StepParts, settled: readonly SettledCall[], correction?: Correction): Step {
   const { run, index, message, reading, reply, calls } = parts;
-  // Not spread: such a list would keep room for sixteen more.
-  const messages = settled.length === 0 ? [message] : [message].concat(settled.map((each) => each.message));
+  const messages: Message[] = [message];
+  const toolResults: ToolResult[] = [];
+  for (let i = 0; i < settled.length; i++) {
+    const each = settled[i] as SettledCall;
+    messages.push(each.message);
+    toolResults.push(each.result);
+  }
   if (correction !== undefined) messages.push(noteMessage(run, correction.message, index));
   const step: Mutable<Step> = {
     index,
     messages,
     text: reading.text,
     toolCalls: calls,
-    toolResults: settled.map((each) => each.result),
+    toolResults,
     isAnswer: calls.length === 0 && correction === undefined,
     finishReason: reply.finishReason,
     usage: reply.usage,

@@ -105,7 +105,7 @@ export function messageId(run: Run, number: number): string {
 /** The id of the run's next message. */
 export function nextMessageId(run: Run): string {
   run.lastNumber++;
-  return messageId(run, run.lastNumber);
+  return run.idPrefix + run.lastNumber;
 }
 
 /** What a message that this run makes carries. */

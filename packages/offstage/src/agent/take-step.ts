@@ -11,7 +11,7 @@ import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import { releaseText } from "./call-model.ts";
 import { tripped } from "./call-tools.ts";
 import { checkGuardrails } from "./guardrails.ts";
-import { isPending, makeStep } from "./make-step.ts";
+import { makeStep } from "./make-step.ts";
 import type { Run } from "./run.ts";
 import { noteMessage } from "./step-messages.ts";
 
@@ -23,7 +23,7 @@ export function takeStep(run: Run, state: AgentState): Promise<AgentState> {
   run.emit?.({ type: "step-start", runId: run.runId, agent: run.config.name, step: state.stepCount + 1 });
   return makeStep(run, state, span)
     .then((step) => {
-      if (isPending(step)) return paused(run, state, { step, span });
+      if ("waiting" in step) return paused(run, state, { step, span });
       const after = state.withStep(step, run.ledger.usageByModel);
       const ruled = ruling(run, after);
       return ruled instanceof Promise

@@ -36,10 +36,11 @@ export class PairingCheck {
   takes(messages: readonly Message[]): boolean {
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i] as Message;
-      // Most of a conversation saves the call: text of a user, or of an assistant who calls nothing.
+      // Most of a conversation saves the call: text of a user, a system, or an assistant who calls nothing.
       const isText =
         typeof message?.content === "string" &&
         (message.role === "user" ||
+          message.role === "system" ||
           (message.role === "assistant" && message.tool_calls === undefined && message.content.trim() !== ""));
       if (isText ? this.#open.size > 0 : !this.#takesOne(message)) return false;
     }
@@ -47,7 +48,8 @@ export class PairingCheck {
   }
 
   #takesOne(message: Message): boolean {
-    if (!isSendable(message)) return false;
+    const isToolText = message?.role === "tool" && typeof message.content === "string";
+    if (!isToolText && !isSendable(message)) return false;
     if (message.role === "tool") return this.#open.delete(message.tool_call_id);
     if (this.#open.size > 0) return false;
     return message.role !== "assistant" || message.tool_calls === undefined || this.#acceptsCalls(message.tool_calls);

@@ -23,14 +23,12 @@ export function busy(sessionId: string, runId?: string): SessionBusyError {
   return new SessionBusyError(`${who} holds session "${sessionId}". Wait for it, or use onBusy: "queue".`);
 }
 
-interface EnterSessionOptions extends Pick<RunStart, "onBusy"> {
-  readonly sessionId: string;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** Takes the place in the queue of a session, as `Fifo.enter` does; throws `SessionBusyError` where that is not to be waited for. */
-export function enterSession(gate: Fifo, options: EnterSessionOptions): (() => void) | Promise<() => void> {
-  const { sessionId, onBusy, signal } = options;
+export function enterSession(
+  gate: Fifo,
+  sessionId: string,
+  { onBusy, signal }: Pick<RunStart, "onBusy" | "signal">,
+): (() => void) | Promise<() => void> {
   if (gate.isHeld) {
     if (isAround((held) => held.place === gate.current)) throw ownSession(sessionId);
     if (onBusy === "reject") throw busy(sessionId);

@@ -125,7 +125,7 @@ export class InMemorySession implements Session {
   async #open(start: RunStart): Promise<RunLog> {
     checkLimit(start.historyLimit, "historyLimit");
     const input = own(start.input);
-    const entering = this.#enter(start);
+    const entering = enterSession(this.#gate, this.sessionId, start);
     const leave = entering instanceof Promise ? await entering : entering;
     const history = wholeTurns(this.#items, start.historyLimit, true)?.slice() ?? [];
     const run = rememberRun({ ...start, input }, this.sessionId);
@@ -136,7 +136,7 @@ export class InMemorySession implements Session {
   }
 
   async #reopen(runId: string, options: ReopenOptions): Promise<RunLog> {
-    const leave = await this.#enter(options);
+    const leave = await enterSession(this.#gate, this.sessionId, options);
     try {
       const run = this.#resumable(runId);
       const recorded = recordOf(run);
@@ -159,10 +159,6 @@ export class InMemorySession implements Session {
     const { status } = run.info;
     if (status === "interrupted" || status === "waiting" || status === "failed") return run;
     throw new OffstageError("run-not-resumable", `Run "${runId}" cannot be resumed: it is ${status}.`);
-  }
-
-  #enter({ onBusy, signal }: Pick<RunStart, "onBusy" | "signal">): ReturnType<typeof enterSession> {
-    return enterSession(this.#gate, { sessionId: this.sessionId, onBusy, signal });
   }
 
   #log(

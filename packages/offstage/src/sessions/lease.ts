@@ -89,12 +89,12 @@ function released(head: SessionHead, fence: number): Change<void> {
  */
 export async function whenFree<T>(
   cell: SessionCell,
-  { onBusy, signal }: Pick<RunStart, "onBusy" | "signal">,
+  start: Waiting,
   work: () => Promise<T>,
 ): Promise<{ result: T; leave: () => void }> {
-  const leave = await enterSession(cell.gate, { sessionId: cell.id, onBusy, signal });
+  const leave = await enterSession(cell.gate, cell.id, start);
   try {
-    const result = await untilFree(cell, { onBusy, signal }, work);
+    const result = await untilFree(cell, start, work);
     cell.mark.text = undefined;
     return { result, leave };
   } catch (error) {
@@ -104,10 +104,7 @@ export async function whenFree<T>(
   }
 }
 
-interface Waiting {
-  readonly onBusy: RunStart["onBusy"];
-  readonly signal: AbortSignal | undefined;
-}
+type Waiting = Pick<RunStart, "onBusy" | "signal">;
 
 async function untilFree<T>(cell: SessionCell, { onBusy, signal }: Waiting, work: () => Promise<T>): Promise<T> {
   let markAt = Date.now() + patienceMs;

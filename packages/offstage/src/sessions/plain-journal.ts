@@ -43,8 +43,7 @@ export function plainJournal(session: SessionPort): Journal {
 }
 
 async function openRun(session: SessionPort, start: RunStart): Promise<RunLog> {
-  const { onBusy, signal } = start;
-  const leave = await enterSession(gateOf(session), { sessionId: session.sessionId, onBusy, signal });
+  const leave = await enterSession(gateOf(session), session.sessionId, start);
   try {
     const history = await loadHistory(session, start.historyLimit);
     if (start.input.length > 0) await session.addItems(start.input);

@@ -40,7 +40,7 @@ export function memoryRun(run: RememberedRun, options: RunMemoryOptions): RunLog
   const { runs, history, recorded, held, onOver } = options;
   let isOver = false;
   const addStep = (record: StepRecord): void => {
-    if (run.steps.some(({ step }) => step === record.step)) return;
+    for (let i = 0; i < run.steps.length; i++) if (run.steps[i]?.step === record.step) return;
     run.steps.push(record);
     run.open = undefined;
   };

@@ -177,7 +177,9 @@ export class AgentState {
 
   /** The state with another conversation. */
   withMessages(messages: Iterable<Message>): AgentState {
-    return this.withMessageStore(this.#fields.store.withSection(AgentState.DEFAULT_SECTION, messages));
+    const fields: Fields = { ...this.#fields };
+    fields.store = fields.store.withSection(AgentState.DEFAULT_SECTION, messages);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   withSection(name: string, messages: Iterable<Message>): AgentState {
@@ -187,7 +189,7 @@ export class AgentState {
   withMessageStore(store: MessageStore): AgentState {
     const fields: Fields = { ...this.#fields };
     fields.store = store;
-    return this.#with(fields);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   /** The state with further metadata: one key, or several. */
@@ -197,19 +199,19 @@ export class AgentState {
     const added = typeof entries === "string" ? { [entries]: value } : entries;
     const fields: Fields = { ...this.#fields };
     fields.metadata = { ...this.metadata, ...added };
-    return this.#with(fields);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   withOutcome(outcome: Outcome | undefined): AgentState {
     const fields: Fields = { ...this.#fields };
     fields.outcome = outcome;
-    return this.#with(fields);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   withPendingStep(pendingStep: PendingStep | undefined): AgentState {
     const fields: Fields = { ...this.#fields };
     fields.pendingStep = pendingStep;
-    return this.#with(fields);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   /** The state with one more step, and with the tokens the run has used by then. */
@@ -231,7 +233,7 @@ export class AgentState {
     const fields: Fields = { ...this.#fields };
     fields.usageByModel = usageByModel;
     fields.usage = totalUsage(usageByModel);
-    return this.#with(fields);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   /** The state as a run begins on it. */
@@ -240,7 +242,7 @@ export class AgentState {
     fields.runId = run.runId;
     fields.startedAt = run.startedAt;
     fields.parentAgentId = run.parentAgentId ?? fields.parentAgentId;
-    return this.#with(fields);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   /** The state for a new run: buffer emptied; steps, outcome and usage reset; ids, conversation and metadata kept. */
@@ -256,10 +258,6 @@ export class AgentState {
     fields.usage = noUsage;
     fields.usageByModel = {};
     return new AgentState(fields, [], 0);
-  }
-
-  #with(fields: Fields): AgentState {
-    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 }
 

@@ -131,7 +131,7 @@ function outcomeOf(vote: Vote, status: Outcome["status"], votes: readonly Vote[]
 
 // In an order that does not depend on that of the criteria.
 function named(votes: readonly Vote[]): NamedVerdict[] {
-  return (votes.length < 2 ? votes : sorted(votes)).map(nameVerdict);
+  return votes.length === 1 ? [nameVerdict(votes[0] as Vote)] : sorted(votes).map(nameVerdict);
 }
 
 function sorted(votes: readonly Vote[]): Vote[] {
