@@ -156,13 +156,12 @@ function spanOf(config: AgentConfig, { runId, options, caller, endedSpans, keeps
   const init = { name: config.name, kind: "run" as const, metadata: { agent: config.name, runId, ...sessionId } };
   if (isBelow) return startSpan(caller.span, init);
   const isKept = keepsSpans || (session !== undefined && journalFor(session).keepsSpans);
-  const keep = isKept ? (span: SpanData) => void endedSpans.push(withoutPrompt(span)) : undefined;
+  const keep = isKept ? (span: SpanData) => void endedSpans.push(span.content ? withoutPrompt(span) : span) : undefined;
   return startRootSpan({ ...init, traceName: config.name, groupId: session?.sessionId, tracing: given, keep });
 }
 
 // The journal has the messages already, and would have them again with every model call.
 function withoutPrompt(span: SpanData): SpanData {
-  if (span.content?.messages === undefined) return span;
-  const { messages: _, ...content } = span.content;
+  const { messages: _, ...content } = span.content ?? {};
   return { ...span, content };
 }

@@ -221,12 +221,13 @@ export class TraceSpan implements SpanData, TraceScope {
   /** The span as plain data. */
   toJSON(): SpanData {
     const trace = this.#trace;
+    const parent = this.#parent;
     const isActive = this.#status === "active";
     return {
       traceId: trace.traceId,
       spanId: this.spanId,
-      parentSpanId: this.parentSpanId,
-      parentIsRemote: this.parentIsRemote || undefined,
+      parentSpanId: typeof parent === "object" ? parent.spanId : parent,
+      parentIsRemote: (typeof parent === "string" && parent === trace.remoteParentId) || undefined,
       traceName: trace.name,
       groupId: trace.groupId,
       name: this.name,
@@ -279,9 +280,9 @@ export function startSpan(scope: TraceScope, init: SpanInit): TraceSpan {
 }
 
 /** Starts a span that is recorded, whatever `scope` says. */
-export function startWith(scope: SpanPlace, init: SpanInit): TraceSpan {
-  const span = new TraceSpan(init, scope);
-  scope.trace.register(span);
-  if (scope.settings.bridge !== undefined) notify(scope.settings, (bridge) => bridge.spanStarted(span));
+export function startWith({ trace, settings, asParent }: SpanPlace, init: SpanInit): TraceSpan {
+  const span = new TraceSpan(init, { trace, settings, asParent });
+  trace.register(span);
+  if (settings.bridge !== undefined) notify(settings, (bridge) => bridge.spanStarted(span));
   return span;
 }
