@@ -79,7 +79,7 @@ async function openSession(store, folder) {
 export async function session({ store, folder, variant }) {
   const gauge = promptGauge();
   const model = scriptedModel(sessionScript(), { gauge });
-  // As it is by default, a durable session keeps the spans of its runs; one in memory has nowhere to keep them.
+  // As it is by default, a durable session keeps the spans of its runs. In memory tracing is off, as in the loop.
   const tracing = store === "memory" ? false : undefined;
   const agent = await agentOf({ model, work: lookUpOrder, variant, tracing });
   const opened = await openSession(store, folder);

@@ -12,7 +12,7 @@ test.for([
   [{ model, outputGuardrails: blocks }, '"outputGuardrails" must be a list.'],
   [{ model, processors: [{}] }, '"processors[0]" must be a function (state, next); found object.'],
   [{ model, name: " " }, '"name" must be text; found " ".'],
-  [{ model, maxParallelTools: 0 }, '"maxParallelTools" must be at least 1; found 0.'],
+  [{ model, maxParallelTools: 0 }, '"maxParallelTools" must be a number from 1; found 0.'],
 ] as const)("options that do not fit are refused when the agent is made: %j", ([options, sentence]) => {
   expect(() => agentConfig(options as unknown as AgentOptions<unknown>)).toThrow(sentence);
 });

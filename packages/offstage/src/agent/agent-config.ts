@@ -14,11 +14,11 @@ import { type TokenCounter, tokenCounter } from "../tokens/token-counter.ts";
 import { type CompiledSchema, compileSchema } from "../tools/schema.ts";
 import { type Tool, toolsByName } from "../tools/tool.ts";
 import type { AgentOptions } from "./agent-options.ts";
-import { checkAgentOptions } from "./check-options.ts";
 import type { Driver } from "./driver.ts";
 import { toolCallingDriver } from "./drivers/tool-calling.ts";
 import type { Guardrails } from "./guardrails.ts";
 import { composeInstructions } from "./instructions.ts";
+import { checkAgentOptions } from "./option-rules.ts";
 import { ShownNotes } from "./shown-notes.ts";
 
 export interface AgentConfig {
@@ -55,7 +55,6 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     throw invalid(`"name" must be text; found ${JSON.stringify(name)}.`);
   for (const list of lists) checkList(options, list);
   checkAgentOptions(options);
-  if (!(maxParallelTools >= 1)) throw invalid(`"maxParallelTools" must be at least 1; found ${maxParallelTools}.`);
   const output =
     options.output === undefined ? undefined : compileSchema(options.output, `the output of agent "${name}"`);
   const model = adaptModel(options.model);
@@ -77,7 +76,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     maxParallelTools,
     shownNotes: new ShownNotes(),
     tokenCounter: tokenCounter(options.tokenCounter),
-    isShortened: (options.compaction ?? options.memory ?? undefined) !== undefined,
+    isShortened: options.compaction !== undefined || options.memory !== undefined,
     remembersTools: toolHistory !== "none" || tools.some(({ remember = "none" }) => remember !== "none"),
   };
 }

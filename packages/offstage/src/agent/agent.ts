@@ -125,12 +125,13 @@ export class Agent<Output = string> {
   #stream(start: (listener: Emit) => { run: Run; open?: Open }): AgentStream<Output> {
     const queue = new EventQueue();
     let run: Run | undefined;
-    const begin = (): Promise<RunResult<Output>> => {
+    // Async, so that a stream fails as a run does: by its result, and at the end of the iteration.
+    const begin = async (): Promise<RunResult<Output>> => {
       const started = start((event) => queue.push(event));
       run = started.run;
       return this.#loop(run, started.open);
     };
-    const result = promised(begin);
+    const result = begin();
     result.then(
       () => queue.end(),
       (error) => queue.end({ error }),
@@ -141,15 +142,6 @@ export class Agent<Output = string> {
 
   #loop(run: Run, open?: Open): Promise<RunResult<Output>> {
     return loop(run, open) as Promise<RunResult<Output>>;
-  }
-}
-
-// A stream fails as a run does, whenever that is: by its result, and at the end of the iteration.
-function promised<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return work();
-  } catch (error) {
-    return Promise.reject(error);
   }
 }
 

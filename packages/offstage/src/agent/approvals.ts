@@ -106,7 +106,7 @@ export class DecisionBook {
   }
 }
 
-/** What most runs know of decisions: none were made. */
+/** What most runs know of decisions: none were made. Shared, so nothing is ever recalled into it. */
 export const undecided: DecisionBook = new DecisionBook();
 
 function isAbout(decision: Decision, call: { readonly toolCallId: string; readonly runId: string }): boolean {

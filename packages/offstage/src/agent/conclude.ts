@@ -7,14 +7,14 @@ import { assistant } from "../messages/makers.ts";
 import { type Message, textOf, withMetadata, withoutProviderParts } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import { isSendable } from "../messages/pairing.ts";
-import type { RunEnd, RunLog, StepRecord } from "../sessions/journal.ts";
+import type { RunEnd, RunLog } from "../sessions/journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { partialAnswer } from "../state/partial-answer.ts";
 import type { Step } from "../state/step.ts";
 import type { EndStatus, SpanData } from "../tracing/span-data.ts";
 import { traceOf } from "../tracing/trace-context.ts";
-import { journaling, stepRecord, takeNotes } from "./record.ts";
+import { journaling, newestRecord } from "./record.ts";
 import { type Run, stamp } from "./run.ts";
 import { FinishedRun, type RunResult } from "./run-result.ts";
 import { closeShown, shownNote } from "./shown-input.ts";
@@ -64,7 +64,7 @@ function answerOf(run: Run, ending: Ending): readonly Message[] {
   return partial === undefined ? [] : [partial];
 }
 
-// Nearly every answer is: asking saves what asks of each message whether it says something.
+// Nearly every answer is one text: then no message need be looked at.
 function isPlainAnswer({ messages }: Step): boolean {
   const content = messages[0]?.content;
   return messages.length === 1 && typeof content === "string" && content.trim() !== "";
@@ -80,8 +80,8 @@ function abortedAnswer(run: Run): readonly Message[] {
 }
 
 function failureOf(run: Run, { failedWith }: Ending): OffstageError | undefined {
-  const { status, reason, message } = run.state.outcome as Outcome;
-  if (status !== "failed" || reason === "store-failed") return undefined;
+  const { reason, message } = run.state.outcome as Outcome;
+  if (reason === "store-failed") return undefined;
   if (isOffstageError(failedWith)) return failedWith;
   if (failedWith !== undefined) return new OffstageError("run-failed", messageOf(failedWith), { cause: failedWith });
   return new OffstageError(failureCode(run, reason), `Agent "${run.config.name}" failed: ${message}`);
@@ -125,7 +125,7 @@ function runEnd(run: Run, answer: readonly Message[], ending: Ending): RunEnd {
     endedAt: isoNow(),
     answer: (run.options.record === "everything" ? everything(run, answer) : answer).map(withoutProviderParts),
   };
-  if (step !== undefined && step.index > run.recordedSteps) end.lastStep = lastStep(run, step);
+  if (step !== undefined && step.index > run.recordedSteps) end.lastStep = newestRecord(run, step);
   if (waiting || shown || usage) end.notes = { ...waiting, ...shown, ...usage };
   if (status === "failed") end.error = { code: reason, message };
   if (run.endedSpans.length > 0) end.spans = [...run.endedSpans.splice(0), closedSpan(run, ending)];
@@ -148,12 +148,6 @@ function statusOf(run: Run, { abortedWith }: Ending): EndStatus {
 function endMetadata({ state }: Run): JsonObject {
   const { status, reason } = state.outcome as Outcome;
   return { outcome: status, reason, usage: { ...state.usage }, steps: state.stepCount };
-}
-
-function lastStep(run: Run, step: Step): StepRecord {
-  const record = stepRecord(step);
-  if (run.stepNotes !== undefined) record.notes = takeNotes(run);
-  return record;
 }
 
 function everything(run: Run, answer: readonly Message[]): readonly Message[] {

@@ -38,6 +38,9 @@ const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {
   "run-end": "onRunEnd",
 };
 
+/** What hooks are called. */
+export const hookNames: readonly string[] = Object.values(hookOf);
+
 /** One function that calls the hooks of every set in turn; undefined where there are none. */
 export function emitToHooks(sets: readonly (AgentHooks | undefined)[]): Event.Emit | undefined {
   const present = sets.filter((hooks) => hooks !== undefined);

@@ -19,7 +19,7 @@ import { checkOutput } from "./structured-output.ts";
 /** The next step of a state, or that it waits. A step that waited is finished first. */
 export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Promise<Step | PendingStep> {
   if (state.pendingStep !== undefined) return finishStep(run, state.pendingStep, span);
-  const clock = clockMs();
+  const startedMs = clockMs();
   const startedAt = isoNow();
   const index = state.stepCount + 1;
   run.partialText = "";
@@ -27,7 +27,7 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   const reading = readReply(run, reply);
   const calls = reading.calls.length === 0 ? noCalls : identifyCalls(run, reading.calls);
   const message = replyMessage(run, { reading, reply, calls, stamped });
-  const parts: StepParts = { run, index, message, reading, reply, calls, startedAt, clock };
+  const parts: StepParts = { run, index, message, reading, reply, calls, startedAt, startedMs };
   if (calls.length === 0) {
     const isPlain = reading.correction === undefined && run.config.output === undefined;
     return stepOf(parts, noneSettled, isPlain ? undefined : await correctionOf(run, reading));
@@ -65,11 +65,6 @@ function isRecordedAtOnce({ config: { options, guardrails }, criteria }: Run): b
 const noCalls: readonly StepToolCall[] = [];
 const noneSettled: readonly SettledCall[] = [];
 
-/** True where calls of the step still wait. */
-export function isPending(step: Step | PendingStep): step is PendingStep {
-  return "waiting" in step;
-}
-
 interface StepParts {
   readonly run: Run;
   readonly index: number;
@@ -78,7 +73,7 @@ interface StepParts {
   readonly reply: ModelReply;
   readonly calls: readonly StepToolCall[];
   readonly startedAt: string;
-  readonly clock: number;
+  readonly startedMs: number;
 }
 
 function stepOf(parts: StepParts, settled: readonly SettledCall[], correction?: Correction): Step {
@@ -102,7 +97,7 @@ function stepOf(parts: StepParts, settled: readonly SettledCall[], correction?: 
     usage: reply.usage,
     modelId: reply.modelId ?? run.config.model.modelId,
     startedAt: parts.startedAt,
-    durationMs: clockMs() - parts.clock,
+    durationMs: clockMs() - parts.startedMs,
   };
   if (reply.reasoning !== "") step.reasoning = reply.reasoning;
   if (correction !== undefined) step.correction = correction;

@@ -10,7 +10,7 @@ import { tripped } from "./call-tools.ts";
 import { checkGuardrails } from "./guardrails.ts";
 import { withinTokens } from "./history-tokens.ts";
 import { composeInstructions } from "./instructions.ts";
-import { openLog } from "./record.ts";
+import { isLogged, openLog } from "./record.ts";
 import type { Run } from "./run.ts";
 import { openShown } from "./shown-input.ts";
 import { stampInput } from "./step-messages.ts";
@@ -26,8 +26,7 @@ export async function openRun(run: Run): Promise<AgentState> {
   const instructions = instructionsOf(run);
   run.instructions = instructions instanceof Promise ? await instructions : instructions;
   run.tracked.add(run.input);
-  if (run.session !== undefined || run.parent?.log !== undefined)
-    await openLog(run, blocked === undefined ? run.input : []);
+  if (isLogged(run)) await openLog(run, blocked === undefined ? run.input : []);
   if (run.emit !== undefined)
     for (const message of run.input) run.emit({ type: "message-added", runId, agent: config.name, message });
   const loading = run.log === undefined || run.hasOwnState ? run.state.messages : historyOf(run, run.log);

@@ -1,6 +1,6 @@
 // Recording: what a run tells its journal, its listeners and its agent's own list, and when.
 import { isoNow } from "../messages/iso-now.ts";
-import type { JsonObject, JsonValue } from "../messages/json.ts";
+import type { JsonValue } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import type { RunLog, RunStart, StepRecord } from "../sessions/journal.ts";
@@ -8,7 +8,7 @@ import { journalFor } from "../sessions/plain-journal.ts";
 import type { Step, ToolResult } from "../state/step.ts";
 import { withSpan } from "../tracing/with-span.ts";
 import type { Run } from "./run.ts";
-import { historyLimit } from "./shown-input.ts";
+import { defaultHistory, historyLimit } from "./shown-input.ts";
 
 /** True where the run has a session or a journaled parent. */
 export function isLogged({ session, parent }: Run): boolean {
@@ -23,7 +23,7 @@ export async function openLog(run: Run, input: readonly Message[]): Promise<void
     agent: config.name,
     startedAt: isoNow(),
     input,
-    historyLimit: config.isShortened ? historyLimit(run) : (options.historyLimit ?? 50),
+    historyLimit: config.isShortened ? historyLimit(run) : (options.historyLimit ?? defaultHistory),
     onBusy: options.onBusy ?? "queue",
   };
   if (run.parent !== undefined) start.parentRunId = run.parent.runId;
@@ -65,8 +65,7 @@ export function recordStep(run: Run): Promise<void> | undefined {
   if (run.emit !== undefined) announce(run, step);
   if (run.log === undefined || run.state.outcome !== undefined) return undefined;
   const { log } = run;
-  const record = stepRecord(step);
-  if (run.stepNotes !== undefined) record.notes = takeNotes(run);
+  const record = newestRecord(run, step);
   if (run.endedSpans.length > 0) record.spans = run.endedSpans.splice(0);
   const written = run.isTraced ? journaling(run, "session.step", () => log.step(record)) : log.step(record);
   return written.then(() => {
@@ -80,23 +79,26 @@ function announce(run: Run, step: Step): void {
   run.emit?.({ type: "step-end", ...about, result: step });
 }
 
-/** The notes that the next write takes along, and no other. */
-export function takeNotes(run: Run): JsonObject {
-  const { stepNotes: notes = {} } = run;
+/** The newest step as the journal keeps it, with the notes that go with this write and no other. */
+export function newestRecord(run: Run, step: Step): Mutable<StepRecord> {
+  const record = stepRecord(step);
+  if (run.stepNotes !== undefined) record.notes = run.stepNotes;
   run.stepNotes = undefined;
-  return notes;
+  return record;
 }
 
 /** A step as the journal keeps it. */
 export function stepRecord(step: Step): Mutable<StepRecord> {
   const { index, messages, usage, finishReason, startedAt, durationMs, toolResults } = step;
   const record: Mutable<StepRecord> = { step: index, messages, usage, finishReason, startedAt, durationMs };
-  for (let i = 0; i < toolResults.length; i++)
-    if (toolResults[i]?.clippedBytes !== undefined) record.values = clippedValues(toolResults);
+  if (toolResults.some(isClipped)) record.values = clippedValues(toolResults);
   return record;
 }
 
+function isClipped({ clippedBytes }: ToolResult): boolean {
+  return clippedBytes !== undefined;
+}
+
 function clippedValues(results: readonly ToolResult[]): Record<string, JsonValue> {
-  const clipped = results.filter((result) => result.clippedBytes !== undefined);
-  return Object.fromEntries(clipped.map((result) => [result.toolCallId, result.output]));
+  return Object.fromEntries(results.filter(isClipped).map((result) => [result.toolCallId, result.output]));
 }

@@ -1,7 +1,6 @@
 // Resuming: a run that was cut off, or that waits for approval, goes on where it was. Nothing that finished runs again.
 import { OffstageError } from "../errors.ts";
-import { checkOptions, found, type OptionRule, type OptionRules } from "../messages/check-options.ts";
-import { isObject } from "../messages/json.ts";
+import { checkOptions, type OptionRule, type OptionRules, shownValue } from "../messages/check-options.ts";
 import type { Message } from "../messages/message.ts";
 import type { Journal, RunRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
@@ -43,7 +42,10 @@ const someCalls: OptionRule = { isFit: Array.isArray, words: "a list of tool cal
 const decisionRules: OptionRules = {
   approve: someCalls,
   reject: someCalls,
-  store: { isFit: (value) => isObject(value) && isObject(value.runs), words: "a store" },
+  store: {
+    isFit: (value) => typeof (value as Partial<RunSource>)?.runs?.journal === "function",
+    words: "a store: pass openStore(…) or the like",
+  },
 };
 
 /** Takes a run up again, by its id or by the state it left. */
@@ -52,9 +54,9 @@ export function resumedRun(config: AgentConfig, source: string | AgentState, res
   if (typeof source !== "string" && !(source instanceof AgentState))
     throw new OffstageError(
       "invalid-argument",
-      `resume() takes the id of a run or the state it left; found ${found(source)}.`,
+      `resume() takes the id of a run or the state it left; found ${shownValue(source)}.`,
     );
-  checkOptions(options, decisionRules);
+  checkOptions(options, decisionRules, "The options of resume()");
   const { store, approve, reject, ...runOptions } = options;
   const state = typeof source === "string" ? undefined : source;
   const runId = typeof source === "string" ? source : source.runId;

@@ -9,6 +9,7 @@ import type { Messages } from "../messages/messages.ts";
 import { withinRun } from "../sessions/held-session.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
+import { checkMemory } from "./option-rules.ts";
 import { inputSections, type Run } from "./run.ts";
 
 /** Where a state keeps the note of its compaction, so that it goes on in the next run. */
@@ -16,10 +17,13 @@ const metadataKey = "offstage.compaction";
 
 const spare = 50;
 
+/** How many earlier messages a run loads where nobody says otherwise. */
+export const defaultHistory: number = 50;
+
 /** How many messages to load: what compaction has not covered, where this process knows it; else everything. */
 export function historyLimit(run: Run): number | undefined {
   const { historyLimit: asked } = run.options;
-  if (asked !== undefined || !run.config.isShortened) return asked ?? 50;
+  if (asked !== undefined || !run.config.isShortened) return asked ?? defaultHistory;
   const known = run.config.shownNotes.of(sessionIdOf(run));
   return known === undefined ? undefined : known.tail + spare;
 }
@@ -42,11 +46,14 @@ export async function openShown(run: Run, state: AgentState, recorded?: unknown)
     isPartial: run.log !== undefined && historyLimit(run) !== undefined,
   });
   if (memory === undefined) return;
-  const feed = run.config.shownNotes.feed(typeof memory === "function" ? memory(sessionIdOf(run)) : memory);
+  const given = typeof memory === "function" ? memory(sessionIdOf(run)) : memory;
+  checkMemory(given);
+  const feed = run.config.shownNotes.feed(given);
   const { memoryTokens = 8000 } = run.config.options;
   const remembered = async (): Promise<Message[]> => {
-    await feed.add(state.messages.toArray());
-    const shown = await feed.memory.getMessages(run.input.map(textOf).join("\n"), memoryTokens);
+    const conversation = state.messages.toArray();
+    await feed.add(conversation);
+    const shown = await feed.shown(run.input.map(textOf).join("\n"), memoryTokens, conversation);
     if (Array.isArray(shown) && shown.every(isObject)) return shown;
     throw new OffstageError("invalid-message", "memory.getMessages() must give a list of messages.");
   };

@@ -2,7 +2,7 @@
 import type { AgentMemory } from "../memory/agent-memory.ts";
 import type { CompactionNote } from "../memory/compaction-note.ts";
 import { MemoryFeed } from "../memory/memory-feed.ts";
-import { type PlainMemory, wholeMemory } from "../memory/plain-memory.ts";
+import type { PlainMemory } from "../memory/plain-memory.ts";
 
 /** How a conversation was last shown. */
 export interface ShownNote {
@@ -30,7 +30,7 @@ export class ShownNotes {
   }
 
   feed(memory: AgentMemory | PlainMemory): MemoryFeed {
-    const feed = this.#feeds.get(memory) ?? new MemoryFeed(wholeMemory(memory));
+    const feed = this.#feeds.get(memory) ?? new MemoryFeed(memory);
     this.#feeds.set(memory, feed);
     return feed;
   }

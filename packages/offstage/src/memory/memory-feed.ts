@@ -3,14 +3,15 @@ import type { Message } from "../messages/message.ts";
 import { fifo } from "../sessions/fifo.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { messageKey } from "./message-key.ts";
+import { choosesMessages, type PlainMemory, withContext } from "./plain-memory.ts";
 
 /** One per memory, for as long as the memory is used. */
 export class MemoryFeed {
-  readonly memory: AgentMemory;
+  readonly memory: AgentMemory | PlainMemory;
   readonly #gate = fifo();
   #known: Map<string, number> | undefined;
 
-  constructor(memory: AgentMemory) {
+  constructor(memory: AgentMemory | PlainMemory) {
     this.memory = memory;
   }
 
@@ -30,11 +31,26 @@ export class MemoryFeed {
         seen.set(key, times);
         return times > (known.get(key) ?? 0) && !(hasId(message) && times > 1);
       });
-      if (fresh.length > 0) await this.memory.add(fresh);
-      for (const message of fresh) raise(known, messageKey(message));
+      await this.#hand(fresh, known);
     } finally {
       leave();
     }
+  }
+
+  // What the memory took is known at once: an `add` that fails half-way is not repeated for the half that was done.
+  async #hand(fresh: readonly Message[], known: Map<string, number>): Promise<void> {
+    const parts = choosesMessages(this.memory) && fresh.length > 0 ? [fresh] : fresh;
+    for (const part of parts) {
+      await (this.memory as AgentMemory).add(part);
+      for (const message of [part].flat() as Message[]) raise(known, messageKey(message));
+    }
+  }
+
+  /** What the memory shows for a query, of a conversation that it was fed with. */
+  async shown(query: string, tokenLimit: number, conversation: readonly Message[]): Promise<Message[]> {
+    const { memory } = this;
+    if (choosesMessages(memory)) return memory.getMessages(query, tokenLimit);
+    return withContext(await memory.getContext(query, tokenLimit), conversation);
   }
 }
 

@@ -1,44 +1,34 @@
-// Plain memories: a user's own with no more than the port's first five names, which takes messages one by one and gives text.
+// Plain memories: a user's own with every name of the port but getMessages. It takes messages one by one and gives text.
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { turnsOf } from "./turns.ts";
 
-/** The least that an agent needs of a memory. */
+/**
+ * The least that an agent needs of a memory.
+ *
+ * **Contract:** the context takes at most `tokenLimit` tokens; the newest turn is shown behind it as it is, on top of that.
+ */
 export interface PlainMemory {
   add(message: Message): Promise<void> | void;
   /** What to know for a query, as text. */
   getContext(query: string, tokenLimit?: number): Promise<string> | string;
+  /** What is held, in any order: a message that is among them is not added again. */
   getAllMessages(): Promise<readonly Message[]> | readonly Message[];
   clear(): Promise<void> | void;
   readonly count: number | PromiseLike<number>;
 }
 
-/** The memory itself where it has all the names, else one that asks it. */
-export function wholeMemory(memory: AgentMemory | PlainMemory): AgentMemory {
-  if ("getMessages" in memory && typeof memory.getMessages === "function") return memory;
-  const plain = memory as PlainMemory;
-  return {
-    async add(messages) {
-      for (const message of [messages].flat() as Message[]) await plain.add(message);
-    },
-    getContext: async (query, tokenLimit) => plain.getContext(query, tokenLimit),
-    // Its text stands before the newest turn, which is shown as it is.
-    async getMessages(query, tokenLimit) {
-      const text = await plain.getContext(query, tokenLimit);
-      const all = await plain.getAllMessages();
-      const newest = all.slice(turnsOf(all).at(-1)?.start ?? 0);
-      return text === "" ? newest : [remembered(text), ...newest];
-    },
-    getAllMessages: async () => [...(await plain.getAllMessages())],
-    clear: async () => plain.clear(),
-    get count() {
-      return plain.count;
-    },
-  };
+/** True for a memory that chooses messages itself. */
+export function choosesMessages(memory: AgentMemory | PlainMemory): memory is AgentMemory {
+  return typeof (memory as Partial<AgentMemory>).getMessages === "function";
 }
 
-// From the user's side, as summaries are: text of users and tools must not gain the weight of instructions.
-function remembered(text: string): Message {
-  return user(`[What is remembered of this conversation]\n\n${text}`, { metadata: { isSummary: true } });
+/** A text that a memory gave, as a message before the newest turn of the conversation. */
+export function withContext(text: unknown, conversation: readonly Message[]): Message[] {
+  const newest = conversation.slice(turnsOf(conversation).at(-1)?.start ?? 0);
+  if (typeof text !== "string" || text === "") return newest;
+  // From the user's side, as summaries are: text of users and tools must not gain the weight of instructions.
+  const content = `[What is remembered of this conversation]\n\n${text}`;
+  return [user(content, { metadata: { isSummary: true } }), ...newest];
 }

@@ -10,14 +10,19 @@ export interface OptionRule {
 
 export type OptionRules = Readonly<Record<string, OptionRule>>;
 
-/** Throws `invalid-argument` at the first option that does not fit its rule; what has no rule, or no value, passes. */
-export function checkOptions(options: object, rules: OptionRules): void {
+/**
+ * Throws `invalid-argument` at the first option that does not fit its rule; what has no rule, or is undefined, passes.
+ * `owner` is whose options they are, as a sentence begins: "The options of a run".
+ */
+export function checkOptions(options: unknown, rules: OptionRules, owner: string): void {
+  if (!isObject(options))
+    throw new OffstageError("invalid-argument", `${owner} are an object; found ${shownValue(options)}.`);
   for (const name in options) {
-    const value = (options as Record<string, unknown>)[name];
-    if (value === undefined || value === null || !Object.hasOwn(rules, name)) continue;
+    const value = options[name];
+    if (value === undefined || !Object.hasOwn(rules, name)) continue;
     const { isFit, words } = rules[name] as OptionRule;
     if (!isFit(value))
-      throw new OffstageError("invalid-argument", `"${name}" must be ${words}; found ${found(value)}.`);
+      throw new OffstageError("invalid-argument", `"${name}" must be ${words}; found ${shownValue(value)}.`);
   }
 }
 
@@ -31,8 +36,7 @@ export function oneOf(...values: readonly string[]): OptionRule {
 /** An object with these methods; `words` say what it is. */
 export function having(words: string, ...methods: readonly string[]): OptionRule {
   const isFit = (value: unknown): boolean =>
-    typeof value === "object" &&
-    value !== null &&
+    ((typeof value === "object" && value !== null) || typeof value === "function") &&
     methods.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
   return { isFit, words };
 }
@@ -42,6 +46,15 @@ export function numberFrom(least: number): OptionRule {
   return { isFit: (value) => typeof value === "number" && value >= least, words: `a number from ${least}` };
 }
 
+/** A whole number from `least` on. */
+export function wholeFrom(least: number): OptionRule {
+  return {
+    isFit: (value) => Number.isInteger(value) && (value as number) >= least,
+    words: `a whole number from ${least}`,
+  };
+}
+
+export const yesOrNo: OptionRule = { isFit: (value) => typeof value === "boolean", words: "true or false" };
 export const someText: OptionRule = { isFit: (value) => typeof value === "string" && value !== "", words: "text" };
 export const someFunction: OptionRule = { isFit: (value) => typeof value === "function", words: "a function" };
 export const positiveNumber: OptionRule = {
@@ -50,7 +63,7 @@ export const positiveNumber: OptionRule = {
 };
 
 /** How an error shows what it found: short values as they are, others by what they are. */
-export function found(value: unknown): string {
+export function shownValue(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
   if (Array.isArray(value)) return "a list";
   return isObject(value) || typeof value === "function" || typeof value === "symbol" ? typeof value : String(value);

@@ -8,13 +8,6 @@ export function clockMs(): number {
 }
 
 /** What added to `clockMs()` gives epoch milliseconds, by the wall clock as it was when the process started. */
-export const clockOrigin: () => number = origin();
-
-function origin(): () => number {
-  let found = Number.NaN;
-  return () => {
-    // Asked for late: who only imports the library need not wait until that clock is loaded.
-    if (Number.isNaN(found)) found = performance.timeOrigin + performance.now() - clockMs();
-    return found;
-  };
+export function clockOriginMs(): number {
+  return performance.timeOrigin + performance.now() - clockMs();
 }

@@ -8,9 +8,8 @@ export interface Journaled {
 }
 
 /** The journal of a session that has one. */
-export function journalOf(session: object): Journal | undefined {
+export function ownJournal(session: object): Journal | undefined {
   const { journal } = session as Partial<Journaled>;
-  const isOne =
-    typeof journal === "object" && typeof journal.open === "function" && typeof journal.reopen === "function";
+  const isOne = typeof journal?.open === "function" && typeof journal.reopen === "function";
   return isOne ? journal : undefined;
 }

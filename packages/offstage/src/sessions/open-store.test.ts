@@ -11,7 +11,8 @@ const folder = mkdtempSync(join(tmpdir(), "offstage-open-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each([
-  ["a.db", 'The options of a store are an object, such as { path: "offstage.db" }; found "a.db".'],
+  ["a.db", 'The options of a SQLite store, such as { path }, are an object; found "a.db".'],
+  [null, "are an object; found null."],
   [{ namespace: 5 }, '"namespace" must be text; found 5.'],
   [{ path: 5 }, '"path" must be text; found 5.'],
   [{ durability: "fulll" }, '"durability" must be "normal" or "full"; found "fulll".'],

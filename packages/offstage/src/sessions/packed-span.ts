@@ -1,6 +1,8 @@
 // Packed spans: spans of one write, each as what differs from its run and from the span before it.
 import type { JsonObject } from "../messages/json.ts";
+import { leavingSpan } from "../tracing/leaving-span.ts";
 import type { SpanData } from "../tracing/span-data.ts";
+import { encode } from "./message-rows.ts";
 import { packUsage, unpackUsage } from "./packed-message.ts";
 
 /** What the run says of its spans. */
@@ -56,6 +58,29 @@ export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): Packed
     return metadata === 0 || metadata === undefined ? packed : [...packed, metadata];
   });
 }
+
+/** The text of a row with spans. Metadata is the user's: what JSON cannot hold of it is left out, and never fails a run. */
+export function encodeWithSpans(
+  spans: readonly SpanData[] | undefined,
+  run: SpanRun,
+  rowOf: (packed: PackedSpan[] | undefined) => unknown,
+): string {
+  if (spans === undefined) return encode(rowOf(undefined));
+  try {
+    return encode(rowOf(packSpans(spans, run)));
+  } catch {
+    return encode(
+      rowOf(
+        packSpans(
+          spans.map((span) => leavingSpan(span, asItIs)),
+          run,
+        ),
+      ),
+    );
+  }
+}
+
+const asItIs = <T>(value: T): T => value;
 
 /** The spans of one `packSpans`. */
 export function unpackSpans(packed: readonly PackedSpan[], run: SpanRun = {}): SpanData[] {

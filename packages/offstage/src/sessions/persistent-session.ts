@@ -1,6 +1,6 @@
 // PersistentSession: a session on a store. A face: what it does is in conversation.ts, stored-journal.ts and branch.ts.
 import { OffstageError } from "../errors.ts";
-import { checkOptions, found } from "../messages/check-options.ts";
+import { checkOptions, shownValue } from "../messages/check-options.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { branch } from "./branch.ts";
@@ -12,7 +12,7 @@ import { type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
 import type { Session } from "./session.ts";
 import type { SessionCell } from "./session-cell.ts";
 import { checkSessionId, type SessionCells } from "./session-cells.ts";
-import { sqliteRules } from "./sqlite-rules.ts";
+import { sqliteOwner, sqliteRules } from "./sqlite-rules.ts";
 import { type CoreOptions, openCore, type StoreCore } from "./store-core.ts";
 import { storedJournal } from "./stored-journal.ts";
 import { drivers } from "./stores/index.ts";
@@ -49,7 +49,7 @@ export class PersistentSession implements Session {
 
   /** A session in a SQLite file, which is made where it is missing and closed with the session. */
   static async persistent(sessionId: string, options: PersistentSessionOptions = {}): Promise<PersistentSession> {
-    checkOptions(options, sqliteRules);
+    checkOptions(options, sqliteRules, sqliteOwner);
     const { path = "offstage.db" } = options;
     return PersistentSession.#open(sessionId, openCore(drivers.sqlite({ path }), options));
   }
@@ -168,6 +168,9 @@ export class PersistentSession implements Session {
 }
 
 function noStore(store: unknown): OffstageError {
-  const hint = typeof store === "string" ? ` Pass openStore(${found(store)}).` : "";
-  return new OffstageError("invalid-argument", `PersistentSession.on takes a store; found ${found(store)}.${hint}`);
+  const hint = typeof store === "string" ? ` Pass openStore(${shownValue(store)}).` : "";
+  return new OffstageError(
+    "invalid-argument",
+    `PersistentSession.on takes a store; found ${shownValue(store)}.${hint}`,
+  );
 }

@@ -5,7 +5,7 @@ import type { Message } from "../messages/message.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import { enterSession } from "./held-session.ts";
 import type { Journal, RunLog, RunStart } from "./journal.ts";
-import { journalOf } from "./journaled.ts";
+import { ownJournal } from "./journaled.ts";
 import { memoryRun, type RememberedRun, rememberRun } from "./run-memory.ts";
 import type { SessionPort } from "./session.ts";
 import { wholeTurns } from "./whole-turns.ts";
@@ -16,7 +16,7 @@ const gates = new WeakMap<SessionPort, Fifo>();
 /** The journal of any session: its own if it has one, otherwise a plain one. Throws for what is no session. */
 export function journalFor(session: SessionPort): Journal {
   if (!isObject(session) || typeof session.getItems !== "function") throw noSession(session);
-  return journalOf(session) ?? plainJournal(session);
+  return ownJournal(session) ?? plainJournal(session);
 }
 
 // The likeliest slips are an id in place of a session, and a promise of one.

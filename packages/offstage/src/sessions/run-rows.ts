@@ -4,7 +4,7 @@ import type { Usage } from "../tokens/usage.ts";
 import type { RunEnd, RunInfo, RunStart, StepRecord } from "./journal.ts";
 import { encode } from "./message-rows.ts";
 import { type Known, othersOf, type PackedMessage, packMessage, packUsage, unpackUsage } from "./packed-message.ts";
-import { type PackedSpan, packSpans, type SpanRun, thousandths } from "./packed-span.ts";
+import { encodeWithSpans, type PackedSpan, type SpanRun, thousandths } from "./packed-span.ts";
 import { idKey, numberKey, stepKeys } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { Write } from "./store-driver.ts";
@@ -135,9 +135,10 @@ export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, writ
   const list = cell.lists.steps;
   const known = knownOf(cell, run);
   const kept = messages.map((message) => shortKey(written.get(message)) ?? ownMessage(cell, message, known));
-  const packed = spans === undefined ? 0 : packSpans(spans, known);
-  const row = [kept, packUsage(usage), finishReason, startedAt, thousandths(durationMs), packed];
-  const value = encode(rest === undefined ? row : [...row, rest]);
+  const row = [kept, packUsage(usage), finishReason, startedAt, thousandths(durationMs)];
+  const value = encodeWithSpans(spans, known, (packed) =>
+    rest === undefined ? [...row, packed ?? 0] : [...row, packed ?? 0, rest],
+  );
   const writes = [{ list, key: stepKeys.step(run.n, step), value }];
   for (const [id, whole] of values === undefined ? [] : Object.entries(values)) {
     writes.push({ list, key: stepKeys.value(run.n, id), value: encode(whole) });

@@ -2,7 +2,7 @@
 import { OffstageError } from "../errors.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { decode } from "./message-rows.ts";
-import { type PackedSpan, packSpans, unpackSpans } from "./packed-span.ts";
+import { encodeWithSpans, type PackedSpan, unpackSpans } from "./packed-span.ts";
 import { numberKey } from "./row-keys.ts";
 import type { StoreContext } from "./store-context.ts";
 import type { Write } from "./store-driver.ts";
@@ -12,8 +12,9 @@ export async function addSpans(context: StoreContext, spans: readonly SpanData[]
   if (spans.length === 0) return;
   const key = `spans.${numberKey(context.stamp())}.${spans[0]?.spanId}`;
   const writes = Array.from(new Set(spans.map(({ traceId }) => traceId)), (traceId): Write => {
-    const packed = packSpans(spans.filter((span) => span.traceId === traceId));
-    return { list: context.lists.trace(traceId), key, value: JSON.stringify(packed) };
+    const own = spans.filter((span) => span.traceId === traceId);
+    const value = encodeWithSpans(own, {}, (packed) => packed);
+    return { list: context.lists.trace(traceId), key, value };
   });
   const refused = await context.driver.commit({ label: "spans.add", checks: [], writes });
   if (refused !== undefined) throw new OffstageError("store-failed", `${context.driver.name} refused to keep spans.`);

@@ -1,7 +1,6 @@
 // Store core: a driver made usable for one namespace. What Store and PersistentSession both stand on; no face of its own.
-import { OffstageError } from "../errors.ts";
-import { checkOptions, found, type OptionRules, someFunction } from "../messages/check-options.ts";
-import { isObject } from "../messages/json.ts";
+import type { OffstageError } from "../errors.ts";
+import { checkOptions, type OptionRules, someFunction } from "../messages/check-options.ts";
 import type { Message } from "../messages/message.ts";
 import { holdsOf } from "./hold.ts";
 import { holderOf } from "./holder.ts";
@@ -39,7 +38,7 @@ export interface StoreCore {
 }
 
 export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCore {
-  checkCore(options);
+  checkOptions(options, coreRules, "The options of a store");
   const { namespace = "", redact, onError: report = warn } = options;
   const driver = openedDriver(bare);
   // Made with the first write: loading what makes random numbers and hashes takes longer than opening a store.
@@ -75,15 +74,6 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCor
     return core;
   };
   return coreOf(namespace);
-}
-
-// A path where the options stand would be passed over, and the default one written to.
-function checkCore(options: unknown): void {
-  if (isObject(options)) checkOptions(options, coreRules);
-  else {
-    const sentence = `The options of a store are an object, such as { path: "offstage.db" }; found ${found(options)}.`;
-    throw new OffstageError("invalid-argument", sentence);
-  }
 }
 
 function lazy<T>(make: () => T): () => T {

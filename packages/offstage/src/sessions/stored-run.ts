@@ -5,7 +5,7 @@ import type { Mutable } from "../messages/mutable.ts";
 import { touched } from "./activity.ts";
 import type { RunEnd, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
 import { checkHeld, holdLease } from "./lease.ts";
-import { packSpans } from "./packed-span.ts";
+import { encodeWithSpans } from "./packed-span.ts";
 import { deepFreeze } from "./plain-json.ts";
 import { stepKeys } from "./row-keys.ts";
 import { findRuns, readRun, readRunRow, readToolTrace } from "./run-reader.ts";
@@ -181,7 +181,10 @@ function endWrites({ cell, row, fence, end, lastStep, written }: Ending): Write[
   if (lastStep === undefined) {
     if (end.spans === undefined) return [ended];
     const key = stepKeys.spans(row.n, fence);
-    return [ended, { list: cell.lists.steps, key, value: JSON.stringify(packSpans(end.spans, knownOf(cell, row))) }];
+    return [
+      ended,
+      { list: cell.lists.steps, key, value: encodeWithSpans(end.spans, knownOf(cell, row), (packed) => packed) },
+    ];
   }
   const record = end.spans === undefined ? lastStep : { ...lastStep, spans: [...(lastStep.spans ?? []), ...end.spans] };
   return [ended, ...putStep(cell, row, record, written)];

@@ -45,6 +45,12 @@ describe("one rule decides", () => {
     expect(rule([], state)).toEqual({ outcome: undefined, feedback: undefined });
   });
 
+  test("a verdict of no known kind is no opinion, alone or among others", () => {
+    const odd = saying("o", verdict("continue" as Verdict["decision"], { feedback: "x" }));
+    expect(rule([odd], state)).toEqual({ outcome: undefined, feedback: undefined });
+    expect(rule([odd, allowStop], state)).toMatchObject({ outcome: { status: "completed", criterion: "a" } });
+  });
+
   test("a hard limit is not overridden by a request", () => {
     const never = responseContent(() => false);
     expect(rule([never, stepLimit(1), toolCallPresence()], state)).toMatchObject({

@@ -99,8 +99,9 @@ function weigh(votes: readonly Vote[]): Ruling {
 
 function onlyVote(vote: Vote): Ruling {
   const { decision, feedback } = vote.verdict;
-  if (decision === "request") return { outcome: undefined, feedback };
-  return { outcome: outcomeOf(vote, decision === "forbid" ? "stopped" : "completed", [vote]), feedback: undefined };
+  if (decision === "forbid") return { outcome: outcomeOf(vote, "stopped", [vote]), feedback: undefined };
+  if (decision === "allow-stop") return { outcome: outcomeOf(vote, "completed", [vote]), feedback: undefined };
+  return decision === "request" ? { outcome: undefined, feedback } : goesOn;
 }
 
 // Among several of one kind the same one is named whatever their order: one that brings something first, then by name.

@@ -26,24 +26,18 @@ export function checkJsonSchema(schema: Schema, value: unknown): string[] {
 }
 
 const typeNames: readonly unknown[] = ["string", "number", "integer", "boolean", "object", "array", "null"];
-const partsByName = ["properties", "$defs", "definitions", "patternProperties"];
-const partsInLists = ["anyOf", "oneOf", "allOf", "prefixItems"];
-const parts = ["items", "additionalProperties", "not"];
 
-/** The first type in a schema that no value has, such as a misspelt one. */
-export function unknownType(schema: unknown, seen: Set<unknown> = new Set()): string | undefined {
-  if (!isObject(schema) || seen.has(schema)) return undefined;
-  seen.add(schema);
-  const wrong = [schema.type ?? []].flat().find((type) => !typeNames.includes(type));
-  if (wrong !== undefined) return String(wrong);
-  const inner = [
-    ...partsByName.flatMap((name) => (isObject(schema[name]) ? Object.values(schema[name]) : [])),
-    ...partsInLists.flatMap((name) => (Array.isArray(schema[name]) ? schema[name] : [])),
-    ...parts.map((name) => schema[name]),
-  ];
-  for (const part of inner) {
-    const found = unknownType(part, seen);
-    if (found !== undefined) return found;
+/** The first type in a schema that no value has, such as a misspelt one. What is only referred to is not looked at. */
+export function unknownType(schema: unknown): string | undefined {
+  const seen = new Set<unknown>([schema]);
+  for (const part of seen) {
+    if (!isObject(part)) continue;
+    const { type = [], properties, items, anyOf, oneOf, allOf } = part;
+    const wrong = [type].flat().find((name) => !typeNames.includes(name));
+    if (wrong !== undefined) return String(wrong);
+    const inner = [items, anyOf, oneOf, allOf].flat();
+    // A set that grows is walked to its end, and takes nothing twice.
+    for (const each of isObject(properties) ? inner.concat(Object.values(properties)) : inner) seen.add(each);
   }
   return undefined;
 }

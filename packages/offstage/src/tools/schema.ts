@@ -129,7 +129,10 @@ function problemOf({ path = [], message }: Issue): string {
 function checkTypes(jsonSchema: JsonSchema, owner: string): void {
   const type = unknownType(jsonSchema);
   if (type === undefined) return;
-  throw new OffstageError("invalid-tool", `The schema of ${owner} has the type "${type}", which no JSON value has.`);
+  throw new OffstageError(
+    "invalid-tool",
+    `The schema of ${owner} has the type "${type}", which no JSON value has. Use string, number, integer, boolean, object, array or null.`,
+  );
 }
 
 function compileRaw({ jsonSchema, validate }: RawSchema, owner: string): CompiledSchema {

@@ -55,7 +55,9 @@ describe("defining a tool checks it", () => {
     ["timeoutMs", Number.NaN],
     ["maxResultBytes", -1],
   ] as const)("%s %d is refused", ([field, value]) => {
-    expect(() => tool(options({ [field]: value }))).toThrow(`"${field}" of the tool "weather" must be positive`);
+    expect(() => tool(options({ [field]: value }))).toThrow(
+      `"${field}" of the tool "weather" must be a positive number`,
+    );
   });
 
   test("an input that is no object is refused: arguments are always one", () => {
@@ -70,7 +72,7 @@ describe("defining a tool checks it", () => {
 });
 
 test.each([
-  [{ timeoutMs: "5" }, '"timeoutMs" of the tool "weather" must be positive; found "5".'],
+  [{ timeoutMs: "5" }, '"timeoutMs" of the tool "weather" must be a positive number; found "5".'],
   [{ remember: "all" }, '"remember" of the tool "weather" must be "none", "digest" or "full"; found "all".'],
   [{ needsApproval: "yes" }, '"needsApproval" of the tool "weather" must be true, false or a function; found "yes".'],
   [

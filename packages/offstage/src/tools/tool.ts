@@ -1,7 +1,7 @@
 // A tool: a name, a schema and a function. Defining one checks it; a call of one is run by run-tool.ts.
 
 import { OffstageError } from "../errors.ts";
-import { found } from "../messages/check-options.ts";
+import { shownValue } from "../messages/check-options.ts";
 import { isObject } from "../messages/json.ts";
 import type { AgentContext } from "../state/agent-context.ts";
 import { type AnySchema, type CompiledSchema, compileSchema, type OutputOf } from "./schema.ts";
@@ -100,7 +100,7 @@ export function tool<Schema extends AnySchema = typeof noInput, Values extends o
 
 function checkPositive(name: string, field: string, value: number | undefined): void {
   if (value !== undefined && !(typeof value === "number" && value > 0))
-    throw invalid(`"${field}" of the tool "${name}" must be positive; found ${found(value)}.`);
+    throw invalid(`"${field}" of the tool "${name}" must be a positive number; found ${shownValue(value)}.`);
 }
 
 // A policy that means nothing would be taken for the most careful one, or for none.
@@ -108,11 +108,18 @@ function checkPolicies(
   name: string,
   { remember, needsApproval }: { remember?: unknown; needsApproval?: unknown },
 ): void {
-  if (remember !== undefined && !["none", "digest", "full"].includes(remember as string))
-    throw invalid(`"remember" of the tool "${name}" must be "none", "digest" or "full"; found ${found(remember)}.`);
-  if (needsApproval !== undefined && typeof needsApproval !== "boolean" && typeof needsApproval !== "function")
+  if (remember !== undefined && remember !== null && !["none", "digest", "full"].includes(remember as string))
     throw invalid(
-      `"needsApproval" of the tool "${name}" must be true, false or a function; found ${found(needsApproval)}.`,
+      `"remember" of the tool "${name}" must be "none", "digest" or "full"; found ${shownValue(remember)}.`,
+    );
+  if (
+    needsApproval !== undefined &&
+    needsApproval !== null &&
+    typeof needsApproval !== "boolean" &&
+    typeof needsApproval !== "function"
+  )
+    throw invalid(
+      `"needsApproval" of the tool "${name}" must be true, false or a function; found ${shownValue(needsApproval)}.`,
     );
 }
 

@@ -1,6 +1,6 @@
 // A decorator that hands spans to an exporter in batches, later, through a bounded queue. Not an exporter by itself.
 import { OffstageError } from "../errors.ts";
-import { found } from "../messages/check-options.ts";
+import { shownValue } from "../messages/check-options.ts";
 import { clockMs } from "../messages/clock-ms.ts";
 import { isBridge, type SpanBridge } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
@@ -40,7 +40,7 @@ export interface BatchedExporter extends SpanExporter {
 /** `exporter` behind a bounded queue: `export` returns at once, `flush` and `shutdown` never reject and keep a deadline. */
 export function batched(exporter: SpanExporter, options: BatchedOptions = {}): BatchedExporter {
   if (typeof exporter?.export !== "function")
-    throw new OffstageError("invalid-argument", `batched() takes a span exporter; found ${found(exporter)}.`);
+    throw new OffstageError("invalid-argument", `batched() takes a span exporter; found ${shownValue(exporter)}.`);
   const queue = new SpanQueue(exporter, options);
   const batchedExporter: BatchedExporter = {
     name: exporter.name,

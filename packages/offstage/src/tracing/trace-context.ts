@@ -1,5 +1,5 @@
 // A trace: the spans of one piece of work, under one id. It is not itself a span.
-import { clockMs, clockOrigin } from "../messages/clock-ms.ts";
+import { clockMs, clockOriginMs } from "../messages/clock-ms.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { SpanKind } from "./span-data.ts";
 import { currentScope, enter, standInFor } from "./trace-scope.ts";
@@ -8,6 +8,8 @@ import { traceState } from "./trace-state.ts";
 import { formatTraceparent, type HeaderSource, parseTraceparent, type RemoteParent } from "./traceparent.ts";
 import {
   isSampled,
+  type KeepSpan,
+  keeping,
   notify,
   refine,
   report,
@@ -54,7 +56,7 @@ export class TraceContext implements SpanHome, TraceScope {
   #standIn: TraceSpan | undefined;
   #endsWith: TraceSpan | undefined;
 
-  private constructor(name: string, options: TraceOptions) {
+  private constructor(name: string, options: TraceOptions, keep?: KeepSpan) {
     const remote = options.headers === undefined ? undefined : parseTraceparent(options.headers);
     this.name = name;
     this.traceId = remote?.traceId ?? traceState.ids.traceId();
@@ -63,7 +65,7 @@ export class TraceContext implements SpanHome, TraceScope {
     this.clockOffset = clockOffset();
     this.startTime = this.clockOffset + clockMs();
     this.#remote = remote;
-    const settings = refine(currentScope()?.settings ?? traceState.settings, options);
+    const settings = keeping(refine(currentScope()?.settings ?? traceState.settings, options), keep);
     const sampled = settings.recording && remote?.sampled !== false && isSampled(this, settings);
     this.settings = sampled ? settings : silenced(settings);
   }
@@ -73,9 +75,9 @@ export class TraceContext implements SpanHome, TraceScope {
     return traceOf(currentScope());
   }
 
-  /** Starts a trace without making it current. Whoever opens it calls `end`. */
-  static open(name: string, options: TraceOptions = {}): TraceContext {
-    return new TraceContext(name, options);
+  /** Starts a trace without making it current. Whoever opens it calls `end`. `keep` gets its spans, beside the exporters. */
+  static open(name: string, options: TraceOptions = {}, keep?: KeepSpan): TraceContext {
+    return new TraceContext(name, options, keep);
   }
 
   /** The caller's trace, continued here; undefined where the headers carry none that is valid. */
@@ -226,7 +228,7 @@ async function settle<T>(trace: TraceContext, work: Work<T>): Promise<T> {
 
 // The monotonic clock does not run while a machine sleeps; a trace opened after that takes its offset from the wall clock.
 function clockOffset(): number {
-  const origin = clockOrigin();
+  const origin = clockOriginMs();
   const skew = Date.now() - (origin + clockMs());
   return Math.abs(skew) > maxSkewMs ? origin + skew : origin;
 }

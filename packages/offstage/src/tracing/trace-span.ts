@@ -1,6 +1,6 @@
 // One timed operation while it happens. Readers see it as SpanData; which one is current is told by trace-scope.ts.
 import { messageOf } from "../errors.ts";
-import { clockMs, clockOrigin } from "../messages/clock-ms.ts";
+import { clockMs, clockOriginMs } from "../messages/clock-ms.ts";
 import type { JsonObject } from "../messages/json.ts";
 import { errorType, isAbort } from "./abort.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
@@ -70,7 +70,7 @@ const nowhere: SpanHome = Object.freeze({
   groupId: undefined,
   remoteParentId: undefined,
   get clockOffset() {
-    return clockOrigin();
+    return clockOriginMs();
   },
   register() {},
   spanEnded() {},
@@ -182,7 +182,7 @@ export class TraceSpan implements SpanData, TraceScope {
     this.#content = { ...this.#content, ...content };
   }
 
-  /** Ends the span and hands it to the exporters. Works once; later calls have no effect. */
+  /** Ends the span and hands it to journal and exporters. Works once; later calls have no effect. */
   end(status: EndStatus = "ok"): void {
     if (this.#status !== "active" || !this.#settings.recording) return;
     const now = this.#trace.clockOffset + clockMs();
@@ -211,10 +211,10 @@ export class TraceSpan implements SpanData, TraceScope {
     return true;
   }
 
-  // Exporters work where nothing is recorded: spans of their own would be exported, and so on without end.
   #hand(): void {
     const settings = this.#settings;
     settings.keep?.(this.toJSON());
+    // Exporters work where nothing is recorded: spans of their own would be exported, and so on without end.
     if (settings.exporters.length > 0) traceState.storage.run(offSpan, emit, this, settings);
   }
 

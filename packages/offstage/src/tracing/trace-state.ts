@@ -1,7 +1,14 @@
 // The one piece of process-wide state: the async storage, the process's settings and its id maker. Shared by all copies of Offstage.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type TraceIds, traceIds } from "./trace-ids.ts";
-import { initialSettings, refine, report, type TraceSettings, type TracingOptions } from "./tracing-options.ts";
+import {
+  checkTracing,
+  initialSettings,
+  refine,
+  report,
+  type TraceSettings,
+  type TracingOptions,
+} from "./tracing-options.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 interface TraceState {
@@ -12,7 +19,7 @@ interface TraceState {
 }
 
 // The number is that of the shape of `TraceState` and of what is in its storage: copies that differ in it stay apart.
-const key: unique symbol = Symbol.for("offstage.tracing.1");
+const key: unique symbol = Symbol.for("offstage.tracing.2");
 const holder = globalThis as { [key]?: TraceState };
 holder[key] ??= { storage: new AsyncLocalStorage(), ids: traceIds(), settings: initialSettings() };
 
@@ -21,6 +28,7 @@ export const traceState: TraceState = holder[key];
 
 /** Sets tracing up for the whole process, in place of what was set before; no argument restores the defaults. */
 export function configureTracing(options: TracingOptions = {}): void {
+  checkTracing(options);
   traceState.settings = refine(initialSettings(), options);
 }
 

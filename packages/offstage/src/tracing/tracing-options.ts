@@ -1,6 +1,6 @@
 // How spans are recorded and where they go: the options people write, and the settings every span carries. No spans here.
 import { messageOf } from "../errors.ts";
-import { checkOptions, type OptionRules, someFunction } from "../messages/check-options.ts";
+import { checkOptions, type OptionRules, someFunction, yesOrNo } from "../messages/check-options.ts";
 import { inertLine } from "../messages/inert.ts";
 import { redactor } from "../messages/redact.ts";
 import { isBridge, type SpanBridge, type TraceInfo } from "./span-bridge.ts";
@@ -65,7 +65,8 @@ export function refine(settings: TraceSettings, options: TracingOptions | false 
     exporters,
     bridge: exporters === settings.exporters ? settings.bridge : exporters.find(isBridge),
     onError: options.onError ?? settings.onError,
-    keep: settings.keep,
+    // Whoever names exporters of their own says where everything goes.
+    keep: options.exporters === undefined ? settings.keep : undefined,
   });
 }
 
@@ -81,7 +82,9 @@ export function keeping(settings: TraceSettings, keep: KeepSpan | undefined): Tr
   return settingsOf({ ...settings, keep: both });
 }
 
-const rules: OptionRules = {
+const tracingRules: OptionRules = {
+  enabled: yesOrNo,
+  content: yesOrNo,
   sample: {
     isFit: (value) => typeof value === "function" || (typeof value === "number" && value >= 0 && value <= 1),
     words: "a share from 0 to 1, or a function of the trace",
@@ -95,7 +98,9 @@ const rules: OptionRules = {
 
 /** Throws `invalid-argument` where tracing is told something that cannot be meant. */
 export function checkTracing(options: TracingOptions | false | undefined): void {
-  if (options) checkOptions(options, rules);
+  // `true` means what leaving it out means.
+  if (options !== undefined && typeof options !== "boolean")
+    checkOptions(options, tracingRules, "The options of tracing");
 }
 
 function changesNothing({ exporters, sample, content, onError }: TracingOptions): boolean {

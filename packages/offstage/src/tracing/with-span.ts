@@ -1,9 +1,9 @@
 // Running work inside a trace or a span: the one wrapper around everything that is timed.
 import { type SpanOptions, TraceContext } from "./trace-context.ts";
 import { currentScope, enter, standInFor } from "./trace-scope.ts";
-import { offSpan, type SpanInit, startSpan, startWith, type TraceScope, type TraceSpan } from "./trace-span.ts";
+import { offSpan, type SpanInit, startSpan, startWith, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
-import { type KeepSpan, keeping, refine, type TraceSettings, type TracingOptions } from "./tracing-options.ts";
+import { type KeepSpan, keeping, refine, type TracingOptions } from "./tracing-options.ts";
 
 export interface WithSpanOptions extends SpanOptions {
   /** Work that rejects with this signal's reason was cancelled, not in error. */
@@ -52,12 +52,8 @@ export interface RootSpanInit extends SpanInit {
 export function startRootSpan(init: RootSpanInit): TraceSpan {
   const scope = currentScope();
   if (scope === undefined) return startTrace(init);
-  const settings = refine(scope.settings, init.tracing);
-  return settings.recording ? startIn(scope, settings, init) : silentSpan();
-}
-
-function startIn(scope: TraceScope, given: TraceSettings, init: RootSpanInit): TraceSpan {
-  const settings = keeping(given, init.keep);
+  const settings = keeping(refine(scope.settings, init.tracing), init.keep);
+  if (!settings.recording) return silentSpan();
   if (settings === scope.settings) return startSpan(scope, init);
   return startWith({ trace: scope.trace, settings, asParent: scope.asParent }, init);
 }
@@ -77,8 +73,8 @@ export function runInSpan<T>(span: TraceSpan, work: () => T): T {
 
 function startTrace(init: RootSpanInit): TraceSpan {
   if (!traceState.settings.recording || init.tracing === false || init.tracing?.enabled === false) return offSpan;
-  const trace = TraceContext.open(init.traceName ?? init.name, { ...init.tracing, groupId: init.groupId });
-  const span = startIn(trace, trace.settings, init);
+  const trace = TraceContext.open(init.traceName ?? init.name, { ...init.tracing, groupId: init.groupId }, init.keep);
+  const span = startSpan(trace, init);
   trace.endWith(span);
   return span;
 }

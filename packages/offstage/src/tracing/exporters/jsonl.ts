@@ -1,6 +1,7 @@
 // Appends ended spans to a file, one JSON object a line. Reading them back is `JSON.parse` on each line.
 import { dirname } from "node:path";
-import { checkOptions, someText } from "../../messages/check-options.ts";
+import { OffstageError } from "../../errors.ts";
+import { shownValue } from "../../messages/check-options.ts";
 import { type Redactor, redactor } from "../../messages/redact.ts";
 import { leavingSpan } from "../leaving-span.ts";
 import type { SpanExporter } from "../span-exporter.ts";
@@ -16,7 +17,11 @@ export interface JsonlExporterOptions {
 
 /** An exporter that appends to a file. Lines are whole and in order; while one write is under way, others wait and join. */
 export function jsonlExporter(options: JsonlExporterOptions): SpanExporter {
-  checkOptions({ path: options?.path ?? "" }, { path: someText });
+  if (typeof options?.path !== "string" || options.path === "")
+    throw new OffstageError(
+      "invalid-argument",
+      `jsonlExporter takes { path: "spans.jsonl" }; found ${shownValue(options)}.`,
+    );
   const { path, redact = redactor() } = options;
   let waiting = "";
   let writing: Promise<void> | undefined;

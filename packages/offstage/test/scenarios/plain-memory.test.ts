@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { Agent } from "../agent/agent.ts";
-import { type Message, textOf } from "../messages/message.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
-import type { PlainMemory } from "./plain-memory.ts";
+import { Agent } from "../../src/agent/agent.ts";
+import type { PlainMemory } from "../../src/memory/plain-memory.ts";
+import { type Message, textOf } from "../../src/messages/message.ts";
+import { InMemorySession } from "../../src/sessions/in-memory-session.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
 
 /** No more than the names that every memory has. */
 class NoteMemory implements PlainMemory {
@@ -25,6 +26,31 @@ class NoteMemory implements PlainMemory {
     return this.kept.length;
   }
 }
+
+test("what is asked is shown whatever the memory holds, and an add that failed is not repeated for what was taken", async () => {
+  const taken: string[] = [];
+  let isFailing = false;
+  const memory: PlainMemory = {
+    add(message) {
+      if (isFailing && message.role === "assistant") throw new Error("no room");
+      taken.push(textOf(message));
+    },
+    getContext: () => undefined as unknown as string,
+    getAllMessages: () => [],
+    clear() {},
+    count: 0,
+  };
+  const model = scriptedModel(["A", "B", "C"]);
+  const agent = new Agent({ model, memory });
+  const session = new InMemorySession();
+  await agent.run("one", { session });
+  isFailing = true;
+  await agent.run("two", { session, hooks: { onError() {} } });
+  isFailing = false;
+  await agent.run("three", { session });
+  expect(model.requests.map(({ messages }) => messages.map(textOf))).toEqual([["one"], ["two"], ["three"]]);
+  expect(taken).toEqual(["one", "A", "two", "B", "three", "C"]);
+});
 
 test("a memory of one's own with the five names serves an agent: it gets each message once, and its text is shown", async () => {
   const memory = new NoteMemory();

@@ -1,34 +1,35 @@
 // What the options of an agent and of a run may be, as far as nobody else checks them. A slip is told when it is made.
-import { OffstageError } from "../errors.ts";
 import {
   checkOptions,
-  found,
   having,
   numberFrom,
   type OptionRule,
   type OptionRules,
   oneOf,
-  positiveNumber,
+  wholeFrom,
 } from "../messages/check-options.ts";
 import { isObject } from "../messages/json.ts";
 import { checkLimit } from "../sessions/limit.ts";
 import { checkTracing } from "../tracing/tracing-options.ts";
 import type { AgentOptions, RunOptions } from "./agent-options.ts";
+import { hookNames } from "./hooks.ts";
 
 const hooks: OptionRule = {
-  // Whatever else an object of the user's holds is its own affair.
-  isFit: (value) =>
-    isObject(value) &&
-    Object.entries(value).every(([name, hook]) => !/^on[A-Z]/.test(name) || !hook || typeof hook === "function"),
+  // Whatever else an object of the user's holds is its own affair; `false` is what `isDebug && hooks` gives.
+  isFit: (value) => value === false || (isObject(value) && hookNames.every((name) => isHook(value[name]))),
   words: "an object of functions such as { onRunEnd(event) }",
 };
 
-const aFunctionOr = ({ isFit, words }: OptionRule): OptionRule => ({
+const isHook = (hook: unknown): boolean => hook === undefined || hook === null || typeof hook === "function";
+
+const functionOr = ({ isFit, words }: OptionRule): OptionRule => ({
   isFit: (value) => typeof value === "function" || isFit(value),
   words: `${words}, or a function`,
 });
 
-const criterion = aFunctionOr(having("a criterion { name, decide(state) }", "decide"));
+const criterion = functionOr(having("a criterion { name, decide(state) }", "decide"));
+
+const memory = having("a memory with add, getContext and getAllMessages", "add", "getContext", "getAllMessages");
 
 const agentRules: OptionRules = {
   toolHistory: oneOf("none", "digest", "full"),
@@ -43,8 +44,9 @@ const agentRules: OptionRules = {
   },
   driver: having("a driver, such as reactDriver()", "preamble", "modelTools", "toPrompt", "read"),
   retry: { isFit: isObject, words: "an object { maxRetries, initialDelayMs, maxDelayMs }" },
-  memory: aFunctionOr(having("a memory", "add", "getContext", "getAllMessages")),
-  memoryTokens: positiveNumber,
+  memory: functionOr(memory),
+  memoryTokens: wholeFrom(1),
+  maxParallelTools: numberFrom(1),
   compaction: having("made with compactor({ … })", "open"),
   tokenCounter: having("a counter { count(text) }", "count"),
 };
@@ -65,16 +67,18 @@ const runRules: OptionRules = {
 
 /** Throws where an option of an agent cannot be what is meant. */
 export function checkAgentOptions(options: AgentOptions<unknown>): void {
-  checkOptions(options, agentRules);
-  if (options.retry) checkOptions(options.retry, retryRules);
+  checkOptions(options, agentRules, "The options of an agent");
+  if (options.retry) checkOptions(options.retry, retryRules, "The options of a retry");
   checkTracing(options.tracing);
 }
 
 /** Throws where an option of a run cannot be what is meant. */
 export function checkRunOptions(options: RunOptions): void {
-  const given: unknown = options;
-  if (!isObject(given))
-    throw new OffstageError("invalid-argument", `The options of a run are an object; found ${found(given)}.`);
-  checkOptions(options, runRules);
+  checkOptions(options, runRules, "The options of a run");
   checkLimit(options.historyLimit, "historyLimit");
+}
+
+/** Throws where the function of an agent's options gave no memory. */
+export function checkMemory(given: unknown): void {
+  checkOptions({ memory: given }, { memory }, "The options of an agent");
 }

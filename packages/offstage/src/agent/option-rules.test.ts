@@ -22,7 +22,11 @@ test.each([
   [{ retry: 3 }, '"retry" must be an object { maxRetries'],
   [{ retry: { maxRetries: -1 } }, '"maxRetries" must be a number from 0; found -1.'],
   [{ memory: {} }, '"memory" must be a memory'],
-  [{ memoryTokens: 0 }, '"memoryTokens" must be a positive number; found 0.'],
+  [{ memoryTokens: 1.5 }, '"memoryTokens" must be a whole number from 1; found 1.5.'],
+  [{ maxParallelTools: "5" }, '"maxParallelTools" must be a number from 1; found "5".'],
+  [{ hooks: null }, '"hooks" must be an object of functions such as { onRunEnd(event) }; found null.'],
+  [{ tracing: { content: "no" } }, '"content" must be true or false; found "no".'],
+  [{ tracing: "off" }, 'The options of tracing are an object; found "off".'],
   [{ compaction: {} }, '"compaction" must be made with compactor'],
   [{ tokenCounter: {} }, '"tokenCounter" must be a counter'],
   [{ tracing: { sample: 3 } }, '"sample" must be a share from 0 to 1'],
@@ -39,7 +43,7 @@ test.each<[object]>([
   [{ driver: reactDriver(), memory: new ConversationMemory(), memoryTokens: 10 }],
   [{ memory: () => new ConversationMemory(), compaction: compactor({ threshold: 1000 }) }],
   [{ tokenCounter: { count: () => 1 }, tracing: { sample: 0, exporters: [] } }],
-  [{ hooks: undefined, memory: null, tracing: undefined, somethingElse: 5 }],
+  [{ hooks: undefined, memory: undefined, tracing: true, somethingElse: 5 }],
 ])("an agent with fitting options is made (%#)", (options) => {
   expect(agentOf(options)).toBeInstanceOf(Agent);
 });
@@ -64,6 +68,10 @@ test.each([
   expect(await session.isEmpty()).toBe(true);
 });
 
+test("a function that gives no memory fails its run, saying so", async () => {
+  await expect(agentOf({ memory: () => ({}) }).run("Hi")).rejects.toThrow('"memory" must be a memory with add');
+});
+
 test("input that is none is refused the same by run and stream", async () => {
   const agent = agentOf({});
   await expect(agent.run(null as unknown as string)).rejects.toThrow("found null");
@@ -74,7 +82,8 @@ test.each([
   [3, {}, "resume() takes the id of a run or the state it left; found 3."],
   [undefined, {}, "resume() takes the id of a run or the state it left; found undefined."],
   [AgentState.empty(), { approve: "call_1" }, '"approve" must be a list of tool call ids or approvals'],
-  ["run", { store: "sqlite:x.db" }, '"store" must be a store; found "sqlite:x.db".'],
+  ["run", { store: "sqlite:x.db" }, '"store" must be a store: pass openStore(…) or the like; found "sqlite:x.db".'],
+  ["run", null, "The options of resume() are an object; found null."],
 ])("resume(%j, %j) is refused", async (source, options, sentence) => {
   const [from, given] = [source as string, options as ResumeOptions];
   await expect(agentOf({}).resume(from, given)).rejects.toThrow(sentence);

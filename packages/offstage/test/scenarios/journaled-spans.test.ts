@@ -1,0 +1,50 @@
+// The spans of a run in the journal of its session: all of them, whoever made them and however, and nobody else's.
+import { expect, test } from "vitest";
+import { Agent, type Store, sqliteStore, TraceContext, TraceSpan, tool, withSpan } from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import { memoryExporter } from "../../src/tracing/exporters/memory.ts";
+
+const calling = () => scriptedModel([{ toolCalls: [{ name: "work", input: {} }] }, "Done."]);
+
+async function spanNames(store: Store, work: () => Promise<unknown>): Promise<string[]> {
+  const agent = new Agent({ name: "outer", model: calling(), tools: [tool({ name: "work", execute: work })] });
+  const { runId } = await agent.run("Hi", { session: store.session("s") });
+  return (await store.spans.list({ runId })).map(({ name }) => name);
+}
+
+test("spans that a tool puts on the trace itself are kept with its run", async () => {
+  await using store = sqliteStore({ path: ":memory:" });
+  const names = await spanNames(store, async () => {
+    const trace = TraceContext.current as TraceContext;
+    trace.addSpan(new TraceSpan({ name: "by hand", startTime: Date.now(), endTime: Date.now() }));
+    await trace.run(() => withSpan("in the trace", async () => 1));
+    await trace.run(() => new Agent({ name: "inner", model: scriptedModel(["Yes."]) }).run("?"));
+    return "ok";
+  });
+  expect(names).toEqual(expect.arrayContaining(["outer", "work", "by hand", "in the trace", "inner"]));
+});
+
+test("an agent with exporters of its own, run within a tool, keeps its spans out of the journal around it", async () => {
+  await using store = sqliteStore({ path: ":memory:" });
+  const exporter = memoryExporter();
+  const tracing = { exporters: [exporter], content: true };
+  const names = await spanNames(store, () =>
+    new Agent({ name: "inner", model: scriptedModel(["A secret."]), tracing }).run("?"),
+  );
+  expect(names).not.toContain("inner");
+  expect(exporter.spans.map(({ name }) => name)).toContain("inner");
+});
+
+test("metadata that JSON cannot hold fails no run: the rest of the span is kept", async () => {
+  await using store = sqliteStore({ path: ":memory:" });
+  const metadata: Record<string, unknown> = { big: 1n, plain: "yes" };
+  metadata.self = metadata;
+  const agent = new Agent({
+    model: calling(),
+    tools: [tool({ name: "work", execute: () => withSpan("odd", { metadata: metadata as never }, async () => "ok") })],
+  });
+  const { runId, outcome } = await agent.run("Hi", { session: store.session("s") });
+  const odd = (await store.spans.list({ runId })).find(({ name }) => name === "odd");
+  expect(outcome.status).toBe("completed");
+  expect(odd?.metadata).toMatchObject({ big: "1", plain: "yes" });
+});
