@@ -62,8 +62,9 @@ function isRecordedAtOnce({ config: { options, guardrails }, criteria }: Run): b
   return guardrails.output.length === 0;
 }
 
-const noCalls: readonly StepToolCall[] = [];
+const noCalls: readonly StepToolCall[] = Object.freeze([]);
 const noneSettled: readonly SettledCall[] = [];
+const noResults: readonly ToolResult[] = Object.freeze([]);
 
 interface StepParts {
   readonly run: Run;
@@ -78,20 +79,15 @@ interface StepParts {
 
 function stepOf(parts: StepParts, settled: readonly SettledCall[], correction?: Correction): Step {
   const { run, index, message, reading, reply, calls } = parts;
-  const messages: Message[] = [message];
-  const toolResults: ToolResult[] = [];
-  for (let i = 0; i < settled.length; i++) {
-    const each = settled[i] as SettledCall;
-    messages.push(each.message);
-    toolResults.push(each.result);
-  }
+  // Neither spread nor pushed to: such a list would keep room for sixteen more.
+  const messages = settled.length === 0 ? [message] : [message].concat(settled.map((each) => each.message));
   if (correction !== undefined) messages.push(noteMessage(run, correction.message, index));
   const step: Mutable<Step> = {
     index,
     messages,
     text: reading.text,
     toolCalls: calls,
-    toolResults,
+    toolResults: settled.length === 0 ? noResults : settled.map((each) => each.result),
     isAnswer: calls.length === 0 && correction === undefined,
     finishReason: reply.finishReason,
     usage: reply.usage,

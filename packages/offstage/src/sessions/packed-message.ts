@@ -151,7 +151,7 @@ const usageFields: readonly string[] = [
   ...["cachedInputTokens", "reasoningTokens"],
 ];
 
-/** Its counts as a list; the usage as it is where the first three are not all there, or others are. */
+/** Its counts as a list, where they stand in this order and at least the first three are there; else the usage as it is. */
 export function packUsage(usage: unknown): unknown {
   if (typeof usage !== "object" || usage === null) return usage;
   const counts: number[] = [];
