@@ -12,7 +12,9 @@ export type SpanPlace = { readonly runId: string } | { readonly traceId: string 
 /** The spans of a place, in order of their start. */
 export async function findSpans(cells: SessionCells, place: SpanPlace): Promise<SpanData[]> {
   const spans = await spansOf(cells, place);
-  return spans.sort((a, b) => a.startTime - b.startTime);
+  // Those of a run within a run stand in both journals.
+  const byId = new Map(spans.map((span) => [`${span.traceId} ${span.spanId}`, span]));
+  return [...byId.values()].sort((a, b) => a.startTime - b.startTime);
 }
 
 async function spansOf(cells: SessionCells, place: SpanPlace): Promise<SpanData[]> {

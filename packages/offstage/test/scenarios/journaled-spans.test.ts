@@ -35,6 +35,16 @@ test("an agent with exporters of its own, run within a tool, keeps its spans out
   expect(exporter.spans.map(({ name }) => name)).toContain("inner");
 });
 
+test("the spans of a run within a run, on a session of the same store, are listed once", async () => {
+  await using store = sqliteStore({ path: ":memory:" });
+  const inner = new Agent({ name: "inner", model: scriptedModel(["Yes."]) });
+  const names = await spanNames(store, () => inner.run("?", { session: store.session("t") }));
+  const [{ traceId } = { traceId: "" }] = await store.spans.list({ sessionId: "s" });
+  const ids = (await store.spans.list({ traceId })).map(({ spanId }) => spanId);
+  expect(names).toContain("inner");
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
 test("metadata that JSON cannot hold fails no run: the rest of the span is kept", async () => {
   await using store = sqliteStore({ path: ":memory:" });
   const metadata: Record<string, unknown> = { big: 1n, plain: "yes" };
