@@ -9,7 +9,7 @@ import { type Tool, tool } from "../tools/tool.ts";
 import { type AgentConfig, agentConfig } from "./agent-config.ts";
 import type { AgentOptions, RunInput, RunOptions } from "./agent-options.ts";
 import { AgentStream } from "./agent-stream.ts";
-import { type CreateRunOptions, createRun } from "./create-run.ts";
+import { createRun } from "./create-run.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Emit } from "./events.ts";
 import { loop, type Open } from "./loop.ts";
@@ -47,7 +47,9 @@ export class Agent<Output = string> {
 
   /** The same run, as events. Starts at once. */
   stream(input: RunInput, options: RunOptions = {}): AgentStream<Output> {
-    return this.#stream((listener) => ({ run: this.#createRun({ input: inputMessages(input), options, listener }) }));
+    return this.#stream((listener) => ({
+      run: createRun(this.#config, { input: inputMessages(input), options, listener, tracked: this.#tracked }),
+    }));
   }
 
   /** State in, state out: runs on a state's conversation. A state whose run has ended begins a new one. */
@@ -56,7 +58,7 @@ export class Agent<Output = string> {
       throw invalid("execute() takes an AgentState. Make one with AgentState.empty().withUserMessage(…).");
     }
     const base = state.outcome === undefined ? state : state.forContinuation();
-    const result = await this.#loop(this.#createRun({ ...splitInput(base), options }));
+    const result = await loop(createRun(this.#config, { ...splitInput(base), options, tracked: this.#tracked }));
     return result.state;
   }
 
@@ -66,7 +68,7 @@ export class Agent<Output = string> {
    */
   async resume(source: AgentState | string, options: ResumeOptions = {}): Promise<RunResult<Output>> {
     const { run, open } = resumedRun(this.#config, source, { options, tracked: this.#tracked });
-    return this.#loop(run, open);
+    return loop(run, open) as Promise<RunResult<Output>>;
   }
 
   /** The same, as events. Starts at once. */
@@ -118,10 +120,6 @@ export class Agent<Output = string> {
     this.#tracked.clear();
   }
 
-  #createRun(options: Omit<CreateRunOptions, "tracked">): Run {
-    return createRun(this.#config, { ...options, tracked: this.#tracked });
-  }
-
   #stream(start: (listener: Emit) => { run: Run; open?: Open }): AgentStream<Output> {
     const queue = new EventQueue();
     let run: Run | undefined;
@@ -129,7 +127,7 @@ export class Agent<Output = string> {
     const begin = async (): Promise<RunResult<Output>> => {
       const started = start((event) => queue.push(event));
       run = started.run;
-      return this.#loop(run, started.open);
+      return loop(run, started.open) as Promise<RunResult<Output>>;
     };
     const result = begin();
     result.then(
@@ -138,10 +136,6 @@ export class Agent<Output = string> {
     );
     const runId = run?.runId ?? "";
     return new AgentStream({ runId, queue, result, abort: (reason) => run?.cancellation.abort(reason) });
-  }
-
-  #loop(run: Run, open?: Open): Promise<RunResult<Output>> {
-    return loop(run, open) as Promise<RunResult<Output>>;
   }
 }
 

@@ -48,8 +48,8 @@ export function createRun(
   const parent = caller?.run;
   // First what may refuse the options: a signal that is followed must be let go again.
   checkRunOptions(options);
-  const isPlain = options.maxSteps === undefined && parent === undefined;
-  const criteria = isPlain ? config.criteria : criteriaOf(config, options, parent);
+  const criteria =
+    options.maxSteps === undefined && parent === undefined ? config.criteria : criteriaOf(config, options, parent);
   const runId = known ?? crypto.randomUUID();
   const endedSpans: SpanData[] = [];
   const span = spanOf(config, { runId, options, caller, endedSpans, keepsSpans });

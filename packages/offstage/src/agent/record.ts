@@ -8,7 +8,10 @@ import { journalFor } from "../sessions/plain-journal.ts";
 import type { Step, ToolResult } from "../state/step.ts";
 import { withSpan } from "../tracing/with-span.ts";
 import type { Run } from "./run.ts";
-import { defaultHistory, historyLimit } from "./shown-input.ts";
+import { historyLimit } from "./shown-input.ts";
+
+/** How many earlier messages a run loads where nobody says otherwise. */
+export const defaultHistory: number = 50;
 
 /** True where the run has a session or a journaled parent. */
 export function isLogged({ session, parent }: Run): boolean {

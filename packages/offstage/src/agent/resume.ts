@@ -13,7 +13,7 @@ import { type CreateRunOptions, createRun } from "./create-run.ts";
 import { admitDecisions, endedOutcome, knownState } from "./known-state.ts";
 import type { Open } from "./loop.ts";
 import { instructionsOf } from "./open-run.ts";
-import { stepRecord } from "./record.ts";
+import { defaultHistory, stepRecord } from "./record.ts";
 import type { Run } from "./run.ts";
 import { openShown } from "./shown-input.ts";
 import { withToolHistory } from "./tool-history.ts";
@@ -87,7 +87,7 @@ async function journalOf(
 
 async function reopen(run: Run, journal: Journal | undefined): Promise<AgentState> {
   if (journal === undefined && !run.hasOwnState) throw notFound(run.runId);
-  const { historyLimit = 50, onBusy = "queue" } = run.options;
+  const { historyLimit = defaultHistory, onBusy = "queue" } = run.options;
   run.instructions = await instructionsOf(run);
   const admit = (recorded: RunRecord) => admitDecisions(run, recorded);
   run.log = await journal?.reopen(run.runId, { historyLimit, onBusy, signal: run.cancellation.signal, admit });

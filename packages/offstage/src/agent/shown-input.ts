@@ -17,13 +17,12 @@ const metadataKey = "offstage.compaction";
 
 const spare = 50;
 
-/** How many earlier messages a run loads where nobody says otherwise. */
-export const defaultHistory: number = 50;
-
-/** How many messages to load: what compaction has not covered, where this process knows it; else everything. */
+/**
+ * How many messages to load where the input is shortened: as many as were asked for, else what compaction has not covered,
+ * where this process knows it, else everything.
+ */
 export function historyLimit(run: Run): number | undefined {
-  const { historyLimit: asked } = run.options;
-  if (asked !== undefined || !run.config.isShortened) return asked ?? defaultHistory;
+  if (run.options.historyLimit !== undefined) return run.options.historyLimit;
   const known = run.config.shownNotes.of(sessionIdOf(run));
   return known === undefined ? undefined : known.tail + spare;
 }

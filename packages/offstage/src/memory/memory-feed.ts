@@ -39,10 +39,11 @@ export class MemoryFeed {
 
   // What the memory took is known at once: an `add` that fails half-way is not repeated for the half that was done.
   async #hand(fresh: readonly Message[], known: Map<string, number>): Promise<void> {
-    const parts = choosesMessages(this.memory) && fresh.length > 0 ? [fresh] : fresh;
-    for (const part of parts) {
-      await (this.memory as AgentMemory).add(part);
-      for (const message of [part].flat() as Message[]) raise(known, messageKey(message));
+    const { memory } = this;
+    if (choosesMessages(memory) && fresh.length > 0) await memory.add(fresh);
+    for (const message of fresh) {
+      if (!choosesMessages(memory)) await memory.add(message);
+      raise(known, messageKey(message));
     }
   }
 

@@ -1,7 +1,7 @@
 // The clock that durations and spans are measured by. The time of day as text is in iso-now.ts.
 import process from "node:process";
 
-/** Milliseconds, with fractions, since no moment in particular. Costs a quarter of `performance.now` until that is compiled. */
+/** Milliseconds, with fractions, since no moment in particular. Asks one function where `performance.now` asks three. */
 export function clockMs(): number {
   const time = process.hrtime();
   return time[0] * 1e3 + time[1] / 1e6;
