@@ -40,9 +40,13 @@ export class Agent<Output = string> {
   }
 
   /** Runs on new input. Resolves when the agent answered or was stopped; rejects on failure and on abort. */
-  async run(input: RunInput, options: RunOptions = {}): Promise<RunResult<Output>> {
-    const run = createRun(this.#config, { input: inputMessages(input), options, tracked: this.#tracked });
-    return loop(run) as Promise<RunResult<Output>>;
+  run(input: RunInput, options: RunOptions = {}): Promise<RunResult<Output>> {
+    try {
+      const run = createRun(this.#config, { input: inputMessages(input), options, tracked: this.#tracked });
+      return loop(run) as Promise<RunResult<Output>>;
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** The same run, as events. Starts at once. */
@@ -155,7 +159,10 @@ const promptSchema = {
 };
 
 function inputMessages(input: RunInput): readonly Message[] {
-  if (typeof input === "string") return [user(input)];
+  return typeof input === "string" ? [user(input)] : checkedInput(input);
+}
+
+function checkedInput(input: Exclude<RunInput, string>): readonly Message[] {
   if (typeof input !== "object" || input === null)
     throw invalid(
       `A run takes text, a message or a list of messages; found ${input === null ? "null" : typeof input}.`,

@@ -107,9 +107,9 @@ function runToolTraced(span: TraceSpan, call: StepToolCall, site: CallSite): Ret
 
 /** The run around one call. */
 class ToolSite implements CallSite {
-  readonly tools: ReadonlyMap<string, Tool>;
-  readonly cancellation: Cancellation;
-  readonly guard: ToolGuard | undefined;
+  declare readonly tools: ReadonlyMap<string, Tool>;
+  declare readonly cancellation: Cancellation;
+  declare readonly guard: ToolGuard | undefined;
   readonly #run: Run;
   readonly #call: StepToolCall;
   readonly #caller: CallingTool;
@@ -158,12 +158,12 @@ function place(run: Run, call: StepToolCall, step: number) {
 
 /** What a tool is told. Its signal is made when it asks for it. */
 class CallInfo implements ToolRunOptions {
-  readonly [callerKey]: CallingTool;
-  readonly toolCallId: string;
-  readonly runId: string;
-  readonly step: number;
-  readonly agent: string;
-  readonly context: AgentContext;
+  declare readonly [callerKey]: CallingTool;
+  declare readonly toolCallId: string;
+  declare readonly runId: string;
+  declare readonly step: number;
+  declare readonly agent: string;
+  declare readonly context: AgentContext;
   readonly #cancellation: Cancellation;
 
   constructor(caller: CallingTool, cancellation: Cancellation) {

@@ -9,7 +9,7 @@ import { AgentState } from "../state/agent-state.ts";
 import { stepLimit } from "../state/criteria/limits.ts";
 import type { Criterion } from "../state/criterion.ts";
 import type { SpanData } from "../tracing/span-data.ts";
-import { startSpan } from "../tracing/trace-span.ts";
+import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import { silentSpan, startRootSpan } from "../tracing/with-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
@@ -51,6 +51,9 @@ export function createRun(
   const criteria =
     options.maxSteps === undefined && parent === undefined ? config.criteria : criteriaOf(config, options, parent);
   const runId = known ?? crypto.randomUUID();
+  const hooks = options.hooks ?? config.options.hooks;
+  // Most runs have none.
+  const hasListener = listener !== undefined || caller !== undefined || hooks !== undefined;
   const endedSpans: SpanData[] = [];
   const span = spanOf(config, { runId, options, caller, endedSpans, keepsSpans });
   return {
@@ -65,7 +68,7 @@ export function createRun(
     cancellation: new Cancellation(options.signal, { hasAbort: listener !== undefined }),
     context: parent?.context ?? (contextOf<object>(options.context) as AgentContext),
     session: parent === undefined ? (options.session ?? config.options.session) : undefined,
-    emit: emitOf(config, { options, listener, caller }),
+    emit: hasListener ? emitOf(config, { options, listener, caller }) : undefined,
     decisions: decisions ?? parent?.decisions ?? undecided,
     criteria,
     ledger: new Ledger(parent?.ledger),
@@ -99,9 +102,6 @@ export function createRun(
 type EmitOptions = Pick<CreateRunOptions, "options" | "listener" | "caller">;
 
 function emitOf({ options: { hooks } }: AgentConfig, { options, listener, caller }: EmitOptions): Emit | undefined {
-  // Most runs have no listener: no lists are made for them.
-  if (listener === undefined && caller === undefined && hooks === undefined && options.hooks === undefined)
-    return undefined;
   const all = [listener, relayTo(caller), emitToHooks([hooks, options.hooks])].filter((each) => each !== undefined);
   const [only] = all;
   if (all.length <= 1) return only;
@@ -147,17 +147,26 @@ interface SpanOptions {
   readonly keepsSpans: boolean;
 }
 
-function spanOf(config: AgentConfig, { runId, options, caller, endedSpans, keepsSpans }: SpanOptions): Run["span"] {
-  const given = options.tracing === false ? false : (options.tracing ?? config.options.tracing);
-  const isBelow = caller !== undefined && config.options.tracing !== false;
-  if (given === false && !isBelow) return silentSpan();
+function spanOf(config: AgentConfig, about: SpanOptions): Run["span"] {
+  const own = config.options.tracing;
+  const parent = own === false ? undefined : about.caller?.span;
+  const isSilent = parent === undefined && (about.options.tracing ?? own) === false;
+  return isSilent ? silentSpan() : recordedSpan(config, parent, about);
+}
+
+function recordedSpan(
+  config: AgentConfig,
+  parent: TraceSpan | undefined,
+  { runId, options, endedSpans, keepsSpans }: SpanOptions,
+): TraceSpan {
   const session = options.session ?? config.options.session;
   const sessionId = session === undefined ? undefined : { sessionId: session.sessionId };
   const init = { name: config.name, kind: "run" as const, metadata: { agent: config.name, runId, ...sessionId } };
-  if (isBelow) return startSpan(caller.span, init);
+  if (parent !== undefined) return startSpan(parent, init);
   const isKept = keepsSpans || (session !== undefined && journalFor(session).keepsSpans);
   const keep = isKept ? (span: SpanData) => void endedSpans.push(span.content ? withoutPrompt(span) : span) : undefined;
-  return startRootSpan({ ...init, traceName: config.name, groupId: session?.sessionId, tracing: given, keep });
+  const tracing = options.tracing ?? config.options.tracing;
+  return startRootSpan({ ...init, traceName: config.name, groupId: session?.sessionId, tracing, keep });
 }
 
 // The journal has the messages already, and would have them again with every model call.

@@ -54,16 +54,17 @@ export interface ResultParts<Output> {
 
 /** The result of its parts; steps and messages are put together when they are asked for. */
 export class FinishedRun<Output> implements RunResult<Output> {
-  readonly output: Output;
-  readonly text: string;
-  readonly outcome: Outcome;
-  readonly state: AgentState;
-  readonly runId: string;
-  readonly parentRunId: string | undefined;
-  readonly agent: string;
-  readonly trace: TraceContext | undefined;
-  readonly children: readonly RunResult<unknown>[];
-  readonly guardrailTrips: readonly GuardrailTrip[];
+  // Declared, not defined: each is set once, by the constructor.
+  declare readonly output: Output;
+  declare readonly text: string;
+  declare readonly outcome: Outcome;
+  declare readonly state: AgentState;
+  declare readonly runId: string;
+  declare readonly parentRunId: string | undefined;
+  declare readonly agent: string;
+  declare readonly trace: TraceContext | undefined;
+  declare readonly children: readonly RunResult<unknown>[];
+  declare readonly guardrailTrips: readonly GuardrailTrip[];
   readonly #input: readonly Message[];
   readonly #tokenCounter: TokenCounting;
 

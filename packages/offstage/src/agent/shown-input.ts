@@ -1,6 +1,6 @@
 // What the model is shown of a long conversation: memory chooses, compaction shortens. The state itself keeps everything.
 import { OffstageError } from "../errors.ts";
-import type { ModelView } from "../memory/compaction.ts";
+import type { Compaction, ModelView } from "../memory/compaction.ts";
 import { compactor } from "../memory/compactor.ts";
 import { modelSummarizer } from "../memory/summarize.ts";
 import { isObject, type JsonObject, type JsonValue } from "../messages/json.ts";
@@ -74,8 +74,17 @@ export function shownSections(
   state: AgentState,
   span: TraceSpan,
 ): readonly Messages[] | Promise<readonly Messages[]> {
-  if (run.compaction === undefined) return inputSections(run, state);
-  const view = run.compaction.view(state);
+  const { compaction } = run;
+  return compaction === undefined ? inputSections(run, state) : compactedSections(run, state, { compaction, span });
+}
+
+interface Compacting {
+  readonly compaction: Compaction;
+  readonly span: TraceSpan;
+}
+
+function compactedSections(run: Run, state: AgentState, { compaction, span }: Compacting) {
+  const view = compaction.view(state);
   return view instanceof Promise ? shortened(run, state, { view, parent: span }) : sectionsOf(run, view);
 }
 

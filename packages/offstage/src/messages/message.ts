@@ -100,7 +100,10 @@ export function toolCallsOf(message: Message): readonly ToolCall[] {
 /** The text of a message: a string as it is, the text parts of a list joined, "" for none. */
 export function textOf(message: { readonly content?: unknown }): string {
   const { content } = message;
-  if (typeof content === "string") return content;
+  return typeof content === "string" ? content : textOfParts(content);
+}
+
+function textOfParts(content: unknown): string {
   if (!Array.isArray(content)) return "";
   let text = "";
   for (const part of content) text += textOfPart(part);
@@ -117,9 +120,12 @@ function textOfPart(part: unknown): string {
 
 /** The message as it is remembered: without the model's own parts, whose signatures serve within a run only. */
 export function withoutProviderParts<M extends Message>(message: M): M {
-  if (message.metadata?.providerParts === undefined) return message;
-  const { providerParts: _, ...metadata } = message.metadata;
-  return { ...message, metadata };
+  const { metadata } = message;
+  return metadata?.providerParts === undefined ? message : { ...message, metadata: withoutParts(metadata) };
+}
+
+function withoutParts({ providerParts: _, ...metadata }: MessageMetadata): MessageMetadata {
+  return metadata;
 }
 
 /** The message with further metadata; what it had is kept unless it is named again. */

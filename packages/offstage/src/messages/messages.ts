@@ -6,7 +6,7 @@ import { printsAs } from "./prints-as.ts";
 /** An immutable, append-only list of messages. Every operation gives a new list and leaves this one as it was. */
 export class Messages implements Iterable<Message> {
   readonly #backing: Message[];
-  readonly length: number;
+  declare readonly length: number;
 
   private constructor(backing: Message[], length: number) {
     this.#backing = backing;

@@ -34,15 +34,17 @@ export class PairingCheck {
 
   /** Takes these messages; false where one of them may not come next. */
   takes(messages: readonly Message[]): boolean {
+    const open = this.#open;
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i] as Message;
       // Most of a conversation saves the call: text of a user, a system, or an assistant who calls nothing.
+      const content = message?.content;
       const isText =
-        typeof message?.content === "string" &&
+        typeof content === "string" &&
         (message.role === "user" ||
           message.role === "system" ||
-          (message.role === "assistant" && message.tool_calls === undefined && message.content.trim() !== ""));
-      if (isText ? this.#open.size > 0 : !this.#takesOne(message)) return false;
+          (message.role === "assistant" && message.tool_calls === undefined && content.trim() !== ""));
+      if (isText ? open.size > 0 : !this.#takesOne(message)) return false;
     }
     return true;
   }

@@ -98,10 +98,13 @@ export class ModelInput {
   #take(messages: readonly Message[], pairing: PairingCheck): boolean {
     if (!pairing.takes(messages)) return false;
     const prompt = this.#prompt;
+    const toPrompt = this.#toPrompt;
+    const toolName = this.#toolName;
+    const inputOf = this.#inputOf;
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i] as Message;
       if (message.role === "assistant") this.#calls = message.tool_calls ?? noCalls;
-      prompt.push(this.#toPrompt(message, this.#toolName, this.#inputOf));
+      prompt.push(toPrompt(message, toolName, inputOf));
     }
     return true;
   }

@@ -9,7 +9,7 @@ import type { Journal, ReopenOptions, RunInfo, RunLog, RunRecord, RunStart } fro
 import { checkLimit, latest } from "./limit.ts";
 import { checkedMessages } from "./message-rows.ts";
 import { jsonCopy, plainCopy } from "./plain-json.ts";
-import { memoryRun, type RememberedRun, recordOf, rememberRun, wholeTraceOf } from "./run-memory.ts";
+import { MemoryLog, type RememberedRun, recordOf, rememberRun, wholeTraceOf } from "./run-memory.ts";
 import type { Session } from "./session.ts";
 import { checkSessionId } from "./session-cells.ts";
 import { wholeTurns } from "./whole-turns.ts";
@@ -128,7 +128,7 @@ export class InMemorySession implements Session {
     const entering = enterSession(this.#gate, this.sessionId, start);
     const leave = entering instanceof Promise ? await entering : entering;
     const history = wholeTurns(this.#items, start.historyLimit, true)?.slice() ?? [];
-    const run = rememberRun({ ...start, input }, this.sessionId);
+    const run = rememberRun(start, input, this.sessionId);
     this.#add(input);
     this.#runs.set(start.runId, run);
     this.#begun.push({ run, after: input.at(-1) });
@@ -164,7 +164,7 @@ export class InMemorySession implements Session {
   #log(
     run: RememberedRun,
     history: readonly Message[],
-    { leave, recorded }: { leave: () => void; recorded?: RunRecord },
+    { leave, recorded }: { leave: () => void; recorded?: RunRecord | undefined },
   ): RunLog {
     const onOver = (answer: readonly Message[]): void => {
       try {
@@ -174,7 +174,7 @@ export class InMemorySession implements Session {
       }
     };
     const held = { place: leave, runId: run.info.runId };
-    return memoryRun(run, { runs: this.#runs, history, held, onOver, ...(recorded && { recorded }) });
+    return new MemoryLog(run, { runs: this.#runs, history, held, onOver, recorded });
   }
 }
 

@@ -119,9 +119,9 @@ export interface RunLog {
   /** The conversation before this run's input: whole turns, oldest first. */
   readonly history: readonly Message[];
   /** The session that this run holds; a run beneath another has none of its own. See held-session.ts. */
-  readonly held?: HeldSession;
+  readonly held?: HeldSession | undefined;
   /** What was recorded before, where the run is taken up again. */
-  readonly recorded?: RunRecord;
+  readonly recorded?: RunRecord | undefined;
   /** The tool messages of earlier runs of this session, by run id, for `toolHistory`. */
   toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>>;
   /** These calls are about to run. */

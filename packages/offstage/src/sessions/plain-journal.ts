@@ -6,7 +6,7 @@ import { type Fifo, fifo } from "./fifo.ts";
 import { enterSession } from "./held-session.ts";
 import type { Journal, RunLog, RunStart } from "./journal.ts";
 import { ownJournal } from "./journaled.ts";
-import { memoryRun, type RememberedRun, rememberRun } from "./run-memory.ts";
+import { MemoryLog, type RememberedRun, rememberRun } from "./run-memory.ts";
 import type { SessionPort } from "./session.ts";
 import { wholeTurns } from "./whole-turns.ts";
 
@@ -76,17 +76,9 @@ interface PlainRunOptions {
 function plainRun(session: SessionPort, start: RunStart, { history, leave }: PlainRunOptions): RunLog {
   const runs = new Map<string, RememberedRun>();
   const held = { place: leave, runId: start.runId };
-  const log = memoryRun(rememberRun(start, session.sessionId), { runs, history, held, onOver: leave });
-  let answering: Promise<void> | undefined;
-  const answer = async (messages: readonly Message[]): Promise<void> => {
-    if (messages.length > 0) await session.addItems(messages);
+  const run = rememberRun(start, start.input, session.sessionId);
+  const store = async (answer: readonly Message[]): Promise<void> => {
+    if (answer.length > 0) await session.addItems(answer);
   };
-  return {
-    ...log,
-    async end(end) {
-      answering ??= answer(end.answer);
-      await answering;
-      await log.end(end);
-    },
-  };
+  return new MemoryLog(run, { runs, history, held, store, onOver: leave });
 }

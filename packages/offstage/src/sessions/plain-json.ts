@@ -65,15 +65,15 @@ function copyList(list: readonly unknown[], depth: number): unknown {
 }
 
 function copyRecord(record: object, depth: number): unknown {
-  const fresh: Record<string, unknown> = {};
-  const keys = Object.keys(record);
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i] as string;
-    const field = (record as Record<string, unknown>)[key];
-    // Text and positive numbers, which most fields are, save the call; 0 may be a negative zero.
-    const isSimple = typeof field === "string" || (typeof field === "number" && field > 0 && field < Infinity);
-    const copied = isSimple ? field : copyData(field, depth + 1);
-    if (copied === unfit || key === "__proto__") return unfit;
+  // All fields at once, then those that are not done with it: key by key costs several times as much.
+  const fresh: Record<string, unknown> = { ...record };
+  for (const key in fresh) {
+    const field = fresh[key];
+    // Asked here too: a call fewer for every text and number.
+    if (typeof field === "string" || (typeof field === "number" && Number.isFinite(field) && !Object.is(field, -0)))
+      continue;
+    const copied = copyData(field, depth + 1);
+    if (copied === unfit) return unfit;
     fresh[key] = copied;
   }
   return fresh;

@@ -12,18 +12,23 @@ export interface RememberedRun {
   open: { readonly step: number; readonly message: AssistantMessage; readonly results: ToolMessage[] } | undefined;
 }
 
+type ChildStart = Omit<RunStart, "historyLimit" | "onBusy">;
+
 /** What the session does with a run. */
-export interface RunMemoryOptions {
+export interface MemoryLogOptions {
   readonly runs: Map<string, RememberedRun>;
   readonly history: readonly Message[];
-  readonly recorded?: RunRecord;
-  readonly held?: HeldSession;
+  readonly recorded?: RunRecord | undefined;
+  readonly held?: HeldSession | undefined;
+  /** Stores what joins the conversation before the run ends, where `onOver` does not. Asked once. */
+  readonly store?: (answer: readonly Message[]) => Promise<void>;
   /** Called once, with what joins the conversation, when the run ends or is given up. */
   readonly onOver: (answer: readonly Message[]) => void;
 }
 
-export function rememberRun(start: Omit<RunStart, "historyLimit" | "onBusy">, sessionId: string): RememberedRun {
-  const { runId, agent, parentRunId, parentToolCallId, traceId, startedAt, notes, input } = start;
+/** A run that begins now, with `input` as its own. */
+export function rememberRun(start: ChildStart, input: readonly Message[], sessionId: string): RememberedRun {
+  const { runId, agent, parentRunId, parentToolCallId, traceId, startedAt, notes } = start;
   const info: Mutable<RunInfo> = { runId, agent, startedAt, sessionId, status: "running" };
   if (parentRunId !== undefined) info.parentRunId = parentRunId;
   if (parentToolCallId !== undefined) info.parentToolCallId = parentToolCallId;
@@ -36,65 +41,87 @@ export function rememberRun(start: Omit<RunStart, "historyLimit" | "onBusy">, se
 const done = Promise.resolve();
 
 /** The record of a run in memory. */
-export function memoryRun(run: RememberedRun, options: RunMemoryOptions): RunLog {
-  const { runs, history, recorded, held, onOver } = options;
-  let isOver = false;
-  const addStep = (record: StepRecord): void => {
-    for (let i = 0; i < run.steps.length; i++) if (run.steps[i]?.step === record.step) return;
-    run.steps.push(record);
-    run.open = undefined;
-  };
-  const log: Mutable<RunLog> = {
-    runId: run.info.runId,
-    history,
-    toolTraces: async (ids) => new Map(ids.map((id) => [id, toolTraceOf(runs.get(id))])),
-    intend: (step, message) => {
-      run.open ??= { step, message, results: [] };
-      return done;
-    },
-    settle: (_, result) => {
-      const results = run.open?.results;
-      if (!results?.some((each) => each.tool_call_id === result.tool_call_id)) results?.push(result);
-      return done;
-    },
-    step: (record) => {
-      addStep(record);
-      return done;
-    },
-    end: async (end) => {
-      if (isOver) return;
-      isOver = true;
-      if (end.lastStep !== undefined) addStep(end.lastStep);
-      run.info = endedInfo(run.info, end);
-      onOver(end.answer);
-    },
-    child: async (start) => openChild(run, start, runs),
-    abandon: async () => {
-      if (isOver) return;
-      isOver = true;
-      markInterrupted(run);
-      onOver([]);
-    },
-  };
-  if (held !== undefined) log.held = held;
-  if (recorded !== undefined) log.recorded = recorded;
-  return log;
+export class MemoryLog implements RunLog {
+  // Declared, not defined: each is set once, by the constructor.
+  declare readonly runId: string;
+  declare readonly history: readonly Message[];
+  declare readonly held: HeldSession | undefined;
+  declare readonly recorded: RunRecord | undefined;
+  readonly #run: RememberedRun;
+  readonly #options: MemoryLogOptions;
+  #storing: Promise<void> | undefined;
+  #isOver = false;
+
+  constructor(run: RememberedRun, options: MemoryLogOptions) {
+    this.runId = run.info.runId;
+    this.history = options.history;
+    this.held = options.held;
+    this.recorded = options.recorded;
+    this.#run = run;
+    this.#options = options;
+  }
+
+  async toolTraces(ids: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>> {
+    const { runs } = this.#options;
+    return new Map(ids.map((id) => [id, toolTraceOf(runs.get(id))]));
+  }
+
+  intend(step: number, message: AssistantMessage): Promise<void> {
+    this.#run.open ??= { step, message, results: [] };
+    return done;
+  }
+
+  settle(_: number, result: ToolMessage): Promise<void> {
+    const results = this.#run.open?.results;
+    if (!results?.some((each) => each.tool_call_id === result.tool_call_id)) results?.push(result);
+    return done;
+  }
+
+  step(record: StepRecord): Promise<void> {
+    addStep(this.#run, record);
+    return done;
+  }
+
+  async end(end: RunEnd): Promise<void> {
+    const { store } = this.#options;
+    this.#storing ??= store?.(end.answer);
+    if (this.#storing !== undefined) await this.#storing;
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const run = this.#run;
+    if (end.lastStep !== undefined) addStep(run, end.lastStep);
+    run.info = endedInfo(run.info, end);
+    this.#options.onOver(end.answer);
+  }
+
+  async child(start: ChildStart): Promise<RunLog> {
+    return openChild(this.#run, start, this.#options.runs);
+  }
+
+  async abandon(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    markInterrupted(this.#run);
+    this.#options.onOver([]);
+  }
 }
 
-function openChild(
-  parent: RememberedRun,
-  start: Omit<RunStart, "historyLimit" | "onBusy">,
-  runs: Map<string, RememberedRun>,
-): RunLog {
+function addStep(run: RememberedRun, record: StepRecord): void {
+  for (let i = 0; i < run.steps.length; i++) if (run.steps[i]?.step === record.step) return;
+  run.steps.push(record);
+  run.open = undefined;
+}
+
+function openChild(parent: RememberedRun, start: ChildStart, runs: Map<string, RememberedRun>): RunLog {
   const known = runs.get(start.runId);
-  const child = known ?? rememberRun({ ...start, parentRunId: parent.info.runId }, parent.info.sessionId);
+  const child = known ?? rememberRun({ ...start, parentRunId: parent.info.runId }, start.input, parent.info.sessionId);
   const recorded = known && recordOf(known);
   child.info = { ...child.info, status: "running" };
   if (known === undefined) {
     runs.set(start.runId, child);
     parent.children.push(child);
   }
-  return memoryRun(child, { runs, history: [], onOver: () => {}, ...(recorded && { recorded }) });
+  return new MemoryLog(child, { runs, history: [], onOver: () => {}, recorded });
 }
 
 function endedInfo(info: RunInfo, end: RunEnd): RunInfo {

@@ -51,10 +51,11 @@ function check(schema: unknown, value: unknown, scope: Scope): void {
 }
 
 function checkKeywords(schema: Schema, value: unknown, scope: Scope): void {
-  if (!checkType(schema.type, value, scope)) return;
+  const { type, allOf, anyOf, oneOf } = schema;
+  if (type !== undefined && !isOfType(type, value) && !isOfSomeType(type, value, scope)) return;
   // Most schemas have neither: asking here saves two calls for every value.
   if (schema.enum !== undefined || "const" in schema) checkChoice(schema, value, scope);
-  if (hasCombinations(schema)) checkCombinations(schema, value, scope);
+  if (allOf !== undefined || anyOf !== undefined || oneOf !== undefined) checkCombinations(schema, value, scope);
   if (typeof value === "number") checkNumber(schema, value, scope);
   else if (typeof value === "string") checkText(schema, value, scope);
   else if (Array.isArray(value)) checkList(schema, value, scope);
@@ -71,8 +72,8 @@ function resolve(reference: string, root: Schema): unknown {
   return found ?? true;
 }
 
-function checkType(type: unknown, value: unknown, scope: Scope): boolean {
-  if (type === undefined || isOfType(type, value)) return true;
+// Of a list of types, or of the one that was asked for already; reports where it is of none.
+function isOfSomeType(type: unknown, value: unknown, scope: Scope): boolean {
   const types = Array.isArray(type) ? type : [type];
   if (types.length === 0 || types.some((name) => isOfType(name, value))) return true;
   report(scope, `must be ${types.join(" or ")}, not ${nameOf(value)}`);
@@ -96,10 +97,6 @@ function checkChoice(schema: Schema, value: unknown, scope: Scope): void {
   const text = JSON.stringify(value);
   if (choices.some((choice) => JSON.stringify(choice) === text)) return;
   report(scope, `must be ${choices.map((choice) => JSON.stringify(choice)).join(" or ")}, not ${text}`);
-}
-
-function hasCombinations({ allOf, anyOf, oneOf }: Schema): boolean {
-  return allOf !== undefined || anyOf !== undefined || oneOf !== undefined;
 }
 
 function checkCombinations(schema: Schema, value: unknown, scope: Scope): void {
@@ -179,22 +176,31 @@ function checkList(schema: Schema, value: readonly unknown[], scope: Scope): voi
 }
 
 function checkProperties(schema: Schema, value: Record<string, unknown>, scope: Scope): void {
-  const properties = isObject(schema.properties) ? schema.properties : {};
-  for (const name of listOf(schema.required)) {
-    if (!Object.hasOwn(value, String(name))) report(inside(scope, String(name)), "is missing");
-  }
-  const patterns = isObject(schema.patternProperties) ? Object.entries(schema.patternProperties) : [];
-  for (const name of Object.keys(value)) {
+  if (schema.required !== undefined) checkRequired(listOf(schema.required), value, scope);
+  const { properties, patternProperties } = schema;
+  for (const name in value) {
+    if (!Object.hasOwn(value, name)) continue;
     const place = inside(scope, name);
-    let isKnown = Object.hasOwn(properties, name);
-    if (isKnown) check(properties[name], value[name], place);
-    for (const [pattern, rule] of patterns) {
-      if (!expressionOf(pattern)?.test(name)) continue;
+    let isKnown = isObject(properties) && Object.hasOwn(properties, name);
+    if (isKnown) check((properties as Schema)[name], value[name], place);
+    if (isObject(patternProperties) && checkPatterns(patternProperties, name, { value: value[name], place }))
       isKnown = true;
-      check(rule, value[name], place);
-    }
     if (!isKnown) check(schema.additionalProperties, value[name], place);
   }
+}
+
+function checkRequired(names: readonly unknown[], value: object, scope: Scope): void {
+  for (let i = 0; i < names.length; i++) {
+    const name = String(names[i]);
+    if (!Object.hasOwn(value, name)) report(inside(scope, name), "is missing");
+  }
+}
+
+// True where one of the patterns is for this name.
+function checkPatterns(patterns: Schema, name: string, { value, place }: { value: unknown; place: Scope }): boolean {
+  const rules = Object.entries(patterns).filter(([pattern]) => expressionOf(pattern)?.test(name));
+  for (const [, rule] of rules) check(rule, value, place);
+  return rules.length > 0;
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -89,18 +89,16 @@ export function retryLimit(maxRetries = 2): Criterion {
     throw outOfRange("maxRetries", "a non-negative integer", maxRetries);
   return {
     name: "retry-limit",
-    decide: (state) => {
-      const correction = state.currentStep?.correction;
-      if (correction === undefined) return undefined;
-      const { length } = trailingCorrections(state, maxRetries + 1);
-      if (length <= maxRetries) return undefined;
-      return forbid(
-        "retry-limit",
-        `The model did not get it right in ${length === 1 ? "one try" : `${length} tries`}: ${correction.message}`,
-        "failed",
-      );
-    },
+    decide: (state) => (state.currentStep?.correction === undefined ? undefined : judgeRetries(state, maxRetries)),
   };
+}
+
+function judgeRetries(state: AgentState, maxRetries: number): Verdict | undefined {
+  const { length } = trailingCorrections(state, maxRetries + 1);
+  if (length <= maxRetries) return undefined;
+  const tries = length === 1 ? "one try" : `${length} tries`;
+  const message = `The model did not get it right in ${tries}: ${state.currentStep?.correction?.message}`;
+  return forbid("retry-limit", message, "failed");
 }
 
 function trailingCorrections(state: AgentState, most: number): readonly unknown[] {
