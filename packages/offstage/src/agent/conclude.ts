@@ -27,11 +27,19 @@ export interface Ending {
 }
 
 /** Writes the end, tells of it, and gives the result, or throws what the run failed or was aborted with. */
-export async function conclude(run: Run, ending: Ending): Promise<RunResult<unknown>> {
+export function conclude(run: Run, ending: Ending): RunResult<unknown> | Promise<RunResult<unknown>> {
   run.state = ending.state;
-  const answer = answerOf(run, ending);
-  if (run.compaction !== undefined) await closeShown(run, answer);
-  const unwritten = run.log === undefined ? undefined : await writeEnd(run, run.log, { answer, ending });
+  const closing = { answer: answerOf(run, ending), ending };
+  if (run.compaction !== undefined) return closeShown(run, closing.answer).then(() => close(run, closing));
+  return close(run, closing);
+}
+
+function close(run: Run, closing: Closing): RunResult<unknown> | Promise<RunResult<unknown>> {
+  const writing = run.log === undefined ? undefined : writeEnd(run, run.log, closing);
+  return writing === undefined ? finish(run, closing) : writing.then((unwritten) => finish(run, closing, unwritten));
+}
+
+function finish(run: Run, { answer, ending }: Closing, unwritten?: OffstageError): RunResult<unknown> {
   const failure = run.state.outcome?.status === "failed" ? (failureOf(run, ending) ?? unwritten) : undefined;
   const { pendingStep, status } = run.state;
   const unfinished = status === "waiting" ? pendingStep?.step.messages : run.underWay;
@@ -97,22 +105,34 @@ interface Closing {
   readonly ending: Ending;
 }
 
-// A session that cannot take the end makes the run a failure: an answer that is not stored was not given.
-async function writeEnd(run: Run, log: RunLog, { answer, ending }: Closing): Promise<OffstageError | undefined> {
+// What kept the end from being written; nothing where it is written at once.
+function writeEnd(run: Run, log: RunLog, closing: Closing): Promise<OffstageError | undefined> | undefined {
   try {
-    const end = runEnd(run, answer, ending);
-    await (run.isTraced ? journaling(run, "session.end", () => log.end(end)) : log.end(end));
-    return undefined;
+    const end = runEnd(run, closing);
+    const writing = run.isTraced ? journaling(run, "session.end", () => log.end(end)) : log.end(end);
+    return writing?.then(nothing, (cause) => endUnwritten(run, log, { cause, ending: closing.ending }));
   } catch (cause) {
-    await log.abandon();
-    if (ending.abortedWith !== undefined || run.state.outcome?.status === "failed") return undefined;
-    const message = `The end of the run could not be stored: ${messageOf(cause)}`;
-    run.state = run.state.withOutcome({ status: "failed", reason: "store-failed", message });
-    return isOffstageError(cause) ? cause : new OffstageError("store-failed", message, { cause });
+    return endUnwritten(run, log, { cause, ending: closing.ending });
   }
 }
 
-function runEnd(run: Run, answer: readonly Message[], ending: Ending): RunEnd {
+function nothing(): undefined {}
+
+interface Unwritten {
+  readonly cause: unknown;
+  readonly ending: Ending;
+}
+
+// A session that cannot take the end makes the run a failure: an answer that is not stored was not given.
+async function endUnwritten(run: Run, log: RunLog, { cause, ending }: Unwritten): Promise<OffstageError | undefined> {
+  await log.abandon();
+  if (ending.abortedWith !== undefined || run.state.outcome?.status === "failed") return undefined;
+  const message = `The end of the run could not be stored: ${messageOf(cause)}`;
+  run.state = run.state.withOutcome({ status: "failed", reason: "store-failed", message });
+  return isOffstageError(cause) ? cause : new OffstageError("store-failed", message, { cause });
+}
+
+function runEnd(run: Run, { answer, ending }: Closing): RunEnd {
   const { status, reason, message } = run.state.outcome as Outcome;
   const { currentStep: step, pendingStep } = run.state;
   const waiting = pendingStep && { waiting: pendingStep.waiting as unknown as JsonValue };

@@ -9,6 +9,7 @@ import { AgentState } from "../state/agent-state.ts";
 import { stepLimit } from "../state/criteria/limits.ts";
 import type { Criterion } from "../state/criterion.ts";
 import type { SpanData } from "../tracing/span-data.ts";
+import { traceIdOf } from "../tracing/trace-ids.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import { silentSpan, startRootSpan } from "../tracing/with-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
@@ -55,7 +56,7 @@ export function createRun(
   // Most runs have none.
   const hasListener = listener !== undefined || caller !== undefined || hooks !== undefined;
   const endedSpans: SpanData[] = [];
-  const span = spanOf(config, { runId, options, caller, endedSpans, keepsSpans });
+  const span = spanOf(config, { runId, isNew: known === undefined, options, caller, endedSpans, keepsSpans });
   return {
     config,
     options,
@@ -141,6 +142,7 @@ function inherited(parent: Run): Criterion[] {
 
 interface SpanOptions {
   readonly runId: string;
+  readonly isNew: boolean;
   readonly options: RunOptions;
   readonly caller: CallingTool | undefined;
   readonly endedSpans: SpanData[];
@@ -157,7 +159,7 @@ function spanOf(config: AgentConfig, about: SpanOptions): Run["span"] {
 function recordedSpan(
   config: AgentConfig,
   parent: TraceSpan | undefined,
-  { runId, options, endedSpans, keepsSpans }: SpanOptions,
+  { runId, isNew, options, endedSpans, keepsSpans }: SpanOptions,
 ): TraceSpan {
   const session = options.session ?? config.options.session;
   const sessionId = session === undefined ? undefined : { sessionId: session.sessionId };
@@ -166,7 +168,10 @@ function recordedSpan(
   const isKept = keepsSpans || (session !== undefined && journalFor(session).keepsSpans);
   const keep = isKept ? (span: SpanData) => void endedSpans.push(span.content ? withoutPrompt(span) : span) : undefined;
   const tracing = options.tracing ?? config.options.tracing;
-  return startRootSpan({ ...init, traceName: config.name, groupId: session?.sessionId, tracing, keep });
+  const groupId = session?.sessionId;
+  // A run that is taken up again is recorded in a trace of its own.
+  const traceId = isNew ? traceIdOf(runId) : undefined;
+  return startRootSpan({ ...init, traceName: config.name, traceId, groupId, tracing, keep });
 }
 
 // The journal has the messages already, and would have them again with every model call.

@@ -30,7 +30,8 @@ async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
     ending = brokenOff(run, error);
   }
   try {
-    return await conclude(run, ending);
+    const concluding = conclude(run, ending);
+    return concluding instanceof Promise ? await concluding : concluding;
   } finally {
     run.cancellation[Symbol.dispose]();
   }

@@ -34,7 +34,8 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   }
   if (run.partialText !== "") releaseText(run, index);
   run.underWay = [message];
-  if (run.log !== undefined) await run.log.intend(index, message);
+  const intending = run.log?.intend(index, message);
+  if (intending !== undefined) await intending;
   const called = await callTools(run, calls, {
     step: index,
     span,

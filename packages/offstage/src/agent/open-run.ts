@@ -26,7 +26,8 @@ export async function openRun(run: Run): Promise<AgentState> {
   const instructions = instructionsOf(run);
   run.instructions = instructions instanceof Promise ? await instructions : instructions;
   run.tracked.add(run.input);
-  if (isLogged(run)) await openLog(run, blocked === undefined ? run.input : []);
+  const opening = isLogged(run) ? openLog(run, blocked === undefined ? run.input : []) : undefined;
+  run.log = opening instanceof Promise ? await opening : opening;
   if (run.emit !== undefined)
     for (const message of run.input) run.emit({ type: "message-added", runId, agent: config.name, message });
   const loading = run.log === undefined || run.hasOwnState ? run.state.messages : historyOf(run, run.log);

@@ -6,7 +6,8 @@ import type { Mutable } from "../messages/mutable.ts";
 import type { RunLog, RunStart, StepRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import type { Step, ToolResult } from "../state/step.ts";
-import { withSpan } from "../tracing/with-span.ts";
+import { startSpan } from "../tracing/trace-span.ts";
+import { runInSpan } from "../tracing/with-span.ts";
 import type { Run } from "./run.ts";
 import { historyLimit } from "./shown-input.ts";
 
@@ -18,8 +19,8 @@ export function isLogged({ session, parent }: Run): boolean {
   return session !== undefined || parent?.log !== undefined;
 }
 
-/** Makes input and run row durable and reads the conversation, of a run that is logged. */
-export async function openLog(run: Run, input: readonly Message[]): Promise<void> {
+/** The log of a run that has one. Makes input and run row durable, and reads the conversation. */
+export function openLog(run: Run, input: readonly Message[]): RunLog | Promise<RunLog> {
   const { options, config, cancellation } = run;
   const start: Mutable<RunStart> = {
     runId: run.runId,
@@ -33,22 +34,34 @@ export async function openLog(run: Run, input: readonly Message[]): Promise<void
   if (run.parentToolCallId !== undefined) start.parentToolCallId = run.parentToolCallId;
   if (run.isTraced) start.traceId = run.span.traceId;
   if (cancellation.isAbortable) start.signal = cancellation.signal;
-  run.log = await (run.isTraced ? journaling(run, "session.open", () => opening(run, start)) : opening(run, start));
+  return run.isTraced ? journaling(run, "session.open", () => opening(run, start)) : opening(run, start);
 }
 
-function opening(run: Run, start: RunStart): Promise<RunLog> {
+function opening(run: Run, start: RunStart): RunLog | Promise<RunLog> {
   const { session, parent, cancellation } = run;
   // A run without a session of its own is logged beneath its parent.
   const above = parent?.log as RunLog;
   const opened = session === undefined ? above.child(start) : journalFor(session).open(start);
-  return cancellation.isAbortable ? unlessAborted(run, opened) : opened;
+  return cancellation.isAbortable && opened instanceof Promise ? unlessAborted(run, opened) : opened;
 }
 
 /** Work of the journal of a run that is traced, in a span of its own. */
-export function journaling<T>({ cancellation }: Run, name: string, work: () => Promise<T>): Promise<T> {
-  // Made only for a run that can be aborted.
-  const signal = cancellation.isAbortable ? cancellation.signal : undefined;
-  return withSpan(name, { kind: "session", signal }, work);
+export function journaling<T>(run: Run, name: string, work: () => T | Promise<T>): Promise<T> {
+  const span = startSpan(run.span, { name, kind: "session" });
+  const fail = (error: unknown): never => {
+    // The signal is made only for a run that can be aborted.
+    span.fail(error, run.cancellation.isAbortable ? run.cancellation.signal : undefined);
+    throw error;
+  };
+  const end = (value: T): T => {
+    span.end();
+    return value;
+  };
+  try {
+    return Promise.resolve(runInSpan(span, work)).then(end, fail);
+  } catch (error) {
+    return fail(error);
+  }
 }
 
 // A session that does not listen is not waited for; should it open after all, it is let go again.
@@ -71,9 +84,13 @@ export function recordStep(run: Run): Promise<void> | undefined {
   const record = newestRecord(run, step);
   if (run.endedSpans.length > 0) record.spans = run.endedSpans.splice(0);
   const written = run.isTraced ? journaling(run, "session.step", () => log.step(record)) : log.step(record);
-  return written.then(() => {
-    run.recordedSteps = step.index;
-  });
+  if (written !== undefined) return written.then(() => markRecorded(run, step));
+  markRecorded(run, step);
+  return undefined;
+}
+
+function markRecorded(run: Run, step: Step): void {
+  run.recordedSteps = step.index;
 }
 
 function announce(run: Run, step: Step): void {

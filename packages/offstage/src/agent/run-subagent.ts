@@ -70,7 +70,7 @@ export async function runSubagent(
 
 async function reopenChild(run: Run, { counted, state }: WaitingChild): Promise<AgentState> {
   run.instructions = await instructionsOf(run);
-  if (isLogged(run)) await openLog(run, []);
+  if (isLogged(run)) run.log = await openLog(run, []);
   return takeUp(run, counted ?? state?.usageByModel);
 }
 

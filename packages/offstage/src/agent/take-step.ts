@@ -21,19 +21,20 @@ export function takeStep(run: Run, state: AgentState): Promise<AgentState> {
   if (run.cancellation.isAborted) return Promise.reject(run.cancellation.reason);
   const span = run.isTraced ? startSpan(run.span, { name: "step", kind: "step" }) : run.span;
   run.emit?.({ type: "step-start", runId: run.runId, agent: run.config.name, step: state.stepCount + 1 });
-  return makeStep(run, state, span)
-    .then((step) => {
-      if ("waiting" in step) return paused(run, state, { step, span });
-      const after = state.withStep(step, run.ledger.usageByModel);
-      const ruled = ruling(run, after);
-      return ruled instanceof Promise
-        ? ruled.then((each) => settled(run, after, { ruling: each, span }))
-        : settled(run, after, { ruling: ruled, span });
-    })
-    .catch((error) => {
-      span.fail(error, run.cancellation.signal);
-      throw error;
-    });
+  const taken = makeStep(run, state, span).then((step) => {
+    if ("waiting" in step) return paused(run, state, { step, span });
+    const after = state.withStep(step, run.ledger.usageByModel);
+    const ruled = ruling(run, after);
+    return ruled instanceof Promise
+      ? ruled.then((each) => settled(run, after, { ruling: each, span }))
+      : settled(run, after, { ruling: ruled, span });
+  });
+  return run.isTraced ? taken.catch((error) => failSpan(run, span, error)) : taken;
+}
+
+function failSpan(run: Run, span: TraceSpan, error: unknown): never {
+  span.fail(error, run.cancellation.signal);
+  throw error;
 }
 
 interface Settling {

@@ -52,7 +52,7 @@ describe.each([
   test("is refused to a run two levels down", async () => {
     const { journal, log } = await opened();
     const other = await make().open(start("r2", "two"));
-    const inner = withinRun(log, () => withinRun(other, () => journal.open(start("r3", "three"))));
+    const inner = withinRun(log, () => withinRun(other, async () => journal.open(start("r3", "three"))));
     await expect(inner).rejects.toThrow(/would wait for itself/);
   });
 

@@ -122,11 +122,15 @@ export class InMemorySession implements Session {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async #open(start: RunStart): Promise<RunLog> {
+  #open(start: RunStart): RunLog | Promise<RunLog> {
     checkLimit(start.historyLimit, "historyLimit");
     const input = own(start.input);
     const entering = enterSession(this.#gate, this.sessionId, start);
-    const leave = entering instanceof Promise ? await entering : entering;
+    if (entering instanceof Promise) return entering.then((leave) => this.#begin(start, input, leave));
+    return this.#begin(start, input, entering);
+  }
+
+  #begin(start: RunStart, input: readonly Message[], leave: () => void): RunLog {
     const history = wholeTurns(this.#items, start.historyLimit, true)?.slice() ?? [];
     const run = rememberRun(start, input, this.sessionId);
     this.#add(input);

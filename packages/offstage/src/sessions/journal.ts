@@ -108,6 +108,9 @@ export interface HeldSession {
   readonly runId: string;
 }
 
+/** The promise of a write, or nothing where it is done at once. */
+export type Written = Promise<void> | undefined;
+
 /**
  * The record of one run.
  *
@@ -125,13 +128,13 @@ export interface RunLog {
   /** The tool messages of earlier runs of this session, by run id, for `toolHistory`. */
   toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>>;
   /** These calls are about to run. */
-  intend(step: number, message: AssistantMessage): Promise<void>;
+  intend(step: number, message: AssistantMessage): Written;
   /** One of them has its result. A result that was not settled comes with its step. */
-  settle(step: number, result: ToolMessage): Promise<void>;
-  step(record: StepRecord): Promise<void>;
-  end(end: RunEnd): Promise<void>;
+  settle(step: number, result: ToolMessage): Written;
+  step(record: StepRecord): Written;
+  end(end: RunEnd): Written;
   /** Opens the record of a subagent's run beneath this one; it has no conversation of its own. A known id is taken up again. */
-  child(start: Omit<RunStart, "historyLimit" | "onBusy">): Promise<RunLog>;
+  child(start: Omit<RunStart, "historyLimit" | "onBusy">): RunLog | Promise<RunLog>;
   /** Frees the session without an end: the run reads as interrupted. Never rejects. */
   abandon(): Promise<void>;
 }
@@ -141,7 +144,7 @@ export interface Journal {
   /** Whether spans handed over with a write are kept. */
   readonly keepsSpans: boolean;
   /** Takes the session for one run, reads its conversation, and makes input and run row durable. */
-  open(start: RunStart): Promise<RunLog>;
+  open(start: RunStart): RunLog | Promise<RunLog>;
   /**
    * Takes the session again for a run that was interrupted, waits or failed, and makes it `running`. Throws
    * `run-not-found`, or `run-not-resumable` where the run completed or was stopped.

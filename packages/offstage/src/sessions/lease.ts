@@ -7,7 +7,7 @@ import type { RunStart } from "./journal.ts";
 import type { Change, SessionCell } from "./session-cell.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
 import type { SessionHead } from "./session-head.ts";
-import { leaveMark, noteMark, patienceMs, precedence, removeMark } from "./waiting-mark.ts";
+import { leaveMark, noteMark, type Precedence, patienceMs, precedence, removeMark } from "./waiting-mark.ts";
 
 const firstPollMs = 2;
 const longestPollMs = 100;
@@ -24,9 +24,11 @@ export function leased(cell: SessionCell, head: SessionHead, runId: string): Ses
 
 /** The change that takes the session, where nobody in another process has waited for it for long; with `onBusy: "reject"` nobody is asked. */
 export function inOrder<T>(cell: SessionCell, onBusy: RunStart["onBusy"], change: Change<T>): Change<T> {
-  if (onBusy === "reject") return change;
-  const { checks, writes } = precedence(cell);
-  if (checks.length === 0) return change;
+  const before = onBusy === "reject" ? undefined : precedence(cell);
+  return before === undefined ? change : behind(cell, before, change);
+}
+
+function behind<T>(cell: SessionCell, { checks, writes }: Precedence, change: Change<T>): Change<T> {
   return {
     ...change,
     checks: [...checks, ...(change.checks ?? [])],
@@ -48,9 +50,11 @@ export function checkFree(cell: SessionCell, head: SessionHead): void {
 
 /** Throws `SessionConflictError` unless the lease is still the one with this fence. */
 export function checkHeld(cell: SessionCell, head: SessionHead, fence: number): void {
-  if (head.lease?.fence === fence) return;
-  const message = `Session "${cell.id}" was taken over by another run; this write was refused.`;
-  throw new SessionConflictError(message);
+  if (head.lease?.fence !== fence) throw takenOver(cell);
+}
+
+function takenOver({ id }: SessionCell): SessionConflictError {
+  return new SessionConflictError(`Session "${id}" was taken over by another run; this write was refused.`);
 }
 
 /** Keeps the lease of this fence until it is released; `leave` then lets the next run of this process in. */

@@ -1,7 +1,17 @@
 // Run memory: the records of runs as plain objects, for sessions that live in memory. Not durable, and fast for it.
 import { type AssistantMessage, type Message, type ToolMessage, toolCallsOf } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
-import type { HeldSession, OpenStep, RunEnd, RunInfo, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
+import type {
+  HeldSession,
+  OpenStep,
+  RunEnd,
+  RunInfo,
+  RunLog,
+  RunRecord,
+  RunStart,
+  StepRecord,
+  Written,
+} from "./journal.ts";
 
 /** One run as it is remembered. */
 export interface RememberedRun {
@@ -37,10 +47,7 @@ export function rememberRun(start: ChildStart, input: readonly Message[], sessio
   return { info, input, steps: [], children: [], open: undefined };
 }
 
-// One promise for all: what is in memory is done at once.
-const done = Promise.resolve();
-
-/** The record of a run in memory. */
+/** The record of a run in memory, where everything is done at once. */
 export class MemoryLog implements RunLog {
   // Declared, not defined: each is set once, by the constructor.
   declare readonly runId: string;
@@ -66,26 +73,27 @@ export class MemoryLog implements RunLog {
     return new Map(ids.map((id) => [id, toolTraceOf(runs.get(id))]));
   }
 
-  intend(step: number, message: AssistantMessage): Promise<void> {
+  intend(step: number, message: AssistantMessage): undefined {
     this.#run.open ??= { step, message, results: [] };
-    return done;
   }
 
-  settle(_: number, result: ToolMessage): Promise<void> {
+  settle(_: number, result: ToolMessage): undefined {
     const results = this.#run.open?.results;
     if (!results?.some((each) => each.tool_call_id === result.tool_call_id)) results?.push(result);
-    return done;
   }
 
-  step(record: StepRecord): Promise<void> {
+  step(record: StepRecord): undefined {
     addStep(this.#run, record);
-    return done;
   }
 
-  async end(end: RunEnd): Promise<void> {
-    const { store } = this.#options;
-    this.#storing ??= store?.(end.answer);
-    if (this.#storing !== undefined) await this.#storing;
+  end(end: RunEnd): Written {
+    this.#storing ??= this.#options.store?.(end.answer);
+    if (this.#storing !== undefined) return this.#storing.then(() => this.#finish(end));
+    this.#finish(end);
+    return undefined;
+  }
+
+  #finish(end: RunEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const run = this.#run;
@@ -94,7 +102,7 @@ export class MemoryLog implements RunLog {
     this.#options.onOver(end.answer);
   }
 
-  async child(start: ChildStart): Promise<RunLog> {
+  child(start: ChildStart): RunLog {
     return openChild(this.#run, start, this.#options.runs);
   }
 

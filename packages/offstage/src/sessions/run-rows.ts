@@ -1,6 +1,7 @@
 // Run rows: a run and its steps as text. A message that also stands in the conversation is kept there once, and here as its position.
 import type { Message } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
+import { traceIdOf } from "../tracing/trace-ids.ts";
 import type { RunEnd, RunInfo, RunStart, StepRecord } from "./journal.ts";
 import { encode } from "./message-rows.ts";
 import { type Known, othersOf, type PackedMessage, packMessage, packUsage, unpackUsage } from "./packed-message.ts";
@@ -110,12 +111,12 @@ export function unpackRun(packed: PackedRun, n: number): RunRow {
   return usage === 0 ? row : { ...row, usage: unpackUsage(usage) as Usage };
 }
 
-/** The rows by which a new run is found: by its id, and by the trace its spans are in. */
+/** The rows by which a new run is found: by its id, and by the trace its spans are in, unless that has the same id. */
 export function indexRun({ id, context }: SessionCell, { runId, n, traceId }: RunRow): Write[] {
   const { lists } = context;
   const value = JSON.stringify([id, n]);
   const writes = [{ list: lists.run(runId), key: "at", value }];
-  if (traceId !== undefined)
+  if (traceId !== undefined && traceId !== traceIdOf(runId))
     writes.push({ list: lists.trace(traceId), key: `run.${idKey(id)}.${numberKey(n)}`, value });
   return writes;
 }

@@ -9,7 +9,7 @@ import { numberKey } from "./row-keys.ts";
 import { SessionConflictError } from "./session-errors.ts";
 import { formatHead, hasOperation, newHead, parseHead, type SessionHead, withOperation } from "./session-head.ts";
 import type { StoreContext } from "./store-context.ts";
-import type { Check, Row, Write, WriteLabel } from "./store-driver.ts";
+import type { Check, Commit, Row, Write, WriteLabel } from "./store-driver.ts";
 import { extendTail, type StoredMessage, type Tail } from "./tail.ts";
 
 /** What a change of a session amounts to. */
@@ -41,6 +41,7 @@ export interface WaitingMark {
 }
 
 const mostAttempts = 200;
+const none: readonly never[] = [];
 
 export class SessionCell {
   readonly id: string;
@@ -115,7 +116,7 @@ export class SessionCell {
         const change = changed instanceof Promise ? await changed : changed;
         const head = change.head === undefined ? undefined : withOperation(change.head, operation);
         const row = head === undefined ? undefined : formatHead(head);
-        const refused = await this.#commit(label, change, row);
+        const refused = await this.context.driver.commit(this.#commitOf(label, change, row)).catch(this.#forgetting);
         if (refused === undefined) return this.#settle(change, head, row);
         if (hasOperation(this.#learn(refused[0]), operation)) return change.result;
         change.onRefused?.(refused.slice(1));
@@ -127,17 +128,22 @@ export class SessionCell {
     throw new SessionConflictError(`Session "${this.id}" is changed by others all the time; nothing was written.`);
   }
 
-  #commit<T>(label: WriteLabel, change: Change<T>, row: string | undefined): Promise<(Row | undefined)[] | undefined> {
-    const head = { list: this.lists.head, key: "head" };
-    const writes = row === undefined ? change.writes.slice() : [{ ...head, value: row }, ...change.writes];
+  // Whether the write arrived is unknown.
+  readonly #forgetting = (error: unknown): never => {
+    this.forget();
+    throw error;
+  };
+
+  #commitOf<T>(label: WriteLabel, change: Change<T>, row: string | undefined): Commit {
+    const { head: list, messages } = this.lists;
+    const { appended = none } = change;
+    const writes = change.writes.slice();
+    if (row !== undefined) writes.push({ list, key: "head", value: row });
     let position = this.#head?.next ?? 0;
-    for (const { text: value } of change.appended ?? [])
-      writes.push({ list: this.lists.messages, key: numberKey(position++), value });
-    const checks = [{ ...head, value: this.#row }, ...(change.checks ?? [])];
-    return this.context.driver.commit({ label, checks, writes }).catch((error) => {
-      this.forget();
-      throw error;
-    });
+    for (let i = 0; i < appended.length; i++)
+      writes.push({ list: messages, key: numberKey(position++), value: (appended[i] as StoredMessage).text });
+    const head = { list, key: "head", value: this.#row };
+    return { label, checks: change.checks === undefined ? [head] : [head, ...change.checks], writes };
   }
 
   #settle<T>(

@@ -36,9 +36,10 @@ function forgetIdle(cells: Map<string, SessionCell>, current: SessionCell): void
 
 /** Throws `invalid-argument` unless the id is text of at least one character. */
 export function checkSessionId(id: unknown): asserts id is string {
-  if (typeof id === "string" && id !== "") return;
-  throw new OffstageError(
-    "invalid-argument",
-    `A session id must be text of at least one character; found ${typeof id}.`,
-  );
+  if (typeof id !== "string" || id === "") throw noSessionId(id);
+}
+
+function noSessionId(id: unknown): OffstageError {
+  const message = `A session id must be text of at least one character; found ${typeof id}.`;
+  return new OffstageError("invalid-argument", message);
 }

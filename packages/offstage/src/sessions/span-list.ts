@@ -1,5 +1,6 @@
 // The spans of a store, found by the run, the trace or the session they belong to.
 import type { SpanData } from "../tracing/span-data.ts";
+import { runIdOf } from "../tracing/trace-ids.ts";
 import { decode } from "./message-rows.ts";
 import { findRuns, readRunRow, readRunRows, readRunSpans } from "./run-reader.ts";
 import type { RunPlace } from "./run-rows.ts";
@@ -37,7 +38,8 @@ async function spansOfTrace(cells: SessionCells, traceId: string): Promise<SpanD
   const { driver, lists, report } = cells.context;
   const rows = await driver.read(lists.trace(traceId), { before: "spans." });
   const name = `the runs of trace "${traceId}" in ${driver.name}`;
-  const places = rows.map((row) => decode<RunPlace>({ row, name }, report));
+  const [own] = await findRuns(cells.context, [runIdOf(traceId)]);
+  const places = [own, ...rows.map((row) => decode<RunPlace>({ row, name }, report))];
   const [ofRuns, loose] = await Promise.all([spansOfRuns(cells, places), readLooseSpans(cells.context, traceId)]);
   return [...ofRuns.filter((span) => span.traceId === traceId), ...loose];
 }

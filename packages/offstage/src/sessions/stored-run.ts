@@ -3,7 +3,7 @@ import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import { touched } from "./activity.ts";
-import type { RunEnd, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
+import type { OpenStep, RunEnd, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
 import { checkHeld, holdLease } from "./lease.ts";
 import { encodeWithSpans } from "./packed-span.ts";
 import { deepFreeze } from "./plain-json.ts";
@@ -41,7 +41,7 @@ export function storedRun(options: StoredRunOptions): RunLog {
   const { cell, row, fence, history, recorded, leave } = options;
   const { context } = cell;
   const finished = new Set(recorded?.steps.map(({ step }) => step));
-  const open = openRows(row, recorded);
+  const open = recorded?.openStep === undefined ? new Map<Message, string>() : openRows(row, recorded.openStep);
   const keys = new Set(open.values());
   let isOver = false;
   let ending: Promise<void> | undefined;
@@ -144,12 +144,9 @@ function overError(runId: string): OffstageError {
 }
 
 // What is written of the step that is under way: its messages, and the keys of their rows.
-function openRows({ n }: RunRow, recorded: RunRecord | undefined): Map<Message, string> {
-  const open = recorded?.openStep;
-  const rows = new Map<Message, string>();
-  if (open === undefined) return rows;
-  rows.set(open.message, stepKeys.intent(n, open.step));
-  for (const result of open.results) rows.set(result, stepKeys.result(n, open.step, result.tool_call_id));
+function openRows({ n }: RunRow, { step, message, results }: OpenStep): Map<Message, string> {
+  const rows = new Map<Message, string>([[message, stepKeys.intent(n, step)]]);
+  for (const result of results) rows.set(result, stepKeys.result(n, step, result.tool_call_id));
   return rows;
 }
 

@@ -12,21 +12,23 @@ const lookMs = 500;
 const lifeMs = 5_000;
 
 /** What taking a session has to check and to write so that one who has waited for long goes first. */
-interface Precedence {
+export interface Precedence {
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
 }
-
-const none: Precedence = { checks: [], writes: [] };
 
 /**
  * What taking the session has to check, at most every half second: that nobody left a mark; and to write: that our own is
  * removed.
  */
-export function precedence(cell: SessionCell): Precedence {
+export function precedence(cell: SessionCell): Precedence | undefined {
   const { mark } = cell;
   const now = Date.now();
-  if (mark.text === undefined && now - mark.lookedAt < lookMs) return none;
+  return mark.text === undefined && now - mark.lookedAt < lookMs ? undefined : lookForMark(cell, now);
+}
+
+function lookForMark(cell: SessionCell, now: number): Precedence {
+  const { mark } = cell;
   mark.lookedAt = now;
   const place = placeOf(cell);
   return { checks: [{ ...place, value: mark.text }], writes: mark.text === undefined ? [] : [place] };

@@ -34,21 +34,30 @@ export interface SpanOptions {
   readonly metadata?: JsonObject | undefined;
 }
 
+/** What the one for whom a trace is opened may say of it. */
+export interface TraceOwner {
+  /** Its id, where the trace is not the caller's. Default: a random one. */
+  readonly traceId?: string | undefined;
+  /** Gets its spans when they end, beside the exporters. */
+  readonly keep?: KeepSpan | undefined;
+}
+
 const maxSkewMs = 5;
 
 type Work<T> = (trace: TraceContext) => T | Promise<T>;
 
 /** One trace and the spans in it. `withTrace` opens one; `TraceContext.current` is the one this code runs in. */
 export class TraceContext implements SpanHome, TraceScope {
-  readonly name: string;
+  // Declared, not defined: each is set once, by the constructor.
+  declare readonly name: string;
   /** 32 hex digits. */
-  readonly traceId: string;
-  readonly groupId: string | undefined;
-  readonly metadata: JsonObject;
-  readonly clockOffset: number;
+  declare readonly traceId: string;
+  declare readonly groupId: string | undefined;
+  declare readonly metadata: JsonObject;
+  declare readonly clockOffset: number;
   /** Epoch milliseconds, with fractions. */
-  readonly startTime: number;
-  readonly settings: TraceSettings;
+  declare readonly startTime: number;
+  declare readonly settings: TraceSettings;
   readonly #remote: RemoteParent | undefined;
   readonly #spans: TraceSpan[] = [];
   #inOrder = true;
@@ -56,16 +65,16 @@ export class TraceContext implements SpanHome, TraceScope {
   #standIn: TraceSpan | undefined;
   #endsWith: TraceSpan | undefined;
 
-  private constructor(name: string, options: TraceOptions, keep?: KeepSpan) {
+  private constructor(name: string, options: TraceOptions, owner?: TraceOwner) {
     const remote = options.headers === undefined ? undefined : parseTraceparent(options.headers);
     this.name = name;
-    this.traceId = remote?.traceId ?? traceState.ids.traceId();
+    this.traceId = remote?.traceId ?? owner?.traceId ?? traceState.ids.traceId();
     this.groupId = options.groupId;
     this.metadata = { ...options.metadata };
     this.clockOffset = clockOffset();
     this.startTime = this.clockOffset + clockMs();
     this.#remote = remote;
-    const settings = keeping(refine(currentScope()?.settings ?? traceState.settings, options), keep);
+    const settings = keeping(refine(currentScope()?.settings ?? traceState.settings, options), owner?.keep);
     const sampled = settings.recording && remote?.sampled !== false && isSampled(this, settings);
     this.settings = sampled ? settings : silenced(settings);
   }
@@ -75,9 +84,9 @@ export class TraceContext implements SpanHome, TraceScope {
     return traceOf(currentScope());
   }
 
-  /** Starts a trace without making it current. Whoever opens it calls `end`. `keep` gets its spans, beside the exporters. */
-  static open(name: string, options: TraceOptions = {}, keep?: KeepSpan): TraceContext {
-    return new TraceContext(name, options, keep);
+  /** Starts a trace without making it current. Whoever opens it calls `end`. */
+  static open(name: string, options: TraceOptions = {}, owner?: TraceOwner): TraceContext {
+    return new TraceContext(name, options, owner);
   }
 
   /** The caller's trace, continued here; undefined where the headers carry none that is valid. */

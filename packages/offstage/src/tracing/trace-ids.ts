@@ -52,6 +52,16 @@ export function traceIds(): TraceIds {
   };
 }
 
+/** The trace id with the digits of a run's id, which is a UUID. The trace that is opened for a run has it. */
+export function traceIdOf(runId: string): string {
+  return runId.replaceAll("-", "");
+}
+
+/** The run that a trace with this id would have been opened for. */
+export function runIdOf(traceId: string): string {
+  return traceId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
 // The character codes of the digits.
 const digits: readonly number[] = Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
 

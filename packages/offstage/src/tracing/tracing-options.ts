@@ -53,7 +53,10 @@ export function initialSettings(): TraceSettings {
 
 /** The settings below `settings` for someone with `options`; the same object where nothing changes. */
 export function refine(settings: TraceSettings, options: TracingOptions | false | undefined): TraceSettings {
-  if (options === undefined) return settings;
+  return options === undefined ? settings : refined(settings, options);
+}
+
+function refined(settings: TraceSettings, options: TracingOptions | false): TraceSettings {
   if (options === false || options.enabled === false || !settings.recording) return silenced(settings);
   if (changesNothing(options)) return settings;
   checkTracing(options);

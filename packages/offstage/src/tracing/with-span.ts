@@ -1,9 +1,9 @@
 // Running work inside a trace or a span: the one wrapper around everything that is timed.
-import { type SpanOptions, TraceContext } from "./trace-context.ts";
+import { type SpanOptions, TraceContext, type TraceOwner } from "./trace-context.ts";
 import { currentScope, enter, standInFor } from "./trace-scope.ts";
-import { offSpan, type SpanInit, startSpan, startWith, type TraceSpan } from "./trace-span.ts";
+import { offSpan, type SpanInit, startSpan, startWith, type TraceScope, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
-import { type KeepSpan, keeping, refine, type TracingOptions } from "./tracing-options.ts";
+import { keeping, refine, type TracingOptions } from "./tracing-options.ts";
 
 export interface WithSpanOptions extends SpanOptions {
   /** Work that rejects with this signal's reason was cancelled, not in error. */
@@ -34,15 +34,13 @@ export function withSpan<T>(name: string, first: WithSpanOptions | Work<T> | und
   return enter(span, () => (span.recording ? settle(span, work, signal) : settleSilently(span, work)));
 }
 
-export interface RootSpanInit extends SpanInit {
+export interface RootSpanInit extends SpanInit, TraceOwner {
   /** The group of a trace opened for this span. Default: none. */
   readonly groupId?: string | undefined;
   /** The name of a trace opened for this span. Default: the span's name. */
   readonly traceName?: string | undefined;
   /** Tracing for this span and all below it. */
   readonly tracing?: TracingOptions | false | undefined;
-  /** Gets this span and all below it when they end. */
-  readonly keep?: KeepSpan | undefined;
 }
 
 /**
@@ -51,7 +49,10 @@ export interface RootSpanInit extends SpanInit {
  */
 export function startRootSpan(init: RootSpanInit): TraceSpan {
   const scope = currentScope();
-  if (scope === undefined) return startTrace(init);
+  return scope === undefined ? startTrace(init) : startWithin(scope, init);
+}
+
+function startWithin(scope: TraceScope, init: RootSpanInit): TraceSpan {
   const settings = keeping(refine(scope.settings, init.tracing), init.keep);
   if (!settings.recording) return silentSpan();
   if (settings === scope.settings) return startSpan(scope, init);
@@ -73,7 +74,7 @@ export function runInSpan<T>(span: TraceSpan, work: () => T): T {
 
 function startTrace(init: RootSpanInit): TraceSpan {
   if (!traceState.settings.recording || init.tracing === false || init.tracing?.enabled === false) return offSpan;
-  const trace = TraceContext.open(init.traceName ?? init.name, { ...init.tracing, groupId: init.groupId }, init.keep);
+  const trace = TraceContext.open(init.traceName ?? init.name, { ...init.tracing, groupId: init.groupId }, init);
   const span = startSpan(trace, init);
   trace.endWith(span);
   return span;

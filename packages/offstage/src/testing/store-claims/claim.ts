@@ -35,7 +35,7 @@ export function ended(answer: string, more: Partial<RunEnd> = {}): RunEnd {
   return { status: "completed", reason: "finished", usage, endedAt: at, answer: [answered(answer)], ...more };
 }
 
-export function open(store: Store, sessionId: string, runStart: RunStart): Promise<RunLog> {
+export async function open(store: Store, sessionId: string, runStart: RunStart): Promise<RunLog> {
   return store.session(sessionId).journal.open(runStart);
 }
 

@@ -115,7 +115,7 @@ export const journalClaims: readonly StoreClaim[] = [
     async claim(store) {
       const log = await open(store, "a", start("r", "question"));
       await log.end(ended("answer"));
-      await assert.rejects(log.step(step(9, [answered("late")])));
+      await assert.rejects(async () => log.step(step(9, [answered("late")])));
       await log.abandon();
       assert.equal((await store.runs.get("r"))?.status, "completed");
     },
