@@ -13,10 +13,10 @@ import type { Outcome } from "../state/outcome.ts";
 import { partialAnswer } from "../state/partial-answer.ts";
 import type { Step } from "../state/step.ts";
 import type { EndStatus, SpanData } from "../tracing/span-data.ts";
-import { traceOf } from "../tracing/trace-context.ts";
+import { FinishedRun } from "./finished-run.ts";
 import { journaling, newestRecord } from "./record.ts";
 import { type Run, stamp } from "./run.ts";
-import { FinishedRun, type RunResult } from "./run-result.ts";
+import type { RunResult } from "./run-result.ts";
 import { closeShown, shownNote } from "./shown-input.ts";
 
 /** How a run came to its end. */
@@ -46,7 +46,7 @@ function finish(run: Run, { answer, ending }: Closing, unwritten?: OffstageError
   if (unfinished !== undefined) run.tracked.addUnfinished(run.runId, unfinished);
   // The answer of a step that was done is there with its step.
   if (ending.abortedWith !== undefined && !run.state.currentStep?.isAnswer) run.tracked.add(answer);
-  const result = resultOf(run, answer);
+  const result = new FinishedRun(run, textOfRun(run, answer));
   if (result.outcome.status !== "waiting") run.parent?.children.push(result);
   if (run.isTraced) endSpan(run, failure, ending);
   if (failure !== undefined) {
@@ -180,24 +180,8 @@ function unfinishedText(run: Run): string {
   return run.config.guardrails.output.length === 0 ? run.partialText : "";
 }
 
-function resultOf(run: Run, answer: readonly Message[]): RunResult<unknown> {
-  const { state, config } = run;
-  const text = state.outcome?.status === "failed" ? unfinishedText(run) : answer.map(textOf).join("");
-  const isAnswered = state.outcome?.status === "completed" && config.output !== undefined;
-  return new FinishedRun({
-    output: config.output === undefined ? text : isAnswered ? run.output : undefined,
-    text,
-    outcome: state.outcome as Outcome,
-    state,
-    runId: run.runId,
-    parentRunId: run.parent?.runId,
-    agent: config.name,
-    trace: run.isTraced ? traceOf(run.span) : undefined,
-    input: run.input,
-    children: run.children,
-    guardrailTrips: run.trips,
-    tokenCounter: config.tokenCounter,
-  });
+function textOfRun(run: Run, answer: readonly Message[]): string {
+  return run.state.outcome?.status === "failed" ? unfinishedText(run) : answer.map(textOf).join("");
 }
 
 function endSpan(run: Run, failure: OffstageError | undefined, ending: Ending): void {

@@ -9,6 +9,7 @@ import type { AgentState } from "../state/agent-state.ts";
 import type { PendingStep } from "../state/pending-step.ts";
 import type { Correction, Step, StepToolCall, ToolResult } from "../state/step.ts";
 import type { TraceSpan } from "../tracing/trace-span.ts";
+import type { AgentConfig } from "./agent-config.ts";
 import { callModel, releaseText } from "./call-model.ts";
 import { type CalledTool, callTools, isWaiting, type SettledCall } from "./call-tools.ts";
 import type { Reading } from "./driver.ts";
@@ -50,9 +51,13 @@ function readReply({ config }: Run, reply: ModelReply): Reading {
   try {
     return config.driver.read(reply);
   } catch (cause) {
-    const sentence = `The driver "${config.driver.name}" of agent "${config.name}" threw: ${messageOf(cause)}`;
-    throw new OffstageError("run-failed", sentence, { cause });
+    throw driverFailure(config, cause);
   }
+}
+
+function driverFailure({ driver, name }: AgentConfig, cause: unknown): OffstageError {
+  const sentence = `The driver "${driver.name}" of agent "${name}" threw: ${messageOf(cause)}`;
+  return new OffstageError("run-failed", sentence, { cause });
 }
 
 // Whether nothing of the user's is waited for between a result and the record of its step: it could fail, or take long.

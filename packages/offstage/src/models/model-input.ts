@@ -70,7 +70,10 @@ export class ModelInput {
 
   #rebuild(sections: readonly Messages[]): void {
     const pairing = this.#begin();
-    if (this.#takeSections(sections, pairing) && pairing.isClosed) return;
+    if (!this.#takeSections(sections, pairing) || !pairing.isClosed) this.#repair(sections);
+  }
+
+  #repair(sections: readonly Messages[]): void {
     const list = sections.flatMap((section) => section.toArray());
     this.#take(repairMessages(list), this.#begin());
   }

@@ -22,6 +22,9 @@ export function promptMessage(
   toolName: (callId: string) => string,
   inputOf?: InputOf,
 ): PromptMessage {
+  const { role, content } = message;
+  // Most of a conversation is text, and needs no list of parts to be looked at.
+  if (role === "user" && typeof content === "string") return { role, content: [{ type: "text", text: content }] };
   switch (message.role) {
     case "system":
       return { role: "system", content: textOf(message) };
@@ -110,9 +113,7 @@ const replayed = new Set(["text", "reasoning", "reasoning-file", "file", "custom
 
 function contentParts(content: Content): (PromptText | PromptFile)[] {
   if (typeof content !== "string") return content.map(contentPart);
-  // In two steps: a literal within a literal is made several times slower.
-  const part: PromptText = { type: "text", text: content };
-  return [part];
+  return [{ type: "text", text: content }];
 }
 
 function contentPart(part: ContentPart): PromptText | PromptFile {

@@ -11,10 +11,12 @@ export function wholeTurns(
   isWhole: boolean,
 ): readonly Message[] | undefined {
   if (limit === 0) return [];
-  if (limit === undefined || messages.length <= limit) {
-    if (isWhole) return messages;
-    if (limit === undefined || messages.length < limit) return undefined;
-  }
+  const isShort = limit === undefined || messages.length <= limit;
+  if (isShort && isWhole) return messages;
+  return limit === undefined || messages.length < limit ? undefined : latestTurns(messages, limit, isWhole);
+}
+
+function latestTurns(messages: readonly Message[], limit: number, isWhole: boolean): readonly Message[] | undefined {
   const start = Math.max(0, messages.length - limit);
   const first = firstUser(messages, start) ?? lastUserBefore(messages, start);
   if (first !== undefined) return messages.slice(first);

@@ -62,7 +62,10 @@ function startWithin(scope: TraceScope, init: RootSpanInit): TraceSpan {
 /** The span of work that is not to be recorded here, whatever is around it. */
 export function silentSpan(): TraceSpan {
   const scope = currentScope();
-  if (scope === undefined) return offSpan;
+  return scope === undefined ? offSpan : silentWithin(scope);
+}
+
+function silentWithin(scope: TraceScope): TraceSpan {
   return scope.recording ? standInFor(scope, scope.settings) : scope.standIn;
 }
 
