@@ -34,6 +34,7 @@ export function conclude(run: Run, ending: Ending): RunResult<unknown> | Promise
   return close(run, closing);
 }
 
+// Writes the end, then tells of it: at once where the write is done at once.
 function close(run: Run, closing: Closing): RunResult<unknown> | Promise<RunResult<unknown>> {
   const writing = run.log === undefined ? undefined : writeEnd(run, run.log, closing);
   return writing === undefined ? finish(run, closing) : writing.then((unwritten) => finish(run, closing, unwritten));
@@ -110,21 +111,20 @@ function writeEnd(run: Run, log: RunLog, closing: Closing): Promise<OffstageErro
   try {
     const end = runEnd(run, closing);
     const writing = run.isTraced ? journaling(run, "session.end", () => log.end(end)) : log.end(end);
-    return writing?.then(nothing, (cause) => endUnwritten(run, log, { cause, ending: closing.ending }));
+    return writing?.then(nothing, (cause) => endUnwritten(run, closing.ending, { log, cause }));
   } catch (cause) {
-    return endUnwritten(run, log, { cause, ending: closing.ending });
+    return endUnwritten(run, closing.ending, { log, cause });
   }
 }
 
 function nothing(): undefined {}
 
-interface Unwritten {
-  readonly cause: unknown;
-  readonly ending: Ending;
-}
-
 // A session that cannot take the end makes the run a failure: an answer that is not stored was not given.
-async function endUnwritten(run: Run, log: RunLog, { cause, ending }: Unwritten): Promise<OffstageError | undefined> {
+async function endUnwritten(
+  run: Run,
+  ending: Ending,
+  { log, cause }: { log: RunLog; cause: unknown },
+): Promise<OffstageError | undefined> {
   await log.abandon();
   if (ending.abortedWith !== undefined || run.state.outcome?.status === "failed") return undefined;
   const message = `The end of the run could not be stored: ${messageOf(cause)}`;

@@ -52,9 +52,9 @@ export function createRun(
   const criteria =
     options.maxSteps === undefined && parent === undefined ? config.criteria : criteriaOf(config, options, parent);
   const runId = known ?? crypto.randomUUID();
-  const hooks = options.hooks ?? config.options.hooks;
-  // Most runs have none.
-  const hasListener = listener !== undefined || caller !== undefined || hooks !== undefined;
+  const hasHooks = options.hooks !== undefined || config.options.hooks !== undefined;
+  // Most runs have none: no lists are made for them.
+  const hasListener = hasHooks || listener !== undefined || caller !== undefined;
   const endedSpans: SpanData[] = [];
   const span = spanOf(config, { runId, isNew: known === undefined, options, caller, endedSpans, keepsSpans });
   return {

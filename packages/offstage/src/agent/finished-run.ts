@@ -15,9 +15,8 @@ import type { Run } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 
 /** The result of a run that is over; steps and messages are put together when they are asked for. */
-export class FinishedRun<Output> implements RunResult<Output> {
-  // Declared, not defined: each is set once, by the constructor.
-  declare readonly output: Output;
+export class FinishedRun implements RunResult<unknown> {
+  declare readonly output: unknown;
   declare readonly text: string;
   declare readonly outcome: Outcome;
   declare readonly state: AgentState;
@@ -32,11 +31,9 @@ export class FinishedRun<Output> implements RunResult<Output> {
 
   constructor(run: Run, text: string) {
     const { state, config } = run;
-    const outcome = state.outcome as Outcome;
-    const isStructured = config.output !== undefined;
-    this.output = (isStructured ? (outcome.status === "completed" ? run.output : undefined) : text) as Output;
+    this.output = config.output === undefined ? text : checkedOutput(run);
     this.text = text;
-    this.outcome = outcome;
+    this.outcome = state.outcome as Outcome;
     this.state = state;
     this.runId = run.runId;
     this.parentRunId = run.parent?.runId;
@@ -92,6 +89,11 @@ export class FinishedRun<Output> implements RunResult<Output> {
 }
 
 // Never used: only its shape matters.
+// Of an answer that was checked; a run that was stopped has none.
+function checkedOutput({ state, output }: Run): unknown {
+  return state.outcome?.status === "completed" ? output : undefined;
+}
+
 keepShape(new FinishedRun({ state: {}, config: {} } as Run, ""));
 printsAs(FinishedRun, ({ runId, agent, output, outcome, usage, steps, traceId, children, approvals }) => ({
   runId,

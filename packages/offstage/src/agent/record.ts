@@ -6,8 +6,7 @@ import type { Mutable } from "../messages/mutable.ts";
 import type { RunLog, RunStart, StepRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import type { Step, ToolResult } from "../state/step.ts";
-import { startSpan } from "../tracing/trace-span.ts";
-import { runInSpan } from "../tracing/with-span.ts";
+import { withSpan } from "../tracing/with-span.ts";
 import type { Run } from "./run.ts";
 import { historyLimit } from "./shown-input.ts";
 
@@ -46,22 +45,10 @@ function opening(run: Run, start: RunStart): RunLog | Promise<RunLog> {
 }
 
 /** Work of the journal of a run that is traced, in a span of its own. */
-export function journaling<T>(run: Run, name: string, work: () => T | Promise<T>): Promise<T> {
-  const span = startSpan(run.span, { name, kind: "session" });
-  const fail = (error: unknown): never => {
-    // The signal is made only for a run that can be aborted.
-    span.fail(error, run.cancellation.isAbortable ? run.cancellation.signal : undefined);
-    throw error;
-  };
-  const end = (value: T): T => {
-    span.end();
-    return value;
-  };
-  try {
-    return Promise.resolve(runInSpan(span, work)).then(end, fail);
-  } catch (error) {
-    return fail(error);
-  }
+export function journaling<T>({ cancellation }: Run, name: string, work: () => T | Promise<T>): Promise<T> {
+  // Made only for a run that can be aborted.
+  const signal = cancellation.isAbortable ? cancellation.signal : undefined;
+  return withSpan(name, { kind: "session", signal }, work);
 }
 
 // A session that does not listen is not waited for; should it open after all, it is let go again.

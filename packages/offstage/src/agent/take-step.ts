@@ -29,10 +29,10 @@ export function takeStep(run: Run, state: AgentState): Promise<AgentState> {
       ? ruled.then((each) => settled(run, after, { ruling: each, span }))
       : settled(run, after, { ruling: ruled, span });
   });
-  return run.isTraced ? taken.catch((error) => failSpan(run, span, error)) : taken;
+  return run.isTraced ? taken.catch((error) => failSpan(run, { span, error })) : taken;
 }
 
-function failSpan(run: Run, span: TraceSpan, error: unknown): never {
+function failSpan(run: Run, { span, error }: { span: TraceSpan; error: unknown }): never {
   span.fail(error, run.cancellation.signal);
   throw error;
 }

@@ -23,7 +23,7 @@ export function promptMessage(
   inputOf?: InputOf,
 ): PromptMessage {
   const { role, content } = message;
-  // Most of a conversation is text, and needs no list of parts to be looked at.
+  // Most of a conversation is text: said here, it saves a call for each message.
   if (role === "user" && typeof content === "string") return { role, content: [{ type: "text", text: content }] };
   switch (message.role) {
     case "system":

@@ -7,9 +7,10 @@ import { fifo } from "./fifo.ts";
 import { enterSession } from "./held-session.ts";
 import type { Journal, ReopenOptions, RunInfo, RunLog, RunRecord, RunStart } from "./journal.ts";
 import { checkLimit, latest } from "./limit.ts";
+import { MemoryLog } from "./memory-log.ts";
 import { checkedMessages } from "./message-rows.ts";
 import { jsonCopy, plainCopy } from "./plain-json.ts";
-import { MemoryLog, type RememberedRun, recordOf, rememberRun, wholeTraceOf } from "./run-memory.ts";
+import { type RememberedRun, recordOf, rememberRun, wholeTraceOf } from "./run-memory.ts";
 import type { Session } from "./session.ts";
 import { checkSessionId } from "./session-cells.ts";
 import { wholeTurns } from "./whole-turns.ts";
@@ -126,13 +127,13 @@ export class InMemorySession implements Session {
     checkLimit(start.historyLimit, "historyLimit");
     const input = own(start.input);
     const entering = enterSession(this.#gate, this.sessionId, start);
-    if (entering instanceof Promise) return entering.then((leave) => this.#begin(start, input, leave));
-    return this.#begin(start, input, entering);
+    if (entering instanceof Promise) return entering.then((leave) => this.#begin(start, { input, leave }));
+    return this.#begin(start, { input, leave: entering });
   }
 
-  #begin(start: RunStart, input: readonly Message[], leave: () => void): RunLog {
+  #begin(start: RunStart, { input, leave }: { input: readonly Message[]; leave: () => void }): RunLog {
     const history = wholeTurns(this.#items, start.historyLimit, true)?.slice() ?? [];
-    const run = rememberRun(start, input, this.sessionId);
+    const run = rememberRun(start, { input, sessionId: this.sessionId });
     this.#add(input);
     this.#runs.set(start.runId, run);
     this.#begun.push({ run, after: input.at(-1) });

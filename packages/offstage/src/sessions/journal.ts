@@ -102,6 +102,9 @@ export interface RunRecord extends RunInfo {
   readonly children: readonly RunInfo[];
 }
 
+/** What is recorded of a run that begins. */
+export type NewRun = Omit<RunStart, "historyLimit" | "onBusy">;
+
 /** What a run holds: its place in the queue of the session, and under which id. */
 export interface HeldSession {
   readonly place: object;
@@ -109,13 +112,14 @@ export interface HeldSession {
 }
 
 /** The promise of a write, or nothing where it is done at once. */
-export type Written = Promise<void> | undefined;
+export type Writing = Promise<void> | undefined;
 
 /**
  * The record of one run.
  *
- * **Contract:** each write is atomic and idempotent; when its promise resolves the write is durable. After `end` or
- * `abandon` nothing further is written, and the session is free for the next run.
+ * **Contract:** each write is atomic and idempotent, and durable when its promise resolves, or on return where it gives none.
+ * A write, and opening, may throw instead of rejecting. After `end` or `abandon` nothing further is written, and the session
+ * is free for the next run.
  */
 export interface RunLog {
   readonly runId: string;
@@ -128,13 +132,13 @@ export interface RunLog {
   /** The tool messages of earlier runs of this session, by run id, for `toolHistory`. */
   toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>>;
   /** These calls are about to run. */
-  intend(step: number, message: AssistantMessage): Written;
+  intend(step: number, message: AssistantMessage): Writing;
   /** One of them has its result. A result that was not settled comes with its step. */
-  settle(step: number, result: ToolMessage): Written;
-  step(record: StepRecord): Written;
-  end(end: RunEnd): Written;
+  settle(step: number, result: ToolMessage): Writing;
+  step(record: StepRecord): Writing;
+  end(end: RunEnd): Writing;
   /** Opens the record of a subagent's run beneath this one; it has no conversation of its own. A known id is taken up again. */
-  child(start: Omit<RunStart, "historyLimit" | "onBusy">): RunLog | Promise<RunLog>;
+  child(start: NewRun): RunLog | Promise<RunLog>;
   /** Frees the session without an end: the run reads as interrupted. Never rejects. */
   abandon(): Promise<void>;
 }

@@ -6,7 +6,8 @@ import { type Fifo, fifo } from "./fifo.ts";
 import { enterSession } from "./held-session.ts";
 import type { Journal, RunLog, RunStart } from "./journal.ts";
 import { ownJournal } from "./journaled.ts";
-import { MemoryLog, type RememberedRun, rememberRun } from "./run-memory.ts";
+import { MemoryLog } from "./memory-log.ts";
+import { type RememberedRun, rememberRun } from "./run-memory.ts";
 import type { SessionPort } from "./session.ts";
 import { wholeTurns } from "./whole-turns.ts";
 
@@ -76,7 +77,7 @@ interface PlainRunOptions {
 function plainRun(session: SessionPort, start: RunStart, { history, leave }: PlainRunOptions): RunLog {
   const runs = new Map<string, RememberedRun>();
   const held = { place: leave, runId: start.runId };
-  const run = rememberRun(start, start.input, session.sessionId);
+  const run = rememberRun(start, { input: start.input, sessionId: session.sessionId });
   const store = async (answer: readonly Message[]): Promise<void> => {
     if (answer.length > 0) await session.addItems(answer);
   };

@@ -67,6 +67,7 @@ function copyList(list: readonly unknown[], depth: number): unknown {
 function copyRecord(record: object, depth: number): unknown {
   // All fields at once, then those that are not done with it: key by key costs several times as much.
   const fresh: Record<string, unknown> = { ...record };
+  if (Object.getOwnPropertySymbols(fresh).length > 0) return unfit;
   for (const key in fresh) {
     const field = fresh[key];
     // Asked here too: a call fewer for every text and number.

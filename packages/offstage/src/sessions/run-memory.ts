@@ -1,17 +1,7 @@
 // Run memory: the records of runs as plain objects, for sessions that live in memory. Not durable, and fast for it.
 import { type AssistantMessage, type Message, type ToolMessage, toolCallsOf } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
-import type {
-  HeldSession,
-  OpenStep,
-  RunEnd,
-  RunInfo,
-  RunLog,
-  RunRecord,
-  RunStart,
-  StepRecord,
-  Written,
-} from "./journal.ts";
+import type { NewRun, OpenStep, RunEnd, RunInfo, RunRecord, StepRecord } from "./journal.ts";
 
 /** One run as it is remembered. */
 export interface RememberedRun {
@@ -22,22 +12,11 @@ export interface RememberedRun {
   open: { readonly step: number; readonly message: AssistantMessage; readonly results: ToolMessage[] } | undefined;
 }
 
-type ChildStart = Omit<RunStart, "historyLimit" | "onBusy">;
-
-/** What the session does with a run. */
-export interface MemoryLogOptions {
-  readonly runs: Map<string, RememberedRun>;
-  readonly history: readonly Message[];
-  readonly recorded?: RunRecord | undefined;
-  readonly held?: HeldSession | undefined;
-  /** Stores what joins the conversation before the run ends, where `onOver` does not. Asked once. */
-  readonly store?: (answer: readonly Message[]) => Promise<void>;
-  /** Called once, with what joins the conversation, when the run ends or is given up. */
-  readonly onOver: (answer: readonly Message[]) => void;
-}
-
 /** A run that begins now, with `input` as its own. */
-export function rememberRun(start: ChildStart, input: readonly Message[], sessionId: string): RememberedRun {
+export function rememberRun(
+  start: NewRun,
+  { input, sessionId }: Pick<RunRecord, "input" | "sessionId">,
+): RememberedRun {
   const { runId, agent, parentRunId, parentToolCallId, traceId, startedAt, notes } = start;
   const info: Mutable<RunInfo> = { runId, agent, startedAt, sessionId, status: "running" };
   if (parentRunId !== undefined) info.parentRunId = parentRunId;
@@ -47,92 +26,15 @@ export function rememberRun(start: ChildStart, input: readonly Message[], sessio
   return { info, input, steps: [], children: [], open: undefined };
 }
 
-/** The record of a run in memory, where everything is done at once. */
-export class MemoryLog implements RunLog {
-  // Declared, not defined: each is set once, by the constructor.
-  declare readonly runId: string;
-  declare readonly history: readonly Message[];
-  declare readonly held: HeldSession | undefined;
-  declare readonly recorded: RunRecord | undefined;
-  readonly #run: RememberedRun;
-  readonly #options: MemoryLogOptions;
-  #storing: Promise<void> | undefined;
-  #isOver = false;
-
-  constructor(run: RememberedRun, options: MemoryLogOptions) {
-    this.runId = run.info.runId;
-    this.history = options.history;
-    this.held = options.held;
-    this.recorded = options.recorded;
-    this.#run = run;
-    this.#options = options;
-  }
-
-  async toolTraces(ids: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>> {
-    const { runs } = this.#options;
-    return new Map(ids.map((id) => [id, toolTraceOf(runs.get(id))]));
-  }
-
-  intend(step: number, message: AssistantMessage): undefined {
-    this.#run.open ??= { step, message, results: [] };
-  }
-
-  settle(_: number, result: ToolMessage): undefined {
-    const results = this.#run.open?.results;
-    if (!results?.some((each) => each.tool_call_id === result.tool_call_id)) results?.push(result);
-  }
-
-  step(record: StepRecord): undefined {
-    addStep(this.#run, record);
-  }
-
-  end(end: RunEnd): Written {
-    this.#storing ??= this.#options.store?.(end.answer);
-    if (this.#storing !== undefined) return this.#storing.then(() => this.#finish(end));
-    this.#finish(end);
-    return undefined;
-  }
-
-  #finish(end: RunEnd): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    const run = this.#run;
-    if (end.lastStep !== undefined) addStep(run, end.lastStep);
-    run.info = endedInfo(run.info, end);
-    this.#options.onOver(end.answer);
-  }
-
-  child(start: ChildStart): RunLog {
-    return openChild(this.#run, start, this.#options.runs);
-  }
-
-  async abandon(): Promise<void> {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    markInterrupted(this.#run);
-    this.#options.onOver([]);
-  }
-}
-
-function addStep(run: RememberedRun, record: StepRecord): void {
+/** Adds a finished step, once. */
+export function addStep(run: RememberedRun, record: StepRecord): void {
   for (let i = 0; i < run.steps.length; i++) if (run.steps[i]?.step === record.step) return;
   run.steps.push(record);
   run.open = undefined;
 }
 
-function openChild(parent: RememberedRun, start: ChildStart, runs: Map<string, RememberedRun>): RunLog {
-  const known = runs.get(start.runId);
-  const child = known ?? rememberRun({ ...start, parentRunId: parent.info.runId }, start.input, parent.info.sessionId);
-  const recorded = known && recordOf(known);
-  child.info = { ...child.info, status: "running" };
-  if (known === undefined) {
-    runs.set(start.runId, child);
-    parent.children.push(child);
-  }
-  return new MemoryLog(child, { runs, history: [], onOver: () => {}, recorded });
-}
-
-function endedInfo(info: RunInfo, end: RunEnd): RunInfo {
+/** What is known of a run that ended. */
+export function endedInfo(info: RunInfo, end: RunEnd): RunInfo {
   const { status, reason, usage, endedAt, error } = end;
   const ended: Mutable<RunInfo> = { ...info, status, reason, usage, endedAt };
   if (error !== undefined) ended.error = error;
@@ -140,7 +42,8 @@ function endedInfo(info: RunInfo, end: RunEnd): RunInfo {
   return ended;
 }
 
-function markInterrupted(run: RememberedRun): void {
+/** Takes note that a run was given up, and the runs beneath it. */
+export function markInterrupted(run: RememberedRun): void {
   if (run.info.status === "running") run.info = { ...run.info, status: "interrupted" };
   for (const child of run.children) markInterrupted(child);
 }

@@ -2,7 +2,7 @@
 import type { Message } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { traceIdOf } from "../tracing/trace-ids.ts";
-import type { RunEnd, RunInfo, RunStart, StepRecord } from "./journal.ts";
+import type { NewRun, RunEnd, RunInfo, StepRecord } from "./journal.ts";
 import { encode } from "./message-rows.ts";
 import { type Known, othersOf, type PackedMessage, packMessage, packUsage, unpackUsage } from "./packed-message.ts";
 import { encodeWithSpans, type PackedSpan, type SpanRun, thousandths } from "./packed-span.ts";
@@ -40,8 +40,6 @@ export type StepRow = readonly [
 
 /** Where a run is: its session, and its number there. */
 export type RunPlace = readonly [sessionId: string, n: number];
-
-type NewRun = Omit<RunStart, "historyLimit" | "onBusy">;
 
 /** The row of a run that begins. */
 export function runRow(start: NewRun, place: Pick<RunRow, "n" | "stamp" | "input" | "prompt" | "rootRunId">): RunRow {

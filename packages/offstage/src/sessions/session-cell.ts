@@ -59,6 +59,11 @@ export class SessionCell {
   #tail: Tail | undefined;
   #latest: Promise<unknown> = Promise.resolve();
   #pending = 0;
+  // After a write of which nobody knows whether it arrived.
+  readonly #forgetting = (error: unknown): never => {
+    this.forget();
+    throw error;
+  };
 
   constructor(context: StoreContext, id: string) {
     const { lists } = context;
@@ -127,12 +132,6 @@ export class SessionCell {
     }
     throw new SessionConflictError(`Session "${this.id}" is changed by others all the time; nothing was written.`);
   }
-
-  // Whether the write arrived is unknown.
-  readonly #forgetting = (error: unknown): never => {
-    this.forget();
-    throw error;
-  };
 
   #commitOf<T>(label: WriteLabel, change: Change<T>, row: string | undefined): Commit {
     const { head: list, messages } = this.lists;

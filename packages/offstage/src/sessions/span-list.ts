@@ -36,10 +36,12 @@ async function spansOfSession(cells: SessionCells, sessionId: string): Promise<S
 
 async function spansOfTrace(cells: SessionCells, traceId: string): Promise<SpanData[]> {
   const { driver, lists, report } = cells.context;
-  const rows = await driver.read(lists.trace(traceId), { before: "spans." });
+  const [rows, own] = await Promise.all([
+    driver.read(lists.trace(traceId), { before: "spans." }),
+    findRuns(cells.context, [runIdOf(traceId)]),
+  ]);
   const name = `the runs of trace "${traceId}" in ${driver.name}`;
-  const [own] = await findRuns(cells.context, [runIdOf(traceId)]);
-  const places = [own, ...rows.map((row) => decode<RunPlace>({ row, name }, report))];
+  const places = [...own, ...rows.map((row) => decode<RunPlace>({ row, name }, report))];
   const [ofRuns, loose] = await Promise.all([spansOfRuns(cells, places), readLooseSpans(cells.context, traceId)]);
   return [...ofRuns.filter((span) => span.traceId === traceId), ...loose];
 }

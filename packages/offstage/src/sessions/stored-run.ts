@@ -3,7 +3,7 @@ import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import { touched } from "./activity.ts";
-import type { OpenStep, RunEnd, RunLog, RunRecord, RunStart, StepRecord } from "./journal.ts";
+import type { NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord } from "./journal.ts";
 import { checkHeld, holdLease } from "./lease.ts";
 import { encodeWithSpans } from "./packed-span.ts";
 import { deepFreeze } from "./plain-json.ts";
@@ -187,9 +187,7 @@ function endWrites({ cell, row, fence, end, lastStep, written }: Ending): Write[
   return [ended, ...putStep(cell, row, record, written)];
 }
 
-type ChildStart = Omit<RunStart, "historyLimit" | "onBusy">;
-
-async function openChild(parent: StoredRunOptions, start: ChildStart): Promise<RunLog> {
+async function openChild(parent: StoredRunOptions, start: NewRun): Promise<RunLog> {
   const { cell, fence } = parent;
   const [place] = await findRuns(cell.context, [start.runId]);
   const known = place?.[0] === cell.id ? await readRunRow(cell, place[1]) : undefined;
@@ -201,7 +199,7 @@ async function openChild(parent: StoredRunOptions, start: ChildStart): Promise<R
   return storedRun({ cell, row, fence, history: [], recorded });
 }
 
-function beginChild({ cell, row: parent }: StoredRunOptions, head: SessionHead, start: ChildStart): Change<RunRow> {
+function beginChild({ cell, row: parent }: StoredRunOptions, head: SessionHead, start: NewRun): Change<RunRow> {
   const n = head.nextRun;
   const rootRunId = parent.rootRunId ?? parent.runId;
   const place = { n, stamp: cell.context.stamp(), prompt: start.input, rootRunId };

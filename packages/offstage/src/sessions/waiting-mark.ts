@@ -19,15 +19,15 @@ export interface Precedence {
 
 /**
  * What taking the session has to check, at most every half second: that nobody left a mark; and to write: that our own is
- * removed.
+ * removed. Undefined where there is nothing to check.
  */
 export function precedence(cell: SessionCell): Precedence | undefined {
   const { mark } = cell;
   const now = Date.now();
-  return mark.text === undefined && now - mark.lookedAt < lookMs ? undefined : lookForMark(cell, now);
+  return mark.text === undefined && now - mark.lookedAt < lookMs ? undefined : precedenceNow(cell, now);
 }
 
-function lookForMark(cell: SessionCell, now: number): Precedence {
+function precedenceNow(cell: SessionCell, now: number): Precedence {
   const { mark } = cell;
   mark.lookedAt = now;
   const place = placeOf(cell);

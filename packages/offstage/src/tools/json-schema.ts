@@ -52,8 +52,8 @@ function check(schema: unknown, value: unknown, scope: Scope): void {
 
 function checkKeywords(schema: Schema, value: unknown, scope: Scope): void {
   const { type, allOf, anyOf, oneOf } = schema;
-  if (type !== undefined && !isOfType(type, value) && !isOfSomeType(type, value, scope)) return;
-  // Most schemas have neither: asking here saves two calls for every value.
+  if (type !== undefined && !isOfType(type, value) && !checkTypes(type, value, scope)) return;
+  // Most schemas have none of these: asking here saves the calls.
   if (schema.enum !== undefined || "const" in schema) checkChoice(schema, value, scope);
   if (allOf !== undefined || anyOf !== undefined || oneOf !== undefined) checkCombinations(schema, value, scope);
   if (typeof value === "number") checkNumber(schema, value, scope);
@@ -72,8 +72,8 @@ function resolve(reference: string, root: Schema): unknown {
   return found ?? true;
 }
 
-// Of a list of types, or of the one that was asked for already; reports where it is of none.
-function isOfSomeType(type: unknown, value: unknown, scope: Scope): boolean {
+// True where the value is of one of these types; reports where it is of none.
+function checkTypes(type: unknown, value: unknown, scope: Scope): boolean {
   const types = Array.isArray(type) ? type : [type];
   if (types.length === 0 || types.some((name) => isOfType(name, value))) return true;
   report(scope, `must be ${types.join(" or ")}, not ${nameOf(value)}`);
@@ -178,13 +178,13 @@ function checkList(schema: Schema, value: readonly unknown[], scope: Scope): voi
 function checkProperties(schema: Schema, value: Record<string, unknown>, scope: Scope): void {
   if (schema.required !== undefined) checkRequired(listOf(schema.required), value, scope);
   const { properties, patternProperties } = schema;
+  const patterns = isObject(patternProperties) ? Object.entries(patternProperties) : undefined;
   for (const name in value) {
     if (!Object.hasOwn(value, name)) continue;
     const place = inside(scope, name);
     let isKnown = isObject(properties) && Object.hasOwn(properties, name);
     if (isKnown) check((properties as Schema)[name], value[name], place);
-    if (isObject(patternProperties) && checkPatterns(patternProperties, name, { value: value[name], place }))
-      isKnown = true;
+    if (patterns !== undefined && checkPatterns(patterns, name, { value: value[name], place })) isKnown = true;
     if (!isKnown) check(schema.additionalProperties, value[name], place);
   }
 }
@@ -196,9 +196,14 @@ function checkRequired(names: readonly unknown[], value: object, scope: Scope): 
   }
 }
 
+interface Property {
+  readonly value: unknown;
+  readonly place: Scope;
+}
+
 // True where one of the patterns is for this name.
-function checkPatterns(patterns: Schema, name: string, { value, place }: { value: unknown; place: Scope }): boolean {
-  const rules = Object.entries(patterns).filter(([pattern]) => expressionOf(pattern)?.test(name));
+function checkPatterns(patterns: readonly [string, unknown][], name: string, { value, place }: Property): boolean {
+  const rules = patterns.filter(([pattern]) => expressionOf(pattern)?.test(name));
   for (const [, rule] of rules) check(rule, value, place);
   return rules.length > 0;
 }

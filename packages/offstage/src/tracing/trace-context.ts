@@ -34,8 +34,8 @@ export interface SpanOptions {
   readonly metadata?: JsonObject | undefined;
 }
 
-/** What the one for whom a trace is opened may say of it. */
-export interface TraceOwner {
+/** What is said of a trace by whoever opens it. */
+export interface TraceInit {
   /** Its id, where the trace is not the caller's. Default: a random one. */
   readonly traceId?: string | undefined;
   /** Gets its spans when they end, beside the exporters. */
@@ -48,7 +48,6 @@ type Work<T> = (trace: TraceContext) => T | Promise<T>;
 
 /** One trace and the spans in it. `withTrace` opens one; `TraceContext.current` is the one this code runs in. */
 export class TraceContext implements SpanHome, TraceScope {
-  // Declared, not defined: each is set once, by the constructor.
   declare readonly name: string;
   /** 32 hex digits. */
   declare readonly traceId: string;
@@ -65,16 +64,16 @@ export class TraceContext implements SpanHome, TraceScope {
   #standIn: TraceSpan | undefined;
   #endsWith: TraceSpan | undefined;
 
-  private constructor(name: string, options: TraceOptions, owner?: TraceOwner) {
+  private constructor(name: string, options: TraceOptions, init?: TraceInit) {
     const remote = options.headers === undefined ? undefined : parseTraceparent(options.headers);
     this.name = name;
-    this.traceId = remote?.traceId ?? owner?.traceId ?? traceState.ids.traceId();
+    this.traceId = remote?.traceId ?? init?.traceId ?? traceState.ids.traceId();
     this.groupId = options.groupId;
     this.metadata = { ...options.metadata };
     this.clockOffset = clockOffset();
     this.startTime = this.clockOffset + clockMs();
     this.#remote = remote;
-    const settings = keeping(refine(currentScope()?.settings ?? traceState.settings, options), owner?.keep);
+    const settings = keeping(refine(currentScope()?.settings ?? traceState.settings, options), init?.keep);
     const sampled = settings.recording && remote?.sampled !== false && isSampled(this, settings);
     this.settings = sampled ? settings : silenced(settings);
   }
@@ -85,8 +84,8 @@ export class TraceContext implements SpanHome, TraceScope {
   }
 
   /** Starts a trace without making it current. Whoever opens it calls `end`. */
-  static open(name: string, options: TraceOptions = {}, owner?: TraceOwner): TraceContext {
-    return new TraceContext(name, options, owner);
+  static open(name: string, options: TraceOptions = {}, init?: TraceInit): TraceContext {
+    return new TraceContext(name, options, init);
   }
 
   /** The caller's trace, continued here; undefined where the headers carry none that is valid. */

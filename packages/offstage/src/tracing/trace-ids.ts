@@ -1,4 +1,4 @@
-// W3C ids from strong random bytes, cheap enough for one per span. Not where ids are kept.
+// W3C ids: from strong random bytes, cheap enough for one per span, or from the id of a run. Not where ids are kept.
 
 const poolBytes = 4096;
 

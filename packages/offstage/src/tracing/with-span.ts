@@ -1,5 +1,5 @@
 // Running work inside a trace or a span: the one wrapper around everything that is timed.
-import { type SpanOptions, TraceContext, type TraceOwner } from "./trace-context.ts";
+import { type SpanOptions, TraceContext, type TraceInit } from "./trace-context.ts";
 import { currentScope, enter, standInFor } from "./trace-scope.ts";
 import { offSpan, type SpanInit, startSpan, startWith, type TraceScope, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
@@ -34,13 +34,15 @@ export function withSpan<T>(name: string, first: WithSpanOptions | Work<T> | und
   return enter(span, () => (span.recording ? settle(span, work, signal) : settleSilently(span, work)));
 }
 
-export interface RootSpanInit extends SpanInit, TraceOwner {
+export interface RootSpanInit extends SpanInit, TraceInit {
   /** The group of a trace opened for this span. Default: none. */
   readonly groupId?: string | undefined;
   /** The name of a trace opened for this span. Default: the span's name. */
   readonly traceName?: string | undefined;
   /** Tracing for this span and all below it. */
   readonly tracing?: TracingOptions | false | undefined;
+  /** Gets this span and all below it when they end. */
+  readonly keep?: TraceInit["keep"];
 }
 
 /**

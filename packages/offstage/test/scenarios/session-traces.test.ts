@@ -117,6 +117,19 @@ describe("agent integration, tracing tests of the design document", () => {
   );
 });
 
+describe("a trace that is opened for a run", () => {
+  onStores("has the digits of the run's id, and a run that is taken up again another", async ({ play, session }) => {
+    const ask = tool({ name: "ask", needsApproval: true, execute: () => "ok" });
+    const model = scriptedModel([{ toolCalls: [{ name: "ask", input: {} }] }, "Done."]);
+    const agent = new Agent({ model, tools: [ask] });
+    const waiting = await play(agent, "Go", { session });
+    expect(waiting.traceId).toBe(waiting.runId.replaceAll("-", ""));
+    const done = await agent.resume(waiting.runId, { session, approve: waiting.approvals });
+    expect(done.runId).toBe(waiting.runId);
+    expect(done.traceId).not.toBe(waiting.traceId);
+  });
+});
+
 describe("spans", () => {
   onStores("are readable from the store by run, by trace and by session", async ({ play, session, store }) => {
     const { runId, traceId = "" } = await play(family(), "Go", { session });

@@ -4,6 +4,7 @@ import type { PriceTable } from "../../tokens/prices.ts";
 import type { AgentState } from "../agent-state.ts";
 import type { Criterion } from "../criterion.ts";
 import type { OutcomeReason, Verdict } from "../outcome.ts";
+import type { Correction } from "../step.ts";
 
 /** At most this many steps in a run. On by default, with 20. */
 export function stepLimit(maxSteps = 20): Criterion {
@@ -89,15 +90,23 @@ export function retryLimit(maxRetries = 2): Criterion {
     throw outOfRange("maxRetries", "a non-negative integer", maxRetries);
   return {
     name: "retry-limit",
-    decide: (state) => (state.currentStep?.correction === undefined ? undefined : judgeRetries(state, maxRetries)),
+    decide: (state) => {
+      const correction = state.currentStep?.correction;
+      return correction === undefined ? undefined : judgeRetries(state, { correction, maxRetries });
+    },
   };
 }
 
-function judgeRetries(state: AgentState, maxRetries: number): Verdict | undefined {
+interface Retries {
+  readonly correction: Correction;
+  readonly maxRetries: number;
+}
+
+function judgeRetries(state: AgentState, { correction, maxRetries }: Retries): Verdict | undefined {
   const { length } = trailingCorrections(state, maxRetries + 1);
   if (length <= maxRetries) return undefined;
   const tries = length === 1 ? "one try" : `${length} tries`;
-  const message = `The model did not get it right in ${tries}: ${state.currentStep?.correction?.message}`;
+  const message = `The model did not get it right in ${tries}: ${correction.message}`;
   return forbid("retry-limit", message, "failed");
 }
 

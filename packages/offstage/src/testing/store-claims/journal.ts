@@ -219,6 +219,19 @@ export const journalClaims: readonly StoreClaim[] = [
       assert.deepEqual((await store.spans.list({ traceId: "t2" }))[0], span("t2", "s4", 4));
     },
   },
+  {
+    name: "spans are found by a trace that has the digits of its run's id",
+    async claim(store) {
+      const [runId, traceId] = ["0a1b2c3d-0000-4000-8000-00000000000f", "0a1b2c3d00004000800000000000000f"];
+      const log = await open(store, "a", start(runId, "now", { traceId }));
+      await log.end(ended("done", { spans: [span(traceId, "s0", 1)] }));
+      await store.spans.add([span(traceId, "s1", 2)]);
+      const found = (await store.spans.list({ traceId })).map(({ spanId }) => spanId);
+      assert.deepEqual(found, ["s0", "s1"]);
+      assert.equal(await store.sessions.delete("a"), true);
+      assert.deepEqual(await store.spans.list({ traceId }), []);
+    },
+  },
 ];
 
 function span(traceId: string, spanId: string, startTime: number): SpanData {

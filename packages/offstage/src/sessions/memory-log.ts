@@ -1,0 +1,107 @@
+// Memory log: the log of one run that is remembered by this process alone. What is remembered of it is in run-memory.ts.
+import { keepShape } from "../messages/keep-shape.ts";
+import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
+import type { HeldSession, NewRun, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
+import {
+  addStep,
+  endedInfo,
+  markInterrupted,
+  type RememberedRun,
+  recordOf,
+  rememberRun,
+  toolTraceOf,
+} from "./run-memory.ts";
+
+/** What the session does with a run. */
+export interface MemoryLogOptions {
+  readonly runs: Map<string, RememberedRun>;
+  readonly history: readonly Message[];
+  readonly recorded?: RunRecord | undefined;
+  readonly held?: HeldSession | undefined;
+  /** Stores what joins the conversation before the run ends, where `onOver` does not. Asked once. */
+  readonly store?: (answer: readonly Message[]) => Promise<void>;
+  /** Called once, with what joins the conversation, when the run ends or is given up. */
+  readonly onOver: (answer: readonly Message[]) => void;
+}
+
+/** The log of a run in memory. Its writes are done at once, save that `store` is waited for at the end. */
+export class MemoryLog implements RunLog {
+  declare readonly runId: string;
+  declare readonly history: readonly Message[];
+  declare readonly held: HeldSession | undefined;
+  declare readonly recorded: RunRecord | undefined;
+  readonly #run: RememberedRun;
+  readonly #options: MemoryLogOptions;
+  #storing: Promise<void> | undefined;
+  #isOver = false;
+
+  constructor(run: RememberedRun, options: MemoryLogOptions) {
+    this.runId = run.info.runId;
+    this.history = options.history;
+    this.held = options.held;
+    this.recorded = options.recorded;
+    this.#run = run;
+    this.#options = options;
+  }
+
+  async toolTraces(ids: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>> {
+    const { runs } = this.#options;
+    return new Map(ids.map((id) => [id, toolTraceOf(runs.get(id))]));
+  }
+
+  intend(step: number, message: AssistantMessage): undefined {
+    this.#run.open ??= { step, message, results: [] };
+  }
+
+  settle(_: number, result: ToolMessage): undefined {
+    const results = this.#run.open?.results;
+    if (!results?.some((each) => each.tool_call_id === result.tool_call_id)) results?.push(result);
+  }
+
+  step(record: StepRecord): undefined {
+    addStep(this.#run, record);
+  }
+
+  end(end: RunEnd): Writing {
+    this.#storing ??= this.#options.store?.(end.answer);
+    if (this.#storing !== undefined) return this.#storing.then(() => this.#finish(end));
+    this.#finish(end);
+    return undefined;
+  }
+
+  #finish(end: RunEnd): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const run = this.#run;
+    if (end.lastStep !== undefined) addStep(run, end.lastStep);
+    run.info = endedInfo(run.info, end);
+    this.#options.onOver(end.answer);
+  }
+
+  child(start: NewRun): RunLog {
+    return openChild(this.#run, start, this.#options.runs);
+  }
+
+  async abandon(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    markInterrupted(this.#run);
+    this.#options.onOver([]);
+  }
+}
+
+keepShape(new MemoryLog({ info: {} } as RememberedRun, {} as MemoryLogOptions));
+
+function openChild(parent: RememberedRun, start: NewRun, runs: Map<string, RememberedRun>): RunLog {
+  const known = runs.get(start.runId);
+  const child =
+    known ??
+    rememberRun({ ...start, parentRunId: parent.info.runId }, { input: start.input, sessionId: parent.info.sessionId });
+  const recorded = known && recordOf(known);
+  child.info = { ...child.info, status: "running" };
+  if (known === undefined) {
+    runs.set(start.runId, child);
+    parent.children.push(child);
+  }
+  return new MemoryLog(child, { runs, history: [], onOver: () => {}, recorded });
+}
