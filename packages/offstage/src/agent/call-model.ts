@@ -24,7 +24,7 @@ export interface StampedReply {
 export async function callModel(run: Run, state: AgentState, { step, span: stepSpan }: Place): Promise<StampedReply> {
   const { model, name } = run.config;
   const shown = shownSections(run, state, stepSpan);
-  const sections = shown instanceof Promise ? await shown : shown;
+  const sections = "then" in shown ? await shown : shown;
   const span = run.isTraced
     ? startSpan(stepSpan, { name: model.modelId, kind: "model", metadata: run.config.modelMetadata })
     : stepSpan;

@@ -31,7 +31,7 @@ async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
   }
   try {
     const concluding = conclude(run, ending);
-    return concluding instanceof Promise ? await concluding : concluding;
+    return "then" in concluding ? await concluding : concluding;
   } finally {
     run.cancellation[Symbol.dispose]();
   }
@@ -45,7 +45,7 @@ async function takeSteps(run: Run): Promise<void> {
   });
   if (run.state.outcome === undefined && run.state.pendingStep === undefined && mayEndBefore(run)) {
     const ruled = ruling(run, run.state);
-    const { outcome } = ruled instanceof Promise ? await ruled : ruled;
+    const { outcome } = "then" in ruled ? await ruled : ruled;
     if (outcome !== undefined) run.state = run.state.withOutcome(outcome);
   }
   while (run.state.outcome === undefined) {

@@ -24,14 +24,14 @@ export async function openRun(run: Run): Promise<AgentState> {
   run.cancellation.throwIfAborted();
   const blocked = config.guardrails.input.length === 0 ? undefined : await blockedInput(run);
   const instructions = instructionsOf(run);
-  run.instructions = instructions instanceof Promise ? await instructions : instructions;
+  run.instructions = "then" in instructions ? await instructions : instructions;
   run.tracked.add(run.input);
   const opening = isLogged(run) ? openLog(run, blocked === undefined ? run.input : []) : undefined;
-  run.log = opening instanceof Promise ? await opening : opening;
+  run.log = opening !== undefined && "then" in opening ? await opening : opening;
   if (run.emit !== undefined)
     for (const message of run.input) run.emit({ type: "message-added", runId, agent: config.name, message });
   const loading = run.log === undefined || run.hasOwnState ? run.state.messages : historyOf(run, run.log);
-  const history = loading instanceof Promise ? await loading : loading;
+  const history = "then" in loading ? await loading : loading;
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
   const state = run.state.withMessages(history.append(run.input));
   if (run.input.length === 0 && hasNothing(state)) throw nothingToAnswer(config.name);

@@ -41,7 +41,7 @@ function opening(run: Run, start: RunStart): RunLog | Promise<RunLog> {
   // A run without a session of its own is logged beneath its parent.
   const above = parent?.log as RunLog;
   const opened = session === undefined ? above.child(start) : journalFor(session).open(start);
-  return cancellation.isAbortable && opened instanceof Promise ? unlessAborted(run, opened) : opened;
+  return cancellation.isAbortable && "then" in opened ? unlessAborted(run, opened) : opened;
 }
 
 /** Work of the journal of a run that is traced, in a span of its own. */

@@ -90,7 +90,9 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<AgentStat
   const { historyLimit = defaultHistory, onBusy = "queue" } = run.options;
   run.instructions = await instructionsOf(run);
   const admit = (recorded: RunRecord) => admitDecisions(run, recorded);
-  run.log = await journal?.reopen(run.runId, { historyLimit, onBusy, signal: run.cancellation.signal, admit });
+  const { signal } = run.cancellation;
+  const traceId = run.isTraced ? run.span.traceId : undefined;
+  run.log = await journal?.reopen(run.runId, { historyLimit, onBusy, signal, traceId, admit });
   if (run.log === undefined) run.decisions.check(approvalsOf(run.state, run.config.name));
   await catchUp(run);
   return takeUp(run);

@@ -85,7 +85,7 @@ interface Compacting {
 
 function compactedSections(run: Run, state: AgentState, { compaction, span }: Compacting) {
   const view = compaction.view(state);
-  return view instanceof Promise ? shortened(run, state, { view, parent: span }) : sectionsOf(run, view);
+  return "then" in view ? shortened(run, state, { view, parent: span }) : sectionsOf(run, view);
 }
 
 interface Shortening {

@@ -25,7 +25,7 @@ export function takeStep(run: Run, state: AgentState): Promise<AgentState> {
     if ("waiting" in step) return paused(run, state, { step, span });
     const after = state.withStep(step, run.ledger.usageByModel);
     const ruled = ruling(run, after);
-    return ruled instanceof Promise
+    return "then" in ruled
       ? ruled.then((each) => settled(run, after, { ruling: each, span }))
       : settled(run, after, { ruling: ruled, span });
   });
@@ -63,9 +63,7 @@ function paused(run: Run, state: AgentState, { step, span }: { step: PendingStep
 export function ruling(run: Run, state: AgentState): Ruling | Promise<Ruling> {
   try {
     const ruled = rule(run.criteria, state);
-    return ruled instanceof Promise
-      ? run.cancellation.race(ruled).catch((cause) => criterionFailed(run, cause))
-      : ruled;
+    return "then" in ruled ? run.cancellation.race(ruled).catch((cause) => criterionFailed(run, cause)) : ruled;
   } catch (cause) {
     return criterionFailed(run, cause);
   }

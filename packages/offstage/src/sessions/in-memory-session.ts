@@ -9,7 +9,7 @@ import type { Journal, ReopenOptions, RunInfo, RunLog, RunRecord, RunStart } fro
 import { checkLimit, latest } from "./limit.ts";
 import { MemoryLog } from "./memory-log.ts";
 import { checkedMessages } from "./message-rows.ts";
-import { jsonCopy, plainCopy } from "./plain-json.ts";
+import { deepFreeze, jsonCopy, plainCopy } from "./plain-json.ts";
 import { type RememberedRun, recordOf, rememberRun, wholeTraceOf } from "./run-memory.ts";
 import type { Session } from "./session.ts";
 import { checkSessionId } from "./session-cells.ts";
@@ -91,7 +91,7 @@ export class InMemorySession implements Session {
   /** Everything recorded of a run. */
   async run(runId: string): Promise<RunRecord | undefined> {
     const run = this.#runs.get(runId);
-    return run && recordOf(run);
+    return run && jsonCopy(recordOf(run));
   }
 
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
@@ -127,7 +127,7 @@ export class InMemorySession implements Session {
     checkLimit(start.historyLimit, "historyLimit");
     const input = own(start.input);
     const entering = enterSession(this.#gate, this.sessionId, start);
-    if (entering instanceof Promise) return entering.then((leave) => this.#begin(start, { input, leave }));
+    if ("then" in entering) return entering.then((leave) => this.#begin(start, { input, leave }));
     return this.#begin(start, { input, leave: entering });
   }
 
@@ -189,5 +189,5 @@ function copies(messages: readonly Message[]): Message[] {
 
 // What a run hands over stays with those who made it; the conversation keeps copies.
 function own(messages: readonly Message[]): Message[] {
-  return messages.map(jsonCopy);
+  return messages.map((message) => deepFreeze(jsonCopy(message)));
 }

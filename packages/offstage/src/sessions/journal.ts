@@ -14,7 +14,7 @@ export interface RunStart {
   readonly parentRunId?: string;
   /** The call of the parent run that a subagent's run answers. */
   readonly parentToolCallId?: string;
-  readonly traceId?: string;
+  readonly traceId?: string | undefined;
   /** ISO 8601. */
   readonly startedAt: string;
   /** Anything further worth keeping with the run. */
@@ -156,7 +156,7 @@ export interface Journal {
   reopen(runId: string, options: ReopenOptions): Promise<RunLog>;
 }
 
-export interface ReopenOptions extends Pick<RunStart, "historyLimit" | "onBusy" | "signal"> {
+export interface ReopenOptions extends Pick<RunStart, "historyLimit" | "onBusy" | "signal" | "traceId"> {
   /**
    * Asked with what is recorded before anything is written, perhaps more than once. Throws to leave the run as it is; what
    * it gives joins the run's notes.

@@ -74,8 +74,13 @@ export class MemoryLog implements RunLog {
     this.#isOver = true;
     const run = this.#run;
     if (end.lastStep !== undefined) addStep(run, end.lastStep);
-    run.info = endedInfo(run.info, end);
-    this.#options.onOver(end.answer);
+    try {
+      this.#options.onOver(end.answer);
+      run.info = endedInfo(run.info, end);
+    } catch (error) {
+      markInterrupted(run);
+      throw error;
+    }
   }
 
   child(start: NewRun): RunLog {

@@ -23,3 +23,14 @@ test("a field called __proto__ is data", () => {
   expect(JSON.stringify(copied)).toBe('{"__proto__":{"a":[1]},"b":2}');
   expect(Object.getPrototypeOf(copied)).toBe(Object.prototype);
 });
+
+test("a field that every object inherits does not become the copy's own", () => {
+  const prototype = Object.prototype as Record<string, unknown>;
+  try {
+    Object.assign(prototype, { polluted: true, none: null });
+    expect(Object.keys(jsonCopy({ a: [{ b: 1 }] }))).toEqual(["a"]);
+  } finally {
+    delete prototype.polluted;
+    delete prototype.none;
+  }
+});

@@ -73,6 +73,7 @@ function copyRecord(record: object, depth: number): unknown {
     // Asked here too: a call fewer for every text and number.
     if (typeof field === "string" || (typeof field === "number" && Number.isFinite(field) && !Object.is(field, -0)))
       continue;
+    if (!Object.hasOwn(fresh, key)) continue;
     const copied = copyData(field, depth + 1);
     if (copied === unfit) return unfit;
     fresh[key] = copied;

@@ -38,6 +38,8 @@ export function endedInfo(info: RunInfo, end: RunEnd): RunInfo {
   const { status, reason, usage, endedAt, error } = end;
   const ended: Mutable<RunInfo> = { ...info, status, reason, usage, endedAt };
   if (error !== undefined) ended.error = error;
+  // What an earlier end of the run said is over.
+  else if (ended.error !== undefined) delete ended.error;
   if (end.notes !== undefined) ended.notes = { ...info.notes, ...end.notes };
   return ended;
 }

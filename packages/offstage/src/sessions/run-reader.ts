@@ -43,7 +43,7 @@ function parseRun(cell: SessionCell, row: Row): RunRow | undefined {
 
 /** A run as others see it, under the current head of its session. */
 export function infoOf(cell: SessionCell, row: RunRow, head: SessionHead | undefined): RunInfo {
-  const { n: _, stamp: __, rootRunId: ___, input: ____, prompt: _____, ...info } = row;
+  const { n: _, stamp: __, rootRunId: ___, input: ____, prompt: _____, resumedIn: ______, ...info } = row;
   const status = row.status === "running" && !isLive(row, head) ? "interrupted" : row.status;
   return { ...info, status, sessionId: cell.id };
 }

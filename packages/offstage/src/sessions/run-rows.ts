@@ -1,5 +1,6 @@
 // Run rows: a run and its steps as text. A message that also stands in the conversation is kept there once, and here as its position.
 import type { Message } from "../messages/message.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { traceIdOf } from "../tracing/trace-ids.ts";
 import type { NewRun, RunEnd, RunInfo, StepRecord } from "./journal.ts";
@@ -18,6 +19,8 @@ export interface RunRow extends Omit<RunInfo, "sessionId"> {
   readonly stamp: number;
   /** The run at the top, whose lease covers this one. */
   readonly rootRunId?: string;
+  /** The traces of the times it was taken up again. */
+  readonly resumedIn?: readonly string[];
   /** Positions of the first and the last input message in the conversation. */
   readonly input?: readonly [number, number];
   /** Input of a run without a conversation of its own. */
@@ -50,9 +53,12 @@ export function runRow(start: NewRun, place: Pick<RunRow, "n" | "stamp" | "input
 
 /** The row of a run that ends. */
 export function endedRow(row: RunRow, { status, reason, usage, endedAt, error, notes }: RunEnd): RunRow {
-  const ended = { ...row, status, reason, usage, endedAt };
-  if (notes !== undefined) Object.assign(ended, { notes: { ...row.notes, ...notes } });
-  return error === undefined ? ended : { ...ended, error };
+  const ended: Mutable<RunRow> = { ...row, status, reason, usage, endedAt };
+  if (notes !== undefined) ended.notes = { ...row.notes, ...notes };
+  if (error !== undefined) ended.error = error;
+  // What an earlier end of the run said is over.
+  else if (row.error !== undefined) delete ended.error;
+  return ended;
 }
 
 /** A run as it is written: in this order, 0 for what is not there, and last what few runs have. */
@@ -110,13 +116,25 @@ export function unpackRun(packed: PackedRun, n: number): RunRow {
 }
 
 /** The rows by which a new run is found: by its id, and by the trace its spans are in, unless that has the same id. */
-export function indexRun({ id, context }: SessionCell, { runId, n, traceId }: RunRow): Write[] {
-  const { lists } = context;
+export function indexRun(cell: SessionCell, { runId, n, traceId }: RunRow): Write[] {
+  const at = { list: cell.context.lists.run(runId), key: "at", value: JSON.stringify([cell.id, n]) };
+  return traceId === undefined || traceId === traceIdOf(runId) ? [at] : [at, traceRow(cell, n, traceId)];
+}
+
+/** The row by which a run is found by a trace that some of its spans are in. */
+export function traceRow({ id, context }: SessionCell, n: number, traceId: string): Write {
   const value = JSON.stringify([id, n]);
-  const writes = [{ list: lists.run(runId), key: "at", value }];
-  if (traceId !== undefined && traceId !== traceIdOf(runId))
-    writes.push({ list: lists.trace(traceId), key: `run.${idKey(id)}.${numberKey(n)}`, value });
-  return writes;
+  return { list: context.lists.trace(traceId), key: traceKeys(id) + numberKey(n), value };
+}
+
+/** How the rows of a session's runs begin in the list of a trace. */
+export function traceKeys(sessionId: string): string {
+  return `run.${idKey(sessionId)}.`;
+}
+
+/** All traces that a run has spans in. */
+export function tracesOf({ traceId, resumedIn = [] }: RunRow): readonly string[] {
+  return traceId === undefined ? resumedIn : [traceId, ...resumedIn];
 }
 
 /** Messages that are written already, by object: the key of their row, or their position in the conversation. */

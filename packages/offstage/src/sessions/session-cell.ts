@@ -118,7 +118,7 @@ export class SessionCell {
       for (let attempt = 0; attempt < mostAttempts; attempt++) {
         if (!this.#isKnown) await this.#load();
         const changed = changing(this.#head ?? newHead(this.id, Date.now()));
-        const change = changed instanceof Promise ? await changed : changed;
+        const change = "then" in changed ? await changed : changed;
         const head = change.head === undefined ? undefined : withOperation(change.head, operation);
         const row = head === undefined ? undefined : formatHead(head);
         const refused = await this.context.driver.commit(this.#commitOf(label, change, row)).catch(this.#forgetting);

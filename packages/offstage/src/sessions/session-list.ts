@@ -1,9 +1,11 @@
 // The sessions of a store: listed by last activity, looked up, deleted with everything that belongs to them.
+import { runIdOf } from "../tracing/trace-ids.ts";
 import { activityKey } from "./activity.ts";
 import { checkFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
 import { decode } from "./message-rows.ts";
-import { readRunRows } from "./run-reader.ts";
+import { findRuns, readRunRows } from "./run-reader.ts";
+import { type RunRow, traceKeys, tracesOf } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { parseHead, type SessionHead } from "./session-head.ts";
@@ -105,18 +107,36 @@ export function deleteSession(cell: SessionCell): Promise<boolean> {
 }
 
 async function everythingOf(cell: SessionCell, head: SessionHead): Promise<Write[]> {
-  const lists = await listsOf(cell);
-  return [...lists.map((list) => ({ list })), { list: cell.context.lists.activity, key: activityKey(head) }];
-}
-
-/** All lists that belong to a session. */
-export async function listsOf(cell: SessionCell): Promise<string[]> {
   const { lists } = cell.context;
   const runs = await readRunRows(cell);
-  const traceIds = new Set(runs.flatMap(({ traceId }) => traceId ?? []));
+  const traces = new Set(runs.flatMap(tracesOf));
+  const fromTraces = await Promise.all(Array.from(traces, (traceId) => leaveTrace(cell, traceId)));
   return [
-    ...Object.values(cell.lists),
-    ...runs.map(({ runId }) => lists.run(runId)),
-    ...Array.from(traceIds, lists.trace),
+    ...ownLists(cell, runs).map((list) => ({ list })),
+    ...fromTraces.flat(),
+    { list: lists.activity, key: activityKey(head) },
   ];
+}
+
+// A trace that runs of other sessions are in as well keeps what is theirs, and what is nobody's.
+async function leaveTrace(cell: SessionCell, traceId: string): Promise<Write[]> {
+  const { driver, lists } = cell.context;
+  const list = lists.trace(traceId);
+  const [rows, [owner]] = await Promise.all([
+    driver.read(list, { before: "spans." }),
+    findRuns(cell.context, [runIdOf(traceId)]),
+  ]);
+  const own = rows.filter(({ key }) => key.startsWith(traceKeys(cell.id)));
+  const isShared = own.length < rows.length || (owner !== undefined && owner[0] !== cell.id);
+  return isShared ? own.map(({ key }) => ({ list, key })) : [{ list }];
+}
+
+function ownLists(cell: SessionCell, runs: readonly RunRow[]): string[] {
+  return [...Object.values(cell.lists), ...runs.map(({ runId }) => cell.context.lists.run(runId))];
+}
+
+/** All lists that hold something of a session. */
+export async function listsOf(cell: SessionCell): Promise<string[]> {
+  const runs = await readRunRows(cell);
+  return [...ownLists(cell, runs), ...Array.from(new Set(runs.flatMap(tracesOf)), cell.context.lists.trace)];
 }

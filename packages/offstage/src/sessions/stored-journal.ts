@@ -7,7 +7,7 @@ import type { Journal, ReopenOptions, RunLog, RunRecord, RunStart } from "./jour
 import { inOrder, leased, whenFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
 import { findRuns, readRun, readRunRow } from "./run-reader.ts";
-import { indexRun, putRun, type RunRow, runRow } from "./run-rows.ts";
+import { indexRun, putRun, type RunRow, runRow, traceRow } from "./run-rows.ts";
 import { type Change, type SessionCell, storedMessages } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
 import type { SessionHead } from "./session-head.ts";
@@ -47,7 +47,7 @@ async function openRun(cell: SessionCell, start: RunStart): Promise<RunLog> {
 function beginning(cell: SessionCell, head: SessionHead, start: RunStart): Change<Begun> | Promise<Change<Begun>> {
   const held = leased(cell, head, start.runId);
   const history = loadHistory(cell, head, start.historyLimit);
-  return history instanceof Promise
+  return "then" in history
     ? history.then((loaded) => beginChange(cell, held, { start, history: loaded }))
     : beginChange(cell, held, { start, history });
 }
@@ -99,10 +99,17 @@ async function reopening(cell: SessionCell, head: SessionHead, options: Reopenin
   const found = await resumable(cell, options.runId);
   const recorded = await readRun(cell, found);
   const notes = options.admit?.(recorded);
-  const row: RunRow = { ...found, status: "running", ...(notes && { notes: { ...found.notes, ...notes } }) };
+  const { traceId } = options;
+  const row: RunRow = {
+    ...found,
+    status: "running",
+    ...(notes && { notes: { ...found.notes, ...notes } }),
+    ...(traceId && { resumedIn: [...(found.resumedIn ?? []), traceId] }),
+  };
   const history = await historyOf(cell, found, options);
   const result = { row, fence: held.fence, history, recorded };
-  return inOrder(cell, options.onBusy, { result, head: held, writes: [putRun(cell, row)] });
+  const writes = traceId === undefined ? [putRun(cell, row)] : [putRun(cell, row), traceRow(cell, row.n, traceId)];
+  return inOrder(cell, options.onBusy, { result, head: held, writes });
 }
 
 async function resumable(cell: SessionCell, runId: string): Promise<RunRow> {

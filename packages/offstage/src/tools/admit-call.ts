@@ -34,7 +34,7 @@ export function admitCall(call: StepToolCall, site: CallSite): Admission | Promi
   if (tool === undefined) return { refusal: unknownTool(call.name, site.tools) };
   const checked = checkCall(tool, call);
   const isAsked = site.guard !== undefined || tool.needsApproval !== false;
-  if (isAsked || checked instanceof Promise) return askAll(tool, call, { checked, site });
+  if (isAsked || "then" in checked) return askAll(tool, call, { checked, site });
   return "problems" in checked ? { refusal: misfit(call, checked.problems) } : { tool, input: checked.value };
 }
 
@@ -44,7 +44,7 @@ interface Asking {
 }
 
 async function askAll(tool: Tool, call: StepToolCall, { checked: checking, site }: Asking): Promise<Admission> {
-  const checked = checking instanceof Promise ? await site.cancellation.race(checking) : checking;
+  const checked = "then" in checking ? await site.cancellation.race(checking) : checking;
   if ("problems" in checked) return { refusal: misfit(call, checked.problems) };
   const { value: input } = checked;
   const refusal = await site.guard?.input(call, input);

@@ -21,7 +21,7 @@ export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolR
   const startedAt = clockMs();
   const { cancellation } = site;
   const admitting = admitCall(call, site);
-  const admission = admitting instanceof Promise ? await admitting : admitting;
+  const admission = typeof admitting === "object" && "then" in admitting ? await admitting : admitting;
   if (admission === "wait") return new ToolWaiting();
   if ("refusal" in admission) return failure(call, admission.refusal, startedAt);
   site.started();

@@ -52,9 +52,10 @@ export function traceIds(): TraceIds {
   };
 }
 
-/** The trace id with the digits of a run's id, which is a UUID. The trace that is opened for a run has it. */
-export function traceIdOf(runId: string): string {
-  return runId.replaceAll("-", "");
+/** The trace id with the digits of a run's id, where that is a UUID. The trace that is opened for a run has it. */
+export function traceIdOf(runId: string): string | undefined {
+  const digits = runId.replaceAll("-", "");
+  return /^(?!0{32})[0-9a-f]{32}$/.test(digits) ? digits : undefined;
 }
 
 /** The run that a trace with this id would have been opened for. */

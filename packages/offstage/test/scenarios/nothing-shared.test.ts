@@ -1,6 +1,6 @@
 // What one run does to its own things reaches no other: prompts, states, and a session whose run could not begin.
 import { expect, test } from "vitest";
-import { Agent, AgentState, InMemorySession, user } from "../../src/index.ts";
+import { Agent, AgentState, InMemorySession, type Processor, user } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "./both-ways.ts";
 
@@ -43,4 +43,28 @@ bothWays("a run whose input cannot be kept leaves its session free", async ({ pl
   const input = [user("hi", { metadata: { id: "1", big: 1n } })];
   await expect(play(agent, input, { session })).rejects.toThrow();
   expect((await play(agent, "again", { session })).output).toBe("Hello.");
+});
+
+bothWays("the history that a result shows cannot be used to change the session", async ({ play }) => {
+  const session = new InMemorySession("s");
+  const agent = new Agent({ model: scriptedModel(["One.", "Two."]) });
+  await play(agent, "First", { session });
+  const { state, runId } = await play(agent, "Second", { session });
+  expect(() => Object.assign(state.messages.at(0) ?? {}, { content: "changed" })).toThrow(TypeError);
+  const record = await session.run(runId);
+  Object.assign(record?.steps[0]?.messages[0] ?? {}, { content: "changed" });
+  expect((await session.getItems()).map(({ content }) => content)).toEqual(["First", "One.", "Second", "Two."]);
+  expect((await session.run(runId))?.steps[0]?.messages[0]?.content).toBe("Two.");
+});
+
+test("a run in memory whose answer cannot be kept is not said to be completed", async () => {
+  const session = new InMemorySession("s");
+  const spoil: Processor = async (state, next) => {
+    const after = await next(state);
+    Object.assign(after.currentStep?.messages[0]?.metadata ?? {}, { big: 1n });
+    return after;
+  };
+  const agent = new Agent({ model: scriptedModel(["One."]), processors: [spoil] });
+  await expect(agent.run("Go", { session })).rejects.toMatchObject({ code: "store-failed" });
+  expect((await session.runs()).map(({ status }) => status)).toEqual(["interrupted"]);
 });

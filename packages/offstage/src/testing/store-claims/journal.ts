@@ -232,6 +232,50 @@ export const journalClaims: readonly StoreClaim[] = [
       assert.deepEqual(await store.spans.list({ traceId }), []);
     },
   },
+  {
+    name: "deleting a session leaves the spans of others in the same trace",
+    async claim(store) {
+      for (const id of ["a", "b"]) {
+        const log = await open(store, id, start(`run-${id}`, "now", { traceId: "t1" }));
+        await log.end(ended("done", { spans: [span("t1", `s-${id}`, 1)] }));
+      }
+      await store.spans.add([span("t1", "nobody's", 2)]);
+      const found = async (): Promise<string[]> =>
+        (await store.spans.list({ traceId: "t1" })).map(({ spanId }) => spanId);
+      await store.sessions.delete("a");
+      assert.deepEqual(await found(), ["s-b", "nobody's"]);
+      await store.sessions.delete("b");
+      assert.deepEqual(await found(), []);
+    },
+  },
+  {
+    name: "spans of a run that was taken up again are found by its new trace, and go with the session",
+    async claim(store) {
+      const log = await open(store, "a", start("r", "now", { traceId: "t1" }));
+      await log.end(ended("", { status: "waiting", reason: "approval", answer: [] }));
+      const again = await store.session("a").journal.reopen("r", { historyLimit: 50, onBusy: "queue", traceId: "t2" });
+      await again.end(ended("done", { spans: [span("t2", "s2", 1)] }));
+      assert.deepEqual(
+        (await store.spans.list({ traceId: "t2" })).map(({ spanId }) => spanId),
+        ["s2"],
+      );
+      assert.equal((await store.runs.get("r"))?.traceId, "t1");
+      await store.sessions.delete("a");
+      assert.deepEqual(await store.spans.list({ traceId: "t2" }), []);
+    },
+  },
+  {
+    name: "a run that failed and is done after all has no error any more",
+    async claim(store) {
+      const log = await open(store, "a", start("r", "now"));
+      const error = { code: "model-failed", message: "It broke." };
+      await log.end(ended("", { status: "failed", reason: "model-failed", answer: [], error }));
+      const again = await store.session("a").journal.reopen("r", { historyLimit: 50, onBusy: "queue" });
+      await again.end(ended("done"));
+      const { status, error: left } = (await store.runs.get("r")) ?? {};
+      assert.deepEqual([status, left], ["completed", undefined]);
+    },
+  },
 ];
 
 function span(traceId: string, spanId: string, startTime: number): SpanData {
