@@ -88,12 +88,12 @@ export class FinishedRun implements RunResult<unknown> {
   }
 }
 
-// Never used: only its shape matters.
 // Of an answer that was checked; a run that was stopped has none.
 function checkedOutput({ state, output }: Run): unknown {
   return state.outcome?.status === "completed" ? output : undefined;
 }
 
+// Never used: only its shape matters.
 keepShape(new FinishedRun({ state: {}, config: {} } as Run, ""));
 printsAs(FinishedRun, ({ runId, agent, output, outcome, usage, steps, traceId, children, approvals }) => ({
   runId,

@@ -2,6 +2,7 @@
 import { type Message, toolCallsOf } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { SpanData } from "../tracing/span-data.ts";
+import { runIdOf } from "../tracing/trace-ids.ts";
 import { readBetween } from "./conversation.ts";
 import { isAbandoned } from "./holder.ts";
 import type { OpenStep, RunInfo, RunRecord, StepRecord } from "./journal.ts";
@@ -22,6 +23,18 @@ export async function findRuns(context: StoreContext, runIds: readonly string[])
     const name = `the place of run "${runIds[index]}" in ${context.driver.name}`;
     return row && decode<RunPlace>({ row, name }, context.report);
   });
+}
+
+/** Which runs have spans in a trace; undefined for one whose row is damaged. */
+export async function runsInTrace(context: StoreContext, traceId: string): Promise<(RunPlace | undefined)[]> {
+  const { driver, lists, report } = context;
+  const [rows, [opener]] = await Promise.all([
+    driver.read(lists.trace(traceId), { before: "spans." }),
+    findRuns(context, [runIdOf(traceId)]),
+  ]);
+  const name = `the runs of trace "${traceId}" in ${driver.name}`;
+  const joined = rows.map((row) => decode<RunPlace>({ row, name }, report));
+  return opener === undefined ? joined : [opener, ...joined];
 }
 
 /** Runs of a session, a part of them in order of their number. */

@@ -124,12 +124,12 @@ export function indexRun(cell: SessionCell, { runId, n, traceId }: RunRow): Writ
 /** The row by which a run is found by a trace that some of its spans are in. */
 export function traceRow({ id, context }: SessionCell, n: number, traceId: string): Write {
   const value = JSON.stringify([id, n]);
-  return { list: context.lists.trace(traceId), key: traceKeys(id) + numberKey(n), value };
+  return { list: context.lists.trace(traceId), key: traceKey(id, n), value };
 }
 
-/** How the rows of a session's runs begin in the list of a trace. */
-export function traceKeys(sessionId: string): string {
-  return `run.${idKey(sessionId)}.`;
+/** The key of that row. */
+export function traceKey(sessionId: string, n: number): string {
+  return `run.${idKey(sessionId)}.${numberKey(n)}`;
 }
 
 /** All traces that a run has spans in. */

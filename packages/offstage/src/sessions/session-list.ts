@@ -1,11 +1,10 @@
 // The sessions of a store: listed by last activity, looked up, deleted with everything that belongs to them.
-import { runIdOf } from "../tracing/trace-ids.ts";
 import { activityKey } from "./activity.ts";
 import { checkFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
 import { decode } from "./message-rows.ts";
-import { findRuns, readRunRows } from "./run-reader.ts";
-import { type RunRow, traceKeys, tracesOf } from "./run-rows.ts";
+import { readRunRows, runsInTrace } from "./run-reader.ts";
+import { type RunPlace, type RunRow, traceKey, tracesOf } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { parseHead, type SessionHead } from "./session-head.ts";
@@ -120,15 +119,13 @@ async function everythingOf(cell: SessionCell, head: SessionHead): Promise<Write
 
 // A trace that runs of other sessions are in as well keeps what is theirs, and what is nobody's.
 async function leaveTrace(cell: SessionCell, traceId: string): Promise<Write[]> {
-  const { driver, lists } = cell.context;
-  const list = lists.trace(traceId);
-  const [rows, [owner]] = await Promise.all([
-    driver.read(list, { before: "spans." }),
-    findRuns(cell.context, [runIdOf(traceId)]),
-  ]);
-  const own = rows.filter(({ key }) => key.startsWith(traceKeys(cell.id)));
-  const isShared = own.length < rows.length || (owner !== undefined && owner[0] !== cell.id);
-  return isShared ? own.map(({ key }) => ({ list, key })) : [{ list }];
+  const list = cell.context.lists.trace(traceId);
+  const places = await runsInTrace(cell.context, traceId);
+  const own = places.filter((place) => place?.[0] === cell.id) as RunPlace[];
+  if (own.length === places.length) return [{ list }];
+  // The run that opened the trace may also have joined it.
+  const keys = new Set(own.map(([, n]) => traceKey(cell.id, n)));
+  return Array.from(keys, (key) => ({ list, key }));
 }
 
 function ownLists(cell: SessionCell, runs: readonly RunRow[]): string[] {

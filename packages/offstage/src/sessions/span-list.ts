@@ -1,8 +1,6 @@
 // The spans of a store, found by the run, the trace or the session they belong to.
 import type { SpanData } from "../tracing/span-data.ts";
-import { runIdOf } from "../tracing/trace-ids.ts";
-import { decode } from "./message-rows.ts";
-import { findRuns, readRunRow, readRunRows, readRunSpans } from "./run-reader.ts";
+import { findRuns, readRunRow, readRunRows, readRunSpans, runsInTrace } from "./run-reader.ts";
 import type { RunPlace } from "./run-rows.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { readLooseSpans } from "./span-rows.ts";
@@ -35,13 +33,7 @@ async function spansOfSession(cells: SessionCells, sessionId: string): Promise<S
 }
 
 async function spansOfTrace(cells: SessionCells, traceId: string): Promise<SpanData[]> {
-  const { driver, lists, report } = cells.context;
-  const [rows, own] = await Promise.all([
-    driver.read(lists.trace(traceId), { before: "spans." }),
-    findRuns(cells.context, [runIdOf(traceId)]),
-  ]);
-  const name = `the runs of trace "${traceId}" in ${driver.name}`;
-  const places = [...own, ...rows.map((row) => decode<RunPlace>({ row, name }, report))];
+  const places = await runsInTrace(cells.context, traceId);
   const [ofRuns, loose] = await Promise.all([spansOfRuns(cells, places), readLooseSpans(cells.context, traceId)]);
   return [...ofRuns.filter((span) => span.traceId === traceId), ...loose];
 }

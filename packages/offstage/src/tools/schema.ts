@@ -126,7 +126,7 @@ function problemOf({ path = [], message }: Issue): string {
 }
 
 // Every call would be refused, and nobody would know why.
-function checkTypes(jsonSchema: JsonSchema, owner: string): void {
+function checkTypeNames(jsonSchema: JsonSchema, owner: string): void {
   const type = unknownType(jsonSchema);
   if (type === undefined) return;
   throw new OffstageError(
@@ -137,7 +137,7 @@ function checkTypes(jsonSchema: JsonSchema, owner: string): void {
 
 function compileRaw({ jsonSchema, validate }: RawSchema, owner: string): CompiledSchema {
   if (validate === undefined) {
-    checkTypes(jsonSchema, owner);
+    checkTypeNames(jsonSchema, owner);
     return { jsonSchema, check: (value) => checkedBy(checkJsonSchema(jsonSchema, value), value) };
   }
   return {
