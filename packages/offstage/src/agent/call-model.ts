@@ -75,12 +75,16 @@ function replyTo(run: Run, sections: readonly Messages[], place: Place): Promise
   const { config, cancellation } = run;
   const options: ModelCallOptions = { ...config.call, prompt: run.modelInput.promptOf(sections) };
   if (cancellation.isAbortable) options.abortSignal = cancellation.signal;
-  return tryOnce(run, options, place).catch((error) =>
+  cancellation.throwIfAborted();
+  const again = (error: unknown): Promise<ModelReply> =>
     tryAgain(() => tryOnce(run, options, place), error, {
       options: config.options.retry ?? {},
       events: retryEvents(run, place),
-    }),
-  );
+    });
+  // A promise fewer than `tryOnce`.
+  return run.isStreaming
+    ? streamOnce(run, options, place).catch(again)
+    : cancellation.race(generated(config.model, options)).then(replyOf, again);
 }
 
 function tryOnce(run: Run, options: ModelCallOptions, place: Place): Promise<ModelReply> {

@@ -13,7 +13,7 @@ import type { RunResult } from "./run-result.ts";
 import { ruling, takeStep } from "./take-step.ts";
 
 /** Makes the first state of a run. One that has its outcome already takes no step. */
-export type Open = (run: Run) => Promise<AgentState>;
+export type Open = (run: Run) => AgentState | Promise<AgentState>;
 
 /** Runs to the end. Resolves when the agent answered, waits or was stopped; rejects on failure and on abort. */
 export function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>> {
@@ -23,7 +23,9 @@ export function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>
 async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
   let ending: Ending;
   try {
-    run.state = await open(run);
+    const opening = open(run);
+    // A stream is in its caller's hands before the model is called: what aborts it at once comes first.
+    run.state = run.isStreaming || "then" in opening ? await opening : opening;
     await withinRun(run.log, () => takeSteps(run));
     ending = { state: run.state };
   } catch (error) {

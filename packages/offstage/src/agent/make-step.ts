@@ -37,11 +37,8 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   run.underWay = [message];
   const intending = run.log?.intend(index, message);
   if (intending !== undefined) await intending;
-  const called = await callTools(run, calls, {
-    step: index,
-    span,
-    isWrittenWithStep: calls.length === 1 && isRecordedAtOnce(run),
-  });
+  const isWrittenWithStep = calls.length === 1 && isRecordedAtOnce(run);
+  const called = [await callTools(run, calls, { step: index, span, isWrittenWithStep })].flat();
   if (!called.some(isWaiting)) return stepOf(parts, called as SettledCall[]);
   const step = stepOf(parts, called.filter((each) => !isWaiting(each)) as SettledCall[]);
   return { step, waiting: called.filter(isWaiting).map((each) => each.waiting) };
@@ -119,7 +116,7 @@ async function finishStep(run: Run, { step, waiting }: PendingStep, span: TraceS
   const byId = new Map(waiting.map((each) => [each.toolCallId, each]));
   const open = step.toolCalls.filter((call) => byId.has(call.id));
   run.underWay = [...step.messages];
-  const called = await callTools(run, open, { step: step.index, span, waiting: byId });
+  const called = [await callTools(run, open, { step: step.index, span, waiting: byId })].flat();
   const finished = withResults(step, called);
   const still = called.filter(isWaiting).map((each) => each.waiting);
   return still.length === 0 ? finished : { step: finished, waiting: still };

@@ -16,27 +16,50 @@ import { openShown } from "./shown-input.ts";
 import { stampInput } from "./step-messages.ts";
 import { withToolHistory } from "./tool-history.ts";
 
-/** The state the first step sees. Blocked input is journaled with its run and does not join the conversation. */
-export async function openRun(run: Run): Promise<AgentState> {
+/**
+ * The state the first step sees, at once where nothing has to be waited for. Blocked input is journaled with its run and
+ * does not join the conversation.
+ */
+export function openRun(run: Run): AgentState | Promise<AgentState> {
   const { runId, config } = run;
   run.input = stampInput(run, run.input);
   run.emit?.({ type: "run-start", runId, agent: config.name, ...parentOf(run), input: run.input });
   run.cancellation.throwIfAborted();
-  const blocked = config.guardrails.input.length === 0 ? undefined : await blockedInput(run);
-  const instructions = instructionsOf(run);
-  run.instructions = "then" in instructions ? await instructions : instructions;
+  if (config.guardrails.input.length > 0 || config.instructions === undefined) return openGuarded(run);
+  run.instructions = config.instructions;
+  return begin(run);
+}
+
+async function openGuarded(run: Run): Promise<AgentState> {
+  const blocked = run.config.guardrails.input.length === 0 ? undefined : await blockedInput(run);
+  run.instructions = await instructionsOf(run);
+  return begin(run, blocked);
+}
+
+function begin(run: Run, blocked?: Outcome): AgentState | Promise<AgentState> {
   run.tracked.add(run.input);
   const opening = isLogged(run) ? openLog(run, blocked === undefined ? run.input : []) : undefined;
-  run.log = opening !== undefined && "then" in opening ? await opening : opening;
+  return opening !== undefined && "then" in opening
+    ? opening.then((log) => load(run, log, blocked))
+    : load(run, opening, blocked);
+}
+
+function load(run: Run, log: RunLog | undefined, blocked?: Outcome): AgentState | Promise<AgentState> {
+  const { runId, config } = run;
+  run.log = log;
   if (run.emit !== undefined)
     for (const message of run.input) run.emit({ type: "message-added", runId, agent: config.name, message });
-  const loading = run.log === undefined || run.hasOwnState ? run.state.messages : historyOf(run, run.log);
-  const history = "then" in loading ? await loading : loading;
+  const loading = log === undefined || run.hasOwnState ? run.state.messages : historyOf(run, log);
+  return "then" in loading
+    ? loading.then((history) => firstState(run, history, blocked))
+    : firstState(run, loading, blocked);
+}
+
+function firstState(run: Run, history: Messages, blocked?: Outcome): AgentState | Promise<AgentState> {
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
   const state = run.state.withMessages(history.append(run.input));
-  if (run.input.length === 0 && hasNothing(state)) throw nothingToAnswer(config.name);
-  if (config.isShortened) await openShown(run, state);
-  return state;
+  if (run.input.length === 0 && hasNothing(state)) throw nothingToAnswer(run.config.name);
+  return run.config.isShortened ? openShown(run, state).then(() => state) : state;
 }
 
 function hasNothing(state: AgentState): boolean {

@@ -6,6 +6,8 @@ import { printsAs } from "./prints-as.ts";
 
 type Section = readonly [name: string, messages: Messages];
 
+const none = Messages.empty();
+
 /** An ordered set of named sections. A section that was never set reads as empty. */
 export class MessageStore {
   readonly #sections: readonly Section[];
@@ -32,8 +34,9 @@ export class MessageStore {
   }
 
   section(name: string): Messages {
-    const place = this.#placeOf(name);
-    return place === -1 ? Messages.empty() : (this.#sections[place] as Section)[1];
+    const sections = this.#sections;
+    for (let i = 0; i < sections.length; i++) if (sections[i]?.[0] === name) return (sections[i] as Section)[1];
+    return none;
   }
 
   /** The store with one section replaced, or added at the end. */
@@ -52,7 +55,7 @@ export class MessageStore {
   compile(names: readonly string[] = this.names): Messages {
     const filled = names.map((name) => this.section(name)).filter((section) => section.length > 0);
     const [first, ...rest] = filled;
-    if (first === undefined) return Messages.empty();
+    if (first === undefined) return none;
     return rest.length === 0 ? first : Messages.from(filled.flatMap((section) => section.toArray()));
   }
 

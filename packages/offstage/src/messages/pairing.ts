@@ -29,27 +29,11 @@ export class PairingCheck {
 
   /** True where these messages, coming after those accepted before, leave a valid list with no open call. */
   accepts(messages: readonly Message[]): boolean {
-    return this.takes(messages) && this.isClosed;
+    return messages.every((message) => this.takes(message)) && this.isClosed;
   }
 
-  /** Takes these messages; false where one of them may not come next. */
-  takes(messages: readonly Message[]): boolean {
-    const open = this.#open;
-    for (let i = 0; i < messages.length; i++) {
-      const message = messages[i] as Message;
-      // Most of a conversation saves the call: text of a user, a system, or an assistant who calls nothing.
-      const content = message?.content;
-      const isText =
-        typeof content === "string" &&
-        (message.role === "user" ||
-          message.role === "system" ||
-          (message.role === "assistant" && message.tool_calls === undefined && content.trim() !== ""));
-      if (isText ? open.size > 0 : !this.#takesOne(message)) return false;
-    }
-    return true;
-  }
-
-  #takesOne(message: Message): boolean {
+  /** Takes this message; false where it may not come next. */
+  takes(message: Message): boolean {
     const isToolText = message?.role === "tool" && typeof message.content === "string";
     if (!isToolText && !isSendable(message)) return false;
     if (message.role === "tool") return this.#open.delete(message.tool_call_id);

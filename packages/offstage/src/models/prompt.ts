@@ -22,9 +22,6 @@ export function promptMessage(
   toolName: (callId: string) => string,
   inputOf?: InputOf,
 ): PromptMessage {
-  const { role, content } = message;
-  // Most of a conversation is text: said here, it saves a call for each message.
-  if (role === "user" && typeof content === "string") return { role, content: [{ type: "text", text: content }] };
   switch (message.role) {
     case "system":
       return { role: "system", content: textOf(message) };

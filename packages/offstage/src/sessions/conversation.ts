@@ -3,7 +3,7 @@ import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
 import { checkLimit } from "./limit.ts";
 import { corrupt, decodeMessage, encode } from "./message-rows.ts";
-import { jsonCopy } from "./plain-json.ts";
+import { frozenCopy } from "./plain-json.ts";
 import { keyNumber, numberKey } from "./row-keys.ts";
 import type { Changing, SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
@@ -112,7 +112,7 @@ async function loadTurns(cell: SessionCell, limit: number | undefined, before?: 
 export function appending(cell: SessionCell, messages: readonly Message[]): Changing<void> {
   const { redact } = cell.context;
   const appended = messages.map((given) => {
-    const message = jsonCopy(redact === undefined ? given : redact(given));
+    const message = frozenCopy(redact === undefined ? given : redact(given));
     return { message, text: encode(message) };
   });
   return (head) => {

@@ -8,8 +8,8 @@ import { enterSession } from "./held-session.ts";
 import type { Journal, ReopenOptions, RunInfo, RunLog, RunRecord, RunStart } from "./journal.ts";
 import { checkLimit, latest } from "./limit.ts";
 import { MemoryLog } from "./memory-log.ts";
-import { checkedMessages } from "./message-rows.ts";
-import { deepFreeze, jsonCopy, plainCopy } from "./plain-json.ts";
+import { checkedMessages, keptMessage } from "./message-rows.ts";
+import { plainCopy } from "./plain-json.ts";
 import { type RememberedRun, recordOf, rememberRun, wholeTraceOf } from "./run-memory.ts";
 import type { Session } from "./session.ts";
 import { checkSessionId } from "./session-cells.ts";
@@ -91,7 +91,7 @@ export class InMemorySession implements Session {
   /** Everything recorded of a run. */
   async run(runId: string): Promise<RunRecord | undefined> {
     const run = this.#runs.get(runId);
-    return run && jsonCopy(recordOf(run));
+    return run && JSON.parse(JSON.stringify(recordOf(run)));
   }
 
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
@@ -189,5 +189,5 @@ function copies(messages: readonly Message[]): Message[] {
 
 // What a run hands over stays with those who made it; the conversation keeps copies.
 function own(messages: readonly Message[]): Message[] {
-  return messages.map((message) => deepFreeze(jsonCopy(message)));
+  return messages.map(keptMessage);
 }

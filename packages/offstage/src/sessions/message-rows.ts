@@ -3,12 +3,19 @@ import { messageOf, OffstageError } from "../errors.ts";
 import { parseMessage, parseMessages } from "../messages/codec.ts";
 import type { Message } from "../messages/message.ts";
 import { unpackMessage } from "./packed-message.ts";
-import { plainCopy } from "./plain-json.ts";
+import { frozenCopy, plainCopy } from "./plain-json.ts";
 import type { Row } from "./store-driver.ts";
 
 /** The messages of a caller, checked and copied. */
 export function checkedMessages(items: readonly Message[]): Message[] {
   return parseMessages(items, { name: "items" }).map((message, index) => plainCopy(message, `items[${index}]`));
+}
+
+/** A message of a run as a session keeps it: a frozen copy. */
+export function keptMessage(message: Message): Message {
+  const { role, content, metadata } = message;
+  const isUsual = typeof content === "string" && typeof metadata === "object" && Object.keys(message).length === 3;
+  return isUsual ? (Object.freeze({ role, content, metadata: frozenCopy(metadata) }) as Message) : frozenCopy(message);
 }
 
 /** A value as JSON text; throws `invalid-message` where there is none. */

@@ -2,9 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Message } from "../messages/message.ts";
 import { type Fifo, fifo } from "./fifo.ts";
-import { encode } from "./message-rows.ts";
+import { encode, keptMessage } from "./message-rows.ts";
 import { packMessage } from "./packed-message.ts";
-import { jsonCopy } from "./plain-json.ts";
 import { numberKey } from "./row-keys.ts";
 import { SessionConflictError } from "./session-errors.ts";
 import { formatHead, hasOperation, newHead, parseHead, type SessionHead, withOperation } from "./session-head.ts";
@@ -190,7 +189,7 @@ export class SessionCell {
 /** The messages of a run as they will be stored. */
 export function storedMessages({ redact }: StoreContext, messages: readonly Message[]): StoredMessage[] {
   return messages.map((given) => {
-    const message = jsonCopy(redact === undefined ? given : redact(given));
+    const message = keptMessage(redact === undefined ? given : redact(given));
     return { message, text: encode(packMessage(message)) };
   });
 }
