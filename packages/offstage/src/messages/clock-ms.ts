@@ -7,7 +7,15 @@ export function clockMs(): number {
   return time[0] * 1e3 + time[1] / 1e6;
 }
 
-/** What added to `clockMs()` gives epoch milliseconds, by the wall clock as it was when the process started. */
-export function clockOriginMs(): number {
-  return performance.timeOrigin + performance.now() - clockMs();
+const maxSkewMs = 5;
+let originMs = Number.NaN;
+
+/**
+ * What added to `clockMs()` gives epoch milliseconds, by the wall clock as it was when the process started. That clock does
+ * not run while a machine sleeps: after that, by the wall clock as it is.
+ */
+export function clockOffsetMs(): number {
+  if (Number.isNaN(originMs)) originMs = performance.timeOrigin + performance.now() - clockMs();
+  const skew = Date.now() - (originMs + clockMs());
+  return Math.abs(skew) > maxSkewMs ? originMs + skew : originMs;
 }

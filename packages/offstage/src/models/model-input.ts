@@ -101,6 +101,7 @@ export class ModelInput {
   #take(messages: readonly Message[], pairing: PairingCheck): boolean {
     const prompt = this.#prompt;
     const isUsual = this.#toPrompt === promptMessage;
+    let { isClosed } = pairing;
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i] as Message;
       const content = message?.content;
@@ -113,8 +114,12 @@ export class ModelInput {
             message.tool_calls === undefined &&
             message.metadata?.providerParts === undefined &&
             content.trim() !== ""));
-      if (isText ? !pairing.isClosed : !pairing.takes(message)) return false;
-      prompt.push(isText ? { role: message.role, content: [{ type: "text", text: content }] } : this.#convert(message));
+      if (isText ? !isClosed : !pairing.takes(message)) return false;
+      if (isText) prompt.push({ role: message.role, content: [{ type: "text", text: content }] });
+      else {
+        prompt.push(this.#convert(message));
+        isClosed = pairing.isClosed;
+      }
     }
     return true;
   }

@@ -43,16 +43,18 @@ const runMark = "\u0001";
 export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): PackedSpan[] {
   const places = new Map(spans.map(({ spanId }, index) => [spanId, index + 1]));
   let before: SpanRun = run;
-  let time = 0;
+  // In microseconds: clocks tell no more.
+  let last = 0;
   return spans.map((span) => {
     const { spanId, parentSpanId, name, kind, status, startTime, endTime } = span;
-    const start = thousandths(startTime - time);
-    const duration = endTime === undefined ? null : thousandths(endTime - startTime);
+    const at = Math.round(startTime * 1000);
+    const start = (at - last) / 1000;
+    const duration = endTime === undefined ? null : Math.round((endTime - startTime) * 1000) / 1000;
     const parent = parentSpanId === undefined ? 0 : (places.get(parentSpanId) ?? parentSpanId);
     const metadata = packMetadata(span.metadata, run.runId);
     const changes = changesOf(span, before, metadata === undefined);
     before = span;
-    time = thousandths(time + start);
+    last = at;
     const packed = [spanId, parent, name, kind, status === "ok" ? 0 : status, start, duration] as const;
     if (changes !== undefined) return [...packed, metadata ?? 0, changes];
     return metadata === 0 || metadata === undefined ? packed : [...packed, metadata];
@@ -132,7 +134,8 @@ function packMetadata(metadata: JsonObject, runId: string | undefined): JsonObje
     count++;
     if (key === "__proto__" || (typeof value === "string" && value.startsWith(runMark))) return undefined;
     if (key === "usage" && Array.isArray(value)) return undefined;
-    const short = key === "usage" ? packUsage(value) : shortText(value, runId);
+    const isOfRun = typeof value === "string" && runId !== undefined && value.startsWith(runId);
+    const short = key === "usage" ? packUsage(value) : isOfRun ? runMark + value.slice(runId.length) : value;
     if (short === value) continue;
     packed ??= { ...metadata };
     packed[key] = short;
@@ -147,11 +150,6 @@ function unpackMetadata(packed: JsonObject | 0, runId: string | undefined): Json
     return [key, typeof value === "string" && value.startsWith(runMark) ? `${runId}${value.slice(1)}` : value];
   });
   return Object.fromEntries(entries) as JsonObject;
-}
-
-function shortText(value: unknown, runId: string | undefined): unknown {
-  if (runId === undefined || typeof value !== "string" || !value.startsWith(runId)) return value;
-  return runMark + value.slice(runId.length);
 }
 
 // Clocks tell microseconds; digits beyond are noise of the arithmetic.

@@ -1,5 +1,6 @@
 // What every part of an open store knows: where rows are, who we are, whom to tell. No behaviour of its own.
 import type { OffstageError } from "../errors.ts";
+import { clockMs, clockOffsetMs } from "../messages/clock-ms.ts";
 import type { Message } from "../messages/message.ts";
 import type { Holds } from "./hold.ts";
 import type { ListNames } from "./row-keys.ts";
@@ -28,7 +29,7 @@ export interface StoreContext {
 export function stampClock(): () => number {
   let last = 0;
   return () => {
-    last = Math.max(last + 1, Math.trunc((performance.timeOrigin + performance.now()) * 1000));
+    last = Math.max(last + 1, Math.trunc((clockOffsetMs() + clockMs()) * 1000));
     return last;
   };
 }

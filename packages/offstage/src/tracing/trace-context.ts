@@ -1,5 +1,5 @@
 // A trace: the spans of one piece of work, under one id. It is not itself a span.
-import { clockMs, clockOriginMs } from "../messages/clock-ms.ts";
+import { clockMs, clockOffsetMs } from "../messages/clock-ms.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { SpanKind } from "./span-data.ts";
 import { currentScope, enter, standInFor } from "./trace-scope.ts";
@@ -42,8 +42,6 @@ export interface TraceInit {
   readonly keep?: KeepSpan | undefined;
 }
 
-const maxSkewMs = 5;
-
 type Work<T> = (trace: TraceContext) => T | Promise<T>;
 
 /** One trace and the spans in it. `withTrace` opens one; `TraceContext.current` is the one this code runs in. */
@@ -70,7 +68,7 @@ export class TraceContext implements SpanHome, TraceScope {
     this.traceId = remote?.traceId ?? init?.traceId ?? traceState.ids.traceId();
     this.groupId = options.groupId;
     this.metadata = { ...options.metadata };
-    this.clockOffset = clockOffset();
+    this.clockOffset = clockOffsetMs();
     this.startTime = this.clockOffset + clockMs();
     this.#remote = remote;
     const settings = keeping(refine(currentScope()?.settings ?? traceState.settings, options), init?.keep);
@@ -232,11 +230,4 @@ async function settle<T>(trace: TraceContext, work: Work<T>): Promise<T> {
     trace.end();
     notify(trace.settings, (bridge) => bridge.traceEnded(trace));
   }
-}
-
-// The monotonic clock does not run while a machine sleeps; a trace opened after that takes its offset from the wall clock.
-function clockOffset(): number {
-  const origin = clockOriginMs();
-  const skew = Date.now() - (origin + clockMs());
-  return Math.abs(skew) > maxSkewMs ? origin + skew : origin;
 }

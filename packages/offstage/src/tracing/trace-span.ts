@@ -1,7 +1,8 @@
 // One timed operation while it happens. Readers see it as SpanData; which one is current is told by trace-scope.ts.
 import { messageOf } from "../errors.ts";
-import { clockMs, clockOriginMs } from "../messages/clock-ms.ts";
+import { clockMs, clockOffsetMs } from "../messages/clock-ms.ts";
 import type { JsonObject } from "../messages/json.ts";
+import { printsAs } from "../messages/prints-as.ts";
 import { errorType, isAbort } from "./abort.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
 import { traceState } from "./trace-state.ts";
@@ -70,7 +71,7 @@ const nowhere: SpanHome = Object.freeze({
   groupId: undefined,
   remoteParentId: undefined,
   get clockOffset() {
-    return clockOriginMs();
+    return clockOffsetMs();
   },
   register() {},
   spanEnded() {},
@@ -89,8 +90,9 @@ export class TraceSpan implements SpanData, TraceScope {
   declare readonly name: string;
   declare readonly kind: SpanKind;
   declare readonly startTime: number;
-  #trace: SpanHome;
-  #settings: TraceSettings;
+  declare readonly trace: SpanHome;
+  declare readonly settings: TraceSettings;
+  declare readonly recording: boolean;
   #parent: TraceSpan | string | undefined;
   // The sequence number until somebody asks for the id.
   #id: number | string = traceState.ids.nextSpan();
@@ -107,8 +109,9 @@ export class TraceSpan implements SpanData, TraceScope {
     this.name = init.name;
     this.kind = init.kind ?? "custom";
     this.startTime = trace === nowhere && init.startTime !== undefined ? init.startTime : trace.clockOffset + clockMs();
-    this.#trace = trace;
-    this.#settings = place.settings;
+    this.trace = trace;
+    this.settings = place.settings;
+    this.recording = place.settings.recording;
     this.#parent = init.parentSpanId ?? place.asParent;
     this.#metadata = init.metadata;
     if (trace === nowhere) this.#describe(init);
@@ -135,19 +138,19 @@ export class TraceSpan implements SpanData, TraceScope {
   }
 
   get parentIsRemote(): boolean {
-    return this.#parent !== undefined && this.#parent === this.#trace.remoteParentId;
+    return this.#parent !== undefined && this.#parent === this.trace.remoteParentId;
   }
 
   get traceId(): string {
-    return this.#trace.traceId;
+    return this.trace.traceId;
   }
 
   get traceName(): string {
-    return this.#trace.name;
+    return this.trace.name;
   }
 
   get groupId(): string | undefined {
-    return this.#trace.groupId;
+    return this.trace.groupId;
   }
 
   get endTime(): number | undefined {
@@ -172,7 +175,7 @@ export class TraceSpan implements SpanData, TraceScope {
 
   /** Adds to the metadata. Without effect once the span has ended. */
   setMetadata(metadata: JsonObject): void {
-    if (this.#status !== "active" || !this.#settings.recording) return;
+    if (this.#status !== "active" || !this.recording) return;
     this.#metadata = this.#metadata === undefined ? { ...metadata } : { ...this.#metadata, ...metadata };
   }
 
@@ -184,17 +187,17 @@ export class TraceSpan implements SpanData, TraceScope {
 
   /** Ends the span and hands it to journal and exporters. Works once; later calls have no effect. */
   end(status: EndStatus = "ok"): void {
-    if (this.#status !== "active" || !this.#settings.recording) return;
-    const now = this.#trace.clockOffset + clockMs();
+    if (this.#status !== "active" || !this.recording) return;
+    const now = this.trace.clockOffset + clockMs();
     this.#endTime = now < this.startTime ? this.startTime : now;
     this.#status = status;
-    this.#trace.spanEnded(this);
+    this.trace.spanEnded(this);
     this.#hand();
   }
 
   /** Ends the span the way `error` says: `cancelled` for an abort, else `error`, with the error's type as metadata. */
   fail(error: unknown, signal?: AbortSignal): void {
-    if (this.#status !== "active" || !this.#settings.recording) return;
+    if (this.#status !== "active" || !this.recording) return;
     const cancelled = isAbort(error, signal);
     this.setMetadata({ errorType: errorType(error) });
     if (this.keepsContent) this.setContent({ error: messageOf(error) });
@@ -203,16 +206,16 @@ export class TraceSpan implements SpanData, TraceScope {
 
   /** Places a span that belongs to no trace yet; false if it belongs to one already. */
   placeIn(scope: TraceScope): boolean {
-    if (this.#trace !== nowhere) return false;
-    this.#trace = scope.trace;
-    this.#settings = scope.settings;
+    if (this.trace !== nowhere) return false;
+    const { trace, settings } = scope;
+    Object.assign(this, { trace, settings, recording: settings.recording });
     this.#parent ??= scope.asParent;
     if (this.#status !== "active") this.#hand();
     return true;
   }
 
   #hand(): void {
-    const settings = this.#settings;
+    const settings = this.settings;
     settings.keep?.(this.toJSON());
     // Exporters work where nothing is recorded: spans of their own would be exported, and so on without end.
     if (settings.exporters.length > 0) traceState.storage.run(offSpan, emit, this, settings);
@@ -220,7 +223,7 @@ export class TraceSpan implements SpanData, TraceScope {
 
   /** The span as plain data. */
   toJSON(): SpanData {
-    const trace = this.#trace;
+    const trace = this.trace;
     const parent = this.#parent;
     const isActive = this.#status === "active";
     return {
@@ -241,21 +244,9 @@ export class TraceSpan implements SpanData, TraceScope {
     };
   }
 
-  get trace(): SpanHome {
-    return this.#trace;
-  }
-
-  get settings(): TraceSettings {
-    return this.#settings;
-  }
-
-  get recording(): boolean {
-    return this.#settings.recording;
-  }
-
   /** Whether `setContent` has an effect; worth asking before content is put together. */
   get keepsContent(): boolean {
-    return this.#settings.recording && this.#settings.content;
+    return this.recording && this.settings.content;
   }
 
   get asParent(): TraceSpan {
@@ -266,6 +257,8 @@ export class TraceSpan implements SpanData, TraceScope {
     return this;
   }
 }
+
+printsAs(TraceSpan, (span) => span.toJSON());
 
 // Says when it started, so that making it does not ask the clock.
 const off: TraceSpanInit = { name: "off", startTime: 0 };
@@ -279,9 +272,10 @@ export function startSpan(scope: TraceScope, init: SpanInit): TraceSpan {
   return startWith(scope, init);
 }
 
-/** Starts a span that is recorded, whatever `scope` says. */
-export function startWith({ trace, settings, asParent }: SpanPlace, init: SpanInit): TraceSpan {
-  const span = new TraceSpan(init, { trace, settings, asParent });
+/** Starts a span that is recorded, whatever the place says. */
+export function startWith(place: SpanPlace, init: SpanInit): TraceSpan {
+  const { trace, settings } = place;
+  const span = new TraceSpan(init, place);
   trace.register(span);
   if (settings.bridge !== undefined) notify(settings, (bridge) => bridge.spanStarted(span));
   return span;
