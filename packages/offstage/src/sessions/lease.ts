@@ -87,18 +87,56 @@ function released(head: SessionHead, fence: number): Change<void> {
   return { result: undefined, writes: [], head: { ...head, lease: undefined } };
 }
 
+/** What came of work on a session, and the function that lets the next run of this process in. */
+interface Held<T> {
+  readonly result: T;
+  readonly leave: () => void;
+}
+
 /**
  * Does the work when the session is free: after the runs of this process that asked before, and when no other process
- * holds it. Resolves with the result and the function that lets the next run of this process in.
+ * holds it. Done at once where nothing has to be waited for.
  */
-export async function whenFree<T>(
+export function whenFree<T extends object>(
   cell: SessionCell,
   start: Waiting,
-  work: () => Promise<T>,
-): Promise<{ result: T; leave: () => void }> {
-  const leave = await enterSession(cell.gate, cell.id, start);
+  work: () => T | Promise<T>,
+): Held<T> | Promise<Held<T>> {
+  const entering = enterSession(cell.gate, cell.id, start);
+  if ("then" in entering) return entering.then((leave) => whenOurs(cell, start, { work, leave }));
+  return whenOurs(cell, start, { work, leave: entering });
+}
+
+type Waiting = Pick<RunStart, "onBusy" | "signal">;
+
+interface Working<T> {
+  readonly work: () => T | Promise<T>;
+  readonly leave: () => void;
+}
+
+// The place in this process is ours; another process may still have the session.
+function whenOurs<T extends object>(
+  cell: SessionCell,
+  start: Waiting,
+  { work, leave }: Working<T>,
+): Held<T> | Promise<Held<T>> {
+  const first = begun(work);
+  if ("then" in first) return whenDone(cell, leave, untilFree(cell, start, { work, first }));
+  cell.mark.text = undefined;
+  return { result: first, leave };
+}
+
+function begun<T>(work: () => T | Promise<T>): T | Promise<T> {
   try {
-    const result = await untilFree(cell, start, work);
+    return work();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+async function whenDone<T>(cell: SessionCell, leave: () => void, working: Promise<T>): Promise<Held<T>> {
+  try {
+    const result = await working;
     cell.mark.text = undefined;
     return { result, leave };
   } catch (error) {
@@ -108,10 +146,15 @@ export async function whenFree<T>(
   }
 }
 
-type Waiting = Pick<RunStart, "onBusy" | "signal">;
+interface Begun<T> {
+  readonly work: () => T | Promise<T>;
+  /** The first time it was tried. */
+  readonly first: Promise<T>;
+}
 
-async function untilFree<T>(cell: SessionCell, { onBusy, signal }: Waiting, work: () => Promise<T>): Promise<T> {
+async function untilFree<T>(cell: SessionCell, { onBusy, signal }: Waiting, { work, first }: Begun<T>): Promise<T> {
   let markAt = Date.now() + patienceMs;
+  let working: Promise<T> | undefined = first;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
     signal?.throwIfAborted();
     if (Date.now() >= markAt) {
@@ -119,10 +162,11 @@ async function untilFree<T>(cell: SessionCell, { onBusy, signal }: Waiting, work
       markAt = Date.now() + patienceMs;
     }
     try {
-      return await work();
+      return await (working ?? work());
     } catch (error) {
       if (!(error instanceof SessionBusyError) || error.isOwn || onBusy === "reject") throw error;
     }
+    working = undefined;
     await sleep(pollMs * (0.5 + Math.random()), undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
     cell.forget();
   }

@@ -45,7 +45,14 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
     prepare: (version) => driver.prepare(version),
     get: (places) => call(() => driver.get(places)),
     read: (list, range) => call(() => driver.read(list, range)),
-    commit: (commit) => call(() => driver.commit(commit)),
+    commit: (commit) => {
+      if (!isOpen) return call(async () => driver.commit(commit));
+      const committing = driver.commit(commit);
+      // A driver that answers at once has no connection to lose.
+      return committing !== undefined && "then" in committing
+        ? committing.catch((error) => again(error, async () => driver.commit(commit)))
+        : committing;
+    },
     close: () => {
       isOpen = false;
       closing ??= (opening ?? Promise.resolve()).catch(() => {}).then(() => driver.close());

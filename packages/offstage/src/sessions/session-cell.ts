@@ -8,7 +8,7 @@ import { numberKey } from "./row-keys.ts";
 import { SessionConflictError } from "./session-errors.ts";
 import { formatHead, hasOperation, newHead, parseHead, type SessionHead, withOperation } from "./session-head.ts";
 import type { StoreContext } from "./store-context.ts";
-import type { Check, Commit, Row, Write, WriteLabel } from "./store-driver.ts";
+import type { Check, Commit, Refused, Row, Write, WriteLabel } from "./store-driver.ts";
 import { extendTail, type StoredMessage, type Tail } from "./tail.ts";
 
 /** What a change of a session amounts to. */
@@ -38,6 +38,24 @@ export interface WaitingMark {
   /** Epoch milliseconds of the last look. */
   lookedAt: number;
 }
+
+/** A change that was asked for. */
+interface Task<T> {
+  readonly label: WriteLabel;
+  readonly changing: Changing<T>;
+  readonly operation: string;
+}
+
+/** A change as it was handed to the driver. */
+interface WrittenChange<T> {
+  readonly operation: string;
+  readonly change: Change<T>;
+  readonly head: SessionHead | undefined;
+  readonly row: string | undefined;
+}
+
+/** What a change came to; undefined where another was faster, and it must be tried again. */
+type Attempt<T> = { readonly result: T } | undefined;
 
 const mostAttempts = 200;
 const none: readonly never[] = [];
@@ -99,37 +117,84 @@ export class SessionCell {
   }
 
   /** Applies a change exactly once, after those asked for before it. */
-  update<T>(label: WriteLabel, change: Changing<T>): Promise<T> {
-    const work = this.#pending++ === 0 ? this.#apply(label, change) : this.#applyNext(label, change);
+  async update<T>(label: WriteLabel, change: Changing<T>): Promise<T> {
+    return this.change(label, change);
+  }
+
+  /** The same, at once where nothing has to be waited for: then it throws instead of rejecting. */
+  change<T>(label: WriteLabel, changing: Changing<T>): T | Promise<T> {
+    const task = { label, changing, operation: this.context.operation() };
+    if (this.#pending > 0 || !this.#isKnown) return this.#queue(task);
+    this.#pending++;
+    let first: Attempt<T> | Promise<Attempt<T>>;
+    try {
+      first = this.#attempt(task);
+    } catch (error) {
+      this.#pending--;
+      throw error;
+    }
+    if (first === undefined || "then" in first) return this.#follow(this.#repeat(task, first));
+    this.#pending--;
+    return first.result;
+  }
+
+  #queue<T>(task: Task<T>): Promise<T> {
+    const before = this.#pending++ === 0 ? undefined : this.#latest.catch(() => {});
+    return this.#follow(
+      this.#repeat(
+        task,
+        before?.then(() => undefined),
+      ),
+    );
+  }
+
+  #follow<T>(work: Promise<T>): Promise<T> {
     this.#latest = work;
     return work;
   }
 
-  async #applyNext<T>(label: WriteLabel, change: Changing<T>): Promise<T> {
-    await this.#latest.catch(() => {});
-    return this.#apply(label, change);
-  }
-
-  // In one function: every write would wait for a frame more.
-  async #apply<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
+  async #repeat<T>(task: Task<T>, first: Attempt<T> | Promise<Attempt<T>>): Promise<T> {
     try {
-      const operation = this.context.operation();
-      for (let attempt = 0; attempt < mostAttempts; attempt++) {
-        if (!this.#isKnown) await this.#load();
-        const changed = changing(this.#head ?? newHead(this.id, Date.now()));
-        const change = "then" in changed ? await changed : changed;
-        const head = change.head === undefined ? undefined : withOperation(change.head, operation);
-        const row = head === undefined ? undefined : formatHead(head);
-        const refused = await this.context.driver.commit(this.#commitOf(label, change, row)).catch(this.#forgetting);
-        if (refused === undefined) return this.#settle(change, head, row);
-        if (hasOperation(this.#learn(refused[0]), operation)) return change.result;
-        change.onRefused?.(refused.slice(1));
+      let done = await first;
+      for (let attempt = 0; done === undefined && attempt < mostAttempts; attempt++) {
         if (attempt > 3) await sleep(Math.random() * Math.min(attempt, 50));
+        if (!this.#isKnown) await this.#load();
+        done = await this.#attempt(task);
       }
+      if (done !== undefined) return done.result;
     } finally {
       this.#pending--;
     }
     throw new SessionConflictError(`Session "${this.id}" is changed by others all the time; nothing was written.`);
+  }
+
+  #attempt<T>(task: Task<T>): Attempt<T> | Promise<Attempt<T>> {
+    const changed = task.changing(this.#head ?? newHead(this.id, Date.now()));
+    return "then" in changed ? changed.then((change) => this.#commit(task, change)) : this.#commit(task, changed);
+  }
+
+  #commit<T>({ label, operation }: Task<T>, change: Change<T>): Attempt<T> | Promise<Attempt<T>> {
+    const head = change.head === undefined ? undefined : withOperation(change.head, operation);
+    const row = head === undefined ? undefined : formatHead(head);
+    const written = { operation, change, head, row };
+    let committing: Refused | Promise<Refused>;
+    try {
+      committing = this.context.driver.commit(this.#commitOf(label, change, row));
+    } catch (error) {
+      return this.#forgetting(error);
+    }
+    return committing !== undefined && "then" in committing
+      ? committing.then((refused) => this.#settle(written, refused), this.#forgetting)
+      : this.#settle(written, committing);
+  }
+
+  #settle<T>({ operation, change, head, row }: WrittenChange<T>, refused: Refused): Attempt<T> {
+    if (refused === undefined) this.#accept(change, head, row);
+    else if (!hasOperation(this.#learn(refused[0]), operation)) {
+      change.onRefused?.(refused.slice(1));
+      return undefined;
+    }
+    return { result: change.result };
   }
 
   #commitOf<T>(label: WriteLabel, change: Change<T>, row: string | undefined): Commit {
@@ -144,11 +209,11 @@ export class SessionCell {
     return { label, checks: change.checks === undefined ? [head] : [head, ...change.checks], writes };
   }
 
-  #settle<T>(
-    { result, appended, isRewrite, isGone }: Change<T>,
+  #accept(
+    { appended, isRewrite, isGone }: Change<unknown>,
     head: SessionHead | undefined,
     row: string | undefined,
-  ): T {
+  ): void {
     if (isRewrite) this.#tail = undefined;
     if (isGone) this.traces.clear();
     if (head !== undefined || isGone) {
@@ -156,7 +221,6 @@ export class SessionCell {
       this.#row = row;
     }
     if (appended !== undefined && this.#tail !== undefined) this.#tail = extendTail(this.#tail, appended);
-    return result;
   }
 
   async #load(): Promise<void> {

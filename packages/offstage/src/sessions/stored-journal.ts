@@ -31,17 +31,23 @@ interface Begun {
 /** Thrown within a begin whose run row is there already. */
 class KnownRun extends Error {}
 
-async function openRun(cell: SessionCell, start: RunStart): Promise<RunLog> {
+function openRun(cell: SessionCell, start: RunStart): RunLog | Promise<RunLog> {
   checkLimit(start.historyLimit, "historyLimit");
-  try {
-    const begin = (): Promise<Begun> => cell.update("run.begin", (head) => beginning(cell, head, start));
-    const { result, leave } = await whenFree(cell, start, begin);
-    const { row, fence, history } = result;
-    return storedRun({ cell, row, fence, history, leave });
-  } catch (error) {
-    if (!(error instanceof KnownRun)) throw error;
-    return reopenRun(cell, start.runId, start);
-  }
+  const begin = () => cell.change("run.begin", (head) => beginning(cell, head, start));
+  const opening = whenFree(cell, start, begin);
+  if (!("then" in opening)) return logOf(cell, opening);
+  return opening.then(
+    (begun) => logOf(cell, begun),
+    (error) => {
+      if (!(error instanceof KnownRun)) throw error;
+      return reopenRun(cell, start.runId, start);
+    },
+  );
+}
+
+function logOf(cell: SessionCell, { result, leave }: { result: Begun; leave: () => void }): RunLog {
+  const { row, fence, history } = result;
+  return storedRun({ cell, row, fence, history, leave });
 }
 
 function beginning(cell: SessionCell, head: SessionHead, start: RunStart): Change<Begun> | Promise<Change<Begun>> {
@@ -82,8 +88,7 @@ function beginChange(cell: SessionCell, held: SessionHead, { start, history }: B
 
 async function reopenRun(cell: SessionCell, runId: string, options: ReopenOptions): Promise<RunLog> {
   checkLimit(options.historyLimit, "historyLimit");
-  const take = (): Promise<Reopened> =>
-    cell.update("run.begin", (head) => reopening(cell, head, { ...options, runId }));
+  const take = () => cell.change("run.begin", (head) => reopening(cell, head, { ...options, runId }));
   const { result, leave } = await whenFree(cell, options, take);
   return storedRun({ cell, ...result, leave });
 }

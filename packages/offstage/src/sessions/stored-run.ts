@@ -3,7 +3,7 @@ import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import { touched } from "./activity.ts";
-import type { NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord } from "./journal.ts";
+import type { NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
 import { checkHeld, holdLease } from "./lease.ts";
 import { encodeWithSpans } from "./packed-span.ts";
 import { deepFreeze } from "./plain-json.ts";
@@ -21,7 +21,7 @@ import {
   runRow,
   type Written,
 } from "./run-rows.ts";
-import { type Change, type SessionCell, storedMessages } from "./session-cell.ts";
+import { type Change, type Changing, type SessionCell, storedMessages } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { Write, WriteLabel } from "./store-driver.ts";
 
@@ -44,34 +44,35 @@ export function storedRun(options: StoredRunOptions): RunLog {
   const open = recorded?.openStep === undefined ? new Map<Message, string>() : openRows(row, recorded.openStep);
   const keys = new Set(open.values());
   let isOver = false;
+  let isEnded = false;
   let ending: Promise<void> | undefined;
   const hold = leave === undefined ? undefined : holdLease(cell, fence, leave);
 
-  const write = (label: WriteLabel, writes: readonly Write[]): Promise<void> => {
+  const write = (label: WriteLabel, writes: readonly Write[]): Writing => {
     if (isOver) return Promise.reject(overError(row.runId));
-    return cell.update(label, (head) => {
+    return changing(cell, label, (head) => {
       checkHeld(cell, head, fence);
       return { result: undefined, writes };
     });
   };
 
-  const record = async (
-    step: number,
-    label: WriteLabel,
-    recorded: { key: string; message: Message },
-  ): Promise<void> => {
-    if (finished.has(step) || keys.has(recorded.key)) return;
-    await write(label, [putMessage(cell, row, recorded)]);
-    keys.add(recorded.key);
-    open.set(recorded.message, recorded.key);
+  const record = (step: number, label: WriteLabel, recorded: { key: string; message: Message }): Writing => {
+    if (finished.has(step) || keys.has(recorded.key)) return undefined;
+    return after(write(label, [putMessage(cell, row, recorded)]), () => {
+      keys.add(recorded.key);
+      open.set(recorded.message, recorded.key);
+    });
   };
 
-  const finish = async (end: RunEnd): Promise<void> => {
+  const finish = (end: RunEnd): Writing => {
     const lastStep = end.lastStep !== undefined && !finished.has(end.lastStep.step) ? end.lastStep : undefined;
     const plan = { ...options, end, lastStep, written: open };
-    await cell.update("run.end", (head) => (leave === undefined ? endChild(plan, head) : endRun(plan, head)));
-    isOver = true;
-    hold?.stop();
+    const change = (head: SessionHead) => (leave === undefined ? endChild(plan, head) : endRun(plan, head));
+    return after(changing(cell, "run.end", change), () => {
+      isOver = true;
+      isEnded = true;
+      hold?.stop();
+    });
   };
 
   const log: Mutable<RunLog> = {
@@ -90,19 +91,20 @@ export function storedRun(options: StoredRunOptions): RunLog {
       return record(step, "tool.result", { key: stepKeys.result(row.n, step, result.tool_call_id), message: result });
     },
 
-    async step(record) {
-      if (finished.has(record.step)) return;
-      await write("step.commit", putStep(cell, row, record, open));
-      finished.add(record.step);
-      open.clear();
-      keys.clear();
+    step(record) {
+      if (finished.has(record.step)) return undefined;
+      return after(write("step.commit", putStep(cell, row, record, open)), () => {
+        finished.add(record.step);
+        open.clear();
+        keys.clear();
+      });
     },
 
     end(end) {
-      if (isOver && ending === undefined) return Promise.reject(overError(row.runId));
-      ending ??= finish(end).catch((error) => {
+      if (isEnded || ending !== undefined) return ending;
+      if (isOver) return Promise.reject(overError(row.runId));
+      ending = finish(end)?.finally(() => {
         ending = undefined;
-        throw error;
       });
       return ending;
     },
@@ -118,6 +120,21 @@ export function storedRun(options: StoredRunOptions): RunLog {
   if (leave !== undefined) log.held = { place: leave, runId: row.runId };
   if (recorded !== undefined) log.recorded = recorded;
   return log;
+}
+
+function changing(cell: SessionCell, label: WriteLabel, change: Changing<undefined>): Writing {
+  try {
+    return cell.change(label, change);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+// What is to happen once a write is done: now, where it is.
+function after(writing: Writing, next: () => void): Writing {
+  if (writing !== undefined) return writing.then(next);
+  next();
+  return undefined;
 }
 
 async function traceAt(cell: SessionCell, place: RunPlace | undefined): Promise<readonly Message[]> {
@@ -157,7 +174,7 @@ interface Ending extends StoredRunOptions {
 }
 
 // The answer joins the conversation, the run's row becomes final and the lease is given up: one write.
-function endRun(ending: Ending, head: SessionHead): Change<void> {
+function endRun(ending: Ending, head: SessionHead): Change<undefined> {
   const { cell, fence, end } = ending;
   checkHeld(cell, head, fence);
   const appended = storedMessages(cell.context, end.answer);
@@ -168,7 +185,7 @@ function endRun(ending: Ending, head: SessionHead): Change<void> {
   return { result: undefined, appended, head: change.head, writes: change.writes };
 }
 
-function endChild(ending: Ending, head: SessionHead): Change<void> {
+function endChild(ending: Ending, head: SessionHead): Change<undefined> {
   checkHeld(ending.cell, head, ending.fence);
   return { result: undefined, writes: endWrites(ending) };
 }

@@ -63,7 +63,11 @@ export async function removeMark(cell: SessionCell): Promise<void> {
   mark.text = undefined;
   const place = placeOf(cell);
   const commit = { label: "lease.wait" as const, checks: [{ ...place, value: text }], writes: [place] };
-  await context.driver.commit(commit).catch(() => {});
+  try {
+    await context.driver.commit(commit);
+  } catch {
+    // It is void after a while.
+  }
 }
 
 function placeOf(cell: SessionCell): RowPlace {

@@ -1,7 +1,7 @@
 // SQLite: rows in one table of one file, through node:sqlite. Loaded on first use; nothing else to install.
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import type { Check, Commit, Row, RowPlace, RowRange, StoreDriver, Write } from "../store-driver.ts";
+import type { Check, Commit, Refused, Row, RowPlace, RowRange, StoreDriver, Write } from "../store-driver.ts";
 import { backupFile, checkPages, openFile, prepareFile, type SqliteOptions } from "./sqlite/file.ts";
 import { sameFile } from "./sqlite/same-file.ts";
 import { nameOf, typedError } from "./sqlite/typed-error.ts";
@@ -51,13 +51,13 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
       }),
     get: (places) => guard(() => places.map((place) => opened().at(place))),
     read: (list, range) => guard(() => opened().read(list, range)),
-    // Not by `guard`: a closure fewer for every write.
+    // Done when it returns: nothing is waited for.
     commit: (commit) => {
       try {
         checkSame?.(commit.label);
-        return Promise.resolve(opened().commit(commit));
+        return opened().commit(commit);
       } catch (error) {
-        return Promise.reject(typedError(error, path));
+        throw typedError(error, path);
       }
     },
     backup: async (target) => {
@@ -79,7 +79,7 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
 interface Rows {
   at(place: RowPlace): Row | undefined;
   read(list: string, range?: RowRange): Row[];
-  commit(commit: Commit): (Row | undefined)[] | undefined;
+  commit(commit: Commit): Refused;
 }
 
 interface StoredRow {
