@@ -35,8 +35,8 @@ export class PairingCheck {
 
   /** Takes this message; false where it may not come next. */
   takes(message: Message): boolean {
-    const isToolText = message?.role === "tool" && typeof message.content === "string";
-    if (!isToolText && !isSendable(message)) return false;
+    const isText = typeof message?.content === "string" && (message.role === "tool" || message.role === "system");
+    if (!isText && !isSendable(message)) return false;
     if (message.role === "tool") return this.#acceptsResult(message.tool_call_id);
     if (this.#openCount > 0) return false;
     return message.role !== "assistant" || message.tool_calls === undefined || this.#acceptsCalls(message.tool_calls);
