@@ -57,8 +57,14 @@ function takenOver({ id }: SessionCell): SessionConflictError {
   return new SessionConflictError(`Session "${id}" was taken over by another run; this write was refused.`);
 }
 
+/** The lease of a run as long as it has it. */
+export interface LeaseHold extends Hold {
+  /** It is given up already, by the run's own last write. */
+  stop(): void;
+}
+
 /** Keeps the lease of this fence until it is released; `leave` then lets the next run of this process in. */
-export function holdLease(cell: SessionCell, fence: number, leave: () => void): Hold & { stop(): void } {
+export function holdLease(cell: SessionCell, fence: number, leave: () => void): LeaseHold {
   const { holds } = cell.context;
   const stop = (): void => {
     holds.remove(hold);

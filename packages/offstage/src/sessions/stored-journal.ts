@@ -11,7 +11,7 @@ import { indexRun, putRun, type RunRow, runRow, traceRow } from "./run-rows.ts";
 import { type Change, type SessionCell, storedMessages } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
 import type { SessionHead } from "./session-head.ts";
-import { storedRun } from "./stored-run.ts";
+import { StoredRun } from "./stored-run.ts";
 
 /** The journal of a session on a store. */
 export function storedJournal(cells: SessionCells, sessionId: string): Journal {
@@ -47,7 +47,7 @@ function openRun(cell: SessionCell, start: RunStart): RunLog | Promise<RunLog> {
 
 function logOf(cell: SessionCell, { result, leave }: { result: Begun; leave: () => void }): RunLog {
   const { row, fence, history } = result;
-  return storedRun({ cell, row, fence, history, leave });
+  return new StoredRun({ cell, row, fence, history, leave });
 }
 
 function beginning(cell: SessionCell, head: SessionHead, start: RunStart): Change<Begun> | Promise<Change<Begun>> {
@@ -90,7 +90,7 @@ async function reopenRun(cell: SessionCell, runId: string, options: ReopenOption
   checkLimit(options.historyLimit, "historyLimit");
   const take = () => cell.change("run.begin", (head) => reopening(cell, head, { ...options, runId }));
   const { result, leave } = await whenFree(cell, options, take);
-  return storedRun({ cell, ...result, leave });
+  return new StoredRun({ cell, ...result, leave });
 }
 
 interface Reopened extends Begun {

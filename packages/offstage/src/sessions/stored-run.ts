@@ -1,10 +1,10 @@
 // A stored run: the record of one run on a store while it happens. Every write is fenced by the session's lease.
 import { OffstageError } from "../errors.ts";
-import type { Message } from "../messages/message.ts";
-import type { Mutable } from "../messages/mutable.ts";
+import { keepShape } from "../messages/keep-shape.ts";
+import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
 import { touched } from "./activity.ts";
-import type { NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
-import { checkHeld, holdLease } from "./lease.ts";
+import type { HeldSession, NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
+import { checkHeld, holdLease, type LeaseHold } from "./lease.ts";
 import { encodeWithSpans } from "./packed-span.ts";
 import { deepFreeze } from "./plain-json.ts";
 import { stepKeys } from "./row-keys.ts";
@@ -37,90 +37,112 @@ export interface StoredRunOptions {
 }
 
 /** The record of a run that holds its session, or of one beneath it. */
-export function storedRun(options: StoredRunOptions): RunLog {
-  const { cell, row, fence, history, recorded, leave } = options;
-  const { context } = cell;
-  const finished = new Set(recorded?.steps.map(({ step }) => step));
-  const open = recorded?.openStep === undefined ? new Map<Message, string>() : openRows(row, recorded.openStep);
-  const keys = new Set(open.values());
-  let isOver = false;
-  let isEnded = false;
-  let ending: Promise<void> | undefined;
-  const hold = leave === undefined ? undefined : holdLease(cell, fence, leave);
+export class StoredRun implements RunLog {
+  declare readonly runId: string;
+  declare readonly history: readonly Message[];
+  declare readonly held: HeldSession | undefined;
+  declare readonly recorded: RunRecord | undefined;
+  readonly #options: StoredRunOptions;
+  readonly #finished: Set<number>;
+  /** What is written of the step that is under way: its messages, and the keys of their rows. */
+  readonly #open: Map<Message, string>;
+  readonly #hold: LeaseHold | undefined;
+  #isOver = false;
+  #isEnded = false;
+  #ending: Promise<void> | undefined;
 
-  const write = (label: WriteLabel, writes: readonly Write[]): Writing => {
-    if (isOver) return Promise.reject(overError(row.runId));
+  constructor(options: StoredRunOptions) {
+    const { cell, row, fence, history, recorded, leave } = options;
+    this.runId = row.runId;
+    this.history = history;
+    this.held = leave && { place: leave, runId: row.runId };
+    this.recorded = recorded;
+    this.#options = options;
+    this.#finished = new Set(recorded?.steps.map(({ step }) => step));
+    this.#open = recorded?.openStep === undefined ? new Map() : openRows(row, recorded.openStep);
+    this.#hold = leave && holdLease(cell, fence, leave);
+  }
+
+  async toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>> {
+    const { cell } = this.#options;
+    const places = await findRuns(cell.context, runIds);
+    const traces = await Promise.all(places.map((place) => traceAt(cell, place)));
+    return new Map(runIds.map((id, index) => [id, traces[index] ?? []]));
+  }
+
+  intend(step: number, message: AssistantMessage): Writing {
+    return this.#record(step, "tool.intent", { key: stepKeys.intent(this.#options.row.n, step), message });
+  }
+
+  settle(step: number, message: ToolMessage): Writing {
+    const key = stepKeys.result(this.#options.row.n, step, message.tool_call_id);
+    return this.#record(step, "tool.result", { key, message });
+  }
+
+  #record(step: number, label: WriteLabel, recorded: { key: string; message: Message }): Writing {
+    if (this.#finished.has(step) || this.#hasRow(recorded.key)) return undefined;
+    const { cell, row } = this.#options;
+    return after(this.#write(label, [putMessage(cell, row, recorded)]), () => {
+      this.#open.set(recorded.message, recorded.key);
+    });
+  }
+
+  #hasRow(key: string): boolean {
+    for (const known of this.#open.values()) if (known === key) return true;
+    return false;
+  }
+
+  step(record: StepRecord): Writing {
+    if (this.#finished.has(record.step)) return undefined;
+    const { cell, row } = this.#options;
+    return after(this.#write("step.commit", putStep(cell, row, record, this.#open)), () => {
+      this.#finished.add(record.step);
+      this.#open.clear();
+    });
+  }
+
+  #write(label: WriteLabel, writes: readonly Write[]): Writing {
+    const { cell, fence } = this.#options;
+    if (this.#isOver) return Promise.reject(overError(this.runId));
     return changing(cell, label, (head) => {
       checkHeld(cell, head, fence);
       return { result: undefined, writes };
     });
-  };
+  }
 
-  const record = (step: number, label: WriteLabel, recorded: { key: string; message: Message }): Writing => {
-    if (finished.has(step) || keys.has(recorded.key)) return undefined;
-    return after(write(label, [putMessage(cell, row, recorded)]), () => {
-      keys.add(recorded.key);
-      open.set(recorded.message, recorded.key);
+  end(end: RunEnd): Writing {
+    if (this.#isEnded || this.#ending !== undefined) return this.#ending;
+    if (this.#isOver) return Promise.reject(overError(this.runId));
+    this.#ending = this.#finish(end)?.finally(() => {
+      this.#ending = undefined;
     });
-  };
+    return this.#ending;
+  }
 
-  const finish = (end: RunEnd): Writing => {
-    const lastStep = end.lastStep !== undefined && !finished.has(end.lastStep.step) ? end.lastStep : undefined;
-    const plan = { ...options, end, lastStep, written: open };
+  #finish(end: RunEnd): Writing {
+    const { cell, leave } = this.#options;
+    const lastStep = end.lastStep !== undefined && !this.#finished.has(end.lastStep.step) ? end.lastStep : undefined;
+    const plan = { ...this.#options, end, lastStep, written: this.#open };
     const change = (head: SessionHead) => (leave === undefined ? endChild(plan, head) : endRun(plan, head));
     return after(changing(cell, "run.end", change), () => {
-      isOver = true;
-      isEnded = true;
-      hold?.stop();
+      this.#isOver = true;
+      this.#isEnded = true;
+      this.#hold?.stop();
     });
-  };
+  }
 
-  const log: Mutable<RunLog> = {
-    runId: row.runId,
-    history,
+  child(start: NewRun): Promise<RunLog> {
+    return openChild(this.#options, start);
+  }
 
-    async toolTraces(runIds) {
-      const places = await findRuns(context, runIds);
-      const traces = await Promise.all(places.map((place) => traceAt(cell, place)));
-      return new Map(runIds.map((id, index) => [id, traces[index] ?? []]));
-    },
-
-    intend: (step, message) => record(step, "tool.intent", { key: stepKeys.intent(row.n, step), message }),
-
-    settle: (step, result) => {
-      return record(step, "tool.result", { key: stepKeys.result(row.n, step, result.tool_call_id), message: result });
-    },
-
-    step(record) {
-      if (finished.has(record.step)) return undefined;
-      return after(write("step.commit", putStep(cell, row, record, open)), () => {
-        finished.add(record.step);
-        open.clear();
-        keys.clear();
-      });
-    },
-
-    end(end) {
-      if (isEnded || ending !== undefined) return ending;
-      if (isOver) return Promise.reject(overError(row.runId));
-      ending = finish(end)?.finally(() => {
-        ending = undefined;
-      });
-      return ending;
-    },
-
-    child: (start) => openChild(options, start),
-
-    async abandon() {
-      if (isOver) return;
-      isOver = true;
-      await hold?.release();
-    },
-  };
-  if (leave !== undefined) log.held = { place: leave, runId: row.runId };
-  if (recorded !== undefined) log.recorded = recorded;
-  return log;
+  async abandon(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    await this.#hold?.release();
+  }
 }
+
+keepShape(new StoredRun({ row: {} } as StoredRunOptions));
 
 function changing(cell: SessionCell, label: WriteLabel, change: Changing<undefined>): Writing {
   try {
@@ -160,7 +182,6 @@ function overError(runId: string): OffstageError {
   return new OffstageError("session-conflict", `Run "${runId}" is over; nothing further is written.`);
 }
 
-// What is written of the step that is under way: its messages, and the keys of their rows.
 function openRows({ n }: RunRow, { step, message, results }: OpenStep): Map<Message, string> {
   const rows = new Map<Message, string>([[message, stepKeys.intent(n, step)]]);
   for (const result of results) rows.set(result, stepKeys.result(n, step, result.tool_call_id));
@@ -213,7 +234,7 @@ async function openChild(parent: StoredRunOptions, start: NewRun): Promise<RunLo
     checkHeld(cell, head, fence);
     return known === undefined ? beginChild(parent, head, start) : againChild(cell, known);
   });
-  return storedRun({ cell, row, fence, history: [], recorded });
+  return new StoredRun({ cell, row, fence, history: [], recorded });
 }
 
 function beginChild({ cell, row: parent }: StoredRunOptions, head: SessionHead, start: NewRun): Change<RunRow> {
