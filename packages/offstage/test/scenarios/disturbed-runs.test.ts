@@ -39,7 +39,7 @@ describe("a write that throws", () => {
 function failingAt(store: Store, nth: number): { store: Store; disarm: () => boolean } {
   const driver = store[storeDriver];
   let count = 0;
-  const guarded = <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) => {
+  const guarded = <Args extends unknown[], T>(work: (...args: Args) => T | Promise<T>) => {
     return async (...args: Args): Promise<T> => {
       if (++count === nth) throw crash;
       return work(...args);

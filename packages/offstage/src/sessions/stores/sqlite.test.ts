@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { sessionStoreContract } from "../../testing/session-store-contract.ts";
 import { turn } from "../../testing/store-claims/claim.ts";
 import { openStoreOn, type Store } from "../store.ts";
@@ -44,3 +44,26 @@ test.runIf(existsSync("/proc/locks"))(
     ).toHaveLength(1);
   },
 );
+
+test("a Node without node:sqlite is told which one has it", async () => {
+  const builtin = process.getBuiltinModule;
+  const found = (name: string) => (name === "node:sqlite" ? undefined : builtin.call(process, name));
+  const spy = vi.spyOn(process, "getBuiltinModule").mockImplementation(found as typeof builtin);
+  await expect(open().ready()).rejects.toMatchObject({
+    code: "missing-package",
+    message: expect.stringContaining("22.16 or later"),
+  });
+  spy.mockRestore();
+});
+
+test("an answer that waits for nothing is there at once", async () => {
+  const driver = sqliteDriver({ path: ":memory:" });
+  await driver.open();
+  await driver.prepare(1);
+  const row = { list: "l", key: "k", value: "v" };
+  expect(driver.commit({ label: "session.add", checks: [], writes: [row] })).toBeUndefined();
+  const refused = driver.commit({ label: "session.add", checks: [{ ...row, value: undefined }], writes: [] });
+  expect(refused).toEqual([{ key: "k", value: "v" }]);
+  await driver.close();
+  expect(() => driver.commit({ label: "session.add", checks: [], writes: [row] })).toThrow(Error);
+});
