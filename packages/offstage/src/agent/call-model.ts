@@ -75,23 +75,25 @@ function replyTo(run: Run, sections: readonly Messages[], place: Place): Promise
   const { config, cancellation } = run;
   const options: ModelCallOptions = { ...config.call, prompt: run.modelInput.promptOf(sections) };
   if (cancellation.isAbortable) options.abortSignal = cancellation.signal;
-  cancellation.throwIfAborted();
   const again = (error: unknown): Promise<ModelReply> =>
-    tryAgain(() => tryOnce(run, options, place), error, {
+    tryAgain(() => tryOnce(run, options, { place }), error, {
       options: config.options.retry ?? {},
       events: retryEvents(run, place),
     });
-  // A promise fewer than `tryOnce`.
-  return run.isStreaming
-    ? streamOnce(run, options, place).catch(again)
-    : cancellation.race(generated(config.model, options)).then(replyOf, again);
+  return tryOnce(run, options, { place, again });
 }
 
-function tryOnce(run: Run, options: ModelCallOptions, place: Place): Promise<ModelReply> {
+interface Try {
+  readonly place: Place;
+  /** What becomes of a failure; without it, that is what it gives. */
+  readonly again?: (error: unknown) => Promise<ModelReply>;
+}
+
+function tryOnce(run: Run, options: ModelCallOptions, { place, again }: Try): Promise<ModelReply> {
   run.cancellation.throwIfAborted();
   return run.isStreaming
-    ? streamOnce(run, options, place)
-    : run.cancellation.race(generated(run.config.model, options)).then(replyOf);
+    ? streamOnce(run, options, place).then(undefined, again)
+    : run.cancellation.race(generated(run.config.model, options)).then(replyOf, again);
 }
 
 // A model that throws at once has failed like any other.

@@ -44,16 +44,18 @@ export function isWaiting(called: CalledTool): called is UnsettledCall {
   return "waiting" in called;
 }
 
-/** What became of the calls; of one alone, that. Rejects only when the run is aborted or a guardrail fails. */
-export function callTools(
-  run: Run,
-  calls: readonly StepToolCall[],
-  options: CallToolsOptions,
-): Promise<CalledTool | CalledTool[]> {
+/** What became of the calls. Rejects only when the run is aborted or a guardrail fails. */
+export function callTools(run: Run, calls: readonly StepToolCall[], options: CallToolsOptions): Promise<CalledTool[]> {
   // Results are numbered in call order, whichever comes first.
   const first = { at: options, number: run.lastNumber + 1 };
   run.lastNumber += calls.length;
-  return calls.length === 1 ? callTool(run, calls[0] as StepToolCall, first) : callSeveral(run, calls, first);
+  return calls.length === 1
+    ? callTool(run, calls[0] as StepToolCall, first).then(alone)
+    : callSeveral(run, calls, first);
+}
+
+function alone(called: CalledTool): CalledTool[] {
+  return [called];
 }
 
 function callSeveral(run: Run, calls: readonly StepToolCall[], { at, number }: NumberedCall): Promise<CalledTool[]> {

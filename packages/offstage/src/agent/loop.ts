@@ -24,8 +24,8 @@ async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
   let ending: Ending;
   try {
     const opening = open(run);
-    // A stream is in its caller's hands before the model is called: what aborts it at once comes first.
-    run.state = run.isStreaming || "then" in opening ? await opening : opening;
+    // What can be aborted is in its caller's hands before the model is called.
+    run.state = run.cancellation.isAbortable || "then" in opening ? await opening : opening;
     await withinRun(run.log, () => takeSteps(run));
     ending = { state: run.state };
   } catch (error) {

@@ -38,14 +38,10 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   const intending = run.log?.intend(index, message);
   if (intending !== undefined) await intending;
   const isWrittenWithStep = calls.length === 1 && isRecordedAtOnce(run);
-  const called = listed(await callTools(run, calls, { step: index, span, isWrittenWithStep }));
+  const called = await callTools(run, calls, { step: index, span, isWrittenWithStep });
   if (!called.some(isWaiting)) return stepOf(parts, called as SettledCall[]);
   const step = stepOf(parts, called.filter((each) => !isWaiting(each)) as SettledCall[]);
   return { step, waiting: called.filter(isWaiting).map((each) => each.waiting) };
-}
-
-function listed(called: CalledTool | CalledTool[]): CalledTool[] {
-  return Array.isArray(called) ? called : [called];
 }
 
 function readReply({ config }: Run, reply: ModelReply): Reading {
@@ -120,7 +116,7 @@ async function finishStep(run: Run, { step, waiting }: PendingStep, span: TraceS
   const byId = new Map(waiting.map((each) => [each.toolCallId, each]));
   const open = step.toolCalls.filter((call) => byId.has(call.id));
   run.underWay = [...step.messages];
-  const called = listed(await callTools(run, open, { step: step.index, span, waiting: byId }));
+  const called = await callTools(run, open, { step: step.index, span, waiting: byId });
   const finished = withResults(step, called);
   const still = called.filter(isWaiting).map((each) => each.waiting);
   return still.length === 0 ? finished : { step: finished, waiting: still };

@@ -25,12 +25,13 @@ export function openRun(run: Run): AgentState | Promise<AgentState> {
   run.input = stampInput(run, run.input);
   run.emit?.({ type: "run-start", runId, agent: config.name, ...parentOf(run), input: run.input });
   run.cancellation.throwIfAborted();
-  if (config.guardrails.input.length > 0 || config.instructions === undefined) return openGuarded(run);
+  if (config.guardrails.input.length > 0 || config.instructions === undefined) return openLater(run);
   run.instructions = config.instructions;
   return begin(run);
 }
 
-async function openGuarded(run: Run): Promise<AgentState> {
+// Guardrails, and instructions that a function writes, are waited for.
+async function openLater(run: Run): Promise<AgentState> {
   const blocked = run.config.guardrails.input.length === 0 ? undefined : await blockedInput(run);
   run.instructions = await instructionsOf(run);
   return begin(run, blocked);
@@ -40,11 +41,11 @@ function begin(run: Run, blocked?: Outcome): AgentState | Promise<AgentState> {
   run.tracked.add(run.input);
   const opening = isLogged(run) ? openLog(run, blocked === undefined ? run.input : []) : undefined;
   return opening !== undefined && "then" in opening
-    ? opening.then((log) => load(run, log, blocked))
-    : load(run, opening, blocked);
+    ? opening.then((log) => withLog(run, log, blocked))
+    : withLog(run, opening, blocked);
 }
 
-function load(run: Run, log: RunLog | undefined, blocked?: Outcome): AgentState | Promise<AgentState> {
+function withLog(run: Run, log: RunLog | undefined, blocked?: Outcome): AgentState | Promise<AgentState> {
   const { runId, config } = run;
   run.log = log;
   if (run.emit !== undefined)
@@ -94,7 +95,7 @@ function parentOf(run: Run): { parentRunId?: string } | undefined {
   return run.parent === undefined ? undefined : { parentRunId: run.parent.runId };
 }
 
-/** The system text of a run. Waited for only where a function writes it. */
+/** The system text of a run: at once, unless a function writes it. */
 export function instructionsOf(run: Run): Messages | Promise<Messages> {
   return run.config.instructions ?? writtenInstructions(run);
 }

@@ -6,8 +6,8 @@ import type { Mutable } from "../messages/mutable.ts";
 import type { RunLog, RunStart, StepRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import type { Step, ToolResult } from "../state/step.ts";
-import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
-import { runInSpan } from "../tracing/with-span.ts";
+import { startSpan } from "../tracing/trace-span.ts";
+import { endAfter, runInSpan } from "../tracing/with-span.ts";
 import type { Run } from "./run.ts";
 import { historyLimit } from "./shown-input.ts";
 
@@ -48,32 +48,9 @@ function opening(run: Run, start: RunStart): RunLog | Promise<RunLog> {
 /** Work of the journal of a run that is traced, in a span of its own. Done at once where the work is. */
 export function journaling<Work extends object | undefined>(run: Run, name: string, work: () => Work): Work {
   const span = startSpan(run.span, { name, kind: "session" });
-  try {
-    const working = runInSpan(span, work);
-    if (working !== undefined && "then" in working) return ended(run, span, working as Promise<unknown>) as Work;
-    span.end();
-    return working;
-  } catch (error) {
-    throw failed(run, span, error);
-  }
-}
-
-function ended(run: Run, span: TraceSpan, working: Promise<unknown>): Promise<unknown> {
-  return working.then(
-    (value) => {
-      span.end();
-      return value;
-    },
-    (error) => {
-      throw failed(run, span, error);
-    },
-  );
-}
-
-function failed({ cancellation }: Run, span: TraceSpan, error: unknown): unknown {
   // The signal is made only for a run that can be aborted.
-  span.fail(error, cancellation.isAbortable ? cancellation.signal : undefined);
-  return error;
+  const signal = run.cancellation.isAbortable ? run.cancellation.signal : undefined;
+  return runInSpan(span, () => endAfter(span, work, signal));
 }
 
 // A session that does not listen is not waited for; should it open after all, it is let go again.

@@ -8,14 +8,13 @@ export function clockMs(): number {
 }
 
 const maxSkewMs = 5;
-let originMs = Number.NaN;
+const originMs = performance.timeOrigin + performance.now() - clockMs();
 
 /**
- * What added to `clockMs()` gives epoch milliseconds, by the wall clock as it was when the process started. That clock does
- * not run while a machine sleeps: after that, by the wall clock as it is.
+ * What added to `clockMs()` gives epoch milliseconds, by the wall clock as it was when the process started. `clockMs()`
+ * stands still while a machine sleeps: after that, by the wall clock as it is.
  */
 export function clockOffsetMs(): number {
-  if (Number.isNaN(originMs)) originMs = performance.timeOrigin + performance.now() - clockMs();
   const skew = Date.now() - (originMs + clockMs());
   return Math.abs(skew) > maxSkewMs ? originMs + skew : originMs;
 }

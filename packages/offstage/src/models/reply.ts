@@ -90,7 +90,7 @@ export function usageOf(usage: ModelUsage | null | undefined): Usage {
   if (cached !== undefined) sum.cachedInputTokens = cached;
   const reasoning = count(usage.outputTokens?.reasoning);
   if (reasoning !== undefined) sum.reasoningTokens = reasoning;
-  return Object.freeze(sum);
+  return sum;
 }
 
 function count(tokens: unknown): number | undefined {

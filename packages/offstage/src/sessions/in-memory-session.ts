@@ -91,7 +91,7 @@ export class InMemorySession implements Session {
   /** Everything recorded of a run. */
   async run(runId: string): Promise<RunRecord | undefined> {
     const run = this.#runs.get(runId);
-    return run && JSON.parse(JSON.stringify(recordOf(run)));
+    return run && (JSON.parse(JSON.stringify(recordOf(run))) as RunRecord);
   }
 
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */

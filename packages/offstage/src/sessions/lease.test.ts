@@ -6,6 +6,7 @@ import { formatHead, type Lease, parseHead } from "./session-head.ts";
 import { openStoreOn } from "./store.ts";
 import type { StoreDriver } from "./store-driver.ts";
 import { memoryDriver } from "./stores/memory.ts";
+import { sqliteDriver } from "./stores/sqlite.ts";
 
 const place = { list: "h//a", key: "head" };
 
@@ -70,6 +71,23 @@ test("one that waits leaves with the signal's reason", async () => {
   controller.abort(reason);
   await expect(waiting).rejects.toBe(reason);
   expect(texts(await openStoreOn(driver).session("a").getItems())).toEqual(["one"]);
+});
+
+test.for([
+  ["remembers the conversation", false],
+  ["has to read it", true],
+] as const)("one that is aborted as its turn comes writes nothing, where its process %s", async ([, isForgotten]) => {
+  await using store = openStoreOn(sqliteDriver({ path: ":memory:" }));
+  const first = await open(store, "a", start("r1", "one"));
+  const controller = new AbortController();
+  const waiting = open(store, "a", start("r2", "two", { signal: controller.signal }));
+  if (isForgotten) await store.session("a").popItem();
+  await first.end(ended("done"));
+  controller.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
+  expect((await store.runs.list()).map(({ runId }) => runId)).toEqual(["r1"]);
+  const third = await open(store, "a", start("r3", "three", { onBusy: "reject" }));
+  await third.end(ended("done"));
 });
 
 test("a long run shows signs of life", async () => {

@@ -94,7 +94,7 @@ function released(head: SessionHead, fence: number): Change<void> {
 }
 
 /** What came of work on a session, and the function that lets the next run of this process in. */
-interface Held<T> {
+export interface Admitted<T> {
   readonly result: T;
   readonly leave: () => void;
 }
@@ -107,73 +107,74 @@ export function whenFree<T extends object>(
   cell: SessionCell,
   start: Waiting,
   work: () => T | Promise<T>,
-): Held<T> | Promise<Held<T>> {
+): Admitted<T> | Promise<Admitted<T>> {
   const entering = enterSession(cell.gate, cell.id, start);
-  if ("then" in entering) return entering.then((leave) => whenOurs(cell, start, { work, leave }));
-  return whenOurs(cell, start, { work, leave: entering });
+  if ("then" in entering) return entering.then((leave) => whenOurs(cell, { ...start, leave }, work));
+  return whenOurs(cell, { ...start, leave: entering }, work);
 }
 
 type Waiting = Pick<RunStart, "onBusy" | "signal">;
 
-interface Working<T> {
-  readonly work: () => T | Promise<T>;
+interface InTurn extends Waiting {
   readonly leave: () => void;
 }
 
 // The place in this process is ours; another process may still have the session.
 function whenOurs<T extends object>(
   cell: SessionCell,
-  start: Waiting,
-  { work, leave }: Working<T>,
-): Held<T> | Promise<Held<T>> {
-  const first = begun(work);
-  if ("then" in first) return whenDone(cell, leave, untilFree(cell, start, { work, first }));
+  start: InTurn,
+  work: () => T | Promise<T>,
+): Admitted<T> | Promise<Admitted<T>> {
+  const first = attempted(work, start.signal);
+  if ("then" in first) return waited(cell, start, { work, first });
   cell.mark.text = undefined;
-  return { result: first, leave };
+  return { result: first, leave: start.leave };
 }
 
-function begun<T>(work: () => T | Promise<T>): T | Promise<T> {
+function attempted<T>(work: () => T | Promise<T>, signal: AbortSignal | undefined): T | Promise<T> {
   try {
+    // Its turn may come in the moment it is aborted.
+    signal?.throwIfAborted();
     return work();
   } catch (error) {
     return Promise.reject(error);
   }
 }
 
-async function whenDone<T>(cell: SessionCell, leave: () => void, working: Promise<T>): Promise<Held<T>> {
-  try {
-    const result = await working;
-    cell.mark.text = undefined;
-    return { result, leave };
-  } catch (error) {
-    await removeMark(cell);
-    leave();
-    throw error;
-  }
-}
-
-interface Begun<T> {
+interface Attempting<T> {
   readonly work: () => T | Promise<T>;
   /** The first time it was tried. */
   readonly first: Promise<T>;
 }
 
-async function untilFree<T>(cell: SessionCell, { onBusy, signal }: Waiting, { work, first }: Begun<T>): Promise<T> {
+async function waited<T>(cell: SessionCell, start: InTurn, attempting: Attempting<T>): Promise<Admitted<T>> {
+  try {
+    const result = await untilFree(cell, start, attempting);
+    cell.mark.text = undefined;
+    return { result, leave: start.leave };
+  } catch (error) {
+    await removeMark(cell);
+    start.leave();
+    throw error;
+  }
+}
+
+async function untilFree<T>(cell: SessionCell, start: Waiting, { work, first }: Attempting<T>): Promise<T> {
+  const { onBusy, signal } = start;
   let markAt = Date.now() + patienceMs;
-  let working: Promise<T> | undefined = first;
+  let working: T | Promise<T> = first;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
-    signal?.throwIfAborted();
+    try {
+      return await working;
+    } catch (error) {
+      if (!(error instanceof SessionBusyError) || error.isOwn || onBusy === "reject") throw error;
+    }
+    await sleep(pollMs * (0.5 + Math.random()), undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
+    cell.forget();
     if (Date.now() >= markAt) {
       await leaveMark(cell);
       markAt = Date.now() + patienceMs;
     }
-    try {
-      return await (working ?? work());
-    } catch (error) {
-      if (!(error instanceof SessionBusyError) || error.isOwn || onBusy === "reject") throw error;
-    }
-    working = undefined;
-    await sleep(pollMs * (0.5 + Math.random()), undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
-    cell.forget();
+    working = attempted(work, signal);
   }
 }

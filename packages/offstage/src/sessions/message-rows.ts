@@ -14,6 +14,7 @@ export function checkedMessages(items: readonly Message[]): Message[] {
 /** A message of a run as a session keeps it: a frozen copy. */
 export function keptMessage(message: Message): Message {
   const { role, content, metadata } = message;
+  // By hand: a walk over its fields costs several times as much.
   const isUsual = typeof content === "string" && typeof metadata === "object" && Object.keys(message).length === 3;
   return isUsual ? (Object.freeze({ role, content, metadata: frozenCopy(metadata) }) as Message) : frozenCopy(message);
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isOffstageError, OffstageError } from "../errors.ts";
 import { openSchema } from "./schema.ts";
-import type { StoreDriver } from "./store-driver.ts";
+import type { Commit, Refused, StoreDriver } from "./store-driver.ts";
 
 /** A driver with its life attached. */
 export interface OpenedDriver extends StoreDriver {
@@ -45,20 +45,25 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
     prepare: (version) => driver.prepare(version),
     get: (places) => call(() => driver.get(places)),
     read: (list, range) => call(() => driver.read(list, range)),
-    commit: (commit) => {
-      if (!isOpen) return call(async () => driver.commit(commit));
-      const committing = driver.commit(commit);
-      // A driver that answers at once has no connection to lose.
-      return committing !== undefined && "then" in committing
-        ? committing.catch((error) => again(error, async () => driver.commit(commit)))
-        : committing;
-    },
+    commit: (commit) => (isOpen ? commitOnce(driver, commit) : call(async () => driver.commit(commit))),
     close: () => {
       isOpen = false;
       closing ??= (opening ?? Promise.resolve()).catch(() => {}).then(() => driver.close());
       return closing;
     },
   };
+}
+
+// At once where the driver answers at once.
+function commitOnce(driver: StoreDriver, commit: Commit): Refused | Promise<Refused> {
+  const repeat = (error: unknown) => again(error, async () => driver.commit(commit));
+  try {
+    const committing = driver.commit(commit);
+    return committing !== undefined && "then" in committing ? committing.catch(repeat) : committing;
+  } catch (error) {
+    if (!isOffstageError(error, "store-connection")) throw error;
+    return repeat(error);
+  }
 }
 
 function tryOnce<T>(work: () => Promise<T>): Promise<T> {

@@ -43,13 +43,13 @@ const runMark = "\u0001";
 export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): PackedSpan[] {
   const places = new Map(spans.map(({ spanId }, index) => [spanId, index + 1]));
   let before: SpanRun = run;
-  // In microseconds: clocks tell no more.
+  // In microseconds.
   let last = 0;
   return spans.map((span) => {
     const { spanId, parentSpanId, name, kind, status, startTime, endTime } = span;
     const at = Math.round(startTime * 1000);
     const start = (at - last) / 1000;
-    const duration = endTime === undefined ? null : Math.round((endTime - startTime) * 1000) / 1000;
+    const duration = endTime === undefined ? null : thousandths(endTime - startTime);
     const parent = parentSpanId === undefined ? 0 : (places.get(parentSpanId) ?? parentSpanId);
     const metadata = packMetadata(span.metadata, run.runId);
     const changes = changesOf(span, before, metadata === undefined);
@@ -134,8 +134,10 @@ function packMetadata(metadata: JsonObject, runId: string | undefined): JsonObje
     count++;
     if (key === "__proto__" || (typeof value === "string" && value.startsWith(runMark))) return undefined;
     if (key === "usage" && Array.isArray(value)) return undefined;
-    const isOfRun = typeof value === "string" && runId !== undefined && value.startsWith(runId);
-    const short = key === "usage" ? packUsage(value) : isOfRun ? runMark + value.slice(runId.length) : value;
+    let short: unknown = value;
+    if (key === "usage") short = packUsage(value);
+    else if (typeof value === "string" && runId !== undefined && value.startsWith(runId))
+      short = runMark + value.slice(runId.length);
     if (short === value) continue;
     packed ??= { ...metadata };
     packed[key] = short;

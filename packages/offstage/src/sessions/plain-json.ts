@@ -65,7 +65,6 @@ function copyList(list: readonly unknown[], depth: number): unknown {
 }
 
 function copyRecord(record: object, depth: number): unknown {
-  if (Object.isFrozen(record) && isFlat(record)) return record;
   // All fields at once, then those that are not done with it: key by key costs several times as much.
   const fresh: Record<string, unknown> = { ...record };
   if (Object.getOwnPropertySymbols(fresh).length > 0) return unfit;
@@ -80,16 +79,6 @@ function copyRecord(record: object, depth: number): unknown {
     fresh[key] = copied;
   }
   return Object.freeze(fresh);
-}
-
-// Texts and numbers only.
-function isFlat(record: object): boolean {
-  for (const key in record) {
-    const field = (record as Record<string, unknown>)[key];
-    if (typeof field !== "string" && (typeof field !== "number" || !Number.isFinite(field) || Object.is(field, -0)))
-      return false;
-  }
-  return Object.getOwnPropertySymbols(record).length === 0;
 }
 
 /** The same value, frozen through and through. */

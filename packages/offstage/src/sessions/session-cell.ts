@@ -46,19 +46,12 @@ interface Task<T> {
   readonly operation: string;
 }
 
-/** A change as it was handed to the driver. */
-interface WrittenChange<T> {
-  readonly operation: string;
-  readonly change: Change<T>;
-  readonly head: SessionHead | undefined;
-  readonly row: string | undefined;
-}
-
 /** What a change came to; undefined where another was faster, and it must be tried again. */
 type Attempt<T> = { readonly result: T } | undefined;
 
 const mostAttempts = 200;
 const none: readonly never[] = [];
+const nothing = (): undefined => undefined;
 
 export class SessionCell {
   readonly id: string;
@@ -117,12 +110,12 @@ export class SessionCell {
   }
 
   /** Applies a change exactly once, after those asked for before it. */
-  async update<T>(label: WriteLabel, change: Changing<T>): Promise<T> {
-    return this.change(label, change);
+  async update<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
+    return this.updateNow(label, changing);
   }
 
   /** The same, at once where nothing has to be waited for: then it throws instead of rejecting. */
-  change<T>(label: WriteLabel, changing: Changing<T>): T | Promise<T> {
+  updateNow<T>(label: WriteLabel, changing: Changing<T>): T | Promise<T> {
     const task = { label, changing, operation: this.context.operation() };
     if (this.#pending > 0 || !this.#isKnown) return this.#queue(task);
     this.#pending++;
@@ -139,13 +132,8 @@ export class SessionCell {
   }
 
   #queue<T>(task: Task<T>): Promise<T> {
-    const before = this.#pending++ === 0 ? undefined : this.#latest.catch(() => {});
-    return this.#follow(
-      this.#repeat(
-        task,
-        before?.then(() => undefined),
-      ),
-    );
+    const before = this.#pending++ === 0 ? undefined : this.#latest.then(nothing, nothing);
+    return this.#follow(this.#repeat(task, before));
   }
 
   #follow<T>(work: Promise<T>): Promise<T> {
@@ -176,7 +164,14 @@ export class SessionCell {
   #commit<T>({ label, operation }: Task<T>, change: Change<T>): Attempt<T> | Promise<Attempt<T>> {
     const head = change.head === undefined ? undefined : withOperation(change.head, operation);
     const row = head === undefined ? undefined : formatHead(head);
-    const written = { operation, change, head, row };
+    const settle = (refused: Refused): Attempt<T> => {
+      if (refused === undefined) this.#accept(change, head, row);
+      else if (!hasOperation(this.#learn(refused[0]), operation)) {
+        change.onRefused?.(refused.slice(1));
+        return undefined;
+      }
+      return { result: change.result };
+    };
     let committing: Refused | Promise<Refused>;
     try {
       committing = this.context.driver.commit(this.#commitOf(label, change, row));
@@ -184,17 +179,8 @@ export class SessionCell {
       return this.#forgetting(error);
     }
     return committing !== undefined && "then" in committing
-      ? committing.then((refused) => this.#settle(written, refused), this.#forgetting)
-      : this.#settle(written, committing);
-  }
-
-  #settle<T>({ operation, change, head, row }: WrittenChange<T>, refused: Refused): Attempt<T> {
-    if (refused === undefined) this.#accept(change, head, row);
-    else if (!hasOperation(this.#learn(refused[0]), operation)) {
-      change.onRefused?.(refused.slice(1));
-      return undefined;
-    }
-    return { result: change.result };
+      ? committing.then(settle, this.#forgetting)
+      : settle(committing);
   }
 
   #commitOf<T>(label: WriteLabel, change: Change<T>, row: string | undefined): Commit {

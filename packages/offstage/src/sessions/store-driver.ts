@@ -51,7 +51,7 @@ export interface Commit {
   readonly writes: readonly Write[];
 }
 
-/** What came of a commit: nothing more to say, or the current row of every check where one of them failed. */
+/** The current row of every check, where one of them failed; undefined where all was written. */
 export type Refused = readonly (Row | undefined)[] | undefined;
 
 /** A part of a list, in key order. */
@@ -71,10 +71,11 @@ export interface RowRange {
  * **Contract:** `open` gives the schema version found, 0 for a new place, and writes nothing; it refuses what is not
  * ours with `store-foreign`. `prepare` makes what is missing and records the version; two processes may do so at once.
  * `read` and `get` are each one consistent snapshot. `commit` is all or nothing, takes effect at one moment, and is
- * durable when it resolves, or on return where it gives no promise, as a back end may that waits for nothing; where a
- * check fails nothing is written and it gives the current row of every check, in order. No two writes of a commit touch the same row, save that a list may be removed before rows are put in it.
- * Failures are `OffstageError`s; `store-connection` alone means that the outcome is unknown and that the call may be
- * repeated. `close` is idempotent, and `open` may follow it.
+ * durable when it resolves; where a check fails nothing is written and it gives the current row of every check, in
+ * order. A back end that waits for nothing may answer a commit at once, and then throws instead of rejecting. No two
+ * writes of a commit touch the same row, save that a list may be removed before rows are put in it. Failures are
+ * `OffstageError`s; `store-connection` alone means that the outcome is unknown and that the call may be repeated.
+ * `close` is idempotent, and `open` may follow it.
  */
 export interface StoreDriver {
   /** How errors call the place: `SQLite file "/a/b.db"`. Never holds a password. */

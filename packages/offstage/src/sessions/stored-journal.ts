@@ -4,7 +4,7 @@ import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
 import { loadHistory, loadHistoryBefore } from "./conversation.ts";
 import type { Journal, ReopenOptions, RunLog, RunRecord, RunStart } from "./journal.ts";
-import { inOrder, leased, whenFree } from "./lease.ts";
+import { type Admitted, inOrder, leased, whenFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
 import { findRuns, readRun, readRunRow } from "./run-reader.ts";
 import { indexRun, putRun, type RunRow, runRow, traceRow } from "./run-rows.ts";
@@ -33,7 +33,7 @@ class KnownRun extends Error {}
 
 function openRun(cell: SessionCell, start: RunStart): RunLog | Promise<RunLog> {
   checkLimit(start.historyLimit, "historyLimit");
-  const begin = () => cell.change("run.begin", (head) => beginning(cell, head, start));
+  const begin = () => cell.updateNow("run.begin", (head) => beginning(cell, head, start));
   const opening = whenFree(cell, start, begin);
   if (!("then" in opening)) return logOf(cell, opening);
   return opening.then(
@@ -45,7 +45,7 @@ function openRun(cell: SessionCell, start: RunStart): RunLog | Promise<RunLog> {
   );
 }
 
-function logOf(cell: SessionCell, { result, leave }: { result: Begun; leave: () => void }): RunLog {
+function logOf(cell: SessionCell, { result, leave }: Admitted<Begun>): RunLog {
   const { row, fence, history } = result;
   return new StoredRun({ cell, row, fence, history, leave });
 }
@@ -88,7 +88,7 @@ function beginChange(cell: SessionCell, held: SessionHead, { start, history }: B
 
 async function reopenRun(cell: SessionCell, runId: string, options: ReopenOptions): Promise<RunLog> {
   checkLimit(options.historyLimit, "historyLimit");
-  const take = () => cell.change("run.begin", (head) => reopening(cell, head, { ...options, runId }));
+  const take = () => cell.updateNow("run.begin", (head) => reopening(cell, head, { ...options, runId }));
   const { result, leave } = await whenFree(cell, options, take);
   return new StoredRun({ cell, ...result, leave });
 }

@@ -146,7 +146,7 @@ keepShape(new StoredRun({ row: {} } as StoredRunOptions));
 
 function changing(cell: SessionCell, label: WriteLabel, change: Changing<undefined>): Writing {
   try {
-    return cell.change(label, change);
+    return cell.updateNow(label, change);
   } catch (error) {
     return Promise.reject(error);
   }

@@ -18,7 +18,7 @@ export const emptyTail: Tail = { messages: [], isWhole: true, size: 0 };
 
 /** A message as it is stored. */
 export interface StoredMessage {
-  /** A copy of its own: it will be frozen. */
+  /** A copy of its own, frozen or to be frozen. */
   readonly message: Message;
   readonly text: string;
 }

@@ -167,7 +167,7 @@ export class AgentState {
   /** The state with another conversation. */
   withMessages(messages: Iterable<Message>): AgentState {
     const fields: Fields = { ...this.#fields };
-    fields.store = fields.store.withSection(AgentState.DEFAULT_SECTION, messages);
+    fields.store = this.store.withSection(AgentState.DEFAULT_SECTION, messages);
     return new AgentState(fields, this.#steps, this.stepCount);
   }
 
@@ -236,7 +236,7 @@ export class AgentState {
 
   /** The state for a new run: buffer emptied; steps, outcome and usage reset; ids, conversation and metadata kept. */
   forContinuation(): AgentState {
-    const { store } = this.#fields;
+    const { store } = this;
     const buffer = AgentState.EXECUTION_BUFFER_SECTION;
     const fields: Fields = { ...this.#fields };
     fields.store = store.section(buffer).length > 0 ? store.withSection(buffer, []) : store;

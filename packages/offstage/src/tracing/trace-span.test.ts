@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { memoryExporter } from "./exporters/memory.ts";
 import { TraceContext } from "./trace-context.ts";
@@ -92,4 +93,9 @@ test("a million span ids are different, well-formed and hold still", () => {
   expect(malformed).toEqual([]);
   const span = trace.span("s");
   expect(span.spanId).toBe(span.spanId);
+});
+
+test("a span prints as what it says, not as how it is held", () => {
+  const span = new TraceSpan({ name: "s", kind: "tool", metadata: { a: 1 } });
+  expect(inspect(span)).toBe(inspect(span.toJSON()));
 });

@@ -2,6 +2,7 @@
 import { messageOf } from "../errors.ts";
 import { clockMs, clockOffsetMs } from "../messages/clock-ms.ts";
 import type { JsonObject } from "../messages/json.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import { printsAs } from "../messages/prints-as.ts";
 import { errorType, isAbort } from "./abort.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
@@ -207,8 +208,10 @@ export class TraceSpan implements SpanData, TraceScope {
   /** Places a span that belongs to no trace yet; false if it belongs to one already. */
   placeIn(scope: TraceScope): boolean {
     if (this.trace !== nowhere) return false;
-    const { trace, settings } = scope;
-    Object.assign(this, { trace, settings, recording: settings.recording });
+    const placed = this as Mutable<Pick<TraceSpan, "trace" | "settings" | "recording">>;
+    placed.trace = scope.trace;
+    placed.settings = scope.settings;
+    placed.recording = scope.settings.recording;
     this.#parent ??= scope.asParent;
     if (this.#status !== "active") this.#hand();
     return true;

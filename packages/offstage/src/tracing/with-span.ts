@@ -96,6 +96,23 @@ async function settle<T>(span: TraceSpan, work: Work<T>, signal: AbortSignal | u
   }
 }
 
+/** Ends the span when the work is done, the way it went: at once where the work waits for nothing. Gives what the work gives. */
+export function endAfter<Given extends object | undefined>(
+  span: TraceSpan,
+  work: () => Given,
+  signal: AbortSignal | undefined,
+): Given {
+  try {
+    const given = work();
+    if (given !== undefined && "then" in given) return settle(span, () => given as Promise<unknown>, signal) as Given;
+    span.end();
+    return given;
+  } catch (error) {
+    span.fail(error, signal);
+    throw error;
+  }
+}
+
 // Where nothing is recorded, a promise of the work's own is handed on as it is.
 function settleSilently<T>(span: TraceSpan, work: Work<T>): Promise<T> {
   try {

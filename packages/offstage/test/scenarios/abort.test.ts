@@ -133,6 +133,15 @@ describe("at every moment", () => {
     expect({ calls: model.callCount, ended: ended.length }).toEqual({ calls: 0, ended: 1 });
   });
 
+  bothWays("a run that is aborted as soon as it is there calls no model", async ({ play }) => {
+    const model = scriptedModel(["Never."]);
+    const controller = new AbortController();
+    const running = play(new Agent({ model }), "Go", { signal: controller.signal });
+    controller.abort(new Error("changed my mind"));
+    await expect(running).rejects.toThrow("changed my mind");
+    expect(model.callCount).toBe(0);
+  });
+
   bothWays("without a reason, it rejects with an AbortError", async ({ play }) => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 5);

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { sessionStoreContract } from "../../testing/session-store-contract.ts";
 import { turn } from "../../testing/store-claims/claim.ts";
 import { openStoreOn, type Store } from "../store.ts";
@@ -49,11 +49,11 @@ test("a Node without node:sqlite is told which one has it", async () => {
   const builtin = process.getBuiltinModule;
   const found = (name: string) => (name === "node:sqlite" ? undefined : builtin.call(process, name));
   const spy = vi.spyOn(process, "getBuiltinModule").mockImplementation(found as typeof builtin);
+  onTestFinished(() => spy.mockRestore());
   await expect(open().ready()).rejects.toMatchObject({
     code: "missing-package",
     message: expect.stringContaining("22.16 or later"),
   });
-  spy.mockRestore();
 });
 
 test("an answer that waits for nothing is there at once", async () => {
@@ -65,5 +65,4 @@ test("an answer that waits for nothing is there at once", async () => {
   const refused = driver.commit({ label: "session.add", checks: [{ ...row, value: undefined }], writes: [] });
   expect(refused).toEqual([{ key: "k", value: "v" }]);
   await driver.close();
-  expect(() => driver.commit({ label: "session.add", checks: [], writes: [row] })).toThrow(Error);
 });

@@ -59,13 +59,13 @@ function loadSqlite(): Sqlite {
     if (!String(warning).includes("SQLite is an experimental feature")) emitWarning.call(process, warning, ...rest);
   }) as typeof process.emitWarning;
   try {
-    return process.getBuiltinModule("node:sqlite") ?? missing();
+    return process.getBuiltinModule("node:sqlite") ?? noSqlite();
   } finally {
     process.emitWarning = emitWarning;
   }
 }
 
-function missing(): never {
+function noSqlite(): never {
   const message = `Node ${process.version} has no node:sqlite. Run Node 22.16 or later, without --no-experimental-sqlite, or use another store.`;
   throw new OffstageError("missing-package", message);
 }

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { OffstageError } from "../errors.ts";
+import { openedDriver } from "./opened-driver.ts";
+import type { StoreDriver } from "./store-driver.ts";
+import { memoryDriver } from "./stores/memory.ts";
+
+const write = { label: "session.add" as const, checks: [], writes: [{ list: "l", key: "k", value: "v" }] };
+const lost = () => new OffstageError("store-connection", "lost");
+
+/** A driver in memory whose first commit fails; counts the commits. */
+function failing(fail: () => never | Promise<never>): StoreDriver & { readonly commits: number } {
+  const driver = memoryDriver();
+  let commits = 0;
+  return {
+    ...driver,
+    get commits() {
+      return commits;
+    },
+    commit: (commit) => (++commits === 1 ? fail() : driver.commit(commit)),
+  };
+}
+
+test.for([
+  [
+    "throws",
+    () => {
+      throw lost();
+    },
+  ],
+  ["rejects", () => Promise.reject(lost())],
+] as const)("a commit that %s because the connection was lost is repeated", async ([, fail]) => {
+  const driver = failing(fail);
+  const opened = openedDriver(driver);
+  await opened.ready();
+  expect(await opened.commit(write)).toBeUndefined();
+  expect([driver.commits, await opened.get([{ list: "l", key: "k" }])]).toEqual([2, [{ key: "k", value: "v" }]]);
+});
+
+test("a commit that throws for another reason is not", async () => {
+  const driver = failing(() => {
+    throw new OffstageError("store-full", "full");
+  });
+  const opened = openedDriver(driver);
+  await opened.ready();
+  expect(() => opened.commit(write)).toThrow("full");
+  expect(driver.commits).toBe(1);
+});
