@@ -1,5 +1,6 @@
 // Agent: a model, instructions and tools, ready to run. A thin face over the one loop.
 import { OffstageError } from "../errors.ts";
+import { shownValue } from "../messages/check-options.ts";
 import { parseMessages } from "../messages/codec.ts";
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
@@ -57,10 +58,15 @@ export class Agent<Output = string> {
     }));
   }
 
-  /** State in, state out: runs on a state's conversation. A state whose run has ended begins a new one. */
+  /** State in, state out: runs on a state's conversation. A state whose run has ended begins a new one; one that waits is refused. */
   async execute(state: AgentState, options: RunOptions = {}): Promise<AgentState> {
     if (!(state instanceof AgentState)) {
       throw invalid("execute() takes an AgentState. Make one with AgentState.empty().withUserMessage(…).");
+    }
+    if (state.outcome?.status === "waiting") {
+      throw invalid(
+        "The run of this state waits for approval. Decide with agent.resume(state, { approve, reject }), or begin a new run with state.withUserMessage(…).",
+      );
     }
     const base = state.outcome === undefined ? state : state.forContinuation();
     const result = await loop(createRun(this.#config, { ...splitInput(base), options, tracked: this.#tracked }));
@@ -173,7 +179,7 @@ function checkedInput(input: Exclude<RunInput, string>): readonly Message[] {
 
 function keepMessages(keep = 1000): number {
   if (Number.isInteger(keep) && keep >= 0) return keep;
-  throw new RangeError(`"keepMessages" must be a non-negative integer; found ${keep}.`);
+  throw new RangeError(`"keepMessages" must be a non-negative integer; found ${shownValue(keep)}.`);
 }
 
 function invalid(message: string): OffstageError {

@@ -67,7 +67,12 @@ export function resumedRun(config: AgentConfig, source: string | AgentState, res
   const decisions = new DecisionBook({ ...(approve && { approve }), ...(reject && { reject }) });
   const keepsSpans = store !== undefined;
   const run = createRun(config, { ...rest, input: [], options: runOptions, state, runId, decisions, keepsSpans });
-  return { run, open: async () => reopen(run, await journalOf(config, runId, options)) };
+  const open = async (): Promise<AgentState> => {
+    const journal = await journalOf(config, runId, options);
+    if (journal === undefined && state === undefined) throw store === undefined ? noPlace(runId) : notFound(runId);
+    return reopen(run, journal);
+  };
+  return { run, open };
 }
 
 function checkStatus(state: AgentState | undefined, runId: string): void {
@@ -86,7 +91,6 @@ async function journalOf(
 }
 
 async function reopen(run: Run, journal: Journal | undefined): Promise<AgentState> {
-  if (journal === undefined && !run.hasOwnState) throw notFound(run.runId);
   const { historyLimit = defaultHistory, onBusy = "queue" } = run.options;
   run.instructions = await instructionsOf(run);
   const admit = (recorded: RunRecord) => admitDecisions(run, recorded);
@@ -163,6 +167,13 @@ function notFound(runId: string): OffstageError {
   return new OffstageError(
     "run-not-found",
     `There is no run "${runId}" to resume. Pass the store or the session it was recorded in.`,
+  );
+}
+
+function noPlace(runId: string): OffstageError {
+  return new OffstageError(
+    "run-not-found",
+    `Run "${runId}" cannot be looked up: pass the store or the session it was recorded in, as resume(runId, { store }).`,
   );
 }
 

@@ -26,6 +26,14 @@ export function checkOptions(options: unknown, rules: OptionRules, owner: string
   }
 }
 
+/** Throws `invalid-argument` at an option that none of the rules knows. */
+export function checkNames(options: object, rules: OptionRules, owner: string): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(rules, name));
+  if (unknown === undefined) return;
+  const known = Object.keys(rules).join(", ");
+  throw new OffstageError("invalid-argument", `${owner} have no "${unknown}"; they are ${known}.`);
+}
+
 /** One of these texts. */
 export function oneOf(...values: readonly string[]): OptionRule {
   const quoted = values.map((value) => `"${value}"`);

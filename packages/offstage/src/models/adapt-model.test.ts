@@ -54,9 +54,10 @@ describe("which models are taken", () => {
 
   test.for([
     ["a name", "gpt-5", 'found the text "gpt-5"'],
-    ["nothing", undefined, "found specificationVersion undefined"],
+    ["nothing", undefined, "found undefined"],
+    ["another object", {}, "found specificationVersion undefined"],
     ["an unknown generation", { specificationVersion: "v9" }, 'found specificationVersion "v9"'],
-    ["a function", () => 1, "found specificationVersion undefined"],
+    ["a function", () => 1, "found function"],
   ] as const)("%s is refused with a sentence that says what to do", ([, value, says]) => {
     expect(() => adaptModel(value as never)).toThrow(expect.objectContaining({ code: "unsupported-model" }));
     expect(() => adaptModel(value as never)).toThrow(says);

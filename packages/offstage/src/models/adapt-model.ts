@@ -1,5 +1,7 @@
 // Adapts models of the AI SDK's second and third generation to the port. A V4 model passes through untouched.
+
 import { OffstageError } from "../errors.ts";
+import { shownValue } from "../messages/check-options.ts";
 import { isObject } from "../messages/json.ts";
 import type {
   AnyModel,
@@ -18,10 +20,8 @@ export function adaptModel(model: AnyModel): Model {
   const version = isObject(model) ? (model as AnyModel).specificationVersion : undefined;
   if (version === "v4") return model as Model;
   if (version === "v3" || version === "v2") return adapted(model as LegacyModel);
-  const found =
-    typeof model === "string"
-      ? `the text "${model}"`
-      : `specificationVersion ${JSON.stringify(version) ?? "undefined"}`;
+  const given = typeof model === "string" ? `the text "${model}"` : shownValue(model);
+  const found = isObject(model) ? `specificationVersion ${JSON.stringify(version) ?? "undefined"}` : given;
   throw new OffstageError(
     "unsupported-model",
     `"model" must be a language model object of an AI SDK provider (v2, v3 or v4); found ${found}. Create one, for instance createOpenAICompatible({ name, baseURL }).chatModel("…").`,

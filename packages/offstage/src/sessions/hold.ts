@@ -11,6 +11,8 @@ export interface Hold {
 
 /** All sessions that are held. One timer serves them; it keeps no process alive. */
 export interface Holds {
+  /** They were given up because the store is closed. */
+  readonly isClosed: boolean;
   add(hold: Hold): void;
   remove(hold: Hold): void;
   /** Gives up all of them. Never rejects. */
@@ -20,11 +22,15 @@ export interface Holds {
 export function holdsOf(): Holds {
   const held = new Set<Hold>();
   let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
   const renewAll = (): void => {
     // A renewal that fails shows at the run's next write.
     for (const hold of held) hold.renew().catch(() => {});
   };
   return {
+    get isClosed() {
+      return isClosed;
+    },
     add: (hold) => {
       held.add(hold);
       timer ??= setInterval(renewAll, renewMs).unref();
@@ -33,6 +39,7 @@ export function holdsOf(): Holds {
       held.delete(hold);
     },
     close: async () => {
+      isClosed = true;
       clearInterval(timer);
       timer = undefined;
       await Promise.allSettled(Array.from(held, (hold) => hold.release()));

@@ -1,9 +1,11 @@
 // Leases: one run at a time on a session. First in this process by a queue, then among processes by the head's lease.
 import { setTimeout as sleep } from "node:timers/promises";
+import type { OffstageError } from "../errors.ts";
 import { busy, enterSession } from "./held-session.ts";
 import type { Hold } from "./hold.ts";
 import { isAbandoned } from "./holder.ts";
 import type { RunStart } from "./journal.ts";
+import { closedError } from "./opened-driver.ts";
 import type { Change, SessionCell } from "./session-cell.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
 import type { SessionHead } from "./session-head.ts";
@@ -45,15 +47,16 @@ export function checkFree(cell: SessionCell, head: SessionHead): void {
   const { lease } = head;
   const isOurs = lease?.holder === cell.context.holder;
   if (lease !== undefined && (isOurs ? cell.gate.isHeld : !isAbandoned(lease, Date.now())))
-    throw busy(cell.id, lease.runId);
+    throw new SessionBusyError(`Run "${lease.runId}" holds session "${cell.id}". Wait until it has ended.`);
 }
 
-/** Throws `SessionConflictError` unless the lease is still the one with this fence. */
+/** Throws `SessionConflictError` unless the lease is still the one with this fence, or `store-closed` where that is why. */
 export function checkHeld(cell: SessionCell, head: SessionHead, fence: number): void {
-  if (head.lease?.fence !== fence) throw takenOver(cell);
+  if (head.lease?.fence !== fence) throw notHeld(cell);
 }
 
-function takenOver({ id }: SessionCell): SessionConflictError {
+function notHeld({ id, context }: SessionCell): OffstageError {
+  if (context.holds.isClosed) return closedError(context.driver.name);
   return new SessionConflictError(`Session "${id}" was taken over by another run; this write was refused.`);
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
-import { said, texts, turn } from "../testing/store-claims/claim.ts";
+import { ended, open, said, start, texts, turn } from "../testing/store-claims/claim.ts";
 import { memoryStore, openStore, sqliteStore } from "./open-store.ts";
 import { PersistentSession } from "./persistent-session.ts";
 
@@ -146,4 +146,28 @@ test("durability full is kept by SQLite", async () => {
   await turn(store, "s", 1);
   expect(await store.session("s").getItemCount()).toBe(2);
   await store.close();
+});
+
+test("an option that is misspelt is refused, instead of writing to the default file", async () => {
+  const misspelt = { pth: "a.db" } as object;
+  expect(() => sqliteStore(misspelt)).toThrow(/have no "pth"; they are path, /);
+  await expect(PersistentSession.persistent("s", misspelt)).rejects.toMatchObject({ code: "invalid-argument" });
+  expect(existsSync("offstage.db")).toBe(false);
+});
+
+test("a session of its own file is told what a store is told", async () => {
+  const path = join(folder, "small.db");
+  await using session = await PersistentSession.persistent("s", { path, maxBytes: 40_960 });
+  await expect(session.addItem(said("x".repeat(100_000)))).rejects.toMatchObject({ code: "store-full" });
+});
+
+test("a run whose store is closed under it is told so", async () => {
+  const store = memoryStore();
+  const log = await open(store, "s", start("r1", "one"));
+  await store.close();
+  await expect(log.end(ended("late"))).rejects.toMatchObject({ code: "store-closed" });
+});
+
+test("spans of nothing in particular are not looked for", async () => {
+  await expect(memoryStore().spans.list({} as { runId: string })).rejects.toThrow("Pass { runId }, { traceId } or");
 });

@@ -1,7 +1,6 @@
 // Makers of stores: one per back end, and one that chooses by address. Nothing is opened or loaded before first use.
 import { OffstageError } from "../errors.ts";
-import { checkOptions } from "../messages/check-options.ts";
-import { sqliteOwner, sqliteRules } from "./sqlite-rules.ts";
+import { checkSqliteOptions } from "./sqlite-rules.ts";
 import { openStoreOn, type Store } from "./store.ts";
 import type { CoreOptions } from "./store-core.ts";
 import { drivers, type PostgresOptions, type RedisOptions, type SqliteOptions } from "./stores/index.ts";
@@ -26,7 +25,7 @@ export function memoryStore(options: StoreOptions = {}): Store {
 
 /** A store in a SQLite file. */
 export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
-  checkOptions(options, sqliteRules, sqliteOwner);
+  checkSqliteOptions(options);
   const driver = drivers.sqlite(options);
   const store = openStoreOn(driver, options);
   const backup = async (path: string): Promise<void> => {

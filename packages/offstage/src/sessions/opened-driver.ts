@@ -82,6 +82,7 @@ async function again<T>(error: unknown, work: () => Promise<T>, attempt = 0): Pr
   return work().catch((next) => again(next, work, attempt + 1));
 }
 
-function closedError(name: string): OffstageError {
+/** What using a closed store gives. */
+export function closedError(name: string): OffstageError {
   return new OffstageError("store-closed", `${name} was closed; open it again to go on.`);
 }

@@ -1,6 +1,6 @@
 // PersistentSession: a session on a store. A face: what it does is in conversation.ts, stored-journal.ts and branch.ts.
 import { OffstageError } from "../errors.ts";
-import { checkOptions, shownValue } from "../messages/check-options.ts";
+import { shownValue } from "../messages/check-options.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { branch } from "./branch.ts";
@@ -12,15 +12,13 @@ import { type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
 import type { Session } from "./session.ts";
 import type { SessionCell } from "./session-cell.ts";
 import { checkSessionId, type SessionCells } from "./session-cells.ts";
-import { sqliteOwner, sqliteRules } from "./sqlite-rules.ts";
+import { checkSqliteOptions } from "./sqlite-rules.ts";
 import { type CoreOptions, openCore, type StoreCore } from "./store-core.ts";
 import { storedJournal } from "./stored-journal.ts";
-import { drivers } from "./stores/index.ts";
+import { drivers, type SqliteOptions } from "./stores/index.ts";
 
-export interface PersistentSessionOptions extends CoreOptions {
-  /** The SQLite file. Default "offstage.db" in the working directory. */
-  readonly path?: string;
-}
+/** The SQLite file, "offstage.db" in the working directory by default, and what every store can be told. */
+export interface PersistentSessionOptions extends SqliteOptions, CoreOptions {}
 
 /** A store, as far as `PersistentSession.on` needs one. */
 export interface SessionSource {
@@ -49,9 +47,8 @@ export class PersistentSession implements Session {
 
   /** A session in a SQLite file, which is made where it is missing and closed with the session. */
   static async persistent(sessionId: string, options: PersistentSessionOptions = {}): Promise<PersistentSession> {
-    checkOptions(options, sqliteRules, sqliteOwner);
-    const { path = "offstage.db" } = options;
-    return PersistentSession.#open(sessionId, openCore(drivers.sqlite({ path }), options));
+    checkSqliteOptions(options);
+    return PersistentSession.#open(sessionId, openCore(drivers.sqlite(options), options));
   }
 
   /** A session in SQLite in memory: gone when it is closed. */

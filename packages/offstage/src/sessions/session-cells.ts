@@ -1,5 +1,7 @@
 // The sessions of a store that this process works with: one cell each, forgotten when idle for long enough.
+
 import { OffstageError } from "../errors.ts";
+import { shownValue } from "../messages/check-options.ts";
 import { SessionCell } from "./session-cell.ts";
 import type { StoreContext } from "./store-context.ts";
 
@@ -40,6 +42,6 @@ export function checkSessionId(id: unknown): asserts id is string {
 }
 
 function noSessionId(id: unknown): OffstageError {
-  const message = `A session id must be text of at least one character; found ${typeof id}.`;
+  const message = `A session id must be text of at least one character; found ${shownValue(id)}.`;
   return new OffstageError("invalid-argument", message);
 }

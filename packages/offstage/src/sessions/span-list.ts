@@ -1,4 +1,5 @@
 // The spans of a store, found by the run, the trace or the session they belong to.
+import { OffstageError } from "../errors.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { findRuns, readRunRow, readRunRows, readRunSpans, runsInTrace } from "./run-reader.ts";
 import type { RunPlace } from "./run-rows.ts";
@@ -19,7 +20,8 @@ export async function findSpans(cells: SessionCells, place: SpanPlace): Promise<
 async function spansOf(cells: SessionCells, place: SpanPlace): Promise<SpanData[]> {
   if ("traceId" in place) return spansOfTrace(cells, place.traceId);
   if ("runId" in place) return spansOfRuns(cells, await findRuns(cells.context, [place.runId]));
-  return spansOfSession(cells, place.sessionId);
+  if ("sessionId" in place) return spansOfSession(cells, place.sessionId);
+  throw new OffstageError("invalid-argument", "Whose spans? Pass { runId }, { traceId } or { sessionId }.");
 }
 
 // A run that was taken up again has spans in more than one trace.

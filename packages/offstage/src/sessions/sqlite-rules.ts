@@ -1,12 +1,25 @@
 // What the options of a SQLite store may be. Checked where they are given: the driver is loaded later.
-import { numberFrom, type OptionRules, oneOf, positiveNumber, someText } from "../messages/check-options.ts";
+import {
+  checkNames,
+  checkOptions,
+  numberFrom,
+  type OptionRules,
+  oneOf,
+  positiveNumber,
+  someText,
+} from "../messages/check-options.ts";
+import { coreRules } from "./store-core.ts";
 
-// A path in their place would be passed over, and the default one written to.
-export const sqliteOwner = "The options of a SQLite store, such as { path },";
-
-export const sqliteRules: OptionRules = {
+const sqliteRules: OptionRules = {
   path: someText,
   durability: oneOf("normal", "full"),
   timeoutMs: numberFrom(0),
   maxBytes: positiveNumber,
 };
+
+/** Throws `invalid-argument` unless they can be meant: a path misspelt, or in their place, would write to the default file. */
+export function checkSqliteOptions(options: object): void {
+  const owner = "The options of a SQLite store, such as { path },";
+  checkOptions(options, sqliteRules, owner);
+  checkNames(options, { ...sqliteRules, ...coreRules }, owner);
+}

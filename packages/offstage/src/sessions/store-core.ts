@@ -19,7 +19,8 @@ export interface CoreOptions {
   readonly onError?: (error: OffstageError) => void;
 }
 
-const coreRules: OptionRules = {
+/** What may be told to every store. */
+export const coreRules: OptionRules = {
   namespace: { isFit: (value) => typeof value === "string", words: "text" },
   redact: someFunction,
   onError: someFunction,

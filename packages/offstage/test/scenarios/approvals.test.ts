@@ -1,6 +1,6 @@
 // Approvals: a call that needs somebody's word waits for it, runs once when it has it, and never without.
 import { describe, expect, test } from "vitest";
-import { Agent, AgentState, type Message, tool, user } from "../../src/index.ts";
+import { Agent, AgentState, type Message, memoryStore, tool, user } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { paying, payingAgent, payTo } from "./approval-cast.ts";
 import { bothWays } from "./both-ways.ts";
@@ -232,3 +232,18 @@ test("a resumed run can be streamed, and starts with saying that it is", async (
 function raise(message: string): never {
   throw new Error(message);
 }
+
+test("a state that waits is not run on: its calls would be forgotten", async () => {
+  const { agent } = payingAgent([calls(payTo("ann"))]);
+  const waiting = await agent.execute(AgentState.empty().withUserMessage("Pay Ann"));
+  await expect(agent.execute(waiting)).rejects.toMatchObject({
+    code: "invalid-argument",
+    message: expect.stringContaining("agent.resume(state, { approve, reject })"),
+  });
+});
+
+test("a run that is nowhere to be looked up is told from one that is not there", async () => {
+  const { agent } = payingAgent([]);
+  await expect(agent.resume("r1")).rejects.toThrow('Run "r1" cannot be looked up: pass the store');
+  await expect(agent.resume("r1", { store: memoryStore() })).rejects.toThrow('There is no run "r1" to resume');
+});

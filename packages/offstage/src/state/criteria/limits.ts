@@ -1,4 +1,5 @@
 // Hard limits: step, token, time, cost, deadline and retry. Each forbids; no request can override it.
+import { shownValue } from "../../messages/check-options.ts";
 import { costOf } from "../../tokens/cost.ts";
 import type { PriceTable } from "../../tokens/prices.ts";
 import type { AgentState } from "../agent-state.ts";
@@ -129,5 +130,5 @@ function positiveInteger(name: string, value: number): void {
 }
 
 function outOfRange(name: string, rule: string, found: unknown): RangeError {
-  return new RangeError(`"${name}" must be ${rule}; found ${String(found)}.`);
+  return new RangeError(`"${name}" must be ${rule}; found ${shownValue(found)}.`);
 }
