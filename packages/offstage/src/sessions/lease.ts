@@ -112,7 +112,9 @@ export function whenFree<T extends object>(
   work: () => T | Promise<T>,
 ): Admitted<T> | Promise<Admitted<T>> {
   const entering = enterSession(cell.gate, cell.id, start);
-  if ("then" in entering) return entering.then((leave) => whenOurs(cell, { ...start, leave }, work));
+  // What can be aborted is in its caller's hands before anything is written.
+  if (start.signal !== undefined || "then" in entering)
+    return Promise.resolve(entering).then((leave) => whenOurs(cell, { ...start, leave }, work));
   return whenOurs(cell, { ...start, leave: entering }, work);
 }
 

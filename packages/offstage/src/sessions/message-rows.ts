@@ -3,7 +3,7 @@ import { messageOf, OffstageError } from "../errors.ts";
 import { parseMessage, parseMessages } from "../messages/codec.ts";
 import type { Message } from "../messages/message.ts";
 import { unpackMessage } from "./packed-message.ts";
-import { frozenCopy, plainCopy } from "./plain-json.ts";
+import { frozenCopy, isPlainData, plainCopy } from "./plain-json.ts";
 import type { Row } from "./store-driver.ts";
 
 /** The messages of a caller, checked and copied. */
@@ -14,9 +14,10 @@ export function checkedMessages(items: readonly Message[]): Message[] {
 /** A message of a run as a session keeps it: a frozen copy. */
 export function keptMessage(message: Message): Message {
   const { role, content, metadata } = message;
-  // By hand: a walk over its fields costs several times as much.
-  const isUsual = typeof content === "string" && typeof metadata === "object" && Object.keys(message).length === 3;
-  return isUsual ? (Object.freeze({ role, content, metadata: frozenCopy(metadata) }) as Message) : frozenCopy(message);
+  if (typeof content !== "string" || !isPlainData(message) || !isPlainData(metadata)) return frozenCopy(message);
+  if (Object.keys(message).length !== 3) return frozenCopy(message);
+  // The usual one by hand: a walk over its fields costs several times as much.
+  return Object.freeze({ role, content, metadata: frozenCopy(metadata) }) as Message;
 }
 
 /** A value as JSON text; throws `invalid-message` where there is none. */

@@ -51,7 +51,13 @@ function copyData(value: unknown, depth: number): unknown {
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0) ? value : unfit;
   if (typeof value !== "object" || depth > deepest) return unfit;
   if (Array.isArray(value)) return copyList(value, depth);
-  return Object.getPrototypeOf(value) === Object.prototype && !("toJSON" in value) ? copyRecord(value, depth) : unfit;
+  return isPlainData(value) ? copyRecord(value, depth) : unfit;
+}
+
+/** True for an object that is only what its fields say. */
+export function isPlainData(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.getPrototypeOf(value) === Object.prototype && !("toJSON" in value);
 }
 
 function copyList(list: readonly unknown[], depth: number): unknown {

@@ -48,25 +48,14 @@ export class AgentState {
   /** The sections that become model input, in this order. */
   static readonly INFERENCE_SECTIONS: readonly string[] = ["summary", "buffer", "messages", "execution_buffer"];
 
-  // What every step asks for is there as a field: a getter costs a call.
-  declare readonly stepCount: number;
-  declare readonly currentStep: Step | undefined;
-  /** How the run ended; undefined while it goes on. */
-  declare readonly outcome: Outcome | undefined;
-  /** The step that waits for approval, or was cut off, and is finished when the run is resumed. */
-  declare readonly pendingStep: PendingStep | undefined;
-  declare readonly store: MessageStore;
   readonly #fields: AgentStateFields;
   readonly #steps: Step[];
+  readonly #stepCount: number;
 
   private constructor(fields: AgentStateFields, steps: Step[], stepCount: number) {
-    this.stepCount = stepCount;
-    this.currentStep = stepCount === 0 ? undefined : steps[stepCount - 1];
-    this.outcome = fields.outcome;
-    this.pendingStep = fields.pendingStep;
-    this.store = fields.store;
     this.#fields = fields;
     this.#steps = steps;
+    this.#stepCount = stepCount;
   }
 
   static {
@@ -119,31 +108,53 @@ export class AgentState {
     return this.#fields.metadata;
   }
 
+  get store(): MessageStore {
+    return this.#fields.store;
+  }
+
   /** The conversation. */
   get messages(): Messages {
-    return this.store.section(AgentState.DEFAULT_SECTION);
+    return this.#fields.store.section(AgentState.DEFAULT_SECTION);
   }
 
   /** The tool trace of the present run, where it is kept apart from the conversation. */
   get executionBuffer(): Messages {
-    return this.store.section(AgentState.EXECUTION_BUFFER_SECTION);
+    return this.#fields.store.section(AgentState.EXECUTION_BUFFER_SECTION);
   }
 
   section(name: string): Messages {
-    return this.store.section(name);
+    return this.#fields.store.section(name);
   }
 
   /** What the model sees: summary, buffer, messages and execution buffer, in this order. */
   messagesForInference(): Messages {
-    return this.store.compile(AgentState.INFERENCE_SECTIONS);
+    return this.#fields.store.compile(AgentState.INFERENCE_SECTIONS);
   }
 
   get steps(): readonly Step[] {
-    return this.#steps.slice(0, this.stepCount);
+    return this.#steps.slice(0, this.#stepCount);
+  }
+
+  get stepCount(): number {
+    return this.#stepCount;
+  }
+
+  get currentStep(): Step | undefined {
+    return this.#stepCount === 0 ? undefined : this.#steps[this.#stepCount - 1];
+  }
+
+  /** How the run ended; undefined while it goes on. */
+  get outcome(): Outcome | undefined {
+    return this.#fields.outcome;
+  }
+
+  /** The step that waits for approval, or was cut off, and is finished when the run is resumed. */
+  get pendingStep(): PendingStep | undefined {
+    return this.#fields.pendingStep;
   }
 
   get status(): AgentStatus {
-    return this.outcome?.status ?? (this.stepCount > 0 ? "running" : "ready");
+    return this.#fields.outcome?.status ?? (this.#stepCount > 0 ? "running" : "ready");
   }
 
   /** Tokens of this run, its subagents included. */
@@ -167,18 +178,18 @@ export class AgentState {
   /** The state with another conversation. */
   withMessages(messages: Iterable<Message>): AgentState {
     const fields: Fields = { ...this.#fields };
-    fields.store = this.store.withSection(AgentState.DEFAULT_SECTION, messages);
-    return new AgentState(fields, this.#steps, this.stepCount);
+    fields.store = fields.store.withSection(AgentState.DEFAULT_SECTION, messages);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   withSection(name: string, messages: Iterable<Message>): AgentState {
-    return this.withMessageStore(this.store.withSection(name, messages));
+    return this.withMessageStore(this.#fields.store.withSection(name, messages));
   }
 
   withMessageStore(store: MessageStore): AgentState {
     const fields: Fields = { ...this.#fields };
     fields.store = store;
-    return new AgentState(fields, this.#steps, this.stepCount);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   /** The state with further metadata: one key, or several. */
@@ -188,19 +199,19 @@ export class AgentState {
     const added = typeof entries === "string" ? { [entries]: value } : entries;
     const fields: Fields = { ...this.#fields };
     fields.metadata = { ...this.metadata, ...added };
-    return new AgentState(fields, this.#steps, this.stepCount);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   withOutcome(outcome: Outcome | undefined): AgentState {
     const fields: Fields = { ...this.#fields };
     fields.outcome = outcome;
-    return new AgentState(fields, this.#steps, this.stepCount);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   withPendingStep(pendingStep: PendingStep | undefined): AgentState {
     const fields: Fields = { ...this.#fields };
     fields.pendingStep = pendingStep;
-    return new AgentState(fields, this.#steps, this.stepCount);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   /** The state with one more step, and with the tokens the run has used by then. */
@@ -209,12 +220,12 @@ export class AgentState {
     fields.pendingStep = undefined;
     fields.usageByModel = usageByModel;
     fields.usage = totalUsage(usageByModel);
-    return new AgentState(fields, appendShared(this.#steps, this.stepCount, [step]), this.stepCount + 1);
+    return new AgentState(fields, appendShared(this.#steps, this.#stepCount, [step]), this.#stepCount + 1);
   }
 
   /** The state with its newest step replaced. */
   withCurrentStep(step: Step): AgentState {
-    return new AgentState(this.#fields, [...this.#steps.slice(0, this.stepCount - 1), step], this.stepCount);
+    return new AgentState(this.#fields, [...this.#steps.slice(0, this.#stepCount - 1), step], this.#stepCount);
   }
 
   /** The state with the tokens of the run so far, by model. */
@@ -222,7 +233,7 @@ export class AgentState {
     const fields: Fields = { ...this.#fields };
     fields.usageByModel = usageByModel;
     fields.usage = totalUsage(usageByModel);
-    return new AgentState(fields, this.#steps, this.stepCount);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   /** The state as a run begins on it. */
@@ -231,12 +242,12 @@ export class AgentState {
     fields.runId = run.runId;
     fields.startedAt = run.startedAt;
     fields.parentAgentId = run.parentAgentId ?? fields.parentAgentId;
-    return new AgentState(fields, this.#steps, this.stepCount);
+    return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
   /** The state for a new run: buffer emptied; steps, outcome and usage reset; ids, conversation and metadata kept. */
   forContinuation(): AgentState {
-    const { store } = this;
+    const { store } = this.#fields;
     const buffer = AgentState.EXECUTION_BUFFER_SECTION;
     const fields: Fields = { ...this.#fields };
     fields.store = store.section(buffer).length > 0 ? store.withSection(buffer, []) : store;

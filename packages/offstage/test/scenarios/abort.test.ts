@@ -1,7 +1,7 @@
 // Abort settles at once, starts nothing more, leaves nothing behind, and rejects with the signal's own reason.
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { Agent, type RunOptions, tool } from "../../src/index.ts";
+import { Agent, type RunOptions, sqliteStore, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "./both-ways.ts";
 import { calls, deaf, glance, patient, pause, quietMemory } from "./cast.ts";
@@ -140,6 +140,19 @@ describe("at every moment", () => {
     controller.abort(new Error("changed my mind"));
     await expect(running).rejects.toThrow("changed my mind");
     expect(model.callCount).toBe(0);
+  });
+
+  bothWays("nor is anything written, on a store", async ({ play }) => {
+    await using store = sqliteStore({ path: ":memory:" });
+    const session = store.session("s");
+    const agent = new Agent({ model: scriptedModel(["One."]) });
+    await play(agent, "First", { session });
+    const controller = new AbortController();
+    const running = play(agent, "Second", { session, signal: controller.signal });
+    controller.abort(new Error("changed my mind"));
+    await expect(running).rejects.toThrow("changed my mind");
+    expect(glance(await session.getItems())).toEqual(["user: First", "assistant: One."]);
+    expect(await session.runs()).toHaveLength(1);
   });
 
   bothWays("without a reason, it rejects with an AbortError", async ({ play }) => {
