@@ -8,10 +8,9 @@ import type { Message, ToolCall } from "./message.ts";
  * all of it; once it was false the check is spent.
  */
 export class PairingCheck {
-  /** The calls so far, by id; true while one waits for its result. */
-  readonly #calls = new Map<string, boolean>();
+  readonly #seen = new Set<string>();
+  readonly #open = new Set<string>();
   readonly #trusted: ToolCall[] = [];
-  #openCount = 0;
 
   /** Takes a call's form on trust, because it was made well-formed; its id and its result are still checked. */
   trust(call: ToolCall): void {
@@ -20,12 +19,12 @@ export class PairingCheck {
 
   /** True where a call already used this id. */
   hasSeen(id: string): boolean {
-    return this.#calls.has(id);
+    return this.#seen.has(id);
   }
 
   /** True where no call waits for its result. */
   get isClosed(): boolean {
-    return this.#openCount === 0;
+    return this.#open.size === 0;
   }
 
   /** True where these messages, coming after those accepted before, leave a valid list with no open call. */
@@ -37,8 +36,8 @@ export class PairingCheck {
   takes(message: Message): boolean {
     const isText = typeof message?.content === "string" && (message.role === "tool" || message.role === "system");
     if (!isText && !isSendable(message)) return false;
-    if (message.role === "tool") return this.#acceptsResult(message.tool_call_id);
-    if (this.#openCount > 0) return false;
+    if (message.role === "tool") return this.#open.delete(message.tool_call_id);
+    if (this.#open.size > 0) return false;
     return message.role !== "assistant" || message.tool_calls === undefined || this.#acceptsCalls(message.tool_calls);
   }
 
@@ -47,16 +46,9 @@ export class PairingCheck {
   }
 
   #acceptsCall(call: ToolCall): boolean {
-    if ((!this.#takesOnTrust(call) && !isWellFormed(call)) || this.#calls.has(call.id)) return false;
-    this.#calls.set(call.id, true);
-    this.#openCount++;
-    return true;
-  }
-
-  #acceptsResult(callId: string): boolean {
-    if (this.#calls.get(callId) !== true) return false;
-    this.#calls.set(callId, false);
-    this.#openCount--;
+    if ((!this.#takesOnTrust(call) && !isWellFormed(call)) || this.#seen.has(call.id)) return false;
+    this.#seen.add(call.id);
+    this.#open.add(call.id);
     return true;
   }
 
