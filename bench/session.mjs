@@ -1,12 +1,14 @@
 // What one turn costs as a session grows, in memory and durable, and what it leaves on disk.
 // Usage: npm run bench:session -- [--quick] [--jobs bare/memory,bare/sqlite] [--turns n] [--rounds n]
 import { readyContenders } from "./lib/contenders.mjs";
+import { REFERENCE_PI_TURN, SESSION_LIMITS } from "./lib/performance-targets.mjs";
 import { saveResults } from "./lib/results.mjs";
 import { alternate } from "./lib/rounds.mjs";
 import { runWorker } from "./lib/run-worker.mjs";
 import { effortOf, readOptions } from "./lib/settings.mjs";
 import { median, shown, shownRatio } from "./lib/statistics.mjs";
 import { printTable } from "./lib/table.mjs";
+import { printVerdicts } from "./lib/verdicts.mjs";
 
 const QUICK_JOBS = [
   "bare/memory",
@@ -93,6 +95,34 @@ function printReport() {
     "seen",
   ];
   printTable("ms per turn; size on disk; items kept; longest prompt", headers, names.map(rowOf));
+  const measured = ["memory", "sqlite"].filter((store) => names.includes(`offstage/${store}`));
+  if (measured.length > 0) {
+    printVerdicts(measured.flatMap(verdictsOf));
+  }
+}
+
+function verdictsOf(store) {
+  const name = `offstage/${store}`;
+  const pi = store === "memory" ? "pi-mariozechner/memory" : undefined;
+  const turn10 = {
+    measured: middle(name, "msAt10"),
+    bare: middle(baseOf(name), "msAt10"),
+    pi: pi && middle(pi, "msAt10"),
+    referencePi: pi && REFERENCE_PI_TURN,
+  };
+  const growth = { measured: middle(name, "msAtEnd") / middle(name, "msAt10") };
+  const megabytes = { measured: middle(name, "bytes") / 1e6, bare: middle(baseOf(name), "bytes") / 1e6 };
+  return [
+    ...bothKinds(`turn 10 in ${store}`, "ms", SESSION_LIMITS[store], turn10),
+    { promise: `turn ${turns} against turn 10`, kind: "must", limit: SESSION_LIMITS.growth, unit: "x", ...growth },
+    ...(store === "memory" || turns !== 200
+      ? []
+      : bothKinds("file after 200 turns", "MB", SESSION_LIMITS.megabytes, megabytes)),
+  ];
+}
+
+function bothKinds(promise, unit, limits, figures) {
+  return ["must", "goal"].map((kind) => ({ promise, kind, limit: limits[kind], unit, ...figures }));
 }
 
 function rowOf(name) {

@@ -29,6 +29,15 @@ export const CONCURRENCY_LIMIT = 1.5;
 export const STREAM_LIMITS = { delta: 1.5, first: 50, pushedDelta: 0.75 };
 export const REFERENCE_PI_STREAM = { delta: 0.8, first: 33 };
 
+/** Milliseconds per turn, in memory and on disk; the megabytes that 200 turns leave; a late turn against turn 10. */
+export const SESSION_LIMITS = {
+  memory: { must: 0.1, goal: 0.04 },
+  sqlite: { must: 0.6, goal: 0.3 },
+  megabytes: { must: 1, goal: 0.5 },
+  growth: 1.1,
+};
+export const REFERENCE_PI_TURN = 0.07;
+
 /** Milliseconds to import over bare Node, by label. */
 export const IMPORT_LIMITS = { offstage: 15, "offstage with SQLite": 30 };
 export const REFERENCE_PI_IMPORT = 310;
