@@ -26,9 +26,10 @@ export function checkOptions(options: unknown, rules: OptionRules, owner: string
   }
 }
 
-/** Throws `invalid-argument` at an option that none of the rules knows. */
+/** Throws `invalid-argument` at an option that none of the rules knows; what is undefined passes. */
 export function checkNames(options: object, rules: OptionRules, owner: string): void {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(rules, name));
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const unknown = given.map(([name]) => name).find((name) => !Object.hasOwn(rules, name));
   if (unknown === undefined) return;
   const known = Object.keys(rules).join(", ");
   throw new OffstageError("invalid-argument", `${owner} have no "${unknown}"; they are ${known}.`);
