@@ -166,7 +166,7 @@ function highestNumber(prefix: string, messages: readonly Message[]): number {
 function notFound(runId: string): OffstageError {
   return new OffstageError(
     "run-not-found",
-    `There is no run "${runId}" to resume. Pass the store or the session it was recorded in.`,
+    `There is no run "${runId}" to resume in the store or session that was given. Pass the one it was recorded in.`,
   );
 }
 

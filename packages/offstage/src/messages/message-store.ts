@@ -34,6 +34,7 @@ export class MessageStore {
   }
 
   section(name: string): Messages {
+    // Not by its place: every model call asks for each section.
     const sections = this.#sections;
     for (let i = 0; i < sections.length; i++) if (sections[i]?.[0] === name) return (sections[i] as Section)[1];
     return none;

@@ -1,5 +1,4 @@
 // Adapts models of the AI SDK's second and third generation to the port. A V4 model passes through untouched.
-
 import { OffstageError } from "../errors.ts";
 import { shownValue } from "../messages/check-options.ts";
 import { isObject } from "../messages/json.ts";

@@ -40,16 +40,14 @@ export function replyOf(result: Pick<ModelResult, "content" | "finishReason" | "
     if (part.type === "reasoning") reasoning += part.text ?? "";
     if (part.providerMetadata !== undefined) isPlain = false;
   }
-  const finishReason: unknown = result.finishReason?.unified;
-  const modelId: unknown = result.response?.modelId;
   return {
     text,
     reasoning,
     calls,
     parts: isPlain ? undefined : result.content.filter(saysSomething).map(jsonPart),
-    finishReason: typeof finishReason === "string" ? finishReason : "other",
+    finishReason: textOr(result.finishReason?.unified, "other"),
     usage: usageOf(result.usage),
-    modelId: typeof modelId === "string" ? modelId : undefined,
+    modelId: textOr(result.response?.modelId, undefined),
   };
 }
 
@@ -61,8 +59,8 @@ function saysSomething(part: ModelContent): boolean {
 function callOf(part: ModelContent): RequestedCall {
   const { toolCallId, toolName, input } = part;
   return {
-    id: typeof toolCallId === "string" ? toolCallId : "",
-    name: typeof toolName === "string" ? toolName : "",
+    id: textOr(toolCallId, ""),
+    name: textOr(toolName, ""),
     arguments: typeof input === "string" ? input : argumentsOf(input ?? {}),
   };
 }
@@ -74,6 +72,10 @@ function argumentsOf(input: unknown): string {
   } catch (error) {
     return `[${messageOf(error)}]`;
   }
+}
+
+function textOr<Other>(value: unknown, other: Other): string | Other {
+  return typeof value === "string" ? value : other;
 }
 
 /** The usage of a provider's report; what it left out counts as nothing. */

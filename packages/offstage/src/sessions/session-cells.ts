@@ -1,5 +1,4 @@
 // The sessions of a store that this process works with: one cell each, forgotten when idle for long enough.
-
 import { OffstageError } from "../errors.ts";
 import { shownValue } from "../messages/check-options.ts";
 import { SessionCell } from "./session-cell.ts";
