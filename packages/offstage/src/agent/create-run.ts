@@ -3,6 +3,7 @@ import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { Cancellation } from "../models/cancellation.ts";
 import { ModelInput } from "../models/model-input.ts";
+import { aroundRun } from "../sessions/held-session.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import { type AgentContext, contextOf } from "../state/agent-context.ts";
 import { AgentState } from "../state/agent-state.ts";
@@ -52,6 +53,7 @@ export function createRun(
   const criteria =
     options.maxSteps === undefined && parent === undefined ? config.criteria : criteriaOf(config, options, parent);
   const runId = known ?? crypto.randomUUID();
+  const session = parent === undefined ? (options.session ?? config.options.session) : undefined;
   const hasHooks = options.hooks !== undefined || config.options.hooks !== undefined;
   // Most runs have none: no lists are made for them.
   const hasListener = hasHooks || listener !== undefined || caller !== undefined;
@@ -68,7 +70,7 @@ export function createRun(
     hasOwnState: state !== undefined,
     cancellation: new Cancellation(options.signal, { hasAbort: listener !== undefined }),
     context: parent?.context ?? (contextOf<object>(options.context) as AgentContext),
-    session: parent === undefined ? (options.session ?? config.options.session) : undefined,
+    session,
     emit: hasListener ? emitOf(config, { options, listener, caller }) : undefined,
     decisions: decisions ?? parent?.decisions ?? undecided,
     criteria,
@@ -85,6 +87,7 @@ export function createRun(
     feed: undefined,
     stepNotes: undefined,
     instructions: Messages.empty(),
+    around: parent === undefined && (session !== undefined || known !== undefined) ? aroundRun() : undefined,
     log: undefined,
     state: (state ?? AgentState.empty()).withRun({
       runId,

@@ -1,6 +1,5 @@
 // The one loop. `run`, `stream` and `execute` are faces of it; all persist the same things and fail the same way.
 import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
-import { withinRun } from "../sessions/held-session.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { chain } from "../state/processor.ts";
@@ -17,7 +16,7 @@ export type Open = (run: Run) => AgentState | Promise<AgentState>;
 
 /** Runs to the end. Resolves when the agent answered, waits or was stopped; rejects on failure and on abort. */
 export function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>> {
-  return runInSpan(run.span, () => perform(run, open));
+  return runInSpan(run.span, () => perform(run, open), run.around);
 }
 
 async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
@@ -26,7 +25,7 @@ async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
     const opening = open(run);
     // What can be aborted is in its caller's hands before the model is called.
     run.state = run.cancellation.isAbortable || "then" in opening ? await opening : opening;
-    await withinRun(run.log, () => takeSteps(run));
+    await takeSteps(run);
     ending = { state: run.state };
   } catch (error) {
     ending = brokenOff(run, error);

@@ -11,7 +11,7 @@ import { checkGuardrails } from "./guardrails.ts";
 import { withinTokens } from "./history-tokens.ts";
 import { composeInstructions } from "./instructions.ts";
 import { isLogged, openLog } from "./record.ts";
-import type { Run } from "./run.ts";
+import { type Run, takeLog } from "./run.ts";
 import { openShown } from "./shown-input.ts";
 import { stampInput } from "./step-messages.ts";
 import { withToolHistory } from "./tool-history.ts";
@@ -47,7 +47,7 @@ function begin(run: Run, blocked?: Outcome): AgentState | Promise<AgentState> {
 
 function withLog(run: Run, log: RunLog | undefined, blocked?: Outcome): AgentState | Promise<AgentState> {
   const { runId, config } = run;
-  run.log = log;
+  takeLog(run, log);
   if (run.emit !== undefined)
     for (const message of run.input) run.emit({ type: "message-added", runId, agent: config.name, message });
   const loading = log === undefined || run.hasOwnState ? run.state.messages : historyOf(run, log);

@@ -14,7 +14,7 @@ import { admitDecisions, endedOutcome, knownState } from "./known-state.ts";
 import type { Open } from "./loop.ts";
 import { instructionsOf } from "./open-run.ts";
 import { defaultHistory, stepRecord } from "./record.ts";
-import type { Run } from "./run.ts";
+import { type Run, takeLog } from "./run.ts";
 import { openShown } from "./shown-input.ts";
 import { withToolHistory } from "./tool-history.ts";
 
@@ -96,7 +96,7 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<AgentStat
   const admit = (recorded: RunRecord) => admitDecisions(run, recorded);
   const { signal } = run.cancellation;
   const traceId = run.isTraced ? run.span.traceId : undefined;
-  run.log = await journal?.reopen(run.runId, { historyLimit, onBusy, signal, traceId, admit });
+  takeLog(run, await journal?.reopen(run.runId, { historyLimit, onBusy, signal, traceId, admit }));
   if (run.log === undefined) run.decisions.check(approvalsOf(run.state, run.config.name));
   await catchUp(run);
   return takeUp(run);

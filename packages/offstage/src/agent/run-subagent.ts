@@ -10,7 +10,7 @@ import { loop } from "./loop.ts";
 import { instructionsOf } from "./open-run.ts";
 import { isLogged, openLog } from "./record.ts";
 import { takeUp } from "./resume.ts";
-import type { Run } from "./run.ts";
+import { type Run, takeLog } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 import { answerText, callerOf, failureText } from "./subagent.ts";
 import type { TrackedMessages } from "./tracked-messages.ts";
@@ -70,7 +70,7 @@ export async function runSubagent(
 
 async function reopenChild(run: Run, { counted, state }: WaitingChild): Promise<AgentState> {
   run.instructions = await instructionsOf(run);
-  if (isLogged(run)) run.log = await openLog(run, []);
+  if (isLogged(run)) takeLog(run, await openLog(run, []));
   return takeUp(run, counted ?? state?.usageByModel);
 }
 

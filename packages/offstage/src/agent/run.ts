@@ -8,6 +8,7 @@ import type { Messages } from "../messages/messages.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import type { Cancellation } from "../models/cancellation.ts";
 import type { ModelInput } from "../models/model-input.ts";
+import type { AroundRun } from "../sessions/held-session.ts";
 import type { RunLog } from "../sessions/journal.ts";
 import type { SessionPort } from "../sessions/session.ts";
 import type { AgentContext } from "../state/agent-context.ts";
@@ -63,6 +64,8 @@ export interface Run {
   instructions: Messages;
   /** The session of a run that is nobody's subagent, where it has one. */
   readonly session: SessionPort | undefined;
+  /** What the code within it is entered with; a subagent's run is within the one above it. */
+  readonly around: AroundRun | undefined;
   log: RunLog | undefined;
   /** The newest state: what a failure or an abort leaves. */
   state: AgentState;
@@ -80,6 +83,12 @@ export interface Run {
   readonly endedSpans: SpanData[];
   /** How many steps the journal has. */
   recordedSteps: number;
+}
+
+/** Gives the run its log: what begins within it knows from here on which session it holds. */
+export function takeLog(run: Run, log: RunLog | undefined): void {
+  run.log = log;
+  if (run.around !== undefined) run.around.held = log?.held;
 }
 
 /** The messages a model call sees, by section: instructions first, then the sections of a state for inference. */

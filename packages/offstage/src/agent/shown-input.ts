@@ -6,7 +6,6 @@ import { modelSummarizer } from "../memory/summarize.ts";
 import { isObject, type JsonObject, type JsonValue } from "../messages/json.ts";
 import { type Message, textOf } from "../messages/message.ts";
 import type { Messages } from "../messages/messages.ts";
-import { withinRun } from "../sessions/held-session.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
 import { checkMemory } from "./option-rules.ts";
@@ -56,8 +55,8 @@ export async function openShown(run: Run, state: AgentState, recorded?: unknown)
     if (Array.isArray(shown) && shown.every(isObject)) return shown;
     throw new OffstageError("invalid-message", "memory.getMessages() must give a list of messages.");
   };
-  // A memory may ask a model or a store of its own: an abort does not wait for it. It is part of the run that holds the session.
-  run.compaction.show(state, await run.cancellation.race(withinRun(run.log, remembered)));
+  // A memory may ask a model or a store of its own: an abort does not wait for it.
+  run.compaction.show(state, await run.cancellation.race(remembered()));
   run.feed = feed;
 }
 
@@ -133,7 +132,7 @@ export async function closeShown(run: Run, answer: readonly Message[]): Promise<
     run.config.shownNotes.keep(sessionId, { note, tail: tailOf(run.state, note?.conversation.lastSaid) });
   try {
     // A memory that does not listen is not waited for.
-    if (feed !== undefined) await run.cancellation.race(withinRun(run.log, () => feed.add(answer)));
+    if (feed !== undefined) await run.cancellation.race(feed.add(answer));
   } catch (error) {
     if (run.cancellation.isAborted && error === run.cancellation.reason) return;
     run.emit?.({ type: "error", runId: run.runId, agent: run.config.name, error, source: "memory" });

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
 import { ended, said, start } from "../testing/store-claims/claim.ts";
-import { withinRun } from "./held-session.ts";
+import { enterAround } from "../tracing/trace-scope.ts";
+import { aroundRun } from "./held-session.ts";
 import { InMemorySession } from "./in-memory-session.ts";
 import type { Journal, RunLog } from "./journal.ts";
 import { memoryStore, sqliteStore } from "./open-store.ts";
@@ -14,6 +15,10 @@ import { SessionBusyError } from "./session-errors.ts";
 const folder = mkdtempSync(join(tmpdir(), "offstage-held-"));
 const path = join(folder, "held.db");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function withinRun<T>(log: RunLog, work: () => T): T {
+  return enterAround(aroundRun(log.held), work);
+}
 
 function plainSession(): Journal {
   const { sessionId, getItems, addItems, popItem, clearSession, getItemCount } = new Proxy(new InMemorySession("s"), {

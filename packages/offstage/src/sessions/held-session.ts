@@ -1,19 +1,20 @@
 // Held sessions: those of the run that this code is part of, and of the runs around it. Known so that no run waits for itself.
-import { AsyncLocalStorage } from "node:async_hooks";
+import { currentAround } from "../tracing/trace-scope.ts";
 import type { Fifo } from "./fifo.ts";
-import type { HeldSession, RunLog, RunStart } from "./journal.ts";
+import type { HeldSession, RunStart } from "./journal.ts";
 import { SessionBusyError } from "./session-errors.ts";
 
-interface Around extends HeldSession {
-  readonly outer: Around | undefined;
+/** A run as the code within it sees it. Nothing else of the run: a socket that outlives it keeps this for as long. */
+export interface AroundRun {
+  /** Set once the run has its session. */
+  held: HeldSession | undefined;
+  /** The run that this one was started from. */
+  readonly outer: AroundRun | undefined;
 }
 
-const around = new AsyncLocalStorage<Around>();
-
-/** Does the work of a run: whatever begins within it knows the session that the run holds. A run without one is plain work. */
-export function withinRun<T>(log: Pick<RunLog, "held"> | undefined, work: () => T): T {
-  const held = log?.held;
-  return held === undefined ? work() : around.run({ ...held, outer: around.getStore() }, work);
+/** What the code of a new run is to be entered with. */
+export function aroundRun(held?: HeldSession): AroundRun {
+  return { held, outer: currentAround() as AroundRun | undefined };
 }
 
 /** The error where run `runId`, or some other run, holds the session; says so where that run is around this code. */
@@ -37,7 +38,8 @@ export function enterSession(
 }
 
 function isAround(isIt: (held: HeldSession) => boolean): boolean {
-  for (let held = around.getStore(); held !== undefined; held = held.outer) if (isIt(held)) return true;
+  for (let run = currentAround() as AroundRun | undefined; run !== undefined; run = run.outer)
+    if (run.held !== undefined && isIt(run.held)) return true;
   return false;
 }
 

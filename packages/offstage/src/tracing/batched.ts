@@ -5,7 +5,7 @@ import { clockMs } from "../messages/clock-ms.ts";
 import { isBridge, type SpanBridge } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
 import type { SpanExporter } from "./span-exporter.ts";
-import { offSpan } from "./trace-span.ts";
+import { unrecorded } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { report } from "./tracing-options.ts";
 import { type DeadlineOptions, withDeadline } from "./with-deadline.ts";
@@ -153,7 +153,7 @@ class SpanQueue {
       const batch = this.#waiting.splice(0, this.#maxBatch);
       this.#leaving = batch.length;
       const hasLeft = await this.#attempt(
-        async () => traceState.storage.run(offSpan, () => this.#exporter.export(batch)),
+        async () => traceState.storage.run(unrecorded, () => this.#exporter.export(batch)),
         {
           what: "export",
           timeoutMs: this.#timeoutMs,

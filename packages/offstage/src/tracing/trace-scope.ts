@@ -1,4 +1,5 @@
-// The current trace or span: finding it, making one current, and the stand-ins for where tracing is off.
+// The current trace or span: finding it, making one current, and the stand-ins for where tracing is off. What else follows
+// async code stands beside it.
 import type { TraceInfo } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
 import { type SpanPlace, type TraceScope, TraceSpan } from "./trace-span.ts";
@@ -12,12 +13,26 @@ export function standInFor(scope: SpanPlace, settings: TraceSettings): TraceSpan
 
 /** The trace or span that new spans belong to here, if there is one. */
 export function currentScope(): TraceScope | undefined {
-  return traceState.storage.getStore() as TraceScope | undefined;
+  return traceState.storage.getStore()?.scope as TraceScope | undefined;
+}
+
+/** What this code is part of: as `enter` or `enterAround` was told, here or further out. */
+export function currentAround(): object | undefined {
+  return traceState.storage.getStore()?.around;
+}
+
+/** Runs `work` with `around` as what it is part of; what is current stays so. */
+export function enterAround<T>(around: object, work: () => T): T {
+  return traceState.storage.run({ scope: currentScope(), around }, work);
 }
 
 /** Runs `work` with `scope` as the current one, here and in the bridge's world. */
-export function enter<T>(scope: TraceScope & (TraceInfo | SpanData), work: () => T): T {
+export function enter<T>(
+  scope: TraceScope & (TraceInfo | SpanData),
+  work: () => T,
+  around: object | undefined = currentAround(),
+): T {
   const { bridge } = scope.settings;
-  if (bridge === undefined) return traceState.storage.run(scope, work);
-  return traceState.storage.run(scope, () => bridge.run(scope, work));
+  if (bridge === undefined) return traceState.storage.run({ scope, around }, work);
+  return traceState.storage.run({ scope, around }, () => bridge.run(scope, work));
 }

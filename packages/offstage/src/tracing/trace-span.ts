@@ -6,7 +6,7 @@ import type { Mutable } from "../messages/mutable.ts";
 import { printsAs } from "../messages/prints-as.ts";
 import { errorType, isAbort } from "./abort.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
-import { traceState } from "./trace-state.ts";
+import { type AsyncScope, traceState } from "./trace-state.ts";
 import { emit, initialSettings, notify, silenced, type TraceSettings } from "./tracing-options.ts";
 
 /** What a span needs to know of the trace it belongs to. */
@@ -220,8 +220,7 @@ export class TraceSpan implements SpanData, TraceScope {
   #hand(): void {
     const settings = this.settings;
     settings.keep?.(this.toJSON());
-    // Exporters work where nothing is recorded: spans of their own would be exported, and so on without end.
-    if (settings.exporters.length > 0) traceState.storage.run(offSpan, emit, this, settings);
+    if (settings.exporters.length > 0) traceState.storage.run(unrecorded, emit, this, settings);
   }
 
   /** The span as plain data. */
@@ -268,6 +267,9 @@ const off: TraceSpanInit = { name: "off", startTime: 0 };
 
 /** The span handed out where tracing is off and there is no trace: its trace id is zeros and it keeps nothing. */
 export const offSpan: TraceSpan = new TraceSpan(off, { ...unplaced, settings: silenced(unplaced.settings) });
+
+/** Where exporters work: spans of their own would be exported, and so on without end. */
+export const unrecorded: AsyncScope = Object.freeze({ scope: offSpan, around: undefined });
 
 /** Starts a span in `scope`, as a child of the span it stands for. Where nothing is recorded it costs next to nothing. */
 export function startSpan(scope: TraceScope, init: SpanInit): TraceSpan {

@@ -11,15 +11,22 @@ import {
 } from "./tracing-options.ts";
 import { withDeadline } from "./with-deadline.ts";
 
+/** What follows async code. One storage for all of it: a second would double the price of every entry. */
+export interface AsyncScope {
+  /** The current `TraceScope`; its type is told in trace-scope.ts, where it is read. */
+  readonly scope: object | undefined;
+  /** The run that this code is part of; told in sessions/held-session.ts. */
+  readonly around: object | undefined;
+}
+
 interface TraceState {
-  /** Holds the current `TraceScope`; its type is told in trace-scope.ts, where it is read. */
-  readonly storage: AsyncLocalStorage<unknown>;
+  readonly storage: AsyncLocalStorage<AsyncScope>;
   readonly ids: TraceIds;
   settings: TraceSettings;
 }
 
 // The number is that of the shape of `TraceState` and of what is in its storage: copies that differ in it stay apart.
-const key: unique symbol = Symbol.for("offstage.tracing.2");
+const key: unique symbol = Symbol.for("offstage.tracing.3");
 const holder = globalThis as { [key]?: TraceState };
 holder[key] ??= { storage: new AsyncLocalStorage(), ids: traceIds(), settings: initialSettings() };
 
