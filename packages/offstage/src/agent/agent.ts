@@ -44,8 +44,9 @@ export class Agent<Output = string> {
   run(input: RunInput, options: RunOptions = {}): Promise<RunResult<Output>> {
     // Handed on, not awaited: a promise fewer for every run.
     try {
-      const run = createRun(this.#config, { input: inputMessages(input), options, tracked: this.#tracked });
-      return loop(run) as Promise<RunResult<Output>>;
+      const isTextInput = typeof input === "string";
+      const given = { input: inputMessages(input), isTextInput, options, tracked: this.#tracked };
+      return loop(createRun(this.#config, given)) as Promise<RunResult<Output>>;
     } catch (error) {
       return Promise.reject(error);
     }

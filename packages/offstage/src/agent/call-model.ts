@@ -41,7 +41,7 @@ export async function callModel(run: Run, state: AgentState, { step, span: stepS
     const place = { step, span };
     const reply = await (run.isTraced ? replyTraced(run, sections, place) : replyTo(run, sections, place));
     const stamped = replyStamp(run, reply, place);
-    if (run.isTraced) finishSpan(span, reply);
+    if (run.isTraced) finishSpan(span, reply, stamped);
     const modelId = reply.modelId ?? model.modelId;
     run.ledger.add(modelId, reply.usage);
     run.emit?.({
@@ -158,12 +158,9 @@ export function releaseText(run: Run, step: number): void {
   run.emit?.({ type: "text-delta", runId, agent: config.name, step, delta });
 }
 
-function finishSpan(span: TraceSpan, reply: ModelReply): void {
-  span.setMetadata({
-    ...(reply.modelId === undefined ? undefined : { responseModel: reply.modelId }),
-    finishReason: reply.finishReason,
-    usage: { ...reply.usage },
-  });
+function finishSpan(span: TraceSpan, reply: ModelReply, { id: messageId }: Stamp): void {
+  if (reply.modelId !== undefined) span.setMetadata({ responseModel: reply.modelId });
+  span.setMetadata({ messageId, finishReason: reply.finishReason, usage: { ...reply.usage } });
   if (span.keepsContent) span.setContent({ text: reply.text, toolCalls: reply.calls.map((call) => ({ ...call })) });
   span.end();
 }

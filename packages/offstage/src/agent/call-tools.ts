@@ -91,7 +91,7 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
     const message = resultMessage(run, result, { step, span, number });
     run.underWay?.push(message);
     if (run.log !== undefined && !at.isWrittenWithStep) await run.log.settle(step, message);
-    if (run.isTraced) finishSpan(span, call, result);
+    if (run.isTraced) finishSpan(span, call, { result, message });
     run.emit?.({ type: "tool-end", ...place(run, call, step), result });
     return { result, message };
   } catch (error) {
@@ -192,8 +192,8 @@ keepShape(
 );
 keepShape(new CallInfo({ run: { config: {} } } as CallingTool, {} as Cancellation));
 
-function finishSpan(span: TraceSpan, call: StepToolCall, result: ToolResult): void {
-  span.setMetadata({ isError: result.isError });
+function finishSpan(span: TraceSpan, call: StepToolCall, { result, message }: SettledCall): void {
+  span.setMetadata({ messageId: message.metadata?.id, isError: result.isError });
   if (result.error !== undefined) span.setMetadata({ errorType: errorType(result.error) });
   if (span.keepsContent) span.setContent({ arguments: call.arguments, result: result.output });
   span.end(result.isError ? "error" : "ok");

@@ -12,6 +12,7 @@ import type { Criterion } from "../state/criterion.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { traceIdOf } from "../tracing/trace-ids.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
+import type { KeepSpan } from "../tracing/tracing-options.ts";
 import { silentSpan, startRootSpan } from "../tracing/with-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
@@ -27,6 +28,8 @@ import type { TrackedMessages } from "./tracked-messages.ts";
 export interface CreateRunOptions {
   /** The new messages of the run. */
   readonly input: readonly Message[];
+  /** They were given as text. */
+  readonly isTextInput?: boolean;
   readonly options: RunOptions;
   /** Hears every event; a stream has one. */
   readonly listener?: Emit | undefined;
@@ -43,10 +46,8 @@ export interface CreateRunOptions {
 }
 
 /** A run that is ready for the loop. */
-export function createRun(
-  config: AgentConfig,
-  { input, options, listener, caller, tracked, state, runId: known, decisions, keepsSpans = false }: CreateRunOptions,
-): Run {
+export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
+  const { input, isTextInput = false, options, listener, caller, tracked, state, runId: known, decisions } = given;
   const parent = caller?.run;
   // First what may refuse the options: a signal that is followed must be let go again.
   checkRunOptions(options);
@@ -58,7 +59,14 @@ export function createRun(
   // Most runs have none: no lists are made for them.
   const hasListener = hasHooks || listener !== undefined || caller !== undefined;
   const endedSpans: SpanData[] = [];
-  const span = spanOf(config, { runId, isNew: known === undefined, options, caller, endedSpans, keepsSpans });
+  const span = spanOf(config, {
+    runId,
+    isNew: known === undefined,
+    options,
+    caller,
+    endedSpans,
+    keepsSpans: given.keepsSpans === true,
+  });
   return {
     config,
     options,
@@ -83,6 +91,8 @@ export function createRun(
     trips: [],
     tracked,
     input,
+    isTextInput,
+    frozenAnswer: undefined,
     compaction: undefined,
     feed: undefined,
     stepNotes: undefined,
@@ -169,7 +179,9 @@ function recordedSpan(
   const init = { name: config.name, kind: "run" as const, metadata: { agent: config.name, runId, ...sessionId } };
   if (parent !== undefined) return startSpan(parent, init);
   const isKept = keepsSpans || (session !== undefined && journalFor(session).keepsSpans);
-  const keep = isKept ? (span: SpanData) => void endedSpans.push(span.content ? withoutPrompt(span) : span) : undefined;
+  const keep: KeepSpan | undefined = isKept
+    ? (span) => void endedSpans.push(span.content ? withoutPrompt(span.toJSON()) : span)
+    : undefined;
   const tracing = options.tracing ?? config.options.tracing;
   const groupId = session?.sessionId;
   // A run that is taken up again is recorded in a trace of its own.

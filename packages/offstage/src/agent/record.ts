@@ -24,9 +24,12 @@ export function openLog(run: Run, input: readonly Message[]): RunLog | Promise<R
   const { options, config, cancellation } = run;
   const start: Mutable<RunStart> = {
     runId: run.runId,
+    // A subagent's run may be one that is taken up again.
+    isFresh: run.parent === undefined,
     agent: config.name,
     startedAt: isoNow(),
     input,
+    isFrozen: run.isTextInput,
     historyLimit: config.isShortened ? historyLimit(run) : (options.historyLimit ?? defaultHistory),
     onBusy: options.onBusy ?? "queue",
   };
@@ -50,7 +53,8 @@ export function journaling<Work extends object | undefined>(run: Run, name: stri
   const span = startSpan(run.span, { name, kind: "session" });
   // The signal is made only for a run that can be aborted.
   const signal = run.cancellation.isAbortable ? run.cancellation.signal : undefined;
-  return runInSpan(span, () => endAfter(span, work, signal));
+  const { bridge } = span.settings;
+  return bridge === undefined ? endAfter(span, work, signal) : runInSpan(span, () => endAfter(span, work, signal));
 }
 
 // A session that does not listen is not waited for; should it open after all, it is let go again.

@@ -55,6 +55,10 @@ export interface Run {
   readonly tracked: TrackedMessages;
   /** The new messages of this run. */
   input: readonly Message[];
+  /** They were given as text: what was made of it is plain. */
+  readonly isTextInput: boolean;
+  /** The newest answer as it was made: plain, and frozen through and through. */
+  frozenAnswer: Message | undefined;
   /** What shortens the model's input, where the agent has it. */
   compaction: Compaction | undefined;
   /** The memory that is told the answer. */
@@ -127,9 +131,8 @@ export function stamp(run: Run, step?: number): Stamp {
     : { id, createdAt, runId, step, agent: config.name };
 }
 
-/** Links a message and the span that produced it, both ways. For runs that are traced. */
+/** Links a message to the span that produced it, which names the message in turn when it ends. For runs that are traced. */
 export function linkSpan(stamped: Stamp, span: TraceSpan): void {
   stamped.traceId = span.traceId;
   stamped.spanId = span.spanId;
-  span.setMetadata({ messageId: stamped.id });
 }

@@ -1,6 +1,6 @@
 // From a reply to messages: ids that can be trusted, arguments that parse, names a provider takes. Raw text stays on the step.
 import { isoNow } from "../messages/iso-now.ts";
-import { isObject, type JsonObject, type JsonValue, parseArguments } from "../messages/json.ts";
+import { isObject, type JsonObject, type JsonValue, parseArguments, setField } from "../messages/json.ts";
 import { user } from "../messages/makers.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
@@ -48,14 +48,33 @@ export function replyStamp(run: Run, { usage }: ModelReply, { step, span }: { st
 export function replyMessage(run: Run, { reading, reply, calls, stamped: metadata }: ReplyParts): AssistantMessage {
   if (reply.parts !== undefined) metadata.providerParts = reply.parts;
   if (calls.length === 0 && reply.finishReason === "length") metadata.interrupted = true;
-  if (calls.length === 0) return { role: "assistant", content: reading.text, metadata };
+  if (calls.length === 0) return answerMessage(run, reading.text, metadata);
   const tool_calls = calls.map((call) => storedCall(run, call));
-  const isStored = (call: StepToolCall, index: number) => tool_calls[index]?.function.arguments === call.arguments;
-  if (!calls.every(isStored)) {
-    const raw = calls.filter((call, index) => !isStored(call, index));
-    metadata.rawArguments = Object.fromEntries(raw.map((call) => [call.id, call.arguments.slice(0, 2000)]));
-  }
+  const rawArguments = rawArgumentsOf(calls, tool_calls);
+  if (rawArguments !== undefined) metadata.rawArguments = rawArguments;
   return { role: "assistant", content: reading.text === "" ? null : reading.text, tool_calls, metadata };
+}
+
+// Frozen, so that a session may keep it as it is; a provider's own parts are not for keeping.
+function answerMessage(run: Run, content: string, metadata: Stamp): AssistantMessage {
+  const message: AssistantMessage = { role: "assistant", content, metadata };
+  if (metadata.providerParts !== undefined) return message;
+  Object.freeze(metadata.usage);
+  Object.freeze(metadata);
+  run.frozenAnswer = Object.freeze(message);
+  return message;
+}
+
+// What the model wrote, where it is not what is stored.
+function rawArgumentsOf(calls: readonly StepToolCall[], stored: readonly ToolCall[]): JsonObject | undefined {
+  let raw: Record<string, string> | undefined;
+  for (let i = 0; i < calls.length; i++) {
+    const call = calls[i] as StepToolCall;
+    if (stored[i]?.function.arguments === call.arguments) continue;
+    raw ??= {};
+    setField(raw, call.id, call.arguments.slice(0, 2000));
+  }
+  return raw;
 }
 
 function storedCall(run: Run, { id, name, arguments: text }: StepToolCall): ToolCall {
@@ -64,7 +83,7 @@ function storedCall(run: Run, { id, name, arguments: text }: StepToolCall): Tool
   const stored: ToolCall = {
     id,
     type: "function",
-    function: { name: storedName(name), arguments: isFit ? text : "{}" },
+    function: { name: storedName(run, name), arguments: isFit ? text : "{}" },
   };
   run.modelInput.trust(stored, isFit ? (input as JsonValue) : {});
   return stored;
@@ -72,8 +91,11 @@ function storedCall(run: Run, { id, name, arguments: text }: StepToolCall): Tool
 
 const validName = /^[A-Za-z0-9_-]{1,64}$/;
 
-function storedName(name: string): string {
-  return validName.test(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown_tool";
+function storedName({ config }: Run, name: string): string {
+  // The name of a tool was looked at when the tool was made.
+  return config.tools.has(name) || validName.test(name)
+    ? name
+    : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown_tool";
 }
 
 interface ResultPlace {
@@ -97,7 +119,7 @@ export function resultMessage(run: Run, result: ToolResult, { step, span, number
   if (result.isError) metadata.isError = true;
   if (result.childRunId !== undefined) metadata.childRunId = result.childRunId;
   const { toolCallId, toolName, content } = result;
-  return { role: "tool", tool_call_id: toolCallId, name: storedName(toolName), content, metadata };
+  return { role: "tool", tool_call_id: toolCallId, name: storedName(run, toolName), content, metadata };
 }
 
 /** What the model is told by us: a correction, or a critic's feedback. */

@@ -19,11 +19,12 @@ import { noteMessage } from "./step-messages.ts";
 export function takeStep(run: Run, state: AgentState): Promise<AgentState> {
   // With `then`: an `await` costs a frame more in every step.
   if (run.cancellation.isAborted) return Promise.reject(run.cancellation.reason);
-  const span = run.isTraced ? startSpan(run.span, { name: "step", kind: "step" }) : run.span;
-  run.emit?.({ type: "step-start", runId: run.runId, agent: run.config.name, step: state.stepCount + 1 });
-  const taken = makeStep(run, state, span).then((step) => {
-    if ("waiting" in step) return paused(run, state, { step, span });
-    const after = state.withStep(step, run.ledger.usageByModel);
+  const step = state.stepCount + 1;
+  const span = run.isTraced ? startSpan(run.span, { name: "step", kind: "step", metadata: { step } }) : run.span;
+  run.emit?.({ type: "step-start", runId: run.runId, agent: run.config.name, step });
+  const taken = makeStep(run, state, span).then((made) => {
+    if ("waiting" in made) return paused(run, state, { step: made, span });
+    const after = state.withStep(made, run.ledger.usageByModel);
     const ruled = ruling(run, after);
     return "then" in ruled
       ? ruled.then((each) => settled(run, after, { ruling: each, span }))
@@ -44,10 +45,7 @@ interface Settling {
 
 function settled(run: Run, state: AgentState, { ruling, span }: Settling): AgentState | Promise<AgentState> {
   const { outcome, feedback } = ruling;
-  if (run.isTraced) {
-    span.setMetadata({ step: state.stepCount });
-    span.end();
-  }
+  if (run.isTraced) span.end();
   if (!state.currentStep?.isAnswer) return outcome === undefined ? state : unanswered(run, state, outcome);
   return outcome === undefined ? sentBack(run, state, feedback) : answered(run, state, outcome);
 }

@@ -14,7 +14,7 @@ const originMs = performance.timeOrigin + performance.now() - clockMs();
  * What added to `clockMs()` gives epoch milliseconds, by the wall clock as it was when the process started. `clockMs()`
  * stands still while a machine sleeps: after that, by the wall clock as it is.
  */
-export function clockOffsetMs(): number {
-  const skew = Date.now() - (originMs + clockMs());
+export function clockOffsetMs(now: number = clockMs()): number {
+  const skew = Date.now() - (originMs + now);
   return Math.abs(skew) > maxSkewMs ? originMs + skew : originMs;
 }

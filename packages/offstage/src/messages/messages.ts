@@ -25,7 +25,7 @@ export class Messages implements Iterable<Message> {
 
   /** A list of what the iterable gives; a `Messages` is returned as it is. */
   static from(messages: Iterable<Message>): Messages {
-    if (messages instanceof Messages) return messages;
+    if (#backing in messages) return messages;
     const backing = Array.isArray(messages) ? messages.slice() : [...messages];
     return backing.length === 0 ? Messages.#none : new Messages(backing, backing.length);
   }

@@ -9,7 +9,8 @@ import type { Message, ToolCall } from "./message.ts";
  */
 export class PairingCheck {
   readonly #seen = new Set<string>();
-  readonly #open = new Set<string>();
+  // A list, because it is nearly always one: a set that empties is made smaller every time.
+  readonly #open: string[] = [];
   readonly #trusted: ToolCall[] = [];
 
   /** Takes a call's form on trust, because it was made well-formed; its id and its result are still checked. */
@@ -24,7 +25,7 @@ export class PairingCheck {
 
   /** True where no call waits for its result. */
   get isClosed(): boolean {
-    return this.#open.size === 0;
+    return this.#open.length === 0;
   }
 
   /** True where these messages, coming after those accepted before, leave a valid list with no open call. */
@@ -36,8 +37,8 @@ export class PairingCheck {
   takes(message: Message): boolean {
     const isText = typeof message?.content === "string" && (message.role === "tool" || message.role === "system");
     if (!isText && !isSendable(message)) return false;
-    if (message.role === "tool") return this.#open.delete(message.tool_call_id);
-    if (this.#open.size > 0) return false;
+    if (message.role === "tool") return takeOut(this.#open, message.tool_call_id);
+    if (this.#open.length > 0) return false;
     return message.role !== "assistant" || message.tool_calls === undefined || this.#acceptsCalls(message.tool_calls);
   }
 
@@ -48,16 +49,20 @@ export class PairingCheck {
   #acceptsCall(call: ToolCall): boolean {
     if ((!this.#takesOnTrust(call) && !isWellFormed(call)) || this.#seen.has(call.id)) return false;
     this.#seen.add(call.id);
-    this.#open.add(call.id);
+    this.#open.push(call.id);
     return true;
   }
 
   // Once: what comes again is looked at.
   #takesOnTrust(call: ToolCall): boolean {
-    const place = this.#trusted.indexOf(call);
-    if (place !== -1) this.#trusted.splice(place, 1);
-    return place !== -1;
+    return takeOut(this.#trusted, call);
   }
+}
+
+function takeOut<T>(list: T[], item: T): boolean {
+  const place = list.indexOf(item);
+  if (place !== -1) list.splice(place, 1);
+  return place !== -1;
 }
 
 keepShape(new PairingCheck());

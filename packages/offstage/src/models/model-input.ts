@@ -5,7 +5,7 @@ import type { Message, ToolCall } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { PairingCheck } from "../messages/pairing.ts";
 import { repairMessages } from "../messages/repair.ts";
-import type { PromptMessage } from "./model.ts";
+import type { PromptMessage, PromptText } from "./model.ts";
 import { promptMessage } from "./prompt.ts";
 
 // Copying more pointers than this costs more than the whole step around it. Beyond it a model is handed the list itself,
@@ -115,8 +115,11 @@ export class ModelInput {
             message.metadata?.providerParts === undefined &&
             content.trim() !== ""));
       if (isText ? !isClosed : !pairing.takes(message)) return false;
-      if (isText) prompt.push({ role: message.role, content: [{ type: "text", text: content }] });
-      else {
+      if (isText) {
+        // Apart: a literal within a literal is made the slow way.
+        const part: PromptText = { type: "text", text: content };
+        prompt.push({ role: message.role, content: [part] });
+      } else {
         prompt.push(this.#convert(message));
         isClosed = pairing.isClosed;
       }

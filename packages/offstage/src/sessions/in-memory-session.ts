@@ -125,7 +125,7 @@ export class InMemorySession implements Session {
 
   #open(start: RunStart): RunLog | Promise<RunLog> {
     checkLimit(start.historyLimit, "historyLimit");
-    const input = own(start.input);
+    const input = start.isFrozen ? start.input : own(start.input);
     const entering = enterSession(this.#gate, this.sessionId, start);
     if ("then" in entering) return entering.then((leave) => this.#begin(start, { input, leave }));
     return this.#begin(start, { input, leave: entering });
@@ -136,7 +136,7 @@ export class InMemorySession implements Session {
     const run = rememberRun(start, { input, sessionId: this.sessionId });
     this.#add(input);
     this.#runs.set(start.runId, run);
-    this.#begun.push({ run, after: input.at(-1) });
+    this.#begun.push({ run, after: input[input.length - 1] });
     return this.#log(run, history, { leave });
   }
 
@@ -171,9 +171,9 @@ export class InMemorySession implements Session {
     history: readonly Message[],
     { leave, recorded }: { leave: () => void; recorded?: RunRecord | undefined },
   ): RunLog {
-    const onOver = (answer: readonly Message[]): void => {
+    const onOver = (answer: readonly Message[], isFrozen?: boolean): void => {
       try {
-        this.#add(own(answer));
+        this.#add(isFrozen ? answer : own(answer));
       } finally {
         leave();
       }

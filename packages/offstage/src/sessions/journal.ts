@@ -10,6 +10,8 @@ export type RunStatus = "running" | "completed" | "stopped" | "failed" | "interr
 /** What is known when a run begins. */
 export interface RunStart {
   readonly runId: string;
+  /** The id was made for this run: no look is taken whether it is known. */
+  readonly isFresh?: boolean;
   readonly agent: string;
   readonly parentRunId?: string;
   /** The call of the parent run that a subagent's run answers. */
@@ -21,6 +23,8 @@ export interface RunStart {
   readonly notes?: JsonObject;
   /** The new messages of this run, as they join the conversation. */
   readonly input: readonly Message[];
+  /** They are frozen through and through, and plain: a session may keep them as they are. */
+  readonly isFrozen?: boolean;
   /** How many earlier messages to load: the latest, cut from the front to whole turns. */
   readonly historyLimit: number | undefined;
   /** What to do while another run holds the session. */
@@ -57,6 +61,8 @@ export interface RunEnd {
    * same object in the last step is kept once.
    */
   readonly answer: readonly Message[];
+  /** It is frozen through and through, and plain: a session may keep it as it is. */
+  readonly isFrozen?: boolean;
   /** The last step where it was not written yet: it is made durable in the same write. */
   readonly lastStep?: StepRecord;
   readonly error?: { readonly code: string; readonly message: string };

@@ -20,8 +20,8 @@ export interface MemoryLogOptions {
   readonly held?: HeldSession | undefined;
   /** Stores what joins the conversation before the run ends, where `onOver` does not. Asked once. */
   readonly store?: (answer: readonly Message[]) => Promise<void>;
-  /** Called once, with what joins the conversation, when the run ends or is given up. */
-  readonly onOver: (answer: readonly Message[]) => void;
+  /** Called once, with what joins the conversation, when the run ends or is given up; see `RunEnd.isFrozen`. */
+  readonly onOver: (answer: readonly Message[], isFrozen?: boolean) => void;
 }
 
 /** The log of a run in memory. Its writes are done at once, save that `store` is waited for at the end. */
@@ -75,7 +75,7 @@ export class MemoryLog implements RunLog {
     const run = this.#run;
     if (end.lastStep !== undefined) addStep(run, end.lastStep);
     try {
-      this.#options.onOver(end.answer);
+      this.#options.onOver(end.answer, end.isFrozen);
       run.info = endedInfo(run.info, end);
     } catch (error) {
       markInterrupted(run);

@@ -113,7 +113,7 @@ function packMetadata(metadata: Fields, known: Known): unknown[] | undefined {
   ];
   if (packed.includes(undefined)) return undefined;
   if (rest !== undefined) packed.push(rest);
-  else while (packed.at(-1) === 0) packed.pop();
+  else while (packed[packed.length - 1] === 0) packed.pop();
   return packed;
 }
 

@@ -48,10 +48,14 @@ const unfit = Symbol("not JSON");
 // Several times faster than writing and reading it, as long as it is what JSON can hold.
 function copyData(value: unknown, depth: number): unknown {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
-  if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0) ? value : unfit;
+  if (isJsonNumber(value)) return value;
   if (typeof value !== "object" || depth > deepest) return unfit;
   if (Array.isArray(value)) return copyList(value, depth);
   return isPlainData(value) ? copyRecord(value, depth) : unfit;
+}
+
+function isJsonNumber(value: unknown): boolean {
+  return typeof value === "number" && Number.isFinite(value) && !Object.is(value, -0);
 }
 
 /** True for an object that is only what its fields say. */
@@ -76,9 +80,8 @@ function copyRecord(record: object, depth: number): unknown {
   if (Object.getOwnPropertySymbols(fresh).length > 0) return unfit;
   for (const key in fresh) {
     const field = fresh[key];
-    // Asked here too: a call fewer for every text and number.
-    if (typeof field === "string" || (typeof field === "number" && Number.isFinite(field) && !Object.is(field, -0)))
-      continue;
+    // Asked here too: a call fewer for every text.
+    if (typeof field === "string" || isJsonNumber(field)) continue;
     if (!Object.hasOwn(fresh, key)) continue;
     const copied = copyData(field, depth + 1);
     if (copied === unfit) return unfit;

@@ -44,11 +44,13 @@ export type StepRow = readonly [
 /** Where a run is: its session, and its number there. */
 export type RunPlace = readonly [sessionId: string, n: number];
 
+type NewPlace = Pick<RunRow, "n" | "stamp" | "prompt" | "rootRunId"> & { readonly input?: RunRow["input"] | undefined };
+
 /** The row of a run that begins. */
-export function runRow(start: NewRun, place: Pick<RunRow, "n" | "stamp" | "input" | "prompt" | "rootRunId">): RunRow {
+export function runRow(start: NewRun, { n, stamp, input, prompt, rootRunId }: NewPlace): RunRow {
   const { runId, agent, startedAt, parentRunId, parentToolCallId, traceId, notes } = start;
-  const row = { runId, agent, status: "running", startedAt, parentRunId, parentToolCallId, traceId, notes, ...place };
-  return row as RunRow;
+  const row = { n, runId, agent, status: "running", startedAt, stamp, input, traceId, notes, prompt, rootRunId };
+  return parentRunId === undefined ? (row as RunRow) : ({ ...row, parentRunId, parentToolCallId } as RunRow);
 }
 
 /** The row of a run that ends. */

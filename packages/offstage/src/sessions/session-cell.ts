@@ -236,10 +236,15 @@ export class SessionCell {
   }
 }
 
-/** The messages of a run as they will be stored. */
-export function storedMessages({ redact }: StoreContext, messages: readonly Message[]): StoredMessage[] {
+/** The messages of a run as they will be stored: copies, unless they are frozen through and through. */
+export function storedMessages(
+  { redact }: StoreContext,
+  messages: readonly Message[],
+  isFrozen?: boolean,
+): StoredMessage[] {
   return messages.map((given) => {
-    const message = keptMessage(redact === undefined ? given : redact(given));
+    const message =
+      isFrozen && redact === undefined ? given : keptMessage(redact === undefined ? given : redact(given));
     return { message, text: encode(packMessage(message)) };
   });
 }

@@ -29,7 +29,8 @@ export interface StoreContext {
 export function stampClock(): () => number {
   let last = 0;
   return () => {
-    last = Math.max(last + 1, Math.trunc((clockOffsetMs() + clockMs()) * 1000));
+    const now = clockMs();
+    last = Math.max(last + 1, Math.trunc((clockOffsetMs(now) + now) * 1000));
     return last;
   };
 }

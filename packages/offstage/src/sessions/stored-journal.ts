@@ -66,24 +66,26 @@ interface BeginOptions {
 // Input, run row, its place in the lists and the lease: one write.
 function beginChange(cell: SessionCell, held: SessionHead, { start, history }: BeginOptions): Change<Begun> {
   const { context } = cell;
-  const appended = storedMessages(context, start.input);
+  const appended = storedMessages(context, start.input, start.isFrozen);
   const next = held.next + appended.length;
   const { nextRun: n, runs } = held;
-  const place = { n, stamp: context.stamp() };
-  const row = runRow(start, appended.length === 0 ? place : { ...place, input: [held.next, next - 1] });
+  const input = appended.length === 0 ? undefined : ([held.next, next - 1] as const);
+  const row = runRow(start, { n, stamp: context.stamp(), input });
   const counts = { next, count: held.count + appended.length, nextRun: n + 1, runs: runs + 1 };
   const change = touched(cell, held, counts);
   change.writes.push(putRun(cell, row), ...indexRun(cell, row));
-  return inOrder(cell, start.onBusy, {
-    result: { row, fence: held.fence, history },
-    head: change.head,
-    appended,
-    writes: change.writes,
-    checks: [{ list: context.lists.run(row.runId), key: "at", value: undefined }],
+  const { head, writes } = change;
+  const begun = { result: { row, fence: held.fence, history }, head, appended, writes };
+  return inOrder(cell, start.onBusy, start.isFresh ? begun : { ...begun, ...unlessKnown(cell, row) });
+}
+
+function unlessKnown({ context }: SessionCell, { runId }: RunRow): Pick<Change<Begun>, "checks" | "onRefused"> {
+  return {
+    checks: [{ list: context.lists.run(runId), key: "at", value: undefined }],
     onRefused: ([known]) => {
       if (known !== undefined) throw new KnownRun();
     },
-  });
+  };
 }
 
 async function reopenRun(cell: SessionCell, runId: string, options: ReopenOptions): Promise<RunLog> {

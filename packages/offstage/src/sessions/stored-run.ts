@@ -198,11 +198,12 @@ interface Ending extends StoredRunOptions {
 function endRun(ending: Ending, head: SessionHead): Change<undefined> {
   const { cell, fence, end } = ending;
   checkHeld(cell, head, fence);
-  const appended = storedMessages(cell.context, end.answer);
-  const said = end.answer.map((message, index) => [message, head.next + index] as const);
+  const appended = storedMessages(cell.context, end.answer, end.isFrozen);
+  const written = new Map<Message, string | number>(ending.written);
+  for (let i = 0; i < end.answer.length; i++) written.set(end.answer[i] as Message, head.next + i);
   const counts = { next: head.next + appended.length, count: head.count + appended.length, lease: undefined };
   const change = touched(cell, head, counts);
-  change.writes.push(...endWrites({ ...ending, written: new Map([...ending.written, ...said]) }));
+  change.writes.push(...endWrites({ ...ending, written }));
   return { result: undefined, appended, head: change.head, writes: change.writes };
 }
 

@@ -30,8 +30,13 @@ export function tailOf(stored: readonly StoredMessage[], isWhole: boolean): Tail
 
 /** The window with further messages; past its bounds the older half is let go. */
 export function extendTail(tail: Tail, stored: readonly StoredMessage[]): Tail {
-  const messages = tail.messages.concat(stored.map(({ message }) => deepFreeze(message)));
-  const size = stored.reduce((sum, { text }) => sum + text.length, tail.size);
+  const messages = tail.messages.slice();
+  let { size } = tail;
+  for (let i = 0; i < stored.length; i++) {
+    const { message, text } = stored[i] as StoredMessage;
+    messages.push(deepFreeze(message));
+    size += text.length;
+  }
   if (messages.length <= mostMessages && size <= mostCharacters) return { messages, isWhole: tail.isWhole, size };
   const kept = messages.slice(messages.length >> 1);
   return { messages: kept, isWhole: false, size: size * (kept.length / messages.length) };

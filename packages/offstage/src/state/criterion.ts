@@ -1,4 +1,5 @@
 // Continuation: criteria vote, and one rule decides. Order-independent; the outcome says who decided and why.
+import type { Mutable } from "../messages/mutable.ts";
 import { isThenable } from "../messages/thenable.ts";
 import type { AgentState } from "./agent-state.ts";
 import type { NamedVerdict, Outcome, Verdict } from "./outcome.ts";
@@ -84,9 +85,12 @@ function noteLater(votes: Vote[], criterion: Criterion, said: PromiseLike<Verdic
 const goesOn: Ruling = Object.freeze({ outcome: undefined, feedback: undefined });
 
 function weigh(votes: readonly Vote[]): Ruling {
-  const [only] = votes;
-  if (only === undefined) return goesOn;
-  if (votes.length === 1) return onlyVote(only);
+  // What happens seldom stands apart: V8 compiles a function when most of it has run.
+  if (votes.length === 0) return goesOn;
+  return votes.length === 1 ? onlyVote(votes[0] as Vote) : weighSeveral(votes);
+}
+
+function weighSeveral(votes: readonly Vote[]): Ruling {
   const request = first(votes, "request");
   const stop = first(votes, "allow-stop");
   const isAnswered = stop !== undefined && request === undefined;
@@ -142,5 +146,10 @@ function sorted(votes: readonly Vote[]): Vote[] {
 }
 
 function nameVerdict({ criterion, verdict }: Vote): NamedVerdict {
-  return { criterion: criterion.name, ...verdict };
+  const { decision, reason, message, status, isLimit, feedback } = verdict;
+  const named: Mutable<NamedVerdict> = { criterion: criterion.name, decision, reason, message };
+  if (status !== undefined) named.status = status;
+  if (isLimit !== undefined) named.isLimit = isLimit;
+  if (feedback !== undefined) named.feedback = feedback;
+  return named;
 }

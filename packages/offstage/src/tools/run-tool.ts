@@ -84,7 +84,7 @@ async function executeInTime(tool: Tool, input: unknown, site: CallSite): Promis
 // A proxy may throw when it is asked what it is.
 function isA<Kind>(value: unknown, kind: abstract new (...given: never[]) => Kind): value is Kind {
   try {
-    return value instanceof kind;
+    return typeof value === "object" && value instanceof kind;
   } catch {
     return false;
   }

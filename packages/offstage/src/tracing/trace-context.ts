@@ -68,8 +68,9 @@ export class TraceContext implements SpanHome, TraceScope {
     this.traceId = remote?.traceId ?? init?.traceId ?? traceState.ids.traceId();
     this.groupId = options.groupId;
     this.metadata = { ...options.metadata };
-    this.clockOffset = clockOffsetMs();
-    this.startTime = this.clockOffset + clockMs();
+    const now = clockMs();
+    this.clockOffset = clockOffsetMs(now);
+    this.startTime = this.clockOffset + now;
     this.#remote = remote;
     const settings = keeping(refine(currentScope()?.settings ?? traceState.settings, options), init?.keep);
     const sampled = settings.recording && remote?.sampled !== false && isSampled(this, settings);

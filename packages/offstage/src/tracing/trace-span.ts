@@ -219,7 +219,7 @@ export class TraceSpan implements SpanData, TraceScope {
 
   #hand(): void {
     const settings = this.settings;
-    settings.keep?.(this.toJSON());
+    settings.keep?.(this);
     if (settings.exporters.length > 0) traceState.storage.run(unrecorded, emit, this, settings);
   }
 

@@ -32,11 +32,11 @@ export interface TraceSettings {
   /** The exporter among them that is a bridge, if one is. */
   readonly bridge: SpanBridge | undefined;
   readonly onError: (error: unknown, source: string) => void;
-  /** Gets every ended span too, as plain data: the journal of the run around it, which never throws and traces nothing itself. */
+  /** Gets every ended span too: the journal of the run around it, which never throws and traces nothing itself. */
   readonly keep: KeepSpan | undefined;
 }
 
-export type KeepSpan = (span: SpanData) => void;
+export type KeepSpan = (span: SpanData & { toJSON(): SpanData }) => void;
 
 /** The settings where nothing was configured: recording, to nowhere. */
 export function initialSettings(): TraceSettings {

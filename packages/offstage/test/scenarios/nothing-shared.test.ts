@@ -1,6 +1,7 @@
 // What one run does to its own things reaches no other: prompts, states, and a session whose run could not begin.
 import { expect, test } from "vitest";
-import { Agent, AgentState, InMemorySession, type Processor, user } from "../../src/index.ts";
+import { Agent, AgentState, InMemorySession, type Processor, type Step, user } from "../../src/index.ts";
+import { withMetadata } from "../../src/messages/message.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "./both-ways.ts";
 
@@ -61,8 +62,8 @@ test("a run in memory whose answer cannot be kept is not said to be completed", 
   const session = new InMemorySession("s");
   const spoil: Processor = async (state, next) => {
     const after = await next(state);
-    Object.assign(after.currentStep?.messages[0]?.metadata ?? {}, { big: 1n });
-    return after;
+    const step = after.currentStep as Step;
+    return after.withCurrentStep({ ...step, messages: step.messages.map((each) => withMetadata(each, { big: 1n })) });
   };
   const agent = new Agent({ model: scriptedModel(["One."]), processors: [spoil] });
   await expect(agent.run("Go", { session })).rejects.toMatchObject({ code: "store-failed" });

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { Agent, sqliteStore } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -55,11 +56,12 @@ test("what a deleted file held can be saved, and the store opened again", async 
   expect(texts(await again.session("s").getItems())).toEqual(["question 1", "answer 1", "question 3", "answer 3"]);
 });
 
-test("a file that was deleted during a run is noticed at its end", async () => {
+test("a file that was deleted during a run of some length is noticed at its end", async () => {
   const path = join(folder, "during.db");
   await using store = sqliteStore({ path });
   const log = await open(store, "s", start("r1", "one"));
   remove(path);
+  await sleep(25);
   await expect(log.end(ended("late"))).rejects.toMatchObject({ code: "store-gone" });
 });
 

@@ -7,11 +7,12 @@ import { nameOf } from "./typed-error.ts";
 const { statSync } = process.getBuiltinModule("node:fs");
 
 // A look takes 2 µs once compiled and 20 before: little beside the run it opens, and much beside each of its writes.
-const lookMs = 1_000;
+const withinRunMs = 1_000;
+const atEndMs = 20;
 
 /**
- * Asked before every write; throws `store-gone` where the file was deleted or replaced. Looks where a run begins or ends or
- * a session is changed, and within a run once a second.
+ * Asked before every write; throws `store-gone` where the file was deleted or replaced. Looks where a run begins or a session
+ * is changed, within a run once a second, and at its end unless it began just now.
  */
 export function sameFile(path: string): (label: WriteLabel) => void {
   if (path === ":memory:") return () => {};
@@ -21,15 +22,18 @@ export function sameFile(path: string): (label: WriteLabel) => void {
   let lookedAt = Date.now();
   return (label) => {
     const now = Date.now();
-    if (!isAlwaysChecked(label) && now - lookedAt < lookMs) return;
+    const rest = restMs(label);
+    if (rest > 0 && now - lookedAt < rest) return;
     lookedAt = now;
     const found = statSync(place, { throwIfNoEntry: false });
     if (found?.ino !== opened.ino || found.dev !== opened.dev) throw gone(path);
   };
 }
 
-function isAlwaysChecked(label: WriteLabel): boolean {
-  return label === "run.begin" || label === "run.end" || label.startsWith("session.");
+// How long a look is good for.
+function restMs(label: WriteLabel): number {
+  if (label === "run.end") return atEndMs;
+  return label === "run.begin" || label.startsWith("session.") ? 0 : withinRunMs;
 }
 
 function gone(path: string): OffstageError {
