@@ -45,22 +45,18 @@ export function isWaiting(called: CalledTool): called is UnsettledCall {
 }
 
 /** What became of the calls. Rejects only when the run is aborted or a guardrail fails. */
-export function callTools(run: Run, calls: readonly StepToolCall[], options: CallToolsOptions): Promise<CalledTool[]> {
+export function callTools(run: Run, calls: readonly StepToolCall[], at: CallToolsOptions): Promise<CalledTool[]> {
   // Results are numbered in call order, whichever comes first.
-  const first = { at: options, number: run.lastNumber + 1 };
+  const first = run.lastNumber + 1;
   run.lastNumber += calls.length;
-  return calls.length === 1
-    ? callTool(run, calls[0] as StepToolCall, first).then(alone)
-    : callSeveral(run, calls, first);
-}
-
-function alone(called: CalledTool): CalledTool[] {
-  return [called];
-}
-
-function callSeveral(run: Run, calls: readonly StepToolCall[], { at, number }: NumberedCall): Promise<CalledTool[]> {
-  const callOne = (call: StepToolCall, index: number) => callTool(run, call, { at, number: number + index });
+  const callOne = (call: StepToolCall, index: number) => callTool(run, call, { at, number: first + index });
   return runTools(calls, run.config.maxParallelTools, callOne);
+}
+
+/** The same for a call that is alone in its step, as most are: with fewer promises. */
+export function callAlone(run: Run, call: StepToolCall, at: CallToolsOptions): Promise<CalledTool> {
+  run.lastNumber++;
+  return callTool(run, call, { at, number: run.lastNumber });
 }
 
 interface NumberedCall {

@@ -11,7 +11,7 @@ import type { Correction, Step, StepToolCall, ToolResult } from "../state/step.t
 import type { TraceSpan } from "../tracing/trace-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { callModel, releaseText } from "./call-model.ts";
-import { type CalledTool, callTools, isWaiting, type SettledCall } from "./call-tools.ts";
+import { type CalledTool, callAlone, callTools, isWaiting, type SettledCall } from "./call-tools.ts";
 import type { Reading } from "./driver.ts";
 import type { Run } from "./run.ts";
 import { identifyCalls, noteMessage, replyMessage } from "./step-messages.ts";
@@ -37,8 +37,16 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   run.underWay = [message];
   const intending = run.log?.intend(index, message);
   if (intending !== undefined) await intending;
-  const isWrittenWithStep = calls.length === 1 && isRecordedAtOnce(run);
-  const called = await callTools(run, calls, { step: index, span, isWrittenWithStep });
+  const called =
+    calls.length === 1
+      ? [
+          await callAlone(run, calls[0] as StepToolCall, {
+            step: index,
+            span,
+            isWrittenWithStep: isRecordedAtOnce(run),
+          }),
+        ]
+      : await callTools(run, calls, { step: index, span });
   if (!called.some(isWaiting)) return stepOf(parts, called as SettledCall[]);
   const step = stepOf(parts, called.filter((each) => !isWaiting(each)) as SettledCall[]);
   return { step, waiting: called.filter(isWaiting).map((each) => each.waiting) };
@@ -82,15 +90,14 @@ interface StepParts {
 
 function stepOf(parts: StepParts, settled: readonly SettledCall[], correction?: Correction): Step {
   const { run, index, message, reading, reply, calls } = parts;
-  // Neither spread nor pushed to: such a list would keep room for sixteen more.
-  const messages = settled.length === 0 ? [message] : [message].concat(settled.map((each) => each.message));
+  const messages = stepMessages(message, settled);
   if (correction !== undefined) messages.push(noteMessage(run, correction.message, index));
   const step: Mutable<Step> = {
     index,
     messages,
     text: reading.text,
     toolCalls: calls,
-    toolResults: settled.length === 0 ? noResults : settled.map((each) => each.result),
+    toolResults: resultsOf(settled),
     isAnswer: calls.length === 0 && correction === undefined,
     finishReason: reply.finishReason,
     usage: reply.usage,
@@ -101,6 +108,20 @@ function stepOf(parts: StepParts, settled: readonly SettledCall[], correction?: 
   if (reply.reasoning !== "") step.reasoning = reply.reasoning;
   if (correction !== undefined) step.correction = correction;
   return step;
+}
+
+function stepMessages(reply: Message, settled: readonly SettledCall[]): Message[] {
+  const first = settled[0];
+  if (first === undefined) return [reply];
+  if (settled.length === 1) return [reply, first.message];
+  // Neither spread nor pushed to: such a list would keep room for sixteen more.
+  return [reply].concat(settled.map((each) => each.message));
+}
+
+function resultsOf(settled: readonly SettledCall[]): readonly ToolResult[] {
+  const first = settled[0];
+  if (first === undefined) return noResults;
+  return settled.length === 1 ? [first.result] : settled.map((each) => each.result);
 }
 
 async function correctionOf(run: Run, reading: Reading): Promise<Correction | undefined> {

@@ -25,8 +25,11 @@ export class Messages implements Iterable<Message> {
 
   /** A list of what the iterable gives; a `Messages` is returned as it is. */
   static from(messages: Iterable<Message>): Messages {
-    if (#backing in messages) return messages;
-    const backing = Array.isArray(messages) ? messages.slice() : [...messages];
+    if (Array.isArray(messages)) return Messages.#own(messages.slice());
+    return messages instanceof Messages ? messages : Messages.#own([...messages]);
+  }
+
+  static #own(backing: Message[]): Messages {
     return backing.length === 0 ? Messages.#none : new Messages(backing, backing.length);
   }
 

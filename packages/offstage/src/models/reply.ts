@@ -32,7 +32,9 @@ export function replyOf(result: Pick<ModelResult, "content" | "finishReason" | "
   let reasoning = "";
   let isPlain = true;
   const calls: RequestedCall[] = [];
-  for (const part of result.content) {
+  const { content } = result;
+  for (let i = 0; i < content.length; i++) {
+    const part = content[i] as ModelContent;
     if (!saysSomething(part)) continue;
     if (part.type === "text") text += part.text ?? "";
     else if (part.type === "tool-call" && part.providerExecuted !== true) calls.push(callOf(part));

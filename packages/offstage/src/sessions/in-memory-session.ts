@@ -10,7 +10,7 @@ import { checkLimit, latest } from "./limit.ts";
 import { MemoryLog } from "./memory-log.ts";
 import { checkedMessages, keptMessage } from "./message-rows.ts";
 import { plainCopy } from "./plain-json.ts";
-import { type RememberedRun, recordOf, rememberRun, wholeTraceOf } from "./run-memory.ts";
+import { findRun, type RememberedRun, recordOf, rememberRun, wholeTraceOf } from "./run-memory.ts";
 import type { Session } from "./session.ts";
 import { checkSessionId } from "./session-cells.ts";
 import { wholeTurns } from "./whole-turns.ts";
@@ -19,9 +19,7 @@ import { wholeTurns } from "./whole-turns.ts";
 export class InMemorySession implements Session {
   readonly sessionId: string;
   #items: Message[] = [];
-  readonly #runs: Map<string, RememberedRun> = new Map();
-  // Where in the conversation a run began, for `exchanged`.
-  readonly #begun: { readonly run: RememberedRun; readonly after: Message | undefined }[] = [];
+  readonly #runs: RememberedRun[] = [];
   readonly #gate = fifo();
   readonly #journal: Journal = {
     keepsSpans: false,
@@ -83,21 +81,22 @@ export class InMemorySession implements Session {
 
   /** The runs of this session, newest first. */
   async runs(options: { readonly limit?: number } = {}): Promise<RunInfo[]> {
-    return latest(this.#begun, options.limit)
-      .map(({ run }) => run.info)
+    return latest(this.#runs, options.limit)
+      .map(({ info }) => info)
       .reverse();
   }
 
   /** Everything recorded of a run. */
   async run(runId: string): Promise<RunRecord | undefined> {
-    const run = this.#runs.get(runId);
+    const run = findRun(this.#runs, runId);
     return run && (JSON.parse(JSON.stringify(recordOf(run))) as RunRecord);
   }
 
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
   async exchanged(): Promise<Message[]> {
     const isTrace = notAmong(this.#items);
-    const traces = new Map(this.#begun.map(({ run, after }) => [after, wholeTraceOf(run).filter(isTrace)]));
+    // The trace of a run follows its input.
+    const traces = new Map(this.#runs.map((run) => [run.input.at(-1), wholeTraceOf(run).filter(isTrace)]));
     return copies(this.#items.flatMap((message) => [message, ...(traces.get(message) ?? [])]));
   }
 
@@ -135,8 +134,7 @@ export class InMemorySession implements Session {
     const history = wholeTurns(this.#items, start.historyLimit, true)?.slice() ?? [];
     const run = rememberRun(start, { input, sessionId: this.sessionId });
     this.#add(input);
-    this.#runs.set(start.runId, run);
-    this.#begun.push({ run, after: input[input.length - 1] });
+    this.#runs.push(run);
     return this.#log(run, history, { leave });
   }
 
@@ -158,7 +156,7 @@ export class InMemorySession implements Session {
   }
 
   #resumable(runId: string): RememberedRun {
-    const run = this.#runs.get(runId);
+    const run = findRun(this.#runs, runId);
     if (run === undefined)
       throw new OffstageError("run-not-found", `There is no run "${runId}" in session "${this.sessionId}".`);
     const { status } = run.info;

@@ -5,6 +5,7 @@ import type { HeldSession, NewRun, RunEnd, RunLog, RunRecord, StepRecord, Writin
 import {
   addStep,
   endedInfo,
+  findRun,
   markInterrupted,
   type RememberedRun,
   recordOf,
@@ -14,7 +15,8 @@ import {
 
 /** What the session does with a run. */
 export interface MemoryLogOptions {
-  readonly runs: Map<string, RememberedRun>;
+  /** Those of the session, whose tool traces may be asked for. */
+  readonly runs: readonly RememberedRun[];
   readonly history: readonly Message[];
   readonly recorded?: RunRecord | undefined;
   readonly held?: HeldSession | undefined;
@@ -46,7 +48,7 @@ export class MemoryLog implements RunLog {
 
   async toolTraces(ids: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>> {
     const { runs } = this.#options;
-    return new Map(ids.map((id) => [id, toolTraceOf(runs.get(id))]));
+    return new Map(ids.map((id) => [id, toolTraceOf(findRun(runs, id))]));
   }
 
   intend(step: number, message: AssistantMessage): undefined {
@@ -97,16 +99,13 @@ export class MemoryLog implements RunLog {
 
 keepShape(new MemoryLog({ info: {} } as RememberedRun, {} as MemoryLogOptions));
 
-function openChild(parent: RememberedRun, start: NewRun, runs: Map<string, RememberedRun>): RunLog {
-  const known = runs.get(start.runId);
+function openChild(parent: RememberedRun, start: NewRun, runs: readonly RememberedRun[]): RunLog {
+  const known = findRun(parent.children, start.runId);
   const child =
     known ??
     rememberRun({ ...start, parentRunId: parent.info.runId }, { input: start.input, sessionId: parent.info.sessionId });
   const recorded = known && recordOf(known);
   child.info = { ...child.info, status: "running" };
-  if (known === undefined) {
-    runs.set(start.runId, child);
-    parent.children.push(child);
-  }
+  if (known === undefined) parent.children.push(child);
   return new MemoryLog(child, { runs, history: [], onOver: () => {}, recorded });
 }

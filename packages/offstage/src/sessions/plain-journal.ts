@@ -7,7 +7,7 @@ import { enterSession } from "./held-session.ts";
 import type { Journal, RunLog, RunStart } from "./journal.ts";
 import { ownJournal } from "./journaled.ts";
 import { MemoryLog } from "./memory-log.ts";
-import { type RememberedRun, rememberRun } from "./run-memory.ts";
+import { rememberRun } from "./run-memory.ts";
 import type { SessionPort } from "./session.ts";
 import { wholeTurns } from "./whole-turns.ts";
 
@@ -75,11 +75,10 @@ interface PlainRunOptions {
 }
 
 function plainRun(session: SessionPort, start: RunStart, { history, leave }: PlainRunOptions): RunLog {
-  const runs = new Map<string, RememberedRun>();
   const held = { place: leave, runId: start.runId };
   const run = rememberRun(start, { input: start.input, sessionId: session.sessionId });
   const store = async (answer: readonly Message[]): Promise<void> => {
     if (answer.length > 0) await session.addItems(answer);
   };
-  return new MemoryLog(run, { runs, history, held, store, onOver: leave });
+  return new MemoryLog(run, { runs: [], history, held, store, onOver: leave });
 }

@@ -26,6 +26,16 @@ export function rememberRun(
   return { info, input, steps: [], children: [], open: undefined };
 }
 
+/** The run with an id, among these and those beneath them. From the newest on: it is nearly always one of the latest. */
+export function findRun(runs: readonly RememberedRun[], runId: string): RememberedRun | undefined {
+  for (let i = runs.length - 1; i >= 0; i--) {
+    const run = runs[i] as RememberedRun;
+    const found = run.info.runId === runId ? run : findRun(run.children, runId);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** Adds a finished step, once. */
 export function addStep(run: RememberedRun, record: StepRecord): void {
   for (let i = 0; i < run.steps.length; i++) if (run.steps[i]?.step === record.step) return;

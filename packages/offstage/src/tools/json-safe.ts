@@ -36,7 +36,8 @@ function flatCopy(value: unknown): JsonValue | undefined {
     const keys = Object.keys(value);
     if (keys.length > maxFlatFields) return undefined;
     const copy: Record<string, JsonValue> = {};
-    for (const key of keys) {
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] as string;
       const field: unknown = (value as Record<string, unknown>)[key];
       if (key.length > maxFlatText || !isFlat(field)) return undefined;
       setField(copy, key, field);

@@ -1,6 +1,6 @@
 // The current trace or span: finding it, making one current, and the stand-ins for where tracing is off. What else follows
 // async code stands beside it.
-import type { TraceInfo } from "./span-bridge.ts";
+import type { SpanBridge, TraceInfo } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
 import { type SpanPlace, type TraceScope, TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
@@ -33,6 +33,10 @@ export function enter<T>(
   around: object | undefined = currentAround(),
 ): T {
   const { bridge } = scope.settings;
-  if (bridge === undefined) return traceState.storage.run({ scope, around }, work);
-  return traceState.storage.run({ scope, around }, () => bridge.run(scope, work));
+  return traceState.storage.run({ scope, around }, bridge === undefined ? work : bridged(bridge, scope, work));
+}
+
+// Apart, so that no closure is made where there is no bridge.
+function bridged<T>(bridge: SpanBridge, scope: TraceInfo | SpanData, work: () => T): () => T {
+  return () => bridge.run(scope, work);
 }
