@@ -12,7 +12,6 @@ import { promptMessage } from "./prompt.ts";
 // which is its to read while the call lasts.
 const copiedUpTo = 4_000;
 
-const noneMade: readonly never[] = [];
 const noCalls: readonly ToolCall[] = [];
 
 /**
@@ -39,7 +38,7 @@ export class ModelInput {
   /** The calls whose results come next. */
   #calls: readonly ToolCall[] = [];
   /** The calls made since the last prompt, and their arguments. */
-  #made: readonly { readonly call: ToolCall; readonly input: JsonValue }[] = noneMade;
+  readonly #made: { readonly call: ToolCall; readonly input: JsonValue }[] = [];
 
   constructor(toPrompt: ToPrompt = promptMessage) {
     this.#toPrompt = toPrompt;
@@ -53,7 +52,7 @@ export class ModelInput {
   /** Tells that this call was made well-formed, and what its arguments are: the next prompt need not look at them again. */
   trust(call: ToolCall, input: JsonValue): void {
     this.#pairing?.trust(call);
-    this.#made = [...this.#made, { call, input }];
+    this.#made.push({ call, input });
   }
 
   /** The prompt of these sections, one after another: valid, and the caller's to keep up to 4,000 messages. */
@@ -63,7 +62,7 @@ export class ModelInput {
     const grown = isTouched ? undefined : grownSection(this.#sections, sections);
     if (grown === undefined || !this.#takeFrom(grown.section, grown.from)) this.#rebuild(sections);
     this.#sections = sections;
-    this.#made = noneMade;
+    this.#made.length = 0;
     this.#length = this.#prompt.length;
     return this.#prompt.length > copiedUpTo ? this.#prompt : this.#prompt.slice();
   }

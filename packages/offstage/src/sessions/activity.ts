@@ -19,7 +19,8 @@ export function touched(
 ): { head: SessionHead; writes: Write[] } {
   const { context } = cell;
   const active = context.stamp();
-  const next: Mutable<SessionHead> = { ...head, ...changes };
+  // Several times as fast as a second spread.
+  const next: Mutable<SessionHead> = Object.assign({ ...head }, changes);
   next.active = active;
   if (context.recent.sessionId === cell.id && active - head.listed < activitySlack) return { head: next, writes: [] };
   context.recent.sessionId = cell.id;

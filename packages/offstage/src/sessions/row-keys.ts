@@ -5,7 +5,10 @@ const usual = /^[\w-]*$/;
 
 /** Any id as one part of a key: injective, without "/" and ".", and at most 96 characters. */
 export function idKey(id: string): string {
-  if (id.length <= longest && usual.test(id)) return id;
+  return id.length <= longest && usual.test(id) ? id : escapedKey(id);
+}
+
+function escapedKey(id: string): string {
   const escaped = id.replace(/[^\w-]/g, (char) => `~${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
   if (escaped.length <= longest) return escaped;
   return `${escaped.slice(0, 32)}~~${process.getBuiltinModule("node:crypto").createHash("sha256").update(escaped).digest("base64url")}`;

@@ -53,9 +53,22 @@ export function traceIds(): TraceIds {
 }
 
 /** The trace id with the digits of a run's id, where that is a UUID. The trace that is opened for a run has it. */
-export function traceIdOf(runId: string): string | undefined {
+export const traceIdOf: (runId: string) => string | undefined = remembering(digitsOf);
+
+const traceDigits = /^(?!0{32})[0-9a-f]{32}$/;
+
+function digitsOf(runId: string): string | undefined {
   const digits = runId.replaceAll("-", "");
-  return /^(?!0{32})[0-9a-f]{32}$/.test(digits) ? digits : undefined;
+  return traceDigits.test(digits) ? digits : undefined;
+}
+
+// Who asks, asks twice: where the trace is opened, and where the run is stored.
+function remembering<T>(make: (text: string) => T): (text: string) => T {
+  let last: { readonly text: string; readonly made: T } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, made: make(text) };
+    return last.made;
+  };
 }
 
 /** The run that a trace with this id would have been opened for. */

@@ -104,13 +104,17 @@ export function endAfter<Given extends object | undefined>(
 ): Given {
   try {
     const given = work();
-    if (given !== undefined && "then" in given) return settle(span, () => given as Promise<unknown>, signal) as Given;
+    if (given !== undefined && "then" in given) return settleLater(span, given, signal);
     span.end();
     return given;
   } catch (error) {
     span.fail(error, signal);
     throw error;
   }
+}
+
+function settleLater<Given extends object>(span: TraceSpan, given: Given, signal: AbortSignal | undefined): Given {
+  return settle(span, () => given as unknown as Promise<unknown>, signal) as unknown as Given;
 }
 
 // Where nothing is recorded, a promise of the work's own is handed on as it is.
