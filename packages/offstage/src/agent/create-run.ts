@@ -1,4 +1,5 @@
 // Making a run: its own id, signal, ledger and span, its limits and those of the runs above it.
+import { isoNow } from "../messages/iso-now.ts";
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { Cancellation } from "../models/cancellation.ts";
@@ -58,7 +59,10 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
   const hasHooks = options.hooks !== undefined || config.options.hooks !== undefined;
   // Most runs have none: no lists are made for them.
   const hasListener = hasHooks || listener !== undefined || caller !== undefined;
+  // Lists that stand in the literal itself make V8 copy it the slow way.
   const endedSpans: SpanData[] = [];
+  const children: Run["children"] = [];
+  const trips: Run["trips"] = [];
   const span = spanOf(config, {
     runId,
     isNew: known === undefined,
@@ -71,6 +75,7 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
     config,
     options,
     runId,
+    startedAt: isoNow(),
     parent,
     parentToolCallId: caller?.toolCallId,
     depth: parent === undefined ? 0 : parent.depth + 1,
@@ -87,8 +92,8 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
     isTraced: span.recording,
     endedSpans,
     modelInput: new ModelInput(config.driver.toPrompt),
-    children: [],
-    trips: [],
+    children,
+    trips,
     tracked,
     input,
     isTextInput,

@@ -1,5 +1,4 @@
 // Recording: what a run tells its journal, its listeners and its agent's own list, and when.
-import { isoNow } from "../messages/iso-now.ts";
 import type { JsonValue } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
@@ -27,7 +26,7 @@ export function openLog(run: Run, input: readonly Message[]): RunLog | Promise<R
     // A subagent's run may be one that is taken up again.
     isFresh: run.parent === undefined,
     agent: config.name,
-    startedAt: isoNow(),
+    startedAt: run.startedAt,
     input,
     isFrozen: run.isTextInput,
     historyLimit: config.isShortened ? historyLimit(run) : (options.historyLimit ?? defaultHistory),

@@ -29,6 +29,8 @@ export interface Run {
   readonly config: AgentConfig;
   readonly options: RunOptions;
   readonly runId: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
   readonly parent: Run | undefined;
   /** The call of the parent that this run answers. */
   readonly parentToolCallId: string | undefined;
@@ -121,14 +123,13 @@ export function nextMessageId(run: Run): string {
   return run.idPrefix + run.lastNumber;
 }
 
-/** What a message that this run makes carries. */
+/** What a message that this run makes carries; without a step, one that it was given. */
 export function stamp(run: Run, step?: number): Stamp {
-  const { runId, config } = run;
+  const { runId, config, startedAt } = run;
   const id = nextMessageId(run);
-  const createdAt = isoNow();
   return step === undefined
-    ? { id, createdAt, runId, agent: config.name }
-    : { id, createdAt, runId, step, agent: config.name };
+    ? { id, createdAt: startedAt, runId, agent: config.name }
+    : { id, createdAt: isoNow(), runId, step, agent: config.name };
 }
 
 /** Links a message to the span that produced it, which names the message in turn when it ends. For runs that are traced. */

@@ -44,9 +44,7 @@ export class MessageStore {
   withSection(name: string, messages: Iterable<Message>): MessageStore {
     const section: Section = [name, Messages.from(messages)];
     const place = this.#placeOf(name);
-    const sections = this.#sections.slice();
-    sections[place === -1 ? sections.length : place] = section;
-    return new MessageStore(sections);
+    return new MessageStore(place === -1 ? [...this.#sections, section] : this.#sections.with(place, section));
   }
 
   /** The store with messages appended to one section. */

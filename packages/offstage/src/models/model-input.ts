@@ -12,6 +12,7 @@ import { promptMessage } from "./prompt.ts";
 // which is its to read while the call lasts.
 const copiedUpTo = 4_000;
 
+const noneMade: readonly never[] = [];
 const noCalls: readonly ToolCall[] = [];
 
 /**
@@ -38,7 +39,7 @@ export class ModelInput {
   /** The calls whose results come next. */
   #calls: readonly ToolCall[] = [];
   /** The calls made since the last prompt, and their arguments. */
-  readonly #made: { readonly call: ToolCall; readonly input: JsonValue }[] = [];
+  #made: readonly { readonly call: ToolCall; readonly input: JsonValue }[] = noneMade;
 
   constructor(toPrompt: ToPrompt = promptMessage) {
     this.#toPrompt = toPrompt;
@@ -52,7 +53,7 @@ export class ModelInput {
   /** Tells that this call was made well-formed, and what its arguments are: the next prompt need not look at them again. */
   trust(call: ToolCall, input: JsonValue): void {
     this.#pairing?.trust(call);
-    this.#made.push({ call, input });
+    this.#made = [...this.#made, { call, input }];
   }
 
   /** The prompt of these sections, one after another: valid, and the caller's to keep up to 4,000 messages. */
@@ -62,7 +63,7 @@ export class ModelInput {
     const grown = isTouched ? undefined : grownSection(this.#sections, sections);
     if (grown === undefined || !this.#takeFrom(grown.section, grown.from)) this.#rebuild(sections);
     this.#sections = sections;
-    this.#made.length = 0;
+    this.#made = noneMade;
     this.#length = this.#prompt.length;
     return this.#prompt.length > copiedUpTo ? this.#prompt : this.#prompt.slice();
   }
@@ -103,22 +104,13 @@ export class ModelInput {
     let { isClosed } = pairing;
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i] as Message;
-      const content = message?.content;
-      // Most of a conversation is text: said here, it saves half a dozen calls for each message.
-      const isText =
-        isUsual &&
-        typeof content === "string" &&
-        (message.role === "user" ||
-          (message.role === "assistant" &&
-            message.tool_calls === undefined &&
-            message.metadata?.providerParts === undefined &&
-            content.trim() !== ""));
-      if (isText ? !isClosed : !pairing.takes(message)) return false;
-      if (isText) {
+      if (isUsual && isClosed && isPlainText(message)) {
+        const { role, content: text } = message;
         // Apart: a literal within a literal is made the slow way.
-        const part: PromptText = { type: "text", text: content };
-        prompt.push({ role: message.role, content: [part] });
+        const part: PromptText = { type: "text", text };
+        prompt.push({ role, content: [part] });
       } else {
+        if (!pairing.takes(message)) return false;
         prompt.push(this.#convert(message));
         isClosed = pairing.isClosed;
       }
@@ -138,6 +130,18 @@ export class ModelInput {
 }
 
 keepShape(new ModelInput());
+
+type PlainText = Message & { readonly role: "user" | "assistant"; readonly content: string };
+
+// Most of a conversation is text, which needs no look at calls and parts.
+function isPlainText(message: Message): message is PlainText {
+  const content = message?.content;
+  const role = message?.role;
+  if (typeof content !== "string") return false;
+  if (role === "user") return true;
+  if (role !== "assistant" || message.tool_calls !== undefined) return false;
+  return message.metadata?.providerParts === undefined && content.trim() !== "";
+}
 
 interface Growth {
   readonly section: Messages;

@@ -11,7 +11,15 @@ import {
   textOf,
   toolCallsOf,
 } from "../messages/message.ts";
-import type { FileData, PromptFile, PromptMessage, PromptText, PromptToolCall, ProviderData } from "./model.ts";
+import type {
+  FileData,
+  PromptFile,
+  PromptMessage,
+  PromptText,
+  PromptToolCall,
+  PromptToolResult,
+  ProviderData,
+} from "./model.ts";
 
 type InputOf = (call: ToolCall) => JsonValue | undefined;
 type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
@@ -35,10 +43,9 @@ export function promptMessage(
 }
 
 function toolPrompt(message: ToolMessage, toolName: string): PromptMessage {
-  return {
-    role: "tool",
-    content: [{ type: "tool-result", toolCallId: message.tool_call_id, toolName, output: toolOutput(message) }],
-  };
+  const { tool_call_id: toolCallId } = message;
+  const result: PromptToolResult = { type: "tool-result", toolCallId, toolName, output: toolOutput(message) };
+  return { role: "tool", content: [result] };
 }
 
 function toolOutput(message: ToolMessage) {

@@ -52,7 +52,9 @@ export class MemoryLog implements RunLog {
   }
 
   intend(step: number, message: AssistantMessage): undefined {
-    this.#run.open ??= { step, message, results: [] };
+    if (this.#run.open !== undefined) return;
+    const results: ToolMessage[] = [];
+    this.#run.open = { step, message, results };
   }
 
   settle(_: number, result: ToolMessage): undefined {

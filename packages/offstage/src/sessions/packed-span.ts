@@ -41,7 +41,7 @@ interface SpanChanges {
 const runMark = "\u0001";
 
 export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): PackedSpan[] {
-  const places = new Map(spans.map(({ spanId }, index) => [spanId, index + 1]));
+  const placeOf = placesOf(spans);
   let before: SpanRun = run;
   // In microseconds.
   let last = 0;
@@ -50,7 +50,7 @@ export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): Packed
     const at = Math.round(startTime * 1000);
     const start = (at - last) / 1000;
     const duration = endTime === undefined ? null : thousandths(endTime - startTime);
-    const parent = parentSpanId === undefined ? 0 : (places.get(parentSpanId) ?? parentSpanId);
+    const parent = parentSpanId === undefined ? 0 : (placeOf(parentSpanId) ?? parentSpanId);
     const metadata = packMetadata(span.metadata, run.runId);
     const changes = changesOf(span, before, metadata === undefined);
     before = span;
@@ -60,6 +60,18 @@ export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): Packed
     return metadata === 0 || metadata === undefined ? packed : [...packed, metadata];
   });
 }
+
+// Where a span stands among these, from 1. Most writes have a handful: to look through them is faster than to hash their ids.
+function placesOf(spans: readonly SpanData[]): (spanId: string) => number | undefined {
+  if (spans.length > mostLookedThrough) {
+    const places = new Map(spans.map(({ spanId }, index) => [spanId, index + 1]));
+    return (spanId) => places.get(spanId);
+  }
+  const ids = spans.map(({ spanId }) => spanId);
+  return (spanId) => ids.indexOf(spanId) + 1 || undefined;
+}
+
+const mostLookedThrough = 32;
 
 /** The text of a row with spans. Metadata is the user's: what JSON cannot hold of it is left out, and never fails a run. */
 export function encodeWithSpans(

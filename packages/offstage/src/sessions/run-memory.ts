@@ -23,7 +23,9 @@ export function rememberRun(
   if (parentToolCallId !== undefined) info.parentToolCallId = parentToolCallId;
   if (traceId !== undefined) info.traceId = traceId;
   if (notes !== undefined) info.notes = notes;
-  return { info, input, steps: [], children: [], open: undefined };
+  const steps: StepRecord[] = [];
+  const children: RememberedRun[] = [];
+  return { info, input, steps, children, open: undefined };
 }
 
 /** The run with an id, among these and those beneath them. From the newest on: it is nearly always one of the latest. */

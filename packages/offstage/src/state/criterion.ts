@@ -54,7 +54,7 @@ function verdictOf(said: boolean | Verdict | undefined, name: string): Verdict |
 /** What the criteria come to. Synchronous unless one of them is not, or throws: then it rejects. */
 export function rule(criteria: readonly Criterion[], state: AgentState): Ruling | Promise<Ruling> {
   const votes: Vote[] = [];
-  const waiting: Promise<void>[] = [];
+  let waiting: Promise<void>[] | undefined;
   for (let i = 0; i < criteria.length; i++) {
     const criterion = criteria[i] as Criterion;
     let said: ReturnType<Criterion["decide"]>;
@@ -65,10 +65,12 @@ export function rule(criteria: readonly Criterion[], state: AgentState): Ruling 
       said = Promise.reject(error);
     }
     if (said === undefined || said === null) continue;
-    if (isThenable(said)) waiting.push(noteLater(votes, criterion, said));
-    else votes.push({ criterion, verdict: said });
+    if (isThenable(said)) {
+      waiting ??= [];
+      waiting.push(noteLater(votes, criterion, said));
+    } else votes.push({ criterion, verdict: said });
   }
-  return waiting.length === 0 ? weigh(votes) : Promise.all(waiting).then(() => weigh(votes));
+  return waiting === undefined ? weigh(votes) : Promise.all(waiting).then(() => weigh(votes));
 }
 
 interface Vote {

@@ -39,8 +39,8 @@ function flatCopy(value: unknown): JsonValue | undefined {
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string;
       const field: unknown = (value as Record<string, unknown>)[key];
-      if (key.length > maxFlatText || !isFlat(field)) return undefined;
-      setField(copy, key, field);
+      if (key === "__proto__" || key.length > maxFlatText || !isFlat(field)) return undefined;
+      copy[key] = field;
     }
     return copy;
   } catch {

@@ -3,6 +3,7 @@
 import { messageOf, OffstageError } from "../errors.ts";
 import { isObject } from "../messages/json.ts";
 import { isThenable } from "../messages/thenable.ts";
+import { flatSchema } from "./flat-schema.ts";
 import { checkJsonSchema, unknownType } from "./json-schema.ts";
 
 export type JsonSchema = { [key: string]: unknown };
@@ -138,7 +139,11 @@ function checkTypeNames(jsonSchema: JsonSchema, owner: string): void {
 function compileRaw({ jsonSchema, validate }: RawSchema, owner: string): CompiledSchema {
   if (validate === undefined) {
     checkTypeNames(jsonSchema, owner);
-    return { jsonSchema, check: (value) => checkedBy(checkJsonSchema(jsonSchema, value), value) };
+    const surelyFits = flatSchema(jsonSchema);
+    return {
+      jsonSchema,
+      check: (value) => (surelyFits?.(value) ? { value } : checkedBy(checkJsonSchema(jsonSchema, value), value)),
+    };
   }
   return {
     jsonSchema,

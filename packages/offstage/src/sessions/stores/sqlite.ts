@@ -1,8 +1,8 @@
 // SQLite: rows in one table of one file, through node:sqlite. Loaded on first use; nothing else to install.
 import type { DatabaseSync } from "node:sqlite";
-import { crc32 } from "node:zlib";
 import type { Check, Commit, Refused, Row, RowPlace, RowRange, StoreDriver, Write } from "../store-driver.ts";
 import { backupFile, checkPages, openFile, prepareFile, type SqliteOptions } from "./sqlite/file.ts";
+import { sumOf } from "./sqlite/row-sum.ts";
 import { sameFile } from "./sqlite/same-file.ts";
 import { nameOf, typedError } from "./sqlite/typed-error.ts";
 
@@ -147,9 +147,4 @@ function rowsOf(database: DatabaseSync): Rows {
 
 function checked(list: string, { key, value, sum }: StoredRow): Row {
   return sum === sumOf(list, key, value) ? { key, value } : { key, value, damaged: true };
-}
-
-// A flipped bit in a text is invisible to SQLite.
-function sumOf(list: string, key: string, value: string): number {
-  return crc32(`${list} ${key} ${value}`);
 }

@@ -1,39 +1,38 @@
 // Same file: whether a path still leads to the file that is open. SQLite writes on to one that was deleted, where nobody finds it.
 import { resolve } from "node:path";
 import { OffstageError } from "../../../errors.ts";
+import { clockMs } from "../../../messages/clock-ms.ts";
 import type { WriteLabel } from "../../store-driver.ts";
 import { nameOf } from "./typed-error.ts";
 
 const { statSync } = process.getBuiltinModule("node:fs");
 
-// A look takes 2 µs once compiled and 20 before: little beside the run it opens, and much beside each of its writes.
+// A look takes 2 µs once compiled and 20 before: little beside a run that asks a model, and much beside each of its writes.
+const lookMs = 20;
 const withinRunMs = 1_000;
-const atEndMs = 20;
 
 /**
- * Asked before every write; throws `store-gone` where the file was deleted or replaced. Looks where a run begins or a session
- * is changed, within a run once a second, and at its end unless it began just now.
+ * Asked before every write; throws `store-gone` where the file was deleted or replaced. Looks where a run begins or ends or a
+ * session is changed, but once in 20 ms at most; within a run once a second.
  */
 export function sameFile(path: string): (label: WriteLabel) => void {
   if (path === ":memory:") return () => {};
   // The working directory may change.
   const place = resolve(path);
   const opened = statSync(place);
-  let lookedAt = Date.now();
+  let lookedAt = clockMs();
   return (label) => {
-    const now = Date.now();
-    const rest = restMs(label);
-    if (rest > 0 && now - lookedAt < rest) return;
-    lookedAt = now;
+    const now = clockMs();
+    if (now - lookedAt < restMs(label)) return;
     const found = statSync(place, { throwIfNoEntry: false });
     if (found?.ino !== opened.ino || found.dev !== opened.dev) throw gone(path);
+    lookedAt = now;
   };
 }
 
 // How long a look is good for.
 function restMs(label: WriteLabel): number {
-  if (label === "run.end") return atEndMs;
-  return label === "run.begin" || label.startsWith("session.") ? 0 : withinRunMs;
+  return label === "run.begin" || label === "run.end" || label.startsWith("session.") ? lookMs : withinRunMs;
 }
 
 function gone(path: string): OffstageError {
