@@ -46,18 +46,21 @@ export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): Packed
   // In microseconds.
   let last = 0;
   return spans.map((span) => {
-    const { spanId, parentSpanId, name, kind, status, startTime, endTime } = span;
+    const { spanId, parentSpanId, name, kind, startTime, endTime } = span;
+    const status = span.status === "ok" ? 0 : span.status;
     const at = Math.round(startTime * 1000);
     const start = (at - last) / 1000;
     const duration = endTime === undefined ? null : thousandths(endTime - startTime);
     const parent = parentSpanId === undefined ? 0 : (placeOf(parentSpanId) ?? parentSpanId);
     const metadata = packMetadata(span.metadata, run.runId);
     const changes = changesOf(span, before, metadata === undefined);
-    before = span;
     last = at;
-    const packed = [spanId, parent, name, kind, status === "ok" ? 0 : status, start, duration] as const;
-    if (changes !== undefined) return [...packed, metadata ?? 0, changes];
-    return metadata === 0 || metadata === undefined ? packed : [...packed, metadata];
+    if (changes !== undefined) {
+      before = span;
+      return [spanId, parent, name, kind, status, start, duration, metadata ?? 0, changes];
+    }
+    if (metadata === 0 || metadata === undefined) return [spanId, parent, name, kind, status, start, duration];
+    return [spanId, parent, name, kind, status, start, duration, metadata];
   });
 }
 

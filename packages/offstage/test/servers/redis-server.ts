@@ -32,11 +32,24 @@ async function startLocal(): Promise<RedisServer> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   const args = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--appendonly", "yes"];
-  const start = async (): Promise<ChildProcess> => {
+  const startOnce = async (): Promise<ChildProcess> => {
     const server = spawn("redis-server", args, { stdio: "ignore" });
-    const failed = new Promise<never>((_, reject) => server.once("error", reject));
+    const failed = new Promise<never>((_, reject) => {
+      server.once("error", reject);
+      server.once("exit", (code) => reject(new Error(`redis-server ended with ${code}`)));
+    });
     await Promise.race([untilReady(url), failed]);
+    failed.catch(() => {});
     return server;
+  };
+  // While a server is down, another process may have its port for a moment.
+  const start = async (): Promise<ChildProcess> => {
+    for (let attempt = 1; attempt < 10; attempt++) {
+      const server = await startOnce().catch(() => undefined);
+      if (server !== undefined) return server;
+      await sleep(100);
+    }
+    return startOnce();
   };
   let server = await start();
   const end = (signal: NodeJS.Signals): Promise<void> =>
