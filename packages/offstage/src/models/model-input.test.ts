@@ -137,13 +137,13 @@ describe("a prompt is the caller's to keep", () => {
   });
 });
 
-test("beyond 4,000 messages the list itself is handed out, and one that was shortened is made anew", () => {
+test("beyond 2,000 messages the list itself is handed out, and one that was shortened is made anew", () => {
   const input = new ModelInput();
-  const messages = Messages.from(Array.from({ length: 4001 }, () => user("hi")));
+  const messages = Messages.from(Array.from({ length: 2001 }, () => user("hi")));
   const prompt = input.promptOf([messages]);
   expect(input.promptOf([messages])).toBe(prompt);
   prompt.pop();
-  expect(input.promptOf([messages])).toHaveLength(4001);
+  expect(input.promptOf([messages])).toHaveLength(2001);
 });
 
 describe("ids in use", () => {

@@ -10,7 +10,7 @@ import { promptMessage } from "./prompt.ts";
 
 // Copying more pointers than this costs more than the whole step around it. Beyond it a model is handed the list itself,
 // which is its to read while the call lasts.
-const copiedUpTo = 4_000;
+const copiedUpTo = 2_000;
 
 const noneMade: readonly never[] = [];
 const noCalls: readonly ToolCall[] = [];
@@ -56,7 +56,7 @@ export class ModelInput {
     this.#made = [...this.#made, { call, input }];
   }
 
-  /** The prompt of these sections, one after another: valid, and the caller's to keep up to 4,000 messages. */
+  /** The prompt of these sections, one after another: valid, and the caller's to keep up to 2,000 messages. */
   promptOf(sections: readonly Messages[]): PromptMessage[] {
     // A model that was handed the list itself may have made it longer or shorter; other changes are not noticed.
     const isTouched = this.#prompt.length !== this.#length;
