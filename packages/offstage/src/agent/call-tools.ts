@@ -53,7 +53,7 @@ export function callTools(run: Run, calls: readonly StepToolCall[], at: CallTool
   return runTools(calls, run.config.maxParallelTools, callOne);
 }
 
-/** The same for a call that is alone in its step, as most are: with fewer promises. */
+/** What became of a call that is alone in its step, as most are: the same, with fewer promises. */
 export function callAlone(run: Run, call: StepToolCall, at: CallToolsOptions): Promise<CalledTool> {
   run.lastNumber++;
   return callTool(run, call, { at, number: run.lastNumber });

@@ -7,7 +7,7 @@ import { assistant } from "../messages/makers.ts";
 import { type Message, textOf, withMetadata, withoutProviderParts } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import { isSendable } from "../messages/pairing.ts";
-import type { RunEnd, RunLog, Writing } from "../sessions/journal.ts";
+import type { RunEnd, RunLog } from "../sessions/journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { partialAnswer } from "../state/partial-answer.ts";
@@ -109,15 +109,12 @@ interface Closing {
 // What kept the end from being written; nothing where it is written at once.
 function writeEnd(run: Run, log: RunLog, closing: Closing): Promise<OffstageError | undefined> | undefined {
   try {
-    const writing = writingEnd(run, log, runEnd(run, closing));
+    const end = runEnd(run, closing);
+    const writing = run.isTraced ? journaling(run, "session.end", () => log.end(end)) : log.end(end);
     return writing?.then(nothing, (cause) => endUnwritten(run, closing.ending, { log, cause }));
   } catch (cause) {
     return endUnwritten(run, closing.ending, { log, cause });
   }
-}
-
-function writingEnd(run: Run, log: RunLog, end: RunEnd): Writing {
-  return run.isTraced ? journaling(run, "session.end", () => log.end(end)) : log.end(end);
 }
 
 function nothing(): undefined {}
@@ -148,7 +145,7 @@ function runEnd(run: Run, { answer, ending }: Closing): RunEnd {
     endedAt: isoNow(),
     answer: (run.options.record === "everything" ? everything(run, answer) : answer).map(withoutProviderParts),
   };
-  end.isFrozen = end.answer.length === 1 && end.answer[0] === run.frozenAnswer;
+  if (end.answer.length === 1 && end.answer[0] === run.frozenAnswer) end.isFrozen = true;
   if (step !== undefined && step.index > run.recordedSteps) end.lastStep = newestRecord(run, step);
   if (waiting || shown || usage) end.notes = { ...waiting, ...shown, ...usage };
   if (status === "failed") end.error = { code: reason, message };

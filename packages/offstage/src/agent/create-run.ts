@@ -59,18 +59,9 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
   const hasHooks = options.hooks !== undefined || config.options.hooks !== undefined;
   // Most runs have none: no lists are made for them.
   const hasListener = hasHooks || listener !== undefined || caller !== undefined;
-  // Lists that stand in the literal itself make V8 copy it the slow way.
   const endedSpans: SpanData[] = [];
-  const children: Run["children"] = [];
-  const trips: Run["trips"] = [];
-  const span = spanOf(config, {
-    runId,
-    isNew: known === undefined,
-    options,
-    caller,
-    endedSpans,
-    keepsSpans: given.keepsSpans === true,
-  });
+  const { keepsSpans } = given;
+  const span = spanOf(config, { runId, isNew: known === undefined, options, caller, endedSpans, keepsSpans });
   return {
     config,
     options,
@@ -92,8 +83,8 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
     isTraced: span.recording,
     endedSpans,
     modelInput: new ModelInput(config.driver.toPrompt),
-    children,
-    trips,
+    children: [],
+    trips: [],
     tracked,
     input,
     isTextInput,
@@ -164,7 +155,7 @@ interface SpanOptions {
   readonly options: RunOptions;
   readonly caller: CallingTool | undefined;
   readonly endedSpans: SpanData[];
-  readonly keepsSpans: boolean;
+  readonly keepsSpans: boolean | undefined;
 }
 
 function spanOf(config: AgentConfig, about: SpanOptions): Run["span"] {

@@ -37,16 +37,9 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   run.underWay = [message];
   const intending = run.log?.intend(index, message);
   if (intending !== undefined) await intending;
+  const at = { step: index, span, isWrittenWithStep: calls.length === 1 && isRecordedAtOnce(run) };
   const called =
-    calls.length === 1
-      ? [
-          await callAlone(run, calls[0] as StepToolCall, {
-            step: index,
-            span,
-            isWrittenWithStep: isRecordedAtOnce(run),
-          }),
-        ]
-      : await callTools(run, calls, { step: index, span });
+    calls.length === 1 ? [await callAlone(run, calls[0] as StepToolCall, at)] : await callTools(run, calls, at);
   if (!called.some(isWaiting)) return stepOf(parts, called as SettledCall[]);
   const step = stepOf(parts, called.filter((each) => !isWaiting(each)) as SettledCall[]);
   return { step, waiting: called.filter(isWaiting).map((each) => each.waiting) };

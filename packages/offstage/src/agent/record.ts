@@ -23,8 +23,7 @@ export function openLog(run: Run, input: readonly Message[]): RunLog | Promise<R
   const { options, config, cancellation } = run;
   const start: Mutable<RunStart> = {
     runId: run.runId,
-    // A subagent's run may be one that is taken up again.
-    isFresh: run.parent === undefined,
+    isFresh: true,
     agent: config.name,
     startedAt: run.startedAt,
     input,
@@ -47,7 +46,10 @@ function opening(run: Run, start: RunStart): RunLog | Promise<RunLog> {
   return cancellation.isAbortable && "then" in opened ? unlessAborted(run, opened) : opened;
 }
 
-/** Work of the journal of a run that is traced, in a span of its own. Done at once where the work is. */
+/**
+ * Work of the journal of a run that is traced, timed by a span of its own. Done at once where the work is. The span is current
+ * only for a bridge, whose world may time the driver of a store: nothing of ours is started within it.
+ */
 export function journaling<Work extends object | undefined>(run: Run, name: string, work: () => Work): Work {
   const span = startSpan(run.span, { name, kind: "session" });
   // The signal is made only for a run that can be aborted.

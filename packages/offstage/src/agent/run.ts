@@ -57,7 +57,7 @@ export interface Run {
   readonly tracked: TrackedMessages;
   /** The new messages of this run. */
   input: readonly Message[];
-  /** They were given as text: what was made of it is plain. */
+  /** They were given as text: the message that was made of it is plain, and frozen through and through. */
   readonly isTextInput: boolean;
   /** The newest answer as it was made: plain, and frozen through and through. */
   frozenAnswer: Message | undefined;

@@ -80,8 +80,11 @@ function rawArgumentsOf(calls: readonly StepToolCall[], stored: readonly ToolCal
 function storedCall(run: Run, { id, name, arguments: text }: StepToolCall): ToolCall {
   const input = parseArguments(text);
   const isFit = isObject(input);
-  const called = { name: storedName(run, name), arguments: isFit ? text : "{}" };
-  const stored: ToolCall = { id, type: "function", function: called };
+  const stored: ToolCall = {
+    id,
+    type: "function",
+    function: { name: storedName(run, name), arguments: isFit ? text : "{}" },
+  };
   run.modelInput.trust(stored, isFit ? (input as JsonValue) : {});
   return stored;
 }

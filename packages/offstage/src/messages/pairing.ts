@@ -9,7 +9,7 @@ import type { Message, ToolCall } from "./message.ts";
  */
 export class PairingCheck {
   readonly #seen = new Set<string>();
-  // A list, because it is nearly always one: a set that empties is made smaller every time.
+  // A list: it mostly holds one id, and a set that empties is made smaller every time.
   readonly #open: string[] = [];
   readonly #trusted: ToolCall[] = [];
 

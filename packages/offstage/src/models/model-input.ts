@@ -5,10 +5,10 @@ import type { Message, ToolCall } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { PairingCheck } from "../messages/pairing.ts";
 import { repairMessages } from "../messages/repair.ts";
-import type { PromptMessage, PromptText } from "./model.ts";
+import type { PromptMessage } from "./model.ts";
 import { promptMessage } from "./prompt.ts";
 
-// Copying more pointers than this costs more than the whole step around it. Beyond it a model is handed the list itself,
+// To copy many more pointers than this costs as much as the step around it. Beyond it a model is handed the list itself,
 // which is its to read while the call lasts.
 const copiedUpTo = 2_000;
 
@@ -106,9 +106,7 @@ export class ModelInput {
       const message = messages[i] as Message;
       if (isUsual && isClosed && isPlainText(message)) {
         const { role, content: text } = message;
-        // Apart: a literal within a literal is made the slow way.
-        const part: PromptText = { type: "text", text };
-        prompt.push({ role, content: [part] });
+        prompt.push({ role, content: [{ type: "text", text }] });
       } else {
         if (!pairing.takes(message)) return false;
         prompt.push(this.#convert(message));

@@ -11,15 +11,7 @@ import {
   textOf,
   toolCallsOf,
 } from "../messages/message.ts";
-import type {
-  FileData,
-  PromptFile,
-  PromptMessage,
-  PromptText,
-  PromptToolCall,
-  PromptToolResult,
-  ProviderData,
-} from "./model.ts";
+import type { FileData, PromptFile, PromptMessage, PromptText, PromptToolCall, ProviderData } from "./model.ts";
 
 type InputOf = (call: ToolCall) => JsonValue | undefined;
 type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
@@ -43,9 +35,10 @@ export function promptMessage(
 }
 
 function toolPrompt(message: ToolMessage, toolName: string): PromptMessage {
-  const { tool_call_id: toolCallId } = message;
-  const result: PromptToolResult = { type: "tool-result", toolCallId, toolName, output: toolOutput(message) };
-  return { role: "tool", content: [result] };
+  return {
+    role: "tool",
+    content: [{ type: "tool-result", toolCallId: message.tool_call_id, toolName, output: toolOutput(message) }],
+  };
 }
 
 function toolOutput(message: ToolMessage) {

@@ -10,7 +10,7 @@ export type RunStatus = "running" | "completed" | "stopped" | "failed" | "interr
 /** What is known when a run begins. */
 export interface RunStart {
   readonly runId: string;
-  /** The id was made for this run: no look is taken whether it is known. */
+  /** The id was made for this run. Else the session looks whether it is known, and then takes that run up again. */
   readonly isFresh?: boolean;
   readonly agent: string;
   readonly parentRunId?: string;

@@ -52,9 +52,7 @@ export class MemoryLog implements RunLog {
   }
 
   intend(step: number, message: AssistantMessage): undefined {
-    if (this.#run.open !== undefined) return;
-    const results: ToolMessage[] = [];
-    this.#run.open = { step, message, results };
+    this.#run.open ??= { step, message, results: [] };
   }
 
   settle(_: number, result: ToolMessage): undefined {

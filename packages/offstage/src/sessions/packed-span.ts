@@ -64,7 +64,7 @@ export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): Packed
   });
 }
 
-// Where a span stands among these, from 1. Most writes have a handful: to look through them is faster than to hash their ids.
+// Where a span stands among these, from 1. Most writes have a handful, which are looked through: a map would hash their ids.
 function placesOf(spans: readonly SpanData[]): (spanId: string) => number | undefined {
   if (spans.length > mostLookedThrough) {
     const places = new Map(spans.map(({ spanId }, index) => [spanId, index + 1]));

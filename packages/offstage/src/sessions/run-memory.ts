@@ -23,12 +23,10 @@ export function rememberRun(
   if (parentToolCallId !== undefined) info.parentToolCallId = parentToolCallId;
   if (traceId !== undefined) info.traceId = traceId;
   if (notes !== undefined) info.notes = notes;
-  const steps: StepRecord[] = [];
-  const children: RememberedRun[] = [];
-  return { info, input, steps, children, open: undefined };
+  return { info, input, steps: [], children: [], open: undefined };
 }
 
-/** The run with an id, among these and those beneath them. From the newest on: it is nearly always one of the latest. */
+/** The run with an id, among these and those beneath them. From the newest on: the tool history asks for the latest. */
 export function findRun(runs: readonly RememberedRun[], runId: string): RememberedRun | undefined {
   for (let i = runs.length - 1; i >= 0; i--) {
     const run = runs[i] as RememberedRun;

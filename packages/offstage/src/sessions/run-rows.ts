@@ -44,10 +44,12 @@ export type StepRow = readonly [
 /** Where a run is: its session, and its number there. */
 export type RunPlace = readonly [sessionId: string, n: number];
 
-type NewPlace = Pick<RunRow, "n" | "stamp" | "prompt" | "rootRunId"> & { readonly input?: RunRow["input"] | undefined };
+type RunRowOptions = Pick<RunRow, "n" | "stamp" | "prompt" | "rootRunId"> & {
+  readonly input?: RunRow["input"] | undefined;
+};
 
 /** The row of a run that begins. */
-export function runRow(start: NewRun, { n, stamp, input, prompt, rootRunId }: NewPlace): RunRow {
+export function runRow(start: NewRun, { n, stamp, input, prompt, rootRunId }: RunRowOptions): RunRow {
   const { runId, agent, startedAt, parentRunId, parentToolCallId, traceId, notes } = start;
   const row = { n, runId, agent, status: "running", startedAt, stamp, input, traceId, notes, prompt, rootRunId };
   return parentRunId === undefined ? (row as RunRow) : ({ ...row, parentRunId, parentToolCallId } as RunRow);

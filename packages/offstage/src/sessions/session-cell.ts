@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Message } from "../messages/message.ts";
 import { type Fifo, fifo } from "./fifo.ts";
+import type { RunEnd } from "./journal.ts";
 import { encode, keptMessage } from "./message-rows.ts";
 import { packMessage } from "./packed-message.ts";
 import { numberKey } from "./row-keys.ts";
@@ -240,11 +241,11 @@ export class SessionCell {
 export function storedMessages(
   { redact }: StoreContext,
   messages: readonly Message[],
-  isFrozen?: boolean,
+  { isFrozen = false }: Pick<RunEnd, "isFrozen">,
 ): StoredMessage[] {
   return messages.map((given) => {
-    const message =
-      isFrozen && redact === undefined ? given : keptMessage(redact === undefined ? given : redact(given));
+    const isKept = isFrozen && redact === undefined;
+    const message = isKept ? given : keptMessage(redact === undefined ? given : redact(given));
     return { message, text: encode(packMessage(message)) };
   });
 }

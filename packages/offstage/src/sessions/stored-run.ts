@@ -198,7 +198,7 @@ interface Ending extends StoredRunOptions {
 function endRun(ending: Ending, head: SessionHead): Change<undefined> {
   const { cell, fence, end } = ending;
   checkHeld(cell, head, fence);
-  const appended = storedMessages(cell.context, end.answer, end.isFrozen);
+  const appended = storedMessages(cell.context, end.answer, end);
   const written = new Map<Message, string | number>(ending.written);
   for (let i = 0; i < end.answer.length; i++) written.set(end.answer[i] as Message, head.next + i);
   const counts = { next: head.next + appended.length, count: head.count + appended.length, lease: undefined };

@@ -1,5 +1,4 @@
 // Continuation: criteria vote, and one rule decides. Order-independent; the outcome says who decided and why.
-import type { Mutable } from "../messages/mutable.ts";
 import { isThenable } from "../messages/thenable.ts";
 import type { AgentState } from "./agent-state.ts";
 import type { NamedVerdict, Outcome, Verdict } from "./outcome.ts";
@@ -87,7 +86,7 @@ function noteLater(votes: Vote[], criterion: Criterion, said: PromiseLike<Verdic
 const goesOn: Ruling = Object.freeze({ outcome: undefined, feedback: undefined });
 
 function weigh(votes: readonly Vote[]): Ruling {
-  // What happens seldom stands apart: V8 compiles a function when most of it has run.
+  // The tail that few calls reach is a function of its own.
   if (votes.length === 0) return goesOn;
   return votes.length === 1 ? onlyVote(votes[0] as Vote) : weighSeveral(votes);
 }
@@ -148,10 +147,5 @@ function sorted(votes: readonly Vote[]): Vote[] {
 }
 
 function nameVerdict({ criterion, verdict }: Vote): NamedVerdict {
-  const { decision, reason, message, status, isLimit, feedback } = verdict;
-  const named: Mutable<NamedVerdict> = { criterion: criterion.name, decision, reason, message };
-  if (status !== undefined) named.status = status;
-  if (isLimit !== undefined) named.isLimit = isLimit;
-  if (feedback !== undefined) named.feedback = feedback;
-  return named;
+  return { ...verdict, criterion: criterion.name };
 }

@@ -36,6 +36,7 @@ function flatCopy(value: unknown): JsonValue | undefined {
     const keys = Object.keys(value);
     if (keys.length > maxFlatFields) return undefined;
     const copy: Record<string, JsonValue> = {};
+    // A field called `__proto__` cannot be set like others.
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string;
       const field: unknown = (value as Record<string, unknown>)[key];

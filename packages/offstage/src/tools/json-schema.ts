@@ -20,10 +20,9 @@ interface Fitting {
 
 /** What is wrong with a value under a schema, each with its place; empty where it fits. */
 export function checkJsonSchema(schema: Schema, value: unknown): string[] {
-  const problems: string[] = [];
-  const fitting = {};
-  check(schema, value, { root: schema, place: "", problems, fitting });
-  return problems;
+  const scope: Scope = { root: schema, place: "", problems: [], fitting: {} };
+  check(schema, value, scope);
+  return scope.problems;
 }
 
 const typeNames: readonly unknown[] = ["string", "number", "integer", "boolean", "object", "array", "null"];

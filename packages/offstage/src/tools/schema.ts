@@ -3,7 +3,7 @@
 import { messageOf, OffstageError } from "../errors.ts";
 import { isObject } from "../messages/json.ts";
 import { isThenable } from "../messages/thenable.ts";
-import { flatSchema } from "./flat-schema.ts";
+import { flatFit } from "./flat-fit.ts";
 import { checkJsonSchema, unknownType } from "./json-schema.ts";
 
 export type JsonSchema = { [key: string]: unknown };
@@ -139,7 +139,7 @@ function checkTypeNames(jsonSchema: JsonSchema, owner: string): void {
 function compileRaw({ jsonSchema, validate }: RawSchema, owner: string): CompiledSchema {
   if (validate === undefined) {
     checkTypeNames(jsonSchema, owner);
-    const surelyFits = flatSchema(jsonSchema);
+    const surelyFits = flatFit(jsonSchema);
     return {
       jsonSchema,
       check: (value) => (surelyFits?.(value) ? { value } : checkedBy(checkJsonSchema(jsonSchema, value), value)),

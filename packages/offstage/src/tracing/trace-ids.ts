@@ -53,21 +53,20 @@ export function traceIds(): TraceIds {
 }
 
 /** The trace id with the digits of a run's id, where that is a UUID. The trace that is opened for a run has it. */
-export const traceIdOf: (runId: string) => string | undefined = remembering(digitsOf);
+export const traceIdOf: (runId: string) => string | undefined = digitsOfLast();
 
 const traceDigits = /^(?!0{32})[0-9a-f]{32}$/;
 
-function digitsOf(runId: string): string | undefined {
-  const digits = runId.replaceAll("-", "");
-  return traceDigits.test(digits) ? digits : undefined;
-}
-
 // Who asks, asks twice: where the trace is opened, and where the run is stored.
-function remembering<T>(make: (text: string) => T): (text: string) => T {
-  let last: { readonly text: string; readonly made: T } | undefined;
-  return (text) => {
-    if (last?.text !== text) last = { text, made: make(text) };
-    return last.made;
+function digitsOfLast(): (runId: string) => string | undefined {
+  let last: string | undefined;
+  let made: string | undefined;
+  return (runId) => {
+    if (runId === last) return made;
+    const digits = runId.replaceAll("-", "");
+    last = runId;
+    made = traceDigits.test(digits) ? digits : undefined;
+    return made;
   };
 }
 

@@ -268,7 +268,7 @@ const off: TraceSpanInit = { name: "off", startTime: 0 };
 /** The span handed out where tracing is off and there is no trace: its trace id is zeros and it keeps nothing. */
 export const offSpan: TraceSpan = new TraceSpan(off, { ...unplaced, settings: silenced(unplaced.settings) });
 
-/** Where exporters work: spans of their own would be exported, and so on without end. */
+/** Where exporters work: part of no run, and unrecorded, since spans of their own would be exported, and so on without end. */
 export const unrecorded: AsyncScope = Object.freeze({ scope: offSpan, around: undefined });
 
 /** Starts a span in `scope`, as a child of the span it stands for. Where nothing is recorded it costs next to nothing. */

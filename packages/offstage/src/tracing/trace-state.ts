@@ -11,7 +11,7 @@ import {
 } from "./tracing-options.ts";
 import { withDeadline } from "./with-deadline.ts";
 
-/** What follows async code. One storage for all of it: a second would double the price of every entry. */
+/** What follows async code. One storage for all of it: Node copies the map of all storages for every entry. */
 export interface AsyncScope {
   /** The current `TraceScope`; its type is told in trace-scope.ts, where it is read. */
   readonly scope: object | undefined;

@@ -36,6 +36,7 @@ export interface TraceSettings {
   readonly keep: KeepSpan | undefined;
 }
 
+/** Takes a span that has ended. It is the span itself: `toJSON` gives plain data. */
 export type KeepSpan = (span: SpanData & { toJSON(): SpanData }) => void;
 
 /** The settings where nothing was configured: recording, to nowhere. */

@@ -113,6 +113,7 @@ export function endAfter<Given extends object | undefined>(
   }
 }
 
+// Apart, so that no closure is made where nothing is waited for.
 function settleLater<Given extends object>(span: TraceSpan, given: Given, signal: AbortSignal | undefined): Given {
   return settle(span, () => given as unknown as Promise<unknown>, signal) as unknown as Given;
 }

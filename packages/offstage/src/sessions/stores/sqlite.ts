@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Check, Commit, Refused, Row, RowPlace, RowRange, StoreDriver, Write } from "../store-driver.ts";
 import { backupFile, checkPages, openFile, prepareFile, type SqliteOptions } from "./sqlite/file.ts";
-import { sumOf } from "./sqlite/row-sum.ts";
+import { rowSum } from "./sqlite/row-sum.ts";
 import { sameFile } from "./sqlite/same-file.ts";
 import { nameOf, typedError } from "./sqlite/typed-error.ts";
 
@@ -114,7 +114,7 @@ function rowsOf(database: DatabaseSync): Rows {
   const apply = ({ list, key, value }: Write): void => {
     if (key === undefined) dropList.run(list);
     else if (value === undefined) drop.run(list, key);
-    else put.get(list, key, value, sumOf(list, key, value));
+    else put.get(list, key, value, rowSum(list, key, value));
   };
   const isMet = ({ list, key, value }: Check): boolean => (text.get(list, key) as unknown[] | undefined)?.[0] === value;
 
@@ -127,7 +127,6 @@ function rowsOf(database: DatabaseSync): Rows {
     commit: ({ checks, writes }) => {
       begin.get();
       try {
-        // By index: an iterator costs more than a look at a row, until it is compiled away.
         for (let i = 0; i < checks.length; i++) {
           if (isMet(checks[i] as Check)) continue;
           const current = checks.map(at);
@@ -146,5 +145,5 @@ function rowsOf(database: DatabaseSync): Rows {
 }
 
 function checked(list: string, { key, value, sum }: StoredRow): Row {
-  return sum === sumOf(list, key, value) ? { key, value } : { key, value, damaged: true };
+  return sum === rowSum(list, key, value) ? { key, value } : { key, value, damaged: true };
 }

@@ -2,7 +2,7 @@
 import { crc32 } from "node:zlib";
 
 /** The CRC-32 of list, key and value, with blanks between them. List and key are ASCII. */
-export function sumOf(list: string, key: string, value: string): number {
+export function rowSum(list: string, key: string, value: string): number {
   // Begun by hand: to join the three texts first costs more than all the rest.
   return crc32(value, (withText(withText(-1, list), key) ^ -1) >>> 0);
 }

@@ -8,7 +8,7 @@ import { nameOf } from "./typed-error.ts";
 const { statSync } = process.getBuiltinModule("node:fs");
 
 // A look takes 2 µs once compiled and 20 before: little beside a run that asks a model, and much beside each of its writes.
-const lookMs = 20;
+const betweenRunsMs = 20;
 const withinRunMs = 1_000;
 
 /**
@@ -23,7 +23,7 @@ export function sameFile(path: string): (label: WriteLabel) => void {
   let lookedAt = clockMs();
   return (label) => {
     const now = clockMs();
-    if (now - lookedAt < restMs(label)) return;
+    if (now - lookedAt < goodForMs(label)) return;
     const found = statSync(place, { throwIfNoEntry: false });
     if (found?.ino !== opened.ino || found.dev !== opened.dev) throw gone(path);
     lookedAt = now;
@@ -31,8 +31,8 @@ export function sameFile(path: string): (label: WriteLabel) => void {
 }
 
 // How long a look is good for.
-function restMs(label: WriteLabel): number {
-  return label === "run.begin" || label === "run.end" || label.startsWith("session.") ? lookMs : withinRunMs;
+function goodForMs(label: WriteLabel): number {
+  return label === "run.begin" || label === "run.end" || label.startsWith("session.") ? betweenRunsMs : withinRunMs;
 }
 
 function gone(path: string): OffstageError {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { flatSchema } from "./flat-schema.ts";
+import { flatFit } from "./flat-fit.ts";
 import { checkJsonSchema } from "./json-schema.ts";
 
 const type = fc.constantFrom("string", "number", "integer", "boolean");
@@ -29,7 +29,7 @@ test("what a flat schema takes at a glance has no problem under the whole check"
   let taken = 0;
   fc.assert(
     fc.property(schema, value, (given, candidate) => {
-      if (!flatSchema(given)?.(candidate)) return;
+      if (!flatFit(given)?.(candidate)) return;
       taken++;
       expect(checkJsonSchema(given, candidate)).toEqual([]);
     }),
@@ -39,7 +39,7 @@ test("what a flat schema takes at a glance has no problem under the whole check"
 });
 
 test("a call that fits a flat schema is taken at a glance", () => {
-  const fits = flatSchema({
+  const fits = flatFit({
     type: "object",
     properties: { city: { type: "string", description: "Where" }, days: { type: "integer" } },
     required: ["city"],
@@ -62,5 +62,5 @@ test.each([
   ["a required field that it does not describe", { type: "object", properties: {}, required: ["x"] }],
   ["a combination", { type: "object", properties: {}, anyOf: [] }],
 ])("a schema with %s is not flat", (_, given) => {
-  expect(flatSchema(given)).toBeUndefined();
+  expect(flatFit(given)).toBeUndefined();
 });

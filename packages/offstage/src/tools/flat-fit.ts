@@ -19,7 +19,7 @@ const fieldTypes: ReadonlySet<unknown> = new Set(["string", "number", "integer",
  * Tells whether a value surely fits; one that may not is checked keyword by keyword, which also says why. Undefined where
  * the schema asks for more than the types of fields.
  */
-export function flatSchema(schema: Schema): ((value: unknown) => boolean) | undefined {
+export function flatFit(schema: Schema): ((value: unknown) => boolean) | undefined {
   const { type, properties, required = [], additionalProperties: others = true } = schema;
   if (type !== "object" || !isObject(properties) || !isListOfNames(required) || typeof others !== "boolean")
     return undefined;
