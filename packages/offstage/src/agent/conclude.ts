@@ -41,6 +41,7 @@ function close(run: Run, closing: Closing): RunResult<unknown> | Promise<RunResu
 }
 
 function finish(run: Run, { answer, ending }: Closing, unwritten?: OffstageError): RunResult<unknown> {
+  if (run.around !== undefined) run.around.held = undefined;
   const failure = run.state.outcome?.status === "failed" ? (failureOf(run, ending) ?? unwritten) : undefined;
   const { pendingStep, status } = run.state;
   const unfinished = status === "waiting" ? pendingStep?.step.messages : run.underWay;

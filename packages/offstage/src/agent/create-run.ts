@@ -88,6 +88,7 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
     tracked,
     input,
     isTextInput,
+    frozenInput: undefined,
     frozenAnswer: undefined,
     compaction: undefined,
     feed: undefined,

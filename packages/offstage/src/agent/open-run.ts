@@ -23,6 +23,7 @@ import { withToolHistory } from "./tool-history.ts";
 export function openRun(run: Run): AgentState | Promise<AgentState> {
   const { runId, config } = run;
   run.input = stampInput(run, run.input);
+  if (run.isTextInput) run.frozenInput = run.input[0];
   run.emit?.({ type: "run-start", runId, agent: config.name, ...parentOf(run), input: run.input });
   run.cancellation.throwIfAborted();
   if (config.guardrails.input.length > 0 || config.instructions === undefined) return openLater(run);

@@ -27,7 +27,8 @@ export function openLog(run: Run, input: readonly Message[]): RunLog | Promise<R
     agent: config.name,
     startedAt: run.startedAt,
     input,
-    isFrozen: run.isTextInput,
+    // Who was shown the list may have put another message into it.
+    isFrozen: input.length === 1 && input[0] === run.frozenInput,
     historyLimit: config.isShortened ? historyLimit(run) : (options.historyLimit ?? defaultHistory),
     onBusy: options.onBusy ?? "queue",
   };
@@ -47,15 +48,16 @@ function opening(run: Run, start: RunStart): RunLog | Promise<RunLog> {
 }
 
 /**
- * Work of the journal of a run that is traced, timed by a span of its own. Done at once where the work is. The span is current
- * only for a bridge, whose world may time the driver of a store: nothing of ours is started within it.
+ * Work of the journal of a run that is traced, timed by a span of its own. Done at once where the work is. On a store of ours the
+ * span is current only for a bridge, whose world may time what a driver does: nothing else is started within it.
  */
 export function journaling<Work extends object | undefined>(run: Run, name: string, work: () => Work): Work {
   const span = startSpan(run.span, { name, kind: "session" });
   // The signal is made only for a run that can be aborted.
   const signal = run.cancellation.isAbortable ? run.cancellation.signal : undefined;
-  const { bridge } = span.settings;
-  return bridge === undefined ? endAfter(span, work, signal) : runInSpan(span, () => endAfter(span, work, signal));
+  const { bridge, keep } = span.settings;
+  const isOurs = bridge === undefined && keep !== undefined;
+  return isOurs ? endAfter(span, work, signal) : runInSpan(span, () => endAfter(span, work, signal));
 }
 
 // A session that does not listen is not waited for; should it open after all, it is let go again.

@@ -57,8 +57,10 @@ export interface Run {
   readonly tracked: TrackedMessages;
   /** The new messages of this run. */
   input: readonly Message[];
-  /** They were given as text: the message that was made of it is plain, and frozen through and through. */
+  /** They were given as text. */
   readonly isTextInput: boolean;
+  /** The message that was made of text: plain, and frozen through and through. */
+  frozenInput: Message | undefined;
   /** The newest answer as it was made: plain, and frozen through and through. */
   frozenAnswer: Message | undefined;
   /** What shortens the model's input, where the agent has it. */

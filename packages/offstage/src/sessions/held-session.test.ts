@@ -89,3 +89,9 @@ test("a session that is opened once more from the same file is refused as well",
   await withinRun(log, () => again.session("s").addItem(said("by the way")));
   await log.end(ended("done"));
 });
+
+test("a run that begins within those that are over has none of them around it", () => {
+  let run = aroundRun();
+  for (let n = 0; n < 3; n++) run = enterAround(run, () => aroundRun());
+  expect(run.outer).toBeUndefined();
+});

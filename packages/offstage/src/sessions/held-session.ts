@@ -6,15 +6,17 @@ import { SessionBusyError } from "./session-errors.ts";
 
 /** A run as the code within it sees it. Nothing else of the run: a socket that outlives it keeps this for as long. */
 export interface AroundRun {
-  /** Set once the run has its session. */
+  /** Set while the run has its session. */
   held: HeldSession | undefined;
   /** The run that this one was started from. */
   readonly outer: AroundRun | undefined;
 }
 
-/** What the code of a new run is to be entered with. */
+/** What the code of a new run is to be entered with. Runs around it that hold nothing are passed over: they may be long over. */
 export function aroundRun(held?: HeldSession): AroundRun {
-  return { held, outer: currentAround() as AroundRun | undefined };
+  let outer = currentAround() as AroundRun | undefined;
+  while (outer !== undefined && outer.held === undefined) outer = outer.outer;
+  return { held, outer };
 }
 
 /** The error where run `runId`, or some other run, holds the session; says so where that run is around this code. */

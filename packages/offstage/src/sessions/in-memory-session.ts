@@ -124,7 +124,7 @@ export class InMemorySession implements Session {
 
   #open(start: RunStart): RunLog | Promise<RunLog> {
     checkLimit(start.historyLimit, "historyLimit");
-    const input = start.isFrozen ? start.input : own(start.input);
+    const input = start.isFrozen ? start.input.slice() : own(start.input);
     const entering = enterSession(this.#gate, this.sessionId, start);
     if ("then" in entering) return entering.then((leave) => this.#begin(start, { input, leave }));
     return this.#begin(start, { input, leave: entering });

@@ -78,7 +78,12 @@ function plainRun(session: SessionPort, start: RunStart, { history, leave }: Pla
   const held = { place: leave, runId: start.runId };
   const run = rememberRun(start, { input: start.input, sessionId: session.sessionId });
   const store = async (answer: readonly Message[]): Promise<void> => {
-    if (answer.length > 0) await session.addItems(answer);
+    if (answer.length > 0) await session.addItems(answer.map(unfrozen));
   };
   return new MemoryLog(run, { runs: [], history, held, store, onOver: leave });
+}
+
+// An answer of ours is frozen; a session of the user's may write to what it is given.
+function unfrozen(message: Message): Message {
+  return Object.isFrozen(message) ? structuredClone(message) : message;
 }

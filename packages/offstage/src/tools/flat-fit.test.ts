@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { flatFit } from "./flat-fit.ts";
 import { checkJsonSchema } from "./json-schema.ts";
+import { tool } from "./tool.ts";
 
 const type = fc.constantFrom("string", "number", "integer", "boolean");
 const name = fc.constantFrom("a", "b", "c", "constructor", "toString", "__proto__");
@@ -63,4 +64,12 @@ test.each([
   ["a combination", { type: "object", properties: {}, anyOf: [] }],
 ])("a schema with %s is not flat", (_, given) => {
   expect(flatFit(given)).toBeUndefined();
+});
+
+test("a tool checks the schema that it was made with, and shows no other", () => {
+  const input = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
+  const { schema } = tool({ name: "t", input, execute: () => "" });
+  Object.assign(input.properties.a, { enum: ["x"] });
+  expect(schema.check({ a: "y" })).toEqual({ value: { a: "y" } });
+  expect(schema.jsonSchema).toEqual({ type: "object", properties: { a: { type: "string" } }, required: ["a"] });
 });

@@ -39,12 +39,17 @@ function fits(fields: readonly Field[], value: Record<string, unknown>, mayHaveO
   let count = 0;
   for (let i = 0; i < fields.length; i++) {
     const { name, type, isRequired } = fields[i] as Field;
-    if (Object.hasOwn(value, name)) {
+    if (isOwnField(value, name)) {
       count++;
       if (!isOfType(type, value[name])) return false;
     } else if (isRequired) return false;
   }
   return mayHaveOthers || Object.keys(value).length === count;
+}
+
+// Own, and among its keys.
+function isOwnField(value: object, name: string): boolean {
+  return Object.prototype.propertyIsEnumerable.call(value, name);
 }
 
 function isOfType(type: string, value: unknown): boolean {

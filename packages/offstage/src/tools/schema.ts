@@ -136,7 +136,8 @@ function checkTypeNames(jsonSchema: JsonSchema, owner: string): void {
   );
 }
 
-function compileRaw({ jsonSchema, validate }: RawSchema, owner: string): CompiledSchema {
+function compileRaw({ jsonSchema: given, validate }: RawSchema, owner: string): CompiledSchema {
+  const jsonSchema = ownCopy(given);
   if (validate === undefined) {
     checkTypeNames(jsonSchema, owner);
     const surelyFits = flatFit(jsonSchema);
@@ -156,6 +157,15 @@ function compileRaw({ jsonSchema, validate }: RawSchema, owner: string): Compile
       }
     },
   };
+}
+
+// What the model is shown is what is checked, whatever becomes of the object that was given. One that is no JSON stays as it is.
+function ownCopy(schema: JsonSchema): JsonSchema {
+  try {
+    return JSON.parse(JSON.stringify(schema)) as JsonSchema;
+  } catch {
+    return schema;
+  }
 }
 
 function accepted(value: unknown): Checked {

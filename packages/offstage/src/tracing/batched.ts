@@ -153,7 +153,7 @@ class SpanQueue {
       const batch = this.#waiting.splice(0, this.#maxBatch);
       this.#leaving = batch.length;
       const hasLeft = await this.#attempt(
-        async () => traceState.storage.run(unrecorded, () => this.#exporter.export(batch)),
+        async () => traceState.storage.run(unrecorded(), () => this.#exporter.export(batch)),
         {
           what: "export",
           timeoutMs: this.#timeoutMs,

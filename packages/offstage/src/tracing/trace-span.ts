@@ -220,7 +220,7 @@ export class TraceSpan implements SpanData, TraceScope {
   #hand(): void {
     const settings = this.settings;
     settings.keep?.(this);
-    if (settings.exporters.length > 0) traceState.storage.run(unrecorded, emit, this, settings);
+    if (settings.exporters.length > 0) traceState.storage.run(unrecorded(), emit, this, settings);
   }
 
   /** The span as plain data. */
@@ -268,8 +268,10 @@ const off: TraceSpanInit = { name: "off", startTime: 0 };
 /** The span handed out where tracing is off and there is no trace: its trace id is zeros and it keeps nothing. */
 export const offSpan: TraceSpan = new TraceSpan(off, { ...unplaced, settings: silenced(unplaced.settings) });
 
-/** Where exporters work: part of no run, and unrecorded, since spans of their own would be exported, and so on without end. */
-export const unrecorded: AsyncScope = Object.freeze({ scope: offSpan, around: undefined });
+/** Where exporters work: nothing is recorded, since spans of their own would be exported, and so on without end. */
+export function unrecorded(): AsyncScope {
+  return { scope: offSpan, around: traceState.storage.getStore()?.around };
+}
 
 /** Starts a span in `scope`, as a child of the span it stands for. Where nothing is recorded it costs next to nothing. */
 export function startSpan(scope: TraceScope, init: SpanInit): TraceSpan {

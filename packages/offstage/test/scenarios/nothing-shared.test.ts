@@ -1,6 +1,15 @@
 // What one run does to its own things reaches no other: prompts, states, and a session whose run could not begin.
-import { expect, test } from "vitest";
-import { Agent, AgentState, InMemorySession, type Processor, type Step, user } from "../../src/index.ts";
+import { describe, expect, test } from "vitest";
+import {
+  Agent,
+  AgentState,
+  InMemorySession,
+  type Message,
+  memoryStore,
+  type Processor,
+  type Step,
+  user,
+} from "../../src/index.ts";
 import { withMetadata } from "../../src/messages/message.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "./both-ways.ts";
@@ -68,4 +77,54 @@ test("a run in memory whose answer cannot be kept is not said to be completed", 
   const agent = new Agent({ model: scriptedModel(["One."]), processors: [spoil] });
   await expect(agent.run("Go", { session })).rejects.toMatchObject({ code: "store-failed" });
   expect((await session.runs()).map(({ status }) => status)).toEqual(["interrupted"]);
+});
+
+describe.each([
+  ["in memory", () => new InMemorySession("s")],
+  ["on a store", () => memoryStore().session("s")],
+] as const)("a session %s", (_, make) => {
+  bothWays("keeps what a guardrail put in the place of its input, and a copy of it", async ({ play }) => {
+    const session = make();
+    let mine: { content: string } | undefined;
+    const check = ({ messages }: { messages?: readonly Message[] }) => {
+      mine = { ...(messages?.[0] as Message & { content: string }), content: "[hidden]" };
+      (messages as unknown[])[0] = mine;
+      return undefined;
+    };
+    const agent = new Agent({ model: scriptedModel(() => "Hi."), inputGuardrails: [{ name: "hide", check }] });
+    await play(agent, "My secret", { session });
+    (mine as { content: string }).content = "changed";
+    expect((await session.getItems()).map(({ content }) => content)).toEqual(["[hidden]", "Hi."]);
+  });
+
+  bothWays("is not changed by a hook that empties the list of its input", async ({ play }) => {
+    const session = make();
+    let given: unknown[] = [];
+    const onRunStart = ({ input }: { input: readonly Message[] }) => {
+      given = input as unknown[];
+    };
+    const agent = new Agent({ model: scriptedModel(() => "Hi."), hooks: { onRunStart } });
+    await play(agent, "One", { session });
+    given.length = 0;
+    expect((await session.exchanged()).map(({ role }) => role)).toEqual(["user", "assistant"]);
+  });
+});
+
+bothWays("a session of the user's own may write to the answers it is given", async ({ play }) => {
+  const items: Message[] = [];
+  const session = {
+    sessionId: "s",
+    getItems: async () => items,
+    addItems: async (added: readonly Message[]) => {
+      for (const each of added) if (each.role === "assistant") Object.assign(each.metadata ?? {}, { seen: true });
+      items.push(...added);
+    },
+    popItem: async () => items.pop(),
+    clearSession: async () => void items.splice(0),
+    getItemCount: async () => items.length,
+  };
+  const agent = new Agent({ model: scriptedModel(() => "Hi.") });
+  const result = await play(agent, "One", { session });
+  expect(items.at(-1)?.metadata?.seen).toBe(true);
+  expect(result.messages.all().at(-1)?.metadata?.seen).toBeUndefined();
 });

@@ -3,10 +3,13 @@ import {
   Agent,
   ConversationMemory,
   InMemorySession,
+  type Message,
   memoryStore,
   type Session,
   SessionBusyError,
+  type SpanData,
   tool,
+  withSpan,
 } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { glance } from "./cast.ts";
@@ -98,4 +101,53 @@ test.for(kinds)("so is a memory, when it is read and when it is fed: %s", async 
   expect((await agent.run("Go", { session })).text).toBe("Done.");
   expect(seen.length).toBeGreaterThanOrEqual(2);
   expect(seen.every((error) => error instanceof SessionBusyError && error.isOwn)).toBe(true);
+});
+
+test("an exporter that runs an agent on the session of the run it hears of is refused, and nobody waits for ever", async () => {
+  const session = new InMemorySession("s");
+  const helper = new Agent({ name: "helper", model: scriptedModel(() => "Helped."), tracing: false });
+  let helping: Promise<unknown> | undefined;
+  const exporter = {
+    name: "asking",
+    export: (spans: readonly SpanData[]) => {
+      if (spans.some(({ kind }) => kind === "model"))
+        helping ??= helper.run("Help", { session }).catch((error: unknown) => error);
+    },
+    flush: async () => {},
+    shutdown: async () => {},
+  };
+  const wait = tool({
+    name: "ask",
+    execute: async () => {
+      await helping;
+      return "waited";
+    },
+  });
+  const agent = new Agent({ model: scriptedModel([ask, "Done."]), tools: [wait], tracing: { exporters: [exporter] } });
+  expect((await agent.run("Go", { session })).text).toBe("Done.");
+  expect(await helping).toBeInstanceOf(SessionBusyError);
+});
+
+test("spans that a session of the user's own makes belong to the span of its work", async () => {
+  const spans: SpanData[] = [];
+  const items: Message[] = [];
+  const session = {
+    sessionId: "s",
+    getItems: () => withSpan("read", () => items),
+    addItems: (added: readonly Message[]) => withSpan("write", () => void items.push(...added)),
+    popItem: async () => items.pop(),
+    clearSession: async () => void items.splice(0),
+    getItemCount: async () => items.length,
+  };
+  const keep = { name: "keep", export: (ended: readonly SpanData[]) => void spans.push(...ended) };
+  const exporter = { ...keep, flush: async () => {}, shutdown: async () => {} };
+  const agent = new Agent({ model: scriptedModel(() => "Hi."), tracing: { exporters: [exporter] } });
+  await agent.run("Go", { session });
+  const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
+  const own = spans.filter(({ name }) => name === "read" || name === "write");
+  expect(own.map(({ name, parentSpanId }) => `${name} in ${names.get(parentSpanId ?? "")}`)).toEqual([
+    "read in session.open",
+    "write in session.open",
+    "write in session.end",
+  ]);
 });
