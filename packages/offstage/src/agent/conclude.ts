@@ -41,6 +41,7 @@ function close(run: Run, closing: Closing): RunResult<unknown> | Promise<RunResu
 }
 
 function finish(run: Run, { answer, ending }: Closing, unwritten?: OffstageError): RunResult<unknown> {
+  // What begins from here on, in a hook for instance, is within no run that holds its session.
   if (run.around !== undefined) run.around.held = undefined;
   const failure = run.state.outcome?.status === "failed" ? (failureOf(run, ending) ?? unwritten) : undefined;
   const { pendingStep, status } = run.state;

@@ -1,5 +1,5 @@
-// The current trace or span: finding it, making one current, and the stand-ins for where tracing is off. What else follows
-// async code stands beside it.
+// The current trace or span: finding it, making one current, and the stand-ins for where tracing is off. The run around the
+// code stands beside it.
 import type { SpanBridge, TraceInfo } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
 import { type SpanPlace, type TraceScope, TraceSpan } from "./trace-span.ts";
@@ -16,7 +16,7 @@ export function currentScope(): TraceScope | undefined {
   return traceState.storage.getStore()?.scope as TraceScope | undefined;
 }
 
-/** What this code is part of: as `enter` or `enterAround` was told, here or further out. */
+/** The run around this code, as `enter` or `enterAround` was told; its type is told in sessions/held-session.ts. */
 export function currentAround(): object | undefined {
   return traceState.storage.getStore()?.around;
 }
