@@ -20,12 +20,15 @@ const letters: Readonly<Record<string, string>> = { system: "s", user: "u", assi
 /** The message in short, or as it is where it has a form of its own. */
 export function packMessage(message: Message, known: Known = {}): PackedMessage | Message {
   const fields = message as unknown as Fields;
-  const { content, metadata } = fields;
-  const letter = letters[String(fields.role)];
+  const { role, content, metadata } = fields;
+  const letter = letters[String(role)];
+  if (letter === undefined || content === undefined) return message;
   const packed = metadata === undefined ? 0 : packMetadata(metadata as Fields, known);
-  const tail = packRest(letter, fields);
-  if (letter === undefined || content === undefined || packed === undefined || tail === undefined) return message;
-  return [letter, content, packed, ...tail];
+  if (packed === undefined) return message;
+  const others = countFields(fields) - (metadata === undefined ? 2 : 3);
+  if (others === 0 && letter !== "t") return [letter, content, packed];
+  const rest = letter === "t" ? packResult(fields, others) : packCalls(fields, others);
+  return rest === undefined ? message : [letter, content, packed, ...rest];
 }
 
 /** The message that was packed, with its fields in the order agents write them. */
@@ -40,30 +43,20 @@ export function unpackMessage(packed: PackedMessage | Message, known: Known = {}
   return message as unknown as Message;
 }
 
-function packRest(letter: string | undefined, fields: Fields): unknown[] | undefined {
-  const count = countOthers(fields, messageFields);
-  if (letter === "t") return packResult(fields, count);
-  if (count === 0) return [];
-  const calls = fields.tool_calls;
-  if (letter !== "a" || count !== 1 || !Array.isArray(calls) || !calls.every(isPlainCall)) return undefined;
+function packCalls({ role, tool_calls: calls }: Fields, others: number): unknown[] | undefined {
+  if (role !== "assistant" || others !== 1 || !Array.isArray(calls) || !calls.every(isPlainCall)) return undefined;
   return [calls.map(({ id, function: { name, arguments: text } }) => [id, name, text])];
 }
 
-const messageFields: ReadonlySet<string> = new Set(["role", "content", "metadata"]);
-const callFields: ReadonlySet<string> = new Set(["id", "type", "function"]);
-const functionFields: ReadonlySet<string> = new Set(["name", "arguments"]);
-
-function countOthers(fields: object, expected: ReadonlySet<string>): number {
-  let count = 0;
-  for (const key in fields) if (!expected.has(key)) count++;
-  return count;
+// To count them is a fraction of the price of looking at each: where there are no more than were found, there are no others.
+function countFields(fields: object): number {
+  return Object.keys(fields).length;
 }
 
-/** The fields besides the expected ones, where there are any. A rest pattern would say the same, at several times the price. */
-export function othersOf(fields: object, expected: ReadonlySet<string>): Fields | undefined {
+function othersOf(fields: Fields, expected: ReadonlySet<string>): Fields | undefined {
   let others: Fields | undefined;
   for (const key in fields) {
-    const value = (fields as Fields)[key];
+    const value = fields[key];
     if (expected.has(key) || value === undefined) continue;
     others ??= {};
     setField(others, key, value);
@@ -71,10 +64,10 @@ export function othersOf(fields: object, expected: ReadonlySet<string>): Fields 
   return others;
 }
 
-function packResult({ tool_call_id: id, name }: Fields, count: number): unknown[] | undefined {
+function packResult({ tool_call_id: id, name }: Fields, others: number): unknown[] | undefined {
   if (typeof id !== "string") return undefined;
-  if (count === 1) return [id];
-  return count === 2 && typeof name === "string" ? [id, name] : undefined;
+  if (others === 1) return [id];
+  return others === 2 && typeof name === "string" ? [id, name] : undefined;
 }
 
 function unpackResult([id, name]: readonly unknown[]): Fields {
@@ -86,7 +79,7 @@ function isPlainCall(call: unknown): boolean {
   if (typeof id !== "string" || type !== "function" || typeof called !== "object" || called === null) return false;
   const { name, arguments: text } = called as Fields;
   if (typeof name !== "string" || typeof text !== "string") return false;
-  return countOthers(call as object, callFields) === 0 && countOthers(called, functionFields) === 0;
+  return countFields(call as object) === 3 && countFields(called) === 2;
 }
 
 function unpackCall([id, name, text]: readonly [string, string, string]): object {
@@ -98,7 +91,6 @@ const metadataFields: ReadonlySet<string> = new Set("id createdAt runId step age
 // In this order; 0 stands for a field that is not there, 1 for what the place says.
 function packMetadata(metadata: Fields, known: Known): unknown[] | undefined {
   const { id, createdAt, runId, step = 0, agent, traceId, spanId, usage } = metadata;
-  const rest = othersOf(metadata, metadataFields);
   // 0 means that it is not there, so a step or usage that is 0 cannot be packed.
   if (typeof step !== "number" || metadata.step === 0 || usage === 0 || Array.isArray(usage)) return undefined;
   const packed = [
@@ -111,7 +103,12 @@ function packMetadata(metadata: Fields, known: Known): unknown[] | undefined {
     packText(spanId),
     usage === undefined ? 0 : packUsage(usage),
   ];
-  if (packed.includes(undefined)) return undefined;
+  let found = 0;
+  for (let i = 0; i < packed.length; i++) {
+    if (packed[i] === undefined) return undefined;
+    if (packed[i] !== 0) found++;
+  }
+  const rest = countFields(metadata) === found ? undefined : othersOf(metadata, metadataFields);
   if (rest !== undefined) packed.push(rest);
   else while (packed[packed.length - 1] === 0) packed.pop();
   return packed;
@@ -136,7 +133,7 @@ function unpackMetadata(packed: readonly unknown[], known: Known): Fields {
 function packId(id: unknown, runId: unknown): string | 0 | undefined {
   if (id === undefined) return 0;
   if (typeof id !== "string" || id.startsWith(".")) return undefined;
-  return typeof runId === "string" && id.startsWith(`${runId}.`) ? id.slice(runId.length) : id;
+  return typeof runId === "string" && id[runId.length] === "." && id.startsWith(runId) ? id.slice(runId.length) : id;
 }
 
 // Undefined where it is no text.
@@ -154,15 +151,15 @@ const usageFields: readonly string[] = [
 /** Its counts as a list, where they stand in this order and at least the first three are there; else the usage as it is. */
 export function packUsage(usage: unknown): unknown {
   if (typeof usage !== "object" || usage === null) return usage;
+  const fields = Object.keys(usage);
+  if (fields.length < 3) return usage;
   const counts: number[] = [];
-  for (const key in usage) {
-    const place = usageFields.indexOf(key);
-    const count = (usage as Fields)[key];
-    // In their order, so that none is left out but at the end.
-    if (place !== counts.length || typeof count !== "number") return usage;
+  for (let i = 0; i < fields.length; i++) {
+    const count = (usage as Fields)[fields[i] as string];
+    if (fields[i] !== usageFields[i] || typeof count !== "number") return usage;
     counts.push(count);
   }
-  return counts.length < 3 ? usage : counts;
+  return counts;
 }
 
 export function unpackUsage(packed: unknown): unknown {

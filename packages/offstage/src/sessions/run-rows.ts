@@ -5,7 +5,7 @@ import type { Usage } from "../tokens/usage.ts";
 import { traceIdOf } from "../tracing/trace-ids.ts";
 import type { NewRun, RunEnd, RunInfo, StepRecord } from "./journal.ts";
 import { encode } from "./message-rows.ts";
-import { type Known, othersOf, type PackedMessage, packMessage, packUsage, unpackUsage } from "./packed-message.ts";
+import { type Known, type PackedMessage, packMessage, packUsage, unpackUsage } from "./packed-message.ts";
 import { encodeWithSpans, type PackedSpan, type SpanRun, thousandths } from "./packed-span.ts";
 import { idKey, numberKey, stepKeys } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
@@ -77,7 +77,7 @@ export type PackedRun = readonly [
   endedAt: string | 0,
   reason: string | 0,
   usage: unknown,
-  rest?: Partial<RunRow>,
+  rest?: Pick<RunRow, RareField>,
 ];
 
 // A row that begins with room for its end is rewritten where it is, and leaves no gap.
@@ -85,8 +85,7 @@ const roomForEnd = 64;
 
 export function putRun(cell: SessionCell, row: RunRow): Write {
   const { n, runId, agent, status, startedAt, stamp, input, traceId, endedAt, reason, usage } = row;
-  const rest = othersOf(row, runFields);
-  const packed = [
+  const packed: unknown[] = [
     runId,
     agent,
     status,
@@ -98,15 +97,30 @@ export function putRun(cell: SessionCell, row: RunRow): Write {
     reason ?? 0,
     packUsage(usage) ?? 0,
   ];
-  const text = encode(rest === undefined ? packed : [...packed, rest]);
+  const rest = rareOf(row);
+  if (rest !== undefined) packed.push(rest);
+  const text = encode(packed);
   const value = endedAt === undefined ? text.padEnd(text.length + roomForEnd) : text;
   return { list: cell.lists.runs, key: numberKey(n), value };
 }
 
-const runFields: ReadonlySet<string> = new Set<keyof RunRow>([
-  ...(["n", "runId", "agent", "status", "startedAt", "stamp"] as const),
-  ...(["input", "traceId", "endedAt", "reason", "usage"] as const),
-]);
+type RareField = "error" | "notes" | "parentRunId" | "parentToolCallId" | "prompt" | "resumedIn" | "rootRunId";
+
+const rareFields: readonly RareField[] = [
+  ...(["error", "notes", "parentRunId", "parentToolCallId"] as const),
+  ...(["prompt", "resumedIn", "rootRunId"] as const),
+];
+
+function rareOf(row: RunRow): Pick<RunRow, RareField> | undefined {
+  let rest: Partial<Record<RareField, unknown>> | undefined;
+  for (let i = 0; i < rareFields.length; i++) {
+    const field = rareFields[i] as RareField;
+    if (row[field] === undefined) continue;
+    rest ??= {};
+    rest[field] = row[field];
+  }
+  return rest as Pick<RunRow, RareField> | undefined;
+}
 
 /** The run of a row, by its number. */
 export function unpackRun(packed: PackedRun, n: number): RunRow {
@@ -151,14 +165,13 @@ export function knownOf(cell: SessionCell, { runId, agent, traceId }: RunRow): K
 
 /** The rows of a finished step: its messages and spans, and whole values apart. */
 export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, written: Written): Write[] {
-  const { step, messages, values, spans, usage, finishReason, startedAt, durationMs } = record;
-  const rest = othersOf(record, stepFields);
+  const { step, messages, values, spans, usage, finishReason, startedAt, durationMs, notes } = record;
   const list = cell.lists.steps;
   const known = knownOf(cell, run);
   const kept = messages.map((message) => shortKey(written.get(message)) ?? ownMessage(cell, message, known));
   const row = [kept, packUsage(usage), finishReason, startedAt, thousandths(durationMs)];
   const value = encodeWithSpans(spans, known, (packed) =>
-    rest === undefined ? [...row, packed ?? 0] : [...row, packed ?? 0, rest],
+    notes === undefined ? [...row, packed ?? 0] : [...row, packed ?? 0, { notes }],
   );
   const writes = [{ list, key: stepKeys.step(run.n, step), value }];
   for (const [id, whole] of values === undefined ? [] : Object.entries(values)) {
@@ -166,10 +179,6 @@ export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, writ
   }
   return writes;
 }
-
-const stepFields: ReadonlySet<string> = new Set(
-  "step messages values spans usage finishReason startedAt durationMs".split(" "),
-);
 
 // All rows of a run begin with its number.
 function shortKey(place: string | number | undefined): string | number | undefined {

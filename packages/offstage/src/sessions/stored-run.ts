@@ -43,7 +43,8 @@ export class StoredRun implements RunLog {
   declare readonly held: HeldSession | undefined;
   declare readonly recorded: RunRecord | undefined;
   readonly #options: StoredRunOptions;
-  readonly #finished: Set<number>;
+  /** The last step that is written. */
+  #finished: number;
   /** What is written of the step that is under way: its messages, and the keys of their rows. */
   readonly #open: Map<Message, string>;
   readonly #hold: LeaseHold | undefined;
@@ -58,7 +59,7 @@ export class StoredRun implements RunLog {
     this.held = leave && { place: leave, runId: row.runId };
     this.recorded = recorded;
     this.#options = options;
-    this.#finished = new Set(recorded?.steps.map(({ step }) => step));
+    this.#finished = recorded?.steps.at(-1)?.step ?? 0;
     this.#open = recorded?.openStep === undefined ? new Map() : openRows(row, recorded.openStep);
     this.#hold = leave && holdLease(cell, fence, leave);
   }
@@ -80,7 +81,7 @@ export class StoredRun implements RunLog {
   }
 
   #record(step: number, label: WriteLabel, recorded: { key: string; message: Message }): Writing {
-    if (this.#finished.has(step) || this.#hasRow(recorded.key)) return undefined;
+    if (step <= this.#finished || this.#hasRow(recorded.key)) return undefined;
     const { cell, row } = this.#options;
     return after(this.#write(label, [putMessage(cell, row, recorded)]), () => {
       this.#open.set(recorded.message, recorded.key);
@@ -93,10 +94,10 @@ export class StoredRun implements RunLog {
   }
 
   step(record: StepRecord): Writing {
-    if (this.#finished.has(record.step)) return undefined;
+    if (record.step <= this.#finished) return undefined;
     const { cell, row } = this.#options;
     return after(this.#write("step.commit", putStep(cell, row, record, this.#open)), () => {
-      this.#finished.add(record.step);
+      this.#finished = record.step;
       this.#open.clear();
     });
   }
@@ -121,7 +122,7 @@ export class StoredRun implements RunLog {
 
   #finish(end: RunEnd): Writing {
     const { cell, leave } = this.#options;
-    const lastStep = end.lastStep !== undefined && !this.#finished.has(end.lastStep.step) ? end.lastStep : undefined;
+    const lastStep = end.lastStep !== undefined && end.lastStep.step > this.#finished ? end.lastStep : undefined;
     const plan = { ...this.#options, end, lastStep, written: this.#open };
     const change = (head: SessionHead) => (leave === undefined ? endChild(plan, head) : endRun(plan, head));
     return after(changing(cell, "run.end", change), () => {
@@ -199,10 +200,11 @@ function endRun(ending: Ending, head: SessionHead): Change<undefined> {
   const { cell, fence, end } = ending;
   checkHeld(cell, head, fence);
   const appended = storedMessages(cell.context, end.answer, end);
-  const written = new Map<Message, string | number>(ending.written);
+  const written = new Map<Message, string | number>(ending.written.size === 0 ? undefined : ending.written);
   for (let i = 0; i < end.answer.length; i++) written.set(end.answer[i] as Message, head.next + i);
-  const counts = { next: head.next + appended.length, count: head.count + appended.length, lease: undefined };
+  const counts = { next: head.next + appended.length, count: head.count + appended.length };
   const change = touched(cell, head, counts);
+  change.head.lease = undefined;
   change.writes.push(...endWrites({ ...ending, written }));
   return { result: undefined, appended, head: change.head, writes: change.writes };
 }
