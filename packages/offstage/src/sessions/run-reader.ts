@@ -1,4 +1,5 @@
 // Reads runs back: rows made into records. Says `interrupted` where a row says `running` and nobody runs it.
+import { OffstageError } from "../errors.ts";
 import { type Message, toolCallsOf } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { SpanData } from "../tracing/span-data.ts";
@@ -10,7 +11,15 @@ import { decode } from "./message-rows.ts";
 import { type Known, type PackedMessage, unpackMessage, unpackUsage } from "./packed-message.ts";
 import { type PackedSpan, type SpanRun, unpackSpans } from "./packed-span.ts";
 import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
-import { knownOf, type PackedRun, type RunPlace, type RunRow, type StepRow, unpackRun } from "./run-rows.ts";
+import {
+  knownOf,
+  type OpenRow,
+  type PackedRun,
+  type RunPlace,
+  type RunRow,
+  type StepRow,
+  unpackRun,
+} from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { StoreContext } from "./store-context.ts";
@@ -66,9 +75,21 @@ function isLive(row: RunRow, head: SessionHead | undefined): boolean {
   return lease !== undefined && lease.runId === (row.rootRunId ?? row.runId) && !isAbandoned(lease, Date.now());
 }
 
-/** Everything recorded of a run. */
-export async function readRun(cell: SessionCell, row: RunRow): Promise<RunRecord> {
-  const { steps, openStep, children } = await readRunParts(cell, row);
+/** Everything recorded of a run that is to go on. Throws `store-corrupt` where a part cannot be read: what it did might be done again. */
+export function readToResume(cell: SessionCell, row: RunRow): Promise<RunRecord> {
+  return readRun(cell, row, (damage) => {
+    const message = `Run "${row.runId}" cannot be resumed: what it did cannot be read. ${damage.message} Restore a backup, or ask in a new run.`;
+    throw new OffstageError("store-corrupt", message, { cause: damage });
+  });
+}
+
+/** Everything recorded of a run, as far as it can be read. */
+export async function readRun(
+  cell: SessionCell,
+  row: RunRow,
+  report: Report = cell.context.report,
+): Promise<RunRecord> {
+  const { steps, openStep, children } = await readRunParts(cell, row, report);
   const [head, said, input, beneath] = await Promise.all([
     cell.head(),
     saidBy(cell, steps),
@@ -100,28 +121,37 @@ interface RunParts {
   readonly spans: readonly SpanData[];
 }
 
-async function readRunParts(cell: SessionCell, run: RunRow): Promise<RunParts> {
+type Report = StoreContext["report"];
+
+async function readRunParts(cell: SessionCell, run: RunRow, report: Report = cell.context.report): Promise<RunParts> {
   const range = { from: `${numberKey(run.n)}.`, before: stepKeys.values(run.n) };
-  const rows = await cell.context.driver.read(cell.lists.steps, range);
+  const found = await cell.context.driver.read(cell.lists.steps, range);
   const known = knownOf(cell, run);
   const parts = <T>(kind: string): { key: string; step: number; value: T }[] =>
-    rows.flatMap((row) => {
+    found.flatMap((row) => {
       const key = row.key.slice(row.key.indexOf(".") + 1);
-      const value = key[0] === kind ? parseRow<T>(cell, row) : undefined;
+      const value = key[0] === kind ? parseRow<T>(cell, row, report) : undefined;
       return value === undefined ? [] : [{ key, step: keyNumber(key.slice(1)), value }];
     });
-  const written = [...parts<PackedMessage>("i"), ...parts<PackedMessage>("r")].map(({ key, step, value }) => {
+  const results = parts<PackedMessage>("r").map(({ key, step, value }) => {
     return { key, step, message: unpackMessage(value, known) };
   });
-  const byKey = new Map(written.map(({ key, message }) => [key, message]));
-  const steps = parts<StepRow>("s").map(({ step, value }) => readStep(step, value, { byKey, known }));
-  const finished = new Set(steps.map(({ step }) => step));
+  const byKey = new Map(results.map(({ key, message }) => [key, message]));
+  const rows = parts<StepRow | OpenRow>("s");
+  const steps = rows.flatMap(({ step, value }) => (isOpen(value) ? [] : readStep(step, value, { byKey, known })));
+  const open = rows.flatMap(({ step, value }) =>
+    isOpen(value) ? { step, message: unpackMessage(value[0][0], known) } : [],
+  );
   return {
     steps,
-    openStep: openStepOf(written.filter(({ step }) => !finished.has(step))),
+    openStep: openStepOf(open[0], results),
     children: parts<number>("c").map(({ value }) => value),
     spans: parts<PackedSpan[]>("t").flatMap(({ value }) => unpackSpans(value, known)),
   };
+}
+
+function isOpen(row: StepRow | OpenRow): row is OpenRow {
+  return row.length === 1;
 }
 
 interface Reading {
@@ -140,17 +170,22 @@ function readStep(step: number, row: StepRow, { byKey, known }: Reading): ReadSt
   return spans === 0 ? record : { ...record, spans: unpackSpans(spans, known) };
 }
 
-function openStepOf(written: readonly { readonly step: number; readonly message: Message }[]): OpenStep | undefined {
-  const { step, message } = written.find((each) => each.message.role === "assistant") ?? {};
-  if (step === undefined || message?.role !== "assistant") return undefined;
-  const results = written.flatMap((each) => (each.step === step && each.message.role === "tool" ? each.message : []));
-  const settled = new Set(results.map((result) => result.tool_call_id));
-  return { step, message, results, pending: toolCallsOf(message).filter((call) => !settled.has(call.id)) };
+interface StepMessage {
+  readonly step: number;
+  readonly message: Message;
 }
 
-function parseRow<T>(cell: SessionCell, row: Row): T | undefined {
+function openStepOf(open: StepMessage | undefined, settled: readonly StepMessage[]): OpenStep | undefined {
+  if (open?.message.role !== "assistant") return undefined;
+  const { step, message } = open;
+  const results = settled.flatMap((each) => (each.step === step && each.message.role === "tool" ? each.message : []));
+  const answered = new Set(results.map((result) => result.tool_call_id));
+  return { step, message, results, pending: toolCallsOf(message).filter((call) => !answered.has(call.id)) };
+}
+
+function parseRow<T>(cell: SessionCell, row: Row, report: Report = cell.context.report): T | undefined {
   const name = `"${row.key}" of the runs of session "${cell.id}" in ${cell.context.driver.name}`;
-  return decode<T>({ row, name }, cell.context.report);
+  return decode<T>({ row, name }, report);
 }
 
 // Messages that a step shares with the conversation, by position.

@@ -6,7 +6,7 @@ import { loadHistory, loadHistoryBefore } from "./conversation.ts";
 import type { Journal, ReopenOptions, RunLog, RunRecord, RunStart } from "./journal.ts";
 import { type Admitted, inOrder, leased, whenFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
-import { findRuns, readRun, readRunRow } from "./run-reader.ts";
+import { findRuns, readRunRow, readToResume } from "./run-reader.ts";
 import { indexRun, putRun, type RunRow, runRow, traceRow } from "./run-rows.ts";
 import { type Change, type SessionCell, storedMessages } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
@@ -104,7 +104,7 @@ type Reopening = ReopenOptions & { readonly runId: string };
 async function reopening(cell: SessionCell, head: SessionHead, options: Reopening): Promise<Change<Reopened>> {
   const held = leased(cell, head, options.runId);
   const found = await resumable(cell, options.runId);
-  const recorded = await readRun(cell, found);
+  const recorded = await readToResume(cell, found);
   const notes = options.admit?.(recorded);
   const { traceId } = options;
   const row: RunRow = {

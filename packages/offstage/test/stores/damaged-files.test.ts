@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isOffstageError, type OffstageError } from "../../src/errors.ts";
+import { Agent, tool } from "../../src/index.ts";
 import { sqliteStore } from "../../src/sessions/open-store.ts";
 import { PersistentSession } from "../../src/sessions/persistent-session.ts";
 import type { Store } from "../../src/sessions/store.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
 import { said, turn } from "../../src/testing/store-claims/claim.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-damaged-"));
@@ -82,6 +84,24 @@ test("a corrupt row is reported, left out and never deleted", async () => {
     n: 1,
   });
   database.close();
+});
+
+test("a run of which a step cannot be read is not resumed: what it did might be done again", async () => {
+  const path = join(folder, "step.db");
+  const store = sqliteStore({ path, onError: () => {} });
+  let charged = 0;
+  const charge = tool({ name: "charge", execute: () => String(++charged) });
+  const model = scriptedModel([{ toolCalls: [{ name: "charge" }] }, new Error("cut off"), "Done."]);
+  const agent = new Agent({ name: "clerk", model, tools: [charge], session: store.session("s") });
+  await expect(agent.run("charge me")).rejects.toThrow("cut off");
+  const [run] = await store.runs.list();
+  const database = new DatabaseSync(path);
+  database.exec("UPDATE offstage SET value = replace(value, 'charge', 'chargf') WHERE list = 's//s'");
+  database.close();
+  const resuming = agent.resume(run?.runId ?? "", { store });
+  await expect(resuming).rejects.toMatchObject({ code: "store-corrupt", message: expect.stringContaining("resumed") });
+  expect(charged).toBe(1);
+  await store.close();
 });
 
 test("a session whose head cannot be read says so, and others go on", async () => {
