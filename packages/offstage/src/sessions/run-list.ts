@@ -1,4 +1,5 @@
 // The runs of a store or of a session: listed newest first, and read whole by id.
+import { checkOptions, type OptionRules, oneOf, someText } from "../messages/check-options.ts";
 import type { JsonValue } from "../messages/json.ts";
 import { activitySlack } from "./activity.ts";
 import type { RunInfo, RunRecord, RunStatus } from "./journal.ts";
@@ -15,6 +16,8 @@ export interface ListRunsOptions {
   /** Only runs of this session; otherwise those of all. Runs of subagents are in `get(runId).children`. */
   readonly sessionId?: string;
   readonly status?: RunStatus;
+  /** Only runs of the agent with this name. */
+  readonly agent?: string;
   /** At most so many; undefined is all. */
   readonly limit?: number;
   /** The `cursor` of the last run of the page before. */
@@ -29,6 +32,7 @@ export interface ListedRun extends RunInfo {
 /** What is looked for in the runs of one session. */
 interface Search {
   readonly status: RunStatus | undefined;
+  readonly agent: string | undefined;
   readonly limit: number;
   /** Only runs that began before this stamp. */
   readonly before: number;
@@ -36,12 +40,19 @@ interface Search {
 
 const pageSize = 100;
 
+// A status that no run can have would look like nothing to resume.
+const listRules: OptionRules = {
+  status: oneOf("running", "completed", "stopped", "failed", "interrupted", "waiting"),
+  agent: someText,
+};
+
 /** Runs, the newest first. */
 export async function listRuns(cells: SessionCells, options: ListRunsOptions = {}): Promise<ListedRun[]> {
-  const { sessionId, status } = options;
+  checkOptions(options, listRules, "The options of a list of runs");
+  const { sessionId, status, agent } = options;
   const limit = checkLimit(options.limit) ?? Number.POSITIVE_INFINITY;
   const before = options.before === undefined ? Number.POSITIVE_INFINITY : keyNumber(options.before);
-  const search = { status, limit, before };
+  const search = { status, agent, limit, before };
   if (limit === 0) return [];
   return sessionId === undefined ? searchStore(cells, search) : searchSession(cells.of(sessionId), search);
 }
@@ -68,7 +79,7 @@ function isEnough(found: readonly ListedRun[], limit: number, youngest: number):
   return last !== undefined && keyNumber(last.cursor) > youngest;
 }
 
-async function searchSession(cell: SessionCell, { status, limit, before }: Search): Promise<ListedRun[]> {
+async function searchSession(cell: SessionCell, { status, agent, limit, before }: Search): Promise<ListedRun[]> {
   const found: ListedRun[] = [];
   let end: string | undefined;
   while (found.length < limit) {
@@ -80,8 +91,9 @@ async function searchSession(cell: SessionCell, { status, limit, before }: Searc
     const head = rows.some((row) => row.status === "running") ? await cell.head() : undefined;
     for (const row of rows) {
       const info = infoOf(cell, row, head);
-      const isWanted = row.parentRunId === undefined && row.stamp < before && (status ?? info.status) === info.status;
-      if (isWanted) found.push({ ...info, cursor: cursorOf(row) });
+      const isListed = row.parentRunId === undefined && row.stamp < before;
+      const isWanted = (status ?? info.status) === info.status && (agent ?? info.agent) === info.agent;
+      if (isListed && isWanted) found.push({ ...info, cursor: cursorOf(row) });
     }
     if (rows.length < pageSize) break;
     end = numberKey(rows.at(-1)?.n ?? 0);

@@ -95,7 +95,7 @@ const tracingRules: OptionRules = {
   },
   exporters: {
     isFit: (value) => Array.isArray(value) && value.every((each) => typeof each?.export === "function"),
-    words: "a list of span exporters",
+    words: 'a list of span exporters, each with an "export" method',
   },
   onError: someFunction,
 };

@@ -163,16 +163,19 @@ export const journalClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "runs are listed newest first, in pages, by session and by status",
+    name: "runs are listed newest first, in pages, by session, status and agent",
     async claim(store) {
       for (const n of [1, 2, 3]) await turn(store, "a", n);
       await turn(store, "b", 1);
-      const failed = await open(store, "a", start("f", "fail"));
+      const failed = await open(store, "a", start("f", "fail", { agent: "clerk" }));
       await failed.end(ended("", { status: "failed", answer: [] }));
       const ids = (runs: readonly { runId: string }[]): string[] => runs.map(({ runId }) => runId);
       assert.deepEqual(ids(await store.runs.list()), ["f", "run-b-1", "run-a-3", "run-a-2", "run-a-1"]);
       assert.deepEqual(ids(await store.session("a").runs({ limit: 2 })), ["f", "run-a-3"]);
       assert.deepEqual(ids(await store.runs.list({ status: "failed" })), ["f"]);
+      assert.deepEqual(ids(await store.runs.list({ agent: "clerk" })), ["f"]);
+      assert.deepEqual(ids(await store.runs.list({ agent: "clerk", status: "completed" })), []);
+      await assert.rejects(store.runs.list({ status: "crashed" as "failed" }), { code: "invalid-argument" });
       const [first] = await store.runs.list({ limit: 1 });
       assert.deepEqual(ids(await store.runs.list({ before: first?.cursor ?? "", limit: 1 })), ["run-b-1"]);
     },
