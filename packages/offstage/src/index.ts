@@ -39,7 +39,7 @@ export type {
   ToolOutputGuardrail,
 } from "./agent/guardrails.ts";
 export type { AgentHooks } from "./agent/hooks.ts";
-export type { ResumeOptions } from "./agent/resume.ts";
+export type { ResumeOptions, RunSource } from "./agent/resume.ts";
 export type { RunResult } from "./agent/run-result.ts";
 export type { SubagentOptions } from "./agent/run-subagent.ts";
 export { type ErrorCode, isOffstageError, OffstageError } from "./errors.ts";
@@ -132,13 +132,13 @@ export {
   type StoreOptions,
   sqliteStore,
 } from "./sessions/open-store.ts";
-export { PersistentSession } from "./sessions/persistent-session.ts";
-export type { PruneReport } from "./sessions/prune.ts";
+export { type BranchOptions, PersistentSession } from "./sessions/persistent-session.ts";
+export type { PruneOptions, PruneReport } from "./sessions/prune.ts";
 export type { ListedRun, ListRunsOptions } from "./sessions/run-list.ts";
 export type { Session, SessionPort } from "./sessions/session.ts";
 export { SessionBusyError, SessionConflictError } from "./sessions/session-errors.ts";
 export type { SessionInfo } from "./sessions/session-list.ts";
-export { openStoreOn, type Store, type StoredSpans } from "./sessions/store.ts";
+export { openStoreOn, type Store, type StoredRuns, type StoredSpans } from "./sessions/store.ts";
 export type { StoreDriver } from "./sessions/store-driver.ts";
 export type { Violation } from "./sessions/verify-store.ts";
 export { AgentContext } from "./state/agent-context.ts";
@@ -171,7 +171,7 @@ export { consoleExporter } from "./tracing/exporters/console.ts";
 export { jsonlExporter } from "./tracing/exporters/jsonl.ts";
 export { type MemoryExporter, memoryExporter } from "./tracing/exporters/memory.ts";
 export { leavingSpan } from "./tracing/leaving-span.ts";
-export { type RenderTraceOptions, renderTrace } from "./tracing/render-trace.ts";
+export { type RenderableTrace, type RenderTraceOptions, renderTrace } from "./tracing/render-trace.ts";
 export type { EndStatus, SpanData, SpanKind, SpanStatus } from "./tracing/span-data.ts";
 export type { SpanExporter } from "./tracing/span-exporter.ts";
 export { type SpanNode, spanTree } from "./tracing/span-tree.ts";

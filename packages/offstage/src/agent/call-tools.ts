@@ -1,4 +1,5 @@
 // The tools of one step: each in a span, journaled, watched by guardrails, its events told. Results come in call order.
+import { messageOf } from "../errors.ts";
 import { keepShape } from "../messages/keep-shape.ts";
 import type { ToolMessage } from "../messages/message.ts";
 import type { Cancellation } from "../models/cancellation.ts";
@@ -127,6 +128,14 @@ class ToolSite implements CallSite {
 
   permit(call: StepToolCall): ReturnType<CallSite["permit"]> {
     return this.#run.decisions.permit(call, this.#run.runId);
+  }
+
+  unasked(error: unknown): void {
+    const { runId, config, emit } = this.#run;
+    const { name } = this.#call;
+    emit?.({ type: "error", runId, agent: config.name, error, source: "needsApproval" });
+    const sentence = `"needsApproval" of the tool "${name}" threw, so the call waits for approval: ${messageOf(error)}`;
+    process.emitWarning(sentence, { type: "OffstageWarning" });
   }
 
   /** Tells once that the call began; one that must be approved first begins when it is. */

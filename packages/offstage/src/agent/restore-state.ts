@@ -1,5 +1,13 @@
 // Restoring: the state of a run that was cut off or waits, from what its journal holds.
-import { type AssistantMessage, type Message, type ToolMessage, textOf, toolCallsOf } from "../messages/message.ts";
+import { isObject, type JsonValue, parseArguments, parseJson } from "../messages/json.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolCall,
+  type ToolMessage,
+  textOf,
+  toolCallsOf,
+} from "../messages/message.ts";
 import type { OpenStep, RunRecord, StepRecord } from "../sessions/journal.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { PendingStep, WaitingCall } from "../state/pending-step.ts";
@@ -55,7 +63,9 @@ function restoreStep(record: StepRecord, config: AgentConfig, isAnswer = false):
     messages: record.messages,
     text: textOf(reply),
     toolCalls: callsOf(reply),
-    toolResults: rest.filter((message) => message.role === "tool").map((message) => resultOf(message, record.values)),
+    toolResults: rest
+      .filter((message) => message.role === "tool")
+      .map((message) => resultOf(message, toolCallsOf(reply), record.values)),
     isAnswer,
     finishReason: record.finishReason,
     usage: record.usage,
@@ -73,12 +83,16 @@ function callsOf(message: AssistantMessage): StepToolCall[] {
   }));
 }
 
-function resultOf(message: ToolMessage, values: StepRecord["values"] = {}): ToolResult {
+function resultOf(message: ToolMessage, calls: readonly ToolCall[], values: StepRecord["values"] = {}): ToolResult {
   const { tool_call_id: toolCallId, content, metadata } = message;
+  const text = textOf(message);
+  const shown = metadata?.isJson === true ? (parseJson(text) ?? text) : text;
+  const input = parseArguments(calls.find(({ id }) => id === toolCallId)?.function.arguments ?? "");
   return {
     toolCallId,
     toolName: message.name ?? "",
-    output: Object.hasOwn(values, toolCallId) ? (values[toolCallId] ?? null) : textOf(message),
+    ...(isObject(input) && { input: input as JsonValue }),
+    output: Object.hasOwn(values, toolCallId) ? (values[toolCallId] ?? null) : shown,
     content,
     isError: metadata?.isError === true,
     durationMs: Number(metadata?.durationMs ?? 0),

@@ -114,6 +114,7 @@ export function resultMessage(run: Run, result: ToolResult, { step, span, number
   };
   if (run.isTraced) linkSpan(metadata, span);
   if (result.isError) metadata.isError = true;
+  if (typeof result.output !== "string") metadata.isJson = true;
   if (result.childRunId !== undefined) metadata.childRunId = result.childRunId;
   const { toolCallId, toolName, content } = result;
   return { role: "tool", tool_call_id: toolCallId, name: storedName(toolName), content, metadata };

@@ -51,6 +51,8 @@ export interface MessageMetadata {
   readonly agent?: string;
   /** On a tool result: the tool failed. */
   readonly isError?: boolean;
+  /** On a tool result: the tool gave a value, of which the content is the JSON text. */
+  readonly isJson?: boolean;
   /** The text is partial: a limit or an abort cut it. */
   readonly interrupted?: boolean;
   readonly usage?: JsonValue;

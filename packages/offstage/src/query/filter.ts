@@ -1,5 +1,6 @@
 // Filter: the messages that meet every criterion, in order. One pass; the messages themselves, never copies.
 import { OffstageError } from "../errors.ts";
+import { shownValue } from "../messages/check-options.ts";
 import type { Message } from "../messages/message.ts";
 import { contentPattern, patternTooSlow } from "./content-pattern.ts";
 import { callsOf, contentOf, isErrorOf, metadataOf, nameOfCall, nameOfResult, timeOf } from "./readers.ts";
@@ -104,6 +105,8 @@ function testsOf(criteria: MessageCriteria, list: readonly Message[]): Test[] {
 
 function roleTest(wanted: string | readonly string[]): MessagePredicate {
   if (typeof wanted === "string") return (message) => (message as Message | null | undefined)?.role === wanted;
+  if (!Array.isArray(wanted))
+    throw new OffstageError("invalid-argument", `"role" is a role or a list of roles; found ${shownValue(wanted)}.`);
   return (message) => wanted.includes((message as Message | null | undefined)?.role as string);
 }
 

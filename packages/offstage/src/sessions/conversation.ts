@@ -7,6 +7,7 @@ import { frozenCopy } from "./plain-json.ts";
 import { keyNumber, numberKey } from "./row-keys.ts";
 import type { Changing, SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
+import type { StoreContext } from "./store-context.ts";
 import type { Row, RowRange } from "./store-driver.ts";
 import { emptyTail, tailOf } from "./tail.ts";
 import { wholeTurns } from "./whole-turns.ts";
@@ -29,21 +30,25 @@ export async function readLatest(cell: SessionCell, limit?: number, before?: num
   return [...(await readLatest(cell, missing, keyNumber(rows[0]?.key ?? ""))), ...placed];
 }
 
-/** The messages at positions `from` to `to`, both included, that are still there. */
-export async function readBetween(cell: SessionCell, from: number, to: number): Promise<PlacedMessage[]> {
+/** The messages from one position to another, both included, that are still there. */
+export async function readBetween(
+  cell: SessionCell,
+  [from, to]: readonly [number, number],
+  report?: StoreContext["report"],
+): Promise<PlacedMessage[]> {
   if (to < from) return [];
-  return readable(cell, await readRows(cell, { from: numberKey(from), before: numberKey(to + 1) }));
+  return readable(cell, await readRows(cell, { from: numberKey(from), before: numberKey(to + 1) }), report);
 }
 
 function readRows(cell: SessionCell, range: RowRange): Promise<Row[]> {
   return cell.context.driver.read(cell.lists.messages, range);
 }
 
-function readable(cell: SessionCell, rows: readonly Row[]): PlacedMessage[] {
+function readable(cell: SessionCell, rows: readonly Row[], report = cell.context.report): PlacedMessage[] {
   const place = `of session "${cell.id}" in ${cell.context.driver.name}`;
   return rows.flatMap((row) => {
     const position = keyNumber(row.key);
-    const message = decodeMessage({ row, name: `message ${position} ${place}` }, cell.context.report);
+    const message = decodeMessage({ row, name: `message ${position} ${place}` }, report);
     return message === undefined ? [] : [{ position, message }];
   });
 }

@@ -14,17 +14,31 @@ test.each([
   ["a.db", 'The options of a SQLite store, such as { path }, are an object; found "a.db".'],
   [null, "are an object; found null."],
   [{ namespace: 5 }, '"namespace" must be text; found 5.'],
-  [{ path: 5 }, '"path" must be text; found 5.'],
+  [{ path: 5 }, '"path" must be a path, such as "./offstage.db", and no URL; found 5.'],
+  [{ path: "file:a.db" }, '"path" must be a path, such as "./offstage.db", and no URL; found "file:a.db".'],
   [{ durability: "fulll" }, '"durability" must be "normal" or "full"; found "fulll".'],
   [{ timeoutMs: "5" }, '"timeoutMs" must be a number from 0; found "5".'],
 ])("sqliteStore(%j) is refused", (options, sentence) => {
   expect(() => sqliteStore(options as object)).toThrow(sentence);
 });
 
+test("what cannot be meant is refused with a sentence", async () => {
+  const store = memoryStore();
+  const invalid = (part: string) => ({ code: "invalid-argument", message: expect.stringContaining(part) });
+  expect(() => openStore(undefined as never)).toThrow("The address of a store is text; found undefined.");
+  await expect(store.runs.get(undefined as never)).rejects.toMatchObject(
+    invalid("The id of a run is text; found undefined"),
+  );
+  await expect(store.runs.get("")).rejects.toMatchObject(invalid('found ""'));
+  await expect(store.spans.list(undefined as never)).rejects.toMatchObject(invalid("Whose spans?"));
+  await expect(store.runs.list({ state: "waiting" } as never)).rejects.toMatchObject(invalid('have no "state"'));
+  await expect(store.runs.list({ before: null } as never)).rejects.toMatchObject(invalid('"before" must be text'));
+});
+
 test("a path where the options stand is refused, not passed over", async () => {
   await expect(PersistentSession.persistent("s", "a.db" as never)).rejects.toThrow('found "a.db"');
   await expect(PersistentSession.persistent("s", { path: 5 } as never)).rejects.toThrow(
-    '"path" must be text; found 5.',
+    '"path" must be a path, such as "./offstage.db", and no URL; found 5.',
   );
   await expect(PersistentSession.on("sqlite:a.db" as never)).rejects.toThrow('Pass openStore("sqlite:a.db").');
   expect(existsSync("offstage.db")).toBe(false);
@@ -136,7 +150,11 @@ test("what is redacted is never written, in the conversation or in the journal",
   });
   await store.session("s").addItem(said("a secret"));
   await turn(store, "s", "secret");
-  const all = JSON.stringify([await store.session("s").exchanged(), await store.runs.get("run-s-secret")]);
+  const log = await open(store, "s", start("outer", "ask"));
+  await (await log.child(start("inner", "a secret"))).end(ended("told"));
+  await log.end(ended("told"));
+  const runs = await Promise.all(["run-s-secret", "inner"].map((runId) => store.runs.get(runId)));
+  const all = JSON.stringify([await store.session("s").exchanged(), runs]);
   expect(all).toContain("[redacted]");
   expect(all.replaceAll("run-s-secret", "")).not.toContain("secret");
 });

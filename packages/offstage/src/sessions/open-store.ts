@@ -1,5 +1,6 @@
 // Makers of stores: one per back end, and one that chooses by address. Nothing is opened or loaded before first use.
 import { OffstageError } from "../errors.ts";
+import { shownValue } from "../messages/check-options.ts";
 import { checkSqliteOptions } from "./sqlite-rules.ts";
 import { openStoreOn, type Store } from "./store.ts";
 import type { CoreOptions } from "./store-core.ts";
@@ -62,6 +63,8 @@ const schemes: Readonly<Record<string, (url: string, options: StoreOptions) => S
 
 /** The store at an address: "sqlite:./offstage.db", "postgres://…", "redis://…" or "memory:". */
 export function openStore(url: string, options: StoreOptions = {}): Store {
+  if (typeof url !== "string")
+    throw new OffstageError("invalid-argument", `The address of a store is text; found ${shownValue(url)}.`);
   const scheme = /^([a-z]+):/.exec(url)?.[1] ?? "";
   const open = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
   if (open !== undefined) return open(url, options);

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { OffstageError } from "../errors.ts";
+import { calling, open, resultOf, start, step } from "../testing/store-claims/claim.ts";
 import { openedDriver } from "./opened-driver.ts";
-import type { StoreDriver } from "./store-driver.ts";
+import { openStoreOn } from "./store.ts";
+import type { Commit, StoreDriver } from "./store-driver.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
 const write = { label: "session.add" as const, checks: [], writes: [{ list: "l", key: "k", value: "v" }] };
@@ -44,4 +46,22 @@ test("a commit that throws for another reason is not", async () => {
   await opened.ready();
   expect(() => opened.commit(write)).toThrow("full");
   expect(driver.commits).toBe(1);
+});
+
+test("a write that was repeated, and arrives once more when its step is done, undoes nothing", async () => {
+  const inner = memoryDriver();
+  let late: Commit | undefined;
+  const commit = async (given: Commit) => {
+    if (given.label !== "tool.intent" || late !== undefined) return inner.commit(given);
+    late = given;
+    throw lost();
+  };
+  const store = openStoreOn({ ...inner, commit });
+  const log = await open(store, "s", start("r", "now"));
+  await log.intend(1, calling("a"));
+  await log.step(step(1, [calling("a"), resultOf("a")]));
+  expect(await inner.commit(late as Commit)).toBeUndefined();
+  const run = await store.runs.get("r");
+  expect([run?.steps.length, run?.openStep]).toEqual([1, undefined]);
+  await log.abandon();
 });

@@ -20,9 +20,8 @@ export type PackedSpan = readonly [
   name: string,
   kind: string,
   status: string | 0,
-  /** Microseconds after the start of the span before it. */
+  /** Milliseconds after the start of the span before it. */
   start: number,
-  /** Microseconds. */
   duration: number | null,
   metadata?: JsonObject | 0,
   changes?: SpanChanges,
@@ -50,8 +49,8 @@ export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): Packed
     const { spanId, parentSpanId, name, kind, startTime, endTime } = span;
     const status = span.status === "ok" ? 0 : span.status;
     const at = Math.round(startTime * 1000);
-    const start = at - last;
-    const duration = endTime === undefined ? null : Math.round((endTime - startTime) * 1000);
+    const start = (at - last) / 1000;
+    const duration = endTime === undefined ? null : thousandths(endTime - startTime);
     const parent = parentSpanId === undefined ? 0 : (placeOf(parentSpanId) ?? parentSpanId);
     const metadata = packMetadata(span.metadata, run.runId);
     const changes = changesOf(span, before, metadata === undefined);
@@ -103,15 +102,14 @@ const asItIs = <T>(value: T): T => value;
 /** The spans of one `packSpans`. */
 export function unpackSpans(packed: readonly PackedSpan[], run: SpanRun = {}): SpanData[] {
   let { traceId = "", traceName, groupId } = run;
-  // In microseconds.
   let time = 0;
   return packed.map(([spanId, parent, name, kind, status, start, duration, metadata = 0, changes = {}]) => {
-    time += start;
+    time = thousandths(time + start);
     traceId = changes.traceId ?? traceId;
     traceName = changes.traceName === undefined ? traceName : (changes.traceName ?? undefined);
     groupId = changes.groupId === undefined ? groupId : (changes.groupId ?? undefined);
     const parentSpanId = typeof parent === "number" ? packed[parent - 1]?.[0] : parent;
-    const end = duration === null ? undefined : { endTime: (time + duration) / 1000, duration: duration / 1000 };
+    const end = duration === null ? undefined : { endTime: thousandths(time + duration), duration };
     return {
       traceId,
       spanId,
@@ -120,7 +118,7 @@ export function unpackSpans(packed: readonly PackedSpan[], run: SpanRun = {}): S
       ...(groupId !== undefined && { groupId }),
       name,
       kind,
-      startTime: time / 1000,
+      startTime: time,
       ...end,
       status: status === 0 ? "ok" : (status as SpanData["status"]),
       metadata: changes.metadata ?? unpackMetadata(metadata, run.runId),
@@ -169,4 +167,9 @@ function unpackMetadata(packed: JsonObject | 0, runId: string | undefined): Json
     return [key, typeof value === "string" && value.startsWith(runMark) ? `${runId}${value.slice(1)}` : value];
   });
   return Object.fromEntries(entries) as JsonObject;
+}
+
+// Clocks tell microseconds; digits beyond are noise of the arithmetic.
+export function thousandths(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
 }

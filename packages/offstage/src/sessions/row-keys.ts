@@ -59,10 +59,11 @@ export function listNames(namespace: string): ListNames {
 
 /** The rows of a run in its session's list of steps. Those from `values` on are read only when asked for. */
 export const stepKeys = {
+  /** Calls that are about to run. */
+  intent: (run: number, step: number): string => `${numberKey(run)}.i${numberKey(step)}`,
   child: (run: number, child: number): string => `${numberKey(run)}.c${numberKey(child)}`,
   result: (run: number, step: number, callId: string): string =>
     `${numberKey(run)}.r${numberKey(step)}.${idKey(callId)}`,
-  /** A step: first its calls that are about to run, then all of it. */
   step: (run: number, step: number): string => `${numberKey(run)}.s${numberKey(step)}`,
   /** Spans that came with no step, by the fence they were written under: a run may end more than once. */
   spans: (run: number, fence: number): string => `${numberKey(run)}.t${numberKey(fence)}`,

@@ -1,12 +1,12 @@
 // The runs of a store or of a session: listed newest first, and read whole by id.
-import { checkOptions, type OptionRules, oneOf, someText } from "../messages/check-options.ts";
+import { checkNames, checkOptions, type OptionRules, oneOf, someText } from "../messages/check-options.ts";
 import type { JsonValue } from "../messages/json.ts";
 import { activitySlack } from "./activity.ts";
 import type { RunInfo, RunRecord, RunStatus } from "./journal.ts";
 import { checkLimit } from "./limit.ts";
 import { decode } from "./message-rows.ts";
 import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
-import { findRuns, infoOf, readRun, readRunRow, readRunRows } from "./run-reader.ts";
+import { findRuns, infoOf, readRun, readRunPage, readRunRow } from "./run-reader.ts";
 import type { RunRow } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
@@ -42,13 +42,18 @@ const pageSize = 100;
 
 // A status that no run can have would look like nothing to resume.
 const listRules: OptionRules = {
+  sessionId: someText,
   status: oneOf("running", "completed", "stopped", "failed", "interrupted", "waiting"),
   agent: someText,
+  // Checked where it is used.
+  limit: { isFit: () => true, words: "" },
+  before: someText,
 };
 
 /** Runs, the newest first. */
 export async function listRuns(cells: SessionCells, options: ListRunsOptions = {}): Promise<ListedRun[]> {
   checkOptions(options, listRules, "The options of a list of runs");
+  checkNames(options, listRules, "The options of a list of runs");
   const { sessionId, status, agent } = options;
   const limit = checkLimit(options.limit) ?? Number.POSITIVE_INFINITY;
   const before = options.before === undefined ? Number.POSITIVE_INFINITY : keyNumber(options.before);
@@ -83,11 +88,8 @@ async function searchSession(cell: SessionCell, { status, agent, limit, before }
   const found: ListedRun[] = [];
   let end: string | undefined;
   while (found.length < limit) {
-    const rows = await readRunRows(cell, {
-      reverse: true,
-      limit: pageSize,
-      ...(end === undefined ? {} : { before: end }),
-    });
+    const page = { reverse: true, limit: pageSize, ...(end === undefined ? {} : { before: end }) };
+    const { runs: rows, end: next } = await readRunPage(cell, page);
     const head = rows.some((row) => row.status === "running") ? await cell.head() : undefined;
     for (const row of rows) {
       const info = infoOf(cell, row, head);
@@ -95,8 +97,8 @@ async function searchSession(cell: SessionCell, { status, agent, limit, before }
       const isWanted = (status ?? info.status) === info.status && (agent ?? info.agent) === info.agent;
       if (isListed && isWanted) found.push({ ...info, cursor: cursorOf(row) });
     }
-    if (rows.length < pageSize) break;
-    end = numberKey(rows.at(-1)?.n ?? 0);
+    if (next === undefined) break;
+    end = next;
   }
   return found.slice(0, limit);
 }

@@ -1,5 +1,6 @@
 // Reads runs back: rows made into records. Says `interrupted` where a row says `running` and nobody runs it.
 import { OffstageError } from "../errors.ts";
+import { shownValue } from "../messages/check-options.ts";
 import { type Message, toolCallsOf } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { SpanData } from "../tracing/span-data.ts";
@@ -11,15 +12,7 @@ import { decode } from "./message-rows.ts";
 import { type Known, type PackedMessage, unpackMessage, unpackUsage } from "./packed-message.ts";
 import { type PackedSpan, type SpanRun, unpackSpans } from "./packed-span.ts";
 import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
-import {
-  knownOf,
-  type OpenRow,
-  type PackedRun,
-  type RunPlace,
-  type RunRow,
-  type StepRow,
-  unpackRun,
-} from "./run-rows.ts";
+import { knownOf, type PackedRun, type RunPlace, type RunRow, type StepRow, unpackRun } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { StoreContext } from "./store-context.ts";
@@ -27,11 +20,17 @@ import type { Row, RowRange } from "./store-driver.ts";
 
 /** Where runs are, by id; undefined where there is none. */
 export async function findRuns(context: StoreContext, runIds: readonly string[]): Promise<(RunPlace | undefined)[]> {
+  for (const id of runIds) checkRunId(id);
   const rows = await context.driver.get(runIds.map((id) => ({ list: context.lists.run(id), key: "at" })));
   return rows.map((row, index) => {
     const name = `the place of run "${runIds[index]}" in ${context.driver.name}`;
     return row && decode<RunPlace>({ row, name }, context.report);
   });
+}
+
+function checkRunId(id: unknown): void {
+  if (typeof id === "string" && id !== "") return;
+  throw new OffstageError("invalid-argument", `The id of a run is text; found ${shownValue(id)}.`);
 }
 
 /** Which runs have spans in a trace; undefined for one whose row is damaged. */
@@ -46,20 +45,32 @@ export async function runsInTrace(context: StoreContext, traceId: string): Promi
   return opener === undefined ? joined : [opener, ...joined];
 }
 
+/** Told of a part that cannot be read; throws where that is not to be passed over. */
+type Report = StoreContext["report"];
+
 /** Runs of a session, a part of them in order of their number. */
 export async function readRunRows(cell: SessionCell, range: RowRange = {}): Promise<RunRow[]> {
+  return (await readRunPage(cell, range)).runs;
+}
+
+/** The same, and the key of the last row, whether it can be read or not; undefined where there are no more. */
+export async function readRunPage(
+  cell: SessionCell,
+  range: RowRange,
+): Promise<{ readonly runs: RunRow[]; readonly end: string | undefined }> {
   const rows = await cell.context.driver.read(cell.lists.runs, range);
-  return rows.flatMap((row) => parseRun(cell, row) ?? []);
+  const end = rows.length === range.limit ? rows.at(-1)?.key : undefined;
+  return { runs: rows.flatMap((row) => parseRun(cell, row) ?? []), end };
 }
 
 /** One run of a session. */
-export async function readRunRow(cell: SessionCell, n: number): Promise<RunRow | undefined> {
+export async function readRunRow(cell: SessionCell, n: number, report?: Report): Promise<RunRow | undefined> {
   const [row] = await cell.context.driver.get([{ list: cell.lists.runs, key: numberKey(n) }]);
-  return row && parseRun(cell, row);
+  return row && parseRun(cell, row, report);
 }
 
-function parseRun(cell: SessionCell, row: Row): RunRow | undefined {
-  const packed = parseRow<PackedRun>(cell, row);
+function parseRun(cell: SessionCell, row: Row, report?: Report): RunRow | undefined {
+  const packed = parseRow<PackedRun>(cell, row, report);
   return packed && unpackRun(packed, keyNumber(row.key));
 }
 
@@ -75,26 +86,35 @@ function isLive(row: RunRow, head: SessionHead | undefined): boolean {
   return lease !== undefined && lease.runId === (row.rootRunId ?? row.runId) && !isAbandoned(lease, Date.now());
 }
 
-/** Everything recorded of a run that is to go on. Throws `store-corrupt` where a part cannot be read: what it did might be done again. */
-export function readToResume(cell: SessionCell, row: RunRow): Promise<RunRecord> {
-  return readRun(cell, row, (damage) => {
+/**
+ * Everything recorded of a run that is to go on. Throws `store-corrupt` where a part of it, or of a run beneath it, cannot
+ * be read: what it did might be done again.
+ */
+export async function readToResume(cell: SessionCell, row: RunRow): Promise<RunRecord> {
+  const refuse: Report = (damage) => {
     const message = `Run "${row.runId}" cannot be resumed: what it did cannot be read. ${damage.message} Restore a backup, or ask in a new run.`;
     throw new OffstageError("store-corrupt", message, { cause: damage });
-  });
+  };
+  const record = await readRun(cell, row, refuse);
+  await checkBeneath(cell, row, refuse);
+  return record;
+}
+
+async function checkBeneath(cell: SessionCell, row: RunRow, report: Report): Promise<void> {
+  for (const n of (await readRunParts(cell, row, report)).children) {
+    const child = await readRunRow(cell, n, report);
+    if (child !== undefined) await checkBeneath(cell, child, report);
+  }
 }
 
 /** Everything recorded of a run, as far as it can be read. */
-export async function readRun(
-  cell: SessionCell,
-  row: RunRow,
-  report: Report = cell.context.report,
-): Promise<RunRecord> {
+export async function readRun(cell: SessionCell, row: RunRow, report?: Report): Promise<RunRecord> {
   const { steps, openStep, children } = await readRunParts(cell, row, report);
   const [head, said, input, beneath] = await Promise.all([
     cell.head(),
-    saidBy(cell, steps),
-    inputOf(cell, row),
-    Promise.all(children.map((n) => readRunRow(cell, n))),
+    saidBy(cell, steps, report),
+    inputOf(cell, row, report),
+    Promise.all(children.map((n) => readRunRow(cell, n, report))),
   ]);
   return {
     ...infoOf(cell, row, head),
@@ -105,9 +125,9 @@ export async function readRun(
   };
 }
 
-async function inputOf(cell: SessionCell, { input, prompt }: RunRow): Promise<readonly Message[]> {
+async function inputOf(cell: SessionCell, { input, prompt }: RunRow, report?: Report): Promise<readonly Message[]> {
   if (input === undefined) return prompt ?? [];
-  return (await readBetween(cell, ...input)).map(({ message }) => message);
+  return (await readBetween(cell, input, report)).map(({ message }) => message);
 }
 
 /** A step, where a number stands for a message of the conversation. */
@@ -121,37 +141,39 @@ interface RunParts {
   readonly spans: readonly SpanData[];
 }
 
-type Report = StoreContext["report"];
-
-async function readRunParts(cell: SessionCell, run: RunRow, report: Report = cell.context.report): Promise<RunParts> {
+async function readRunParts(cell: SessionCell, run: RunRow, report?: Report): Promise<RunParts> {
   const range = { from: `${numberKey(run.n)}.`, before: stepKeys.values(run.n) };
-  const found = await cell.context.driver.read(cell.lists.steps, range);
+  const rows = await cell.context.driver.read(cell.lists.steps, range);
   const known = knownOf(cell, run);
+  // A row whose key is damaged may be of any kind.
+  for (const row of rows) if (row.damaged && !kinds.includes(kindOf(row.key))) parseRow(cell, row, report);
   const parts = <T>(kind: string): { key: string; step: number; value: T }[] =>
-    found.flatMap((row) => {
+    rows.flatMap((row) => {
       const key = row.key.slice(row.key.indexOf(".") + 1);
-      const value = key[0] === kind ? parseRow<T>(cell, row, report) : undefined;
+      // Spans are not what a run did.
+      const told = kind === "t" ? undefined : report;
+      const value = kindOf(row.key) === kind ? parseRow<T>(cell, row, told) : undefined;
       return value === undefined ? [] : [{ key, step: keyNumber(key.slice(1)), value }];
     });
-  const results = parts<PackedMessage>("r").map(({ key, step, value }) => {
+  const written = [...parts<PackedMessage>("i"), ...parts<PackedMessage>("r")].map(({ key, step, value }) => {
     return { key, step, message: unpackMessage(value, known) };
   });
-  const byKey = new Map(results.map(({ key, message }) => [key, message]));
-  const rows = parts<StepRow | OpenRow>("s");
-  const steps = rows.flatMap(({ step, value }) => (isOpen(value) ? [] : readStep(step, value, { byKey, known })));
-  const open = rows.flatMap(({ step, value }) =>
-    isOpen(value) ? { step, message: unpackMessage(value[0][0], known) } : [],
-  );
+  const byKey = new Map(written.map(({ key, message }) => [key, message]));
+  const steps = parts<StepRow>("s").map(({ step, value }) => readStep(step, value, { byKey, known }));
+  const finished = new Set(steps.map(({ step }) => step));
   return {
     steps,
-    openStep: openStepOf(open[0], results),
+    openStep: openStepOf(written.filter(({ step }) => !finished.has(step))),
     children: parts<number>("c").map(({ value }) => value),
     spans: parts<PackedSpan[]>("t").flatMap(({ value }) => unpackSpans(value, known)),
   };
 }
 
-function isOpen(row: StepRow | OpenRow): row is OpenRow {
-  return row.length === 1;
+const kinds = ["c", "i", "r", "s", "t"];
+
+// The letter behind the number of the run.
+function kindOf(key: string): string {
+  return key.charAt(key.indexOf(".") + 1);
 }
 
 interface Reading {
@@ -170,17 +192,12 @@ function readStep(step: number, row: StepRow, { byKey, known }: Reading): ReadSt
   return spans === 0 ? record : { ...record, spans: unpackSpans(spans, known) };
 }
 
-interface StepMessage {
-  readonly step: number;
-  readonly message: Message;
-}
-
-function openStepOf(open: StepMessage | undefined, settled: readonly StepMessage[]): OpenStep | undefined {
-  if (open?.message.role !== "assistant") return undefined;
-  const { step, message } = open;
-  const results = settled.flatMap((each) => (each.step === step && each.message.role === "tool" ? each.message : []));
-  const answered = new Set(results.map((result) => result.tool_call_id));
-  return { step, message, results, pending: toolCallsOf(message).filter((call) => !answered.has(call.id)) };
+function openStepOf(written: readonly { readonly step: number; readonly message: Message }[]): OpenStep | undefined {
+  const { step, message } = written.find((each) => each.message.role === "assistant") ?? {};
+  if (step === undefined || message?.role !== "assistant") return undefined;
+  const results = written.flatMap((each) => (each.step === step && each.message.role === "tool" ? each.message : []));
+  const settled = new Set(results.map((result) => result.tool_call_id));
+  return { step, message, results, pending: toolCallsOf(message).filter((call) => !settled.has(call.id)) };
 }
 
 function parseRow<T>(cell: SessionCell, row: Row, report: Report = cell.context.report): T | undefined {
@@ -189,10 +206,14 @@ function parseRow<T>(cell: SessionCell, row: Row, report: Report = cell.context.
 }
 
 // Messages that a step shares with the conversation, by position.
-async function saidBy(cell: SessionCell, steps: RunParts["steps"]): Promise<ReadonlyMap<number, Message>> {
+async function saidBy(
+  cell: SessionCell,
+  steps: RunParts["steps"],
+  report?: Report,
+): Promise<ReadonlyMap<number, Message>> {
   const positions = steps.flatMap((step) => step.messages.filter((message) => typeof message === "number"));
   if (positions.length === 0) return new Map();
-  const placed = await readBetween(cell, Math.min(...positions), Math.max(...positions));
+  const placed = await readBetween(cell, [Math.min(...positions), Math.max(...positions)], report);
   return new Map(placed.map(({ position, message }) => [position, message]));
 }
 

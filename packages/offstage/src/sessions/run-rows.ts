@@ -1,12 +1,12 @@
 // Run rows: a run and its steps as text. A message that also stands in the conversation is kept there once, and here as its position.
-import type { Message, ToolMessage } from "../messages/message.ts";
+import type { Message } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { traceIdOf } from "../tracing/trace-ids.ts";
-import type { NewRun, OpenStep, RunEnd, RunInfo, StepRecord } from "./journal.ts";
+import type { NewRun, RunEnd, RunInfo, StepRecord } from "./journal.ts";
 import { encode } from "./message-rows.ts";
 import { type Known, type PackedMessage, packMessage, packUsage, unpackUsage } from "./packed-message.ts";
-import { encodeWithSpans, type PackedSpan, type SpanRun } from "./packed-span.ts";
+import { encodeWithSpans, type PackedSpan, type SpanRun, thousandths } from "./packed-span.ts";
 import { idKey, numberKey, stepKeys } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { Write } from "./store-driver.ts";
@@ -29,9 +29,6 @@ export interface RunRow extends Omit<RunInfo, "sessionId"> {
 
 /** A message, the position in the conversation where it stands, or the end of the key of the row that has it already. */
 export type KeptMessage = PackedMessage | Message | number | string;
-
-/** A step that is under way: the message with its calls. The same row says all of the step when it is finished. */
-export type OpenRow = readonly [messages: readonly [PackedMessage | Message]];
 
 /** A step as it is stored: in this order, 0 for no spans, and last what few steps have. */
 export type StepRow = readonly [
@@ -56,6 +53,12 @@ export function runRow(start: NewRun, { n, stamp, input, prompt, rootRunId }: Ru
   const { runId, agent, startedAt, parentRunId, parentToolCallId, traceId, notes } = start;
   const row = { n, runId, agent, status: "running", startedAt, stamp, input, traceId, notes, prompt, rootRunId };
   return parentRunId === undefined ? (row as RunRow) : ({ ...row, parentRunId, parentToolCallId } as RunRow);
+}
+
+/** The row of a run that is taken up again: what its earlier end said is over. */
+export function reopenedRow(row: RunRow): RunRow {
+  const { reason: _, endedAt: __, error: ___, ...left } = row;
+  return { ...left, status: "running" };
 }
 
 /** The row of a run that ends. */
@@ -158,8 +161,8 @@ export function tracesOf({ traceId, resumedIn = [] }: RunRow): readonly string[]
   return traceId === undefined ? resumedIn : [traceId, ...resumedIn];
 }
 
-/** Messages of a step that are written or packed already, by object: what its row says of them. */
-export type Written = ReadonlyMap<Message, KeptMessage>;
+/** Messages that are written already, by object: the key of their row, or their position in the conversation. */
+export type Written = ReadonlyMap<Message, string | number>;
 
 /** What the row of a run says of its messages and spans. */
 export function knownOf(cell: SessionCell, { runId, agent, traceId }: RunRow): Known & SpanRun {
@@ -171,10 +174,8 @@ export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, writ
   const { step, messages, values, spans, usage, finishReason, startedAt, durationMs, notes } = record;
   const list = cell.lists.steps;
   const known = knownOf(cell, run);
-  const kept = messages.map((message) => written.get(message) ?? ownMessage(cell, message, known));
-  // Clocks tell microseconds; digits beyond are noise of the arithmetic.
-  const tookMs = Math.round(durationMs * 1000) / 1000;
-  const row = [kept, packUsage(usage), finishReason, startedAt, tookMs];
+  const kept = messages.map((message) => shortKey(written.get(message)) ?? ownMessage(cell, message, known));
+  const row = [kept, packUsage(usage), finishReason, startedAt, thousandths(durationMs)];
   const value = encodeWithSpans(spans, known, (packed) =>
     notes === undefined ? [...row, packed ?? 0] : [...row, packed ?? 0, { notes }],
   );
@@ -185,40 +186,14 @@ export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, writ
   return writes;
 }
 
-/** A row of a step that is under way, and what the row of the step will say of the message in it. */
-export interface WrittenMessage {
-  readonly write: Write & { readonly key: string };
-  readonly kept: KeptMessage;
-}
-
-/** The row of calls that are about to run. That of their step takes its place, so it has them too. */
-export function putCalls(cell: SessionCell, run: RunRow, step: number, message: Message): WrittenMessage {
-  const kept = ownMessage(cell, message, knownOf(cell, run));
-  const row: OpenRow = [[kept]];
-  return { write: { list: cell.lists.steps, key: stepKeys.step(run.n, step), value: encode(row) }, kept };
-}
-
-/** The row of a result whose step is under way. That of the step names it. */
-export function putResult(cell: SessionCell, run: RunRow, step: number, message: ToolMessage): WrittenMessage {
-  const key = stepKeys.result(run.n, step, message.tool_call_id);
-  const value = encode(ownMessage(cell, message, knownOf(cell, run)));
-  return { write: { list: cell.lists.steps, key, value }, kept: shortKey(key) };
-}
-
 // All rows of a run begin with its number.
-function shortKey(key: string): string {
-  return key.slice(key.indexOf(".") + 1);
+function shortKey(place: string | number | undefined): string | number | undefined {
+  return typeof place === "string" ? place.slice(place.indexOf(".") + 1) : place;
 }
 
-/** What the row of a step says of its messages that are there already, where the run is taken up again. */
-export function writtenOf(
-  cell: SessionCell,
-  run: RunRow,
-  { step, message, results }: OpenStep,
-): Map<Message, KeptMessage> {
-  const written = new Map<Message, KeptMessage>([[message, packMessage(message, knownOf(cell, run))]]);
-  for (const result of results) written.set(result, shortKey(stepKeys.result(run.n, step, result.tool_call_id)));
-  return written;
+/** The row of a message of a step that is under way. */
+export function putMessage(cell: SessionCell, run: RunRow, { key, message }: { key: string; message: Message }): Write {
+  return { list: cell.lists.steps, key, value: encode(ownMessage(cell, message, knownOf(cell, run))) };
 }
 
 function ownMessage({ context: { redact } }: SessionCell, message: Message, known: Known): PackedMessage | Message {

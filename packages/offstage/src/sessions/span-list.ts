@@ -1,5 +1,6 @@
 // The spans of a store, found by the run, the trace or the session they belong to.
 import { OffstageError } from "../errors.ts";
+import { isObject } from "../messages/json.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { findRuns, readRunRow, readRunRows, readRunSpans, runsInTrace } from "./run-reader.ts";
 import type { RunPlace } from "./run-rows.ts";
@@ -18,10 +19,15 @@ export async function findSpans(cells: SessionCells, place: SpanPlace): Promise<
 }
 
 async function spansOf(cells: SessionCells, place: SpanPlace): Promise<SpanData[]> {
+  if (!isObject(place)) throw whoseSpans();
   if ("traceId" in place) return spansOfTrace(cells, place.traceId);
   if ("runId" in place) return spansOfRuns(cells, await findRuns(cells.context, [place.runId]));
   if ("sessionId" in place) return spansOfSession(cells, place.sessionId);
-  throw new OffstageError("invalid-argument", "Whose spans? Pass { runId }, { traceId } or { sessionId }.");
+  throw whoseSpans();
+}
+
+function whoseSpans(): OffstageError {
+  return new OffstageError("invalid-argument", "Whose spans? Pass { runId }, { traceId } or { sessionId }.");
 }
 
 // A run that was taken up again has spans in more than one trace.

@@ -6,12 +6,14 @@ import {
   type OptionRules,
   oneOf,
   positiveNumber,
-  someText,
 } from "../messages/check-options.ts";
 import { coreRules } from "./store-core.ts";
 
 const sqliteRules: OptionRules = {
-  path: someText,
+  path: {
+    isFit: (value) => typeof value === "string" && value !== "" && !value.startsWith("file:"),
+    words: 'a path, such as "./offstage.db", and no URL',
+  },
   durability: oneOf("normal", "full"),
   timeoutMs: numberFrom(0),
   maxBytes: positiveNumber,

@@ -7,7 +7,7 @@ import type { Journal, ReopenOptions, RunLog, RunRecord, RunStart } from "./jour
 import { type Admitted, inOrder, leased, whenFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
 import { findRuns, readRunRow, readToResume } from "./run-reader.ts";
-import { indexRun, putRun, type RunRow, runRow, traceRow } from "./run-rows.ts";
+import { indexRun, putRun, type RunRow, reopenedRow, runRow, traceRow } from "./run-rows.ts";
 import { type Change, type SessionCell, storedMessages } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
 import type { SessionHead } from "./session-head.ts";
@@ -108,8 +108,7 @@ async function reopening(cell: SessionCell, head: SessionHead, options: Reopenin
   const notes = options.admit?.(recorded);
   const { traceId } = options;
   const row: RunRow = {
-    ...found,
-    status: "running",
+    ...reopenedRow(found),
     ...(notes && { notes: { ...found.notes, ...notes } }),
     ...(traceId && { resumedIn: [...(found.resumedIn ?? []), traceId] }),
   };
@@ -125,7 +124,8 @@ async function resumable(cell: SessionCell, runId: string): Promise<RunRow> {
   if (row === undefined)
     throw new OffstageError("run-not-found", `There is no run "${runId}" in session "${cell.id}".`);
   if (row.rootRunId !== undefined) throw notResumable(row, `belongs to run "${row.rootRunId}"; resume that one`);
-  if (row.status === "completed" || row.status === "stopped") throw notResumable(row, `is ${row.status}`);
+  if (row.status === "completed" || row.status === "stopped")
+    throw notResumable(row, `is ${row.status}. Start a new one`);
   return row;
 }
 

@@ -3,27 +3,24 @@ import { OffstageError } from "../errors.ts";
 import { keepShape } from "../messages/keep-shape.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
 import { touched } from "./activity.ts";
-import type { HeldSession, NewRun, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
+import type { HeldSession, NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
 import { checkHeld, holdLease, type LeaseHold } from "./lease.ts";
 import { encodeWithSpans } from "./packed-span.ts";
 import { deepFreeze } from "./plain-json.ts";
 import { stepKeys } from "./row-keys.ts";
-import { findRuns, readRunRow, readToolTrace, readToResume } from "./run-reader.ts";
+import { findRuns, readRun, readRunRow, readToolTrace } from "./run-reader.ts";
 import {
   endedRow,
   indexRun,
-  type KeptMessage,
   knownOf,
-  putCalls,
-  putResult,
+  putMessage,
   putRun,
   putStep,
   type RunPlace,
   type RunRow,
+  reopenedRow,
   runRow,
   type Written,
-  type WrittenMessage,
-  writtenOf,
 } from "./run-rows.ts";
 import { type Change, type Changing, type SessionCell, storedMessages } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
@@ -49,8 +46,8 @@ export class StoredRun implements RunLog {
   readonly #options: StoredRunOptions;
   /** The last step that is written. */
   #finished: number;
-  /** What is written of the step that is under way: first its calls, then results. */
-  readonly #open: Map<Message, KeptMessage>;
+  /** What is written of the step that is under way: its messages, and the keys of their rows. */
+  readonly #open: Map<Message, string>;
   readonly #hold: LeaseHold | undefined;
   #isOver = false;
   #isEnded = false;
@@ -64,7 +61,7 @@ export class StoredRun implements RunLog {
     this.recorded = recorded;
     this.#options = options;
     this.#finished = recorded?.steps.at(-1)?.step ?? 0;
-    this.#open = recorded?.openStep === undefined ? new Map() : writtenOf(cell, row, recorded.openStep);
+    this.#open = recorded?.openStep === undefined ? new Map() : openRows(row, recorded.openStep);
     this.#hold = leave && holdLease(cell, fence, leave);
   }
 
@@ -76,26 +73,24 @@ export class StoredRun implements RunLog {
   }
 
   intend(step: number, message: AssistantMessage): Writing {
-    if (step <= this.#finished || this.#open.size > 0) return undefined;
-    const { cell, row } = this.#options;
-    return this.#record("tool.intent", message, putCalls(cell, row, step, message));
+    return this.#record(step, "tool.intent", { key: stepKeys.intent(this.#options.row.n, step), message });
   }
 
   settle(step: number, message: ToolMessage): Writing {
-    if (step <= this.#finished || this.#hasResult(message.tool_call_id)) return undefined;
-    const { cell, row } = this.#options;
-    return this.#record("tool.result", message, putResult(cell, row, step, message));
+    const key = stepKeys.result(this.#options.row.n, step, message.tool_call_id);
+    return this.#record(step, "tool.result", { key, message });
   }
 
-  #record(label: WriteLabel, message: Message, { write, kept }: WrittenMessage): Writing {
-    return after(this.#write(label, [write]), () => {
-      this.#open.set(message, kept);
+  #record(step: number, label: WriteLabel, recorded: { key: string; message: Message }): Writing {
+    if (step <= this.#finished || this.#hasRow(recorded.key)) return undefined;
+    const { cell, row } = this.#options;
+    return after(this.#write(label, [putMessage(cell, row, recorded)]), () => {
+      this.#open.set(recorded.message, recorded.key);
     });
   }
 
-  #hasResult(callId: string): boolean {
-    for (const message of this.#open.keys())
-      if (message.role === "tool" && message.tool_call_id === callId) return true;
+  #hasRow(key: string): boolean {
+    for (const known of this.#open.values()) if (known === key) return true;
     return false;
   }
 
@@ -189,6 +184,12 @@ function overError(runId: string): OffstageError {
   return new OffstageError("session-conflict", `Run "${runId}" is over; nothing further is written.`);
 }
 
+function openRows({ n }: RunRow, { step, message, results }: OpenStep): Map<Message, string> {
+  const rows = new Map<Message, string>([[message, stepKeys.intent(n, step)]]);
+  for (const result of results) rows.set(result, stepKeys.result(n, step, result.tool_call_id));
+  return rows;
+}
+
 interface Ending extends StoredRunOptions {
   readonly end: RunEnd;
   readonly lastStep: StepRecord | undefined;
@@ -200,7 +201,7 @@ function endRun(ending: Ending, head: SessionHead): Change<undefined> {
   const { cell, fence, end } = ending;
   checkHeld(cell, head, fence);
   const appended = storedMessages(cell.context, end.answer, end);
-  const written = new Map<Message, KeptMessage>(ending.written.size === 0 ? undefined : ending.written);
+  const written = new Map<Message, string | number>(ending.written.size === 0 ? undefined : ending.written);
   for (let i = 0; i < end.answer.length; i++) written.set(end.answer[i] as Message, head.next + i);
   const counts = { next: head.next + appended.length, count: head.count + appended.length };
   const change = touched(cell, head, counts);
@@ -232,7 +233,7 @@ async function openChild(parent: StoredRunOptions, start: NewRun): Promise<RunLo
   const { cell, fence } = parent;
   const [place] = await findRuns(cell.context, [start.runId]);
   const known = place?.[0] === cell.id ? await readRunRow(cell, place[1]) : undefined;
-  const recorded = known && (await readToResume(cell, known));
+  const recorded = known && (await readRun(cell, known));
   const row = await cell.update("run.child", (head) => {
     checkHeld(cell, head, fence);
     return known === undefined ? beginChild(parent, head, start) : againChild(cell, known);
@@ -243,7 +244,9 @@ async function openChild(parent: StoredRunOptions, start: NewRun): Promise<RunLo
 function beginChild({ cell, row: parent }: StoredRunOptions, head: SessionHead, start: NewRun): Change<RunRow> {
   const n = head.nextRun;
   const rootRunId = parent.rootRunId ?? parent.runId;
-  const place = { n, stamp: cell.context.stamp(), prompt: start.input, rootRunId };
+  const { redact } = cell.context;
+  const prompt = redact === undefined ? start.input : start.input.map(redact);
+  const place = { n, stamp: cell.context.stamp(), prompt, rootRunId };
   const row = runRow({ ...start, parentRunId: parent.runId }, place);
   const listed = { list: cell.lists.steps, key: stepKeys.child(parent.n, n), value: String(n) };
   return {
@@ -254,6 +257,6 @@ function beginChild({ cell, row: parent }: StoredRunOptions, head: SessionHead, 
 }
 
 function againChild(cell: SessionCell, known: RunRow): Change<RunRow> {
-  const row: RunRow = { ...known, status: "running" };
+  const row = reopenedRow(known);
   return { result: row, writes: [putRun(cell, row)] };
 }

@@ -21,6 +21,8 @@ export interface CallSite {
   about(cancellation: Cancellation): ToolRunOptions;
   /** Asked for a call that needs approval: whether it may run, must wait, or is refused with these words. */
   permit(call: StepToolCall): "run" | "wait" | { readonly refusal: string };
+  /** Told why it could not be asked whether a call needs approval. */
+  unasked(error: unknown): void;
   /** Told when the tool begins: not for a call that is refused, or waits for approval. */
   started(): void;
 }
@@ -65,8 +67,9 @@ async function permissionOf({ needsApproval }: Tool, call: StepToolCall, { input
   try {
     const isNeeded = await cancellation.race(Promise.resolve(needsApproval(input, site.about(cancellation))));
     return isNeeded === false ? ("run" as const) : site.permit(call);
-  } catch {
+  } catch (error) {
     cancellation.throwIfAborted();
+    site.unasked(error);
     return site.permit(call);
   }
 }

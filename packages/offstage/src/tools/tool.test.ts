@@ -73,6 +73,11 @@ describe("defining a tool checks it", () => {
 
 test.each([
   [{ timeoutMs: "5" }, '"timeoutMs" of the tool "weather" must be a positive number; found "5".'],
+  [
+    { needApproval: true },
+    'The tool "weather" has "needApproval", which means nothing; there are timeoutMs, needsApproval',
+  ],
+  [{ timeout: 5 }, 'has "timeout", which means nothing'],
   [{ remember: "all" }, '"remember" of the tool "weather" must be "none", "digest" or "full"; found "all".'],
   [{ needsApproval: "yes" }, '"needsApproval" of the tool "weather" must be true, false or a function; found "yes".'],
   [

@@ -76,6 +76,7 @@ export function tool<Schema extends AnySchema = typeof noInput, Values extends o
   for (const alien of ["parameters", "inputSchema"]) {
     if (alien in options) throw invalid(`The tool "${name}" has "${alien}"; here the schema is called "input".`);
   }
+  checkPolicyNames(name, options);
   if (typeof options.execute !== "function") throw invalid(`The tool "${name}" needs an execute function.`);
   checkPositive(name, "timeoutMs", timeoutMs);
   checkPositive(name, "maxResultBytes", maxResultBytes);
@@ -96,6 +97,16 @@ export function tool<Schema extends AnySchema = typeof noInput, Values extends o
     maxResultBytes,
     isSubagent: false,
   });
+}
+
+const policies: readonly string[] = ["timeoutMs", "needsApproval", "idempotent", "remember", "maxResultBytes"];
+const policyLike = /time.?out|approv|idempot|remember|max.?result/i;
+
+// A policy that is misspelt would be none: the tool would run without approval. Other fields are its own, for `this`.
+function checkPolicyNames(name: string, options: object): void {
+  const slip = Object.keys(options).find((key) => policyLike.test(key) && !policies.includes(key));
+  if (slip !== undefined)
+    throw invalid(`The tool "${name}" has "${slip}", which means nothing; there are ${policies.join(", ")}.`);
 }
 
 function checkPositive(name: string, field: string, value: number | undefined): void {

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { renderTrace, shownDuration } from "./render-trace.ts";
+
+test("what is no trace is refused with a sentence", () => {
+  expect(() => renderTrace(undefined as never)).toThrow("takes a trace or a list of spans; found undefined.");
+  expect(() => renderTrace(Promise.resolve([]) as never)).toThrow("found a promise. Await it first.");
+});
+
 import type { SpanData, SpanStatus } from "./span-data.ts";
 import { type SpanNode, spanTree } from "./span-tree.ts";
 import { TraceContext } from "./trace-context.ts";

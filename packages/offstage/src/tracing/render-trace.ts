@@ -1,7 +1,10 @@
 // A trace as text for terminals: a tree with durations, tokens and a waterfall. Untrusted text comes out inert.
+import { OffstageError } from "../errors.ts";
+import { shownValue } from "../messages/check-options.ts";
 import { inertLine } from "../messages/inert.ts";
 import { isObject } from "../messages/json.ts";
 import { styleText } from "../messages/style-text.ts";
+import { isThenable } from "../messages/thenable.ts";
 import type { SpanData, SpanStatus } from "./span-data.ts";
 import { type SpanNode, spanTree } from "./span-tree.ts";
 
@@ -39,7 +42,7 @@ interface Row {
 /** The trace, or any spans, as lines of text: one a span, each under its parent. */
 export function renderTrace(trace: RenderableTrace | Iterable<SpanData>, options: RenderTraceOptions = {}): string {
   const { color = false, barWidth = 24, nameWidth = 56 } = options;
-  const spans = "getSpans" in trace ? trace.getSpans() : [...trace];
+  const spans = spansOf(trace);
   const rows = rowsOf(spanTree(spans), nameWidth);
   const width = rows.reduce((widest, { label }) => Math.max(widest, label.length), 0);
   const bar = waterfall(spans, barWidth);
@@ -50,6 +53,15 @@ export function renderTrace(trace: RenderableTrace | Iterable<SpanData>, options
     return `${mark} ${label.padEnd(width)}  ${shownDuration(span.duration).padStart(8)}  ${bar(span)}${details(span)}`.trimEnd();
   });
   return [...headline(trace), ...lines].join("\n");
+}
+
+function spansOf(trace: RenderableTrace | Iterable<SpanData>): readonly SpanData[] {
+  if (typeof trace === "object" && trace !== null) {
+    if ("getSpans" in trace) return trace.getSpans();
+    if (Symbol.iterator in trace) return [...trace];
+  }
+  const hint = isThenable(trace) ? "a promise. Await it first" : shownValue(trace);
+  throw new OffstageError("invalid-argument", `renderTrace() takes a trace or a list of spans; found ${hint}.`);
 }
 
 /** A duration for people: µs, ms, s or min. */

@@ -170,6 +170,20 @@ describe("a tool that needs approval", () => {
     ["rejects", async () => raise("cannot say")],
     ["gives nothing", () => undefined as unknown as boolean],
   ];
+  test("says what its function threw", async () => {
+    const { pay } = paying(() => raise("cannot say"));
+    const heard: unknown[] = [];
+    const agent = new Agent({
+      model: scriptedModel([calls(payTo("ann"))]),
+      tools: [pay],
+      hooks: { onError: ({ source, error }) => void heard.push([source, (error as Error).message]) },
+    });
+    const warning = new Promise((resolve) => process.once("warning", ({ message }) => resolve(message)));
+    await agent.run("Pay");
+    expect(heard).toEqual([["needsApproval", "cannot say"]]);
+    expect(await warning).toBe('"needsApproval" of the tool "pay" threw, so the call waits for approval: cannot say');
+  });
+
   for (const [what, needsApproval] of unsure) {
     bothWays(`waits where its function ${what}`, async ({ play }) => {
       const { paid, pay } = paying(needsApproval);

@@ -7,6 +7,25 @@ import { calls, glance } from "./cast.ts";
 
 const seen = ["user: Pay", "assistant: [pay wait]", "tool: paid 50"];
 
+bothWays("what a tool gave before a crash is the same value after the run is resumed", async ({ play }) => {
+  await using store = memoryStore();
+  const order = tool({
+    name: "order",
+    input: { type: "object", properties: { item: { type: "string" } } },
+    execute: ({ item }) => ({ item, total: 3 }),
+  });
+  const say = tool({ name: "say", execute: () => '{"not":"a value"}' });
+  const asked = calls({ name: "order", input: { item: "tea" } }, { name: "say" });
+  const agent = new Agent({ model: scriptedModel([asked, new Error("cut off"), "Done."]), tools: [order, say] });
+  await expect(play(agent, "Order tea", { session: store.session("s") })).rejects.toThrow("cut off");
+  const [run] = await store.runs.list();
+  const { steps } = await agent.resume(run?.runId ?? "", { store });
+  expect(steps[0]?.toolResults).toMatchObject([
+    { toolName: "order", input: { item: "tea" }, output: { item: "tea", total: 3 } },
+    { toolName: "say", input: {}, output: '{"not":"a value"}' },
+  ]);
+});
+
 bothWays("what a tool did before an abort is one query away", async ({ play }) => {
   for (const open of [() => memoryStore(), () => sqliteStore({ path: ":memory:" }), undefined]) {
     await using store = open?.();

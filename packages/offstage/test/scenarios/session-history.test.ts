@@ -154,10 +154,16 @@ describe("one run at a time on a session", () => {
   }
 
   async function reject({ play, fail }: Pick<Scene, "play" | "fail">, session: SessionPort): Promise<void> {
-    const agent = new Agent({ model: slow() });
+    const refused = Promise.withResolvers<void>();
+    const model = scriptedModel(async () => {
+      await refused.promise;
+      return "1 asked";
+    });
+    const agent = new Agent({ model });
     const first = play(agent, "1", { session });
     await pause(0);
     const error = await fail(agent, "2", { session, onBusy: "reject" });
+    refused.resolve();
     expect(isOffstageError(error, "session-busy")).toBe(true);
     expect(error.name).toBe("SessionBusyError");
     await first;

@@ -86,21 +86,76 @@ test("a corrupt row is reported, left out and never deleted", async () => {
   database.close();
 });
 
-test("a run of which a step cannot be read is not resumed: what it did might be done again", async () => {
-  const path = join(folder, "step.db");
+describe("a run that is to be resumed", () => {
+  // An agent that charges, at once or through another; its model fails when the charge is made.
+  async function cutOff(name: string, isBelow: boolean) {
+    const path = join(folder, `${name}.db`);
+    const store = sqliteStore({ path, onError: () => {} });
+    const charges: string[] = [];
+    const charge = tool({ name: "charge", execute: () => `charge ${charges.push("one")}` });
+    const below = scriptedModel([{ toolCalls: [{ name: "charge" }] }, "Charged."]);
+    const clerk = new Agent({ name: "clerk", model: below, tools: [charge] });
+    const call = { toolCalls: [{ name: isBelow ? "clerk" : "charge", input: isBelow ? { prompt: "Charge." } : {} }] };
+    const agent = new Agent({
+      name: "shop",
+      model: scriptedModel([call, new Error("cut off"), "Done."]),
+      tools: [isBelow ? clerk.asTool() : charge],
+      session: store.session("s"),
+    });
+    await expect(agent.run("charge me")).rejects.toThrow("cut off");
+    const [run] = await store.runs.list();
+    const damage = (sql: string) => {
+      const database = new DatabaseSync(path);
+      const { changes } = database.prepare(`UPDATE offstage SET ${sql}`).run();
+      database.close();
+      expect(changes).toBeGreaterThan(0);
+    };
+    return { store, charges, damage, resume: () => agent.resume(run?.runId ?? "", { store }) };
+  }
+
+  const damages: readonly (readonly [string, string, boolean])[] = [
+    ["a step", "value = replace(value, 'charge', 'chargf') WHERE key LIKE '%.s11'", false],
+    ["calls", "value = replace(value, 'charge', 'chargf') WHERE key LIKE '%.i11'", false],
+    ["the key of a step", "key = replace(key, 's11', 'd11') WHERE key LIKE '%.s11'", false],
+    ["the question", "value = replace(value, 'charge', 'chargf') WHERE list = 'm//s'", false],
+    [
+      "the run of a subagent",
+      "value = replace(value, 'clerk', 'clerl') WHERE list = 'j//s' AND value LIKE '%clerk%'",
+      true,
+    ],
+    ["a step of a subagent", "value = replace(value, 'charge', 'chargf') WHERE key LIKE '11.s11'", true],
+  ];
+  test.for(damages)(
+    "is refused where %s cannot be read: what it did might be done again",
+    async ([name, sql, isBelow]) => {
+      const { store, charges, damage, resume } = await cutOff(name, isBelow);
+      damage(sql);
+      await expect(resume()).rejects.toMatchObject({
+        code: "store-corrupt",
+        message: expect.stringContaining("resumed"),
+      });
+      expect(charges).toHaveLength(1);
+      await store.close();
+    },
+  );
+
+  test("goes on where only its spans cannot be read", async () => {
+    const { store, charges, damage, resume } = await cutOff("spans", false);
+    damage("value = replace(value, 'shop', 'shoq') WHERE key LIKE '10.t%'");
+    expect((await resume()).output).toBe("Done.");
+    expect(charges).toHaveLength(1);
+    await store.close();
+  });
+});
+
+test("runs behind one that cannot be read are listed", async () => {
+  const path = join(folder, "many.db");
   const store = sqliteStore({ path, onError: () => {} });
-  let charged = 0;
-  const charge = tool({ name: "charge", execute: () => String(++charged) });
-  const model = scriptedModel([{ toolCalls: [{ name: "charge" }] }, new Error("cut off"), "Done."]);
-  const agent = new Agent({ name: "clerk", model, tools: [charge], session: store.session("s") });
-  await expect(agent.run("charge me")).rejects.toThrow("cut off");
-  const [run] = await store.runs.list();
+  for (let n = 0; n < 130; n++) await turn(store, "s", n);
   const database = new DatabaseSync(path);
-  database.exec("UPDATE offstage SET value = replace(value, 'charge', 'chargf') WHERE list = 's//s'");
+  database.exec("UPDATE offstage SET value = replace(value, 'run-s-120', 'run-s-12x') WHERE list = 'j//s'");
   database.close();
-  const resuming = agent.resume(run?.runId ?? "", { store });
-  await expect(resuming).rejects.toMatchObject({ code: "store-corrupt", message: expect.stringContaining("resumed") });
-  expect(charged).toBe(1);
+  expect(await store.runs.list()).toHaveLength(129);
   await store.close();
 });
 
