@@ -16,23 +16,24 @@ export function touched(
   cell: SessionCell,
   head: SessionHead,
   counts: Partial<Pick<SessionHead, "next" | "count" | "nextRun" | "runs">>,
-): { head: Mutable<SessionHead>; writes: Write[] } {
+): { head: SessionHead; writes: Write[] } {
   const { context } = cell;
   const active = context.stamp();
-  const next: Mutable<SessionHead> = { ...head };
+  const changed: Mutable<SessionHead> = { ...head };
   // One by one: a second spread would take several times as long.
-  next.active = active;
-  next.next = counts.next ?? head.next;
-  next.count = counts.count ?? head.count;
-  next.nextRun = counts.nextRun ?? head.nextRun;
-  next.runs = counts.runs ?? head.runs;
-  if (context.recent.sessionId === cell.id && active - head.listed < activitySlack) return { head: next, writes: [] };
+  changed.active = active;
+  changed.next = counts.next ?? head.next;
+  changed.count = counts.count ?? head.count;
+  changed.nextRun = counts.nextRun ?? head.nextRun;
+  changed.runs = counts.runs ?? head.runs;
+  if (context.recent.sessionId === cell.id && active - head.listed < activitySlack)
+    return { head: changed, writes: [] };
   context.recent.sessionId = cell.id;
-  next.listed = active;
+  changed.listed = active;
   const list = context.lists.activity;
-  const writes: Write[] = [{ list, key: activityKey(next), value: JSON.stringify(cell.id) }];
+  const writes: Write[] = [{ list, key: activityKey(changed), value: JSON.stringify(cell.id) }];
   if (head.listed > 0) writes.push({ list, key: activityKey(head) });
-  return { head: next, writes };
+  return { head: changed, writes };
 }
 
 export function activityKey({ id, listed }: SessionHead): string {

@@ -4,8 +4,10 @@ import type { AssistantMessage, Message, ToolCall, ToolMessage } from "../messag
 import type { Usage } from "../tokens/usage.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 
+export const runStatuses = ["running", "completed", "stopped", "failed", "interrupted", "waiting"] as const;
+
 /** How a journaled run stands. */
-export type RunStatus = "running" | "completed" | "stopped" | "failed" | "interrupted" | "waiting";
+export type RunStatus = (typeof runStatuses)[number];
 
 /** What is known when a run begins. */
 export interface RunStart {
@@ -124,7 +126,7 @@ export type Writing = Promise<void> | undefined;
  * The record of one run.
  *
  * **Contract:** each write is atomic and idempotent, and durable when its promise resolves, or on return where it gives none.
- * A write, and opening, may throw instead of rejecting. After `end` or `abandon` nothing further is written, and the session
+ * Steps are written in order. A write, and opening, may throw instead of rejecting. After `end` or `abandon` nothing further is written, and the session
  * is free for the next run.
  */
 export interface RunLog {
@@ -157,7 +159,8 @@ export interface Journal {
   open(start: RunStart): RunLog | Promise<RunLog>;
   /**
    * Takes the session again for a run that was interrupted, waits or failed, and makes it `running`. Throws
-   * `run-not-found`, or `run-not-resumable` where the run completed or was stopped.
+   * `run-not-found`, `run-not-resumable` where the run completed or was stopped, or `store-corrupt` where what it did cannot be
+   * read.
    */
   reopen(runId: string, options: ReopenOptions): Promise<RunLog>;
 }

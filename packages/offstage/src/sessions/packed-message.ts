@@ -25,9 +25,10 @@ export function packMessage(message: Message, known: Known = {}): PackedMessage 
   if (letter === undefined || content === undefined) return message;
   const packed = metadata === undefined ? 0 : packMetadata(metadata as Fields, known);
   if (packed === undefined) return message;
-  const others = countFields(fields) - (metadata === undefined ? 2 : 3);
-  if (others === 0 && letter !== "t") return [letter, content, packed];
-  const rest = letter === "t" ? packResult(fields, others) : packCalls(fields, others);
+  // Besides role and content, and metadata where there is any.
+  const otherCount = countFields(fields) - (metadata === undefined ? 2 : 3);
+  if (otherCount === 0 && role !== "tool") return [letter, content, packed];
+  const rest = packRest(fields, otherCount);
   return rest === undefined ? message : [letter, content, packed, ...rest];
 }
 
@@ -43,31 +44,37 @@ export function unpackMessage(packed: PackedMessage | Message, known: Known = {}
   return message as unknown as Message;
 }
 
-function packCalls({ role, tool_calls: calls }: Fields, others: number): unknown[] | undefined {
-  if (role !== "assistant" || others !== 1 || !Array.isArray(calls) || !calls.every(isPlainCall)) return undefined;
+function packRest(fields: Fields, otherCount: number): unknown[] | undefined {
+  if (fields.role === "tool") return packResult(fields, otherCount);
+  return fields.role === "assistant" && otherCount === 1 ? packCalls(fields.tool_calls) : undefined;
+}
+
+function packCalls(calls: unknown): unknown[] | undefined {
+  if (!Array.isArray(calls) || !calls.every(isPlainCall)) return undefined;
   return [calls.map(({ id, function: { name, arguments: text } }) => [id, name, text])];
 }
 
-// To count them is a fraction of the price of looking at each: where there are no more than were found, there are no others.
+// Where there are as many as were found there are no others; to count them costs a fraction of looking at each.
 function countFields(fields: object): number {
   return Object.keys(fields).length;
 }
 
-function othersOf(fields: Fields, expected: ReadonlySet<string>): Fields | undefined {
+// A rest pattern would say the same, at several times the price.
+function otherMetadata(metadata: Fields): Fields | undefined {
   let others: Fields | undefined;
-  for (const key in fields) {
-    const value = fields[key];
-    if (expected.has(key) || value === undefined) continue;
+  for (const key in metadata) {
+    const value = metadata[key];
+    if (metadataFields.has(key) || value === undefined) continue;
     others ??= {};
     setField(others, key, value);
   }
   return others;
 }
 
-function packResult({ tool_call_id: id, name }: Fields, others: number): unknown[] | undefined {
+function packResult({ tool_call_id: id, name }: Fields, otherCount: number): unknown[] | undefined {
   if (typeof id !== "string") return undefined;
-  if (others === 1) return [id];
-  return others === 2 && typeof name === "string" ? [id, name] : undefined;
+  if (otherCount === 1) return [id];
+  return otherCount === 2 && typeof name === "string" ? [id, name] : undefined;
 }
 
 function unpackResult([id, name]: readonly unknown[]): Fields {
@@ -108,7 +115,7 @@ function packMetadata(metadata: Fields, known: Known): unknown[] | undefined {
     if (packed[i] === undefined) return undefined;
     if (packed[i] !== 0) found++;
   }
-  const rest = countFields(metadata) === found ? undefined : othersOf(metadata, metadataFields);
+  const rest = countFields(metadata) === found ? undefined : otherMetadata(metadata);
   if (rest !== undefined) packed.push(rest);
   else while (packed[packed.length - 1] === 0) packed.pop();
   return packed;

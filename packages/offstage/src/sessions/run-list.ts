@@ -2,7 +2,7 @@
 import { checkNames, checkOptions, type OptionRules, oneOf, someText } from "../messages/check-options.ts";
 import type { JsonValue } from "../messages/json.ts";
 import { activitySlack } from "./activity.ts";
-import type { RunInfo, RunRecord, RunStatus } from "./journal.ts";
+import { type RunInfo, type RunRecord, type RunStatus, runStatuses } from "./journal.ts";
 import { checkLimit } from "./limit.ts";
 import { decode } from "./message-rows.ts";
 import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
@@ -16,7 +16,7 @@ export interface ListRunsOptions {
   /** Only runs of this session; otherwise those of all. Runs of subagents are in `get(runId).children`. */
   readonly sessionId?: string;
   readonly status?: RunStatus;
-  /** Only runs of the agent with this name. */
+  /** Only runs of the agent with this name; one that was given none is called "agent". */
   readonly agent?: string;
   /** At most so many; undefined is all. */
   readonly limit?: number;
@@ -43,7 +43,7 @@ const pageSize = 100;
 // A status that no run can have would look like nothing to resume.
 const listRules: OptionRules = {
   sessionId: someText,
-  status: oneOf("running", "completed", "stopped", "failed", "interrupted", "waiting"),
+  status: oneOf(...runStatuses),
   agent: someText,
   // Checked where it is used.
   limit: { isFit: () => true, words: "" },

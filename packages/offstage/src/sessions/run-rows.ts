@@ -110,17 +110,25 @@ export function putRun(cell: SessionCell, row: RunRow): Write {
   return { list: cell.lists.runs, key: numberKey(n), value };
 }
 
-type RareField = "error" | "notes" | "parentRunId" | "parentToolCallId" | "prompt" | "resumedIn" | "rootRunId";
+type UsualField = "n" | "runId" | "agent" | "status" | "startedAt" | "stamp" | "input" | "traceId" | EndField;
+type EndField = "endedAt" | "reason" | "usage";
+type RareField = Exclude<keyof RunRow, UsualField>;
 
-const rareFields: readonly RareField[] = [
-  ...(["error", "notes", "parentRunId", "parentToolCallId"] as const),
-  ...(["prompt", "resumedIn", "rootRunId"] as const),
-];
+const isRare: Readonly<Record<RareField, true>> = {
+  error: true,
+  notes: true,
+  parentRunId: true,
+  parentToolCallId: true,
+  prompt: true,
+  resumedIn: true,
+  rootRunId: true,
+};
+const rareFields = Object.keys(isRare) as RareField[];
 
+/** What few runs have, or undefined. */
 function rareOf(row: RunRow): Pick<RunRow, RareField> | undefined {
   let rest: Partial<Record<RareField, unknown>> | undefined;
-  for (let i = 0; i < rareFields.length; i++) {
-    const field = rareFields[i] as RareField;
+  for (const field of rareFields) {
     if (row[field] === undefined) continue;
     rest ??= {};
     rest[field] = row[field];

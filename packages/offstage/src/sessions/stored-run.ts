@@ -2,6 +2,7 @@
 import { OffstageError } from "../errors.ts";
 import { keepShape } from "../messages/keep-shape.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import { touched } from "./activity.ts";
 import type { HeldSession, NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
 import { checkHeld, holdLease, type LeaseHold } from "./lease.ts";
@@ -44,8 +45,8 @@ export class StoredRun implements RunLog {
   declare readonly held: HeldSession | undefined;
   declare readonly recorded: RunRecord | undefined;
   readonly #options: StoredRunOptions;
-  /** The last step that is written. */
-  #finished: number;
+  /** The last step that is written; 0 for none. */
+  #lastFinished: number;
   /** What is written of the step that is under way: its messages, and the keys of their rows. */
   readonly #open: Map<Message, string>;
   readonly #hold: LeaseHold | undefined;
@@ -60,7 +61,7 @@ export class StoredRun implements RunLog {
     this.held = leave && { place: leave, runId: row.runId };
     this.recorded = recorded;
     this.#options = options;
-    this.#finished = recorded?.steps.at(-1)?.step ?? 0;
+    this.#lastFinished = recorded?.steps.at(-1)?.step ?? 0;
     this.#open = recorded?.openStep === undefined ? new Map() : openRows(row, recorded.openStep);
     this.#hold = leave && holdLease(cell, fence, leave);
   }
@@ -82,7 +83,7 @@ export class StoredRun implements RunLog {
   }
 
   #record(step: number, label: WriteLabel, recorded: { key: string; message: Message }): Writing {
-    if (step <= this.#finished || this.#hasRow(recorded.key)) return undefined;
+    if (step <= this.#lastFinished || this.#hasRow(recorded.key)) return undefined;
     const { cell, row } = this.#options;
     return after(this.#write(label, [putMessage(cell, row, recorded)]), () => {
       this.#open.set(recorded.message, recorded.key);
@@ -95,10 +96,10 @@ export class StoredRun implements RunLog {
   }
 
   step(record: StepRecord): Writing {
-    if (record.step <= this.#finished) return undefined;
+    if (record.step <= this.#lastFinished) return undefined;
     const { cell, row } = this.#options;
     return after(this.#write("step.commit", putStep(cell, row, record, this.#open)), () => {
-      this.#finished = record.step;
+      this.#lastFinished = record.step;
       this.#open.clear();
     });
   }
@@ -123,7 +124,7 @@ export class StoredRun implements RunLog {
 
   #finish(end: RunEnd): Writing {
     const { cell, leave } = this.#options;
-    const lastStep = end.lastStep !== undefined && end.lastStep.step > this.#finished ? end.lastStep : undefined;
+    const lastStep = end.lastStep !== undefined && end.lastStep.step > this.#lastFinished ? end.lastStep : undefined;
     const plan = { ...this.#options, end, lastStep, written: this.#open };
     const change = (head: SessionHead) => (leave === undefined ? endChild(plan, head) : endRun(plan, head));
     return after(changing(cell, "run.end", change), () => {
@@ -201,11 +202,12 @@ function endRun(ending: Ending, head: SessionHead): Change<undefined> {
   const { cell, fence, end } = ending;
   checkHeld(cell, head, fence);
   const appended = storedMessages(cell.context, end.answer, end);
-  const written = new Map<Message, string | number>(ending.written.size === 0 ? undefined : ending.written);
+  const written = new Map<Message, string | number>(ending.written);
   for (let i = 0; i < end.answer.length; i++) written.set(end.answer[i] as Message, head.next + i);
   const counts = { next: head.next + appended.length, count: head.count + appended.length };
-  const change = touched(cell, head, counts);
-  change.head.lease = undefined;
+  const free: Mutable<SessionHead> = { ...head };
+  free.lease = undefined;
+  const change = touched(cell, free, counts);
   change.writes.push(...endWrites({ ...ending, written }));
   return { result: undefined, appended, head: change.head, writes: change.writes };
 }

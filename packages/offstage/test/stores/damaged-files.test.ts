@@ -87,8 +87,8 @@ test("a corrupt row is reported, left out and never deleted", async () => {
 });
 
 describe("a run that is to be resumed", () => {
-  // An agent that charges, at once or through another; its model fails when the charge is made.
-  async function cutOff(name: string, isBelow: boolean) {
+  // An agent that charges, at once or through another. Its model fails when that is done, and would have it done again.
+  async function cutOff(name: string, isBelow: boolean, isDone = false) {
     const path = join(folder, `${name}.db`);
     const store = sqliteStore({ path, onError: () => {} });
     const charges: string[] = [];
@@ -98,7 +98,10 @@ describe("a run that is to be resumed", () => {
     const call = { toolCalls: [{ name: isBelow ? "clerk" : "charge", input: isBelow ? { prompt: "Charge." } : {} }] };
     const agent = new Agent({
       name: "shop",
-      model: scriptedModel([call, new Error("cut off"), "Done."]),
+      model: scriptedModel(({ index }) => {
+        if (index === 1) return new Error("cut off");
+        return index === 0 || (index === 2 && !isDone) ? call : "Done.";
+      }),
       tools: [isBelow ? clerk.asTool() : charge],
       session: store.session("s"),
     });
@@ -140,7 +143,7 @@ describe("a run that is to be resumed", () => {
   );
 
   test("goes on where only its spans cannot be read", async () => {
-    const { store, charges, damage, resume } = await cutOff("spans", false);
+    const { store, charges, damage, resume } = await cutOff("spans", false, true);
     damage("value = replace(value, 'shop', 'shoq') WHERE key LIKE '10.t%'");
     expect((await resume()).output).toBe("Done.");
     expect(charges).toHaveLength(1);
