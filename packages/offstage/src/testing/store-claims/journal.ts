@@ -96,8 +96,15 @@ export const journalClaims: readonly StoreClaim[] = [
     name: "repeating a write changes nothing",
     async claim(store) {
       const log = await open(store, "a", start("r", "question"));
-      for (let i = 0; i < 2; i++) await log.intend(1, calling("c1", "c2"));
+      await log.intend(1, calling("c1", "c2"));
+      await log.intend(1, calling("c3"));
       for (let i = 0; i < 2; i++) await log.settle(1, resultOf("c1", `time ${i}`));
+      const { openStep } = (await store.runs.get("r")) ?? {};
+      assert.deepEqual(texts(openStep?.results ?? []), ["time 0"]);
+      assert.deepEqual(
+        openStep?.pending.map(({ id }) => id),
+        ["c2"],
+      );
       const messages = [calling("c1", "c2"), resultOf("c1"), resultOf("c2")];
       for (let i = 0; i < 2; i++) await log.step(step(1, messages));
       await log.intend(1, calling("c1", "c2"));
@@ -175,9 +182,24 @@ export const journalClaims: readonly StoreClaim[] = [
       assert.deepEqual(ids(await store.runs.list({ status: "failed" })), ["f"]);
       assert.deepEqual(ids(await store.runs.list({ agent: "clerk" })), ["f"]);
       assert.deepEqual(ids(await store.runs.list({ agent: "clerk", status: "completed" })), []);
-      await assert.rejects(store.runs.list({ status: "crashed" as "failed" }), { code: "invalid-argument" });
       const [first] = await store.runs.list({ limit: 1 });
       assert.deepEqual(ids(await store.runs.list({ before: first?.cursor ?? "", limit: 1 })), ["run-b-1"]);
+    },
+  },
+  {
+    name: "a status that no run can have, and an agent without a name, are refused",
+    async claim(store) {
+      await assert.rejects(store.runs.list({ status: "crashed" as "failed" }), { code: "invalid-argument" });
+      await assert.rejects(store.runs.list({ agent: "" }), { code: "invalid-argument" });
+    },
+  },
+  {
+    name: "a step keeps its notes",
+    async claim(store) {
+      const log = await open(store, "a", start("r", "question"));
+      await log.step(step(1, [calling("c"), resultOf("c")], { notes: { compacted: 3 } }));
+      await log.end(ended("answer"));
+      assert.deepEqual((await store.runs.get("r"))?.steps[0]?.notes, { compacted: 3 });
     },
   },
   {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { isOffstageError } from "../../errors.ts";
 import type { RunLog } from "../../sessions/journal.ts";
 import type { Store } from "../../sessions/store.ts";
-import { calling, ended, open, resultOf, type StoreClaim, start, step, texts, turn } from "./claim.ts";
+import { answered, calling, ended, open, resultOf, type StoreClaim, start, step, texts, turn } from "./claim.ts";
 
 export const resumeClaims: readonly StoreClaim[] = [
   {
@@ -43,6 +43,9 @@ export const resumeClaims: readonly StoreClaim[] = [
         ["c", "d"],
       );
       assert.equal((await store.runs.get("r"))?.status, "running");
+      const first = (await store.runs.get("r"))?.steps[0];
+      await log.step(step(1, [answered("another")]));
+      assert.deepEqual((await store.runs.get("r"))?.steps[0], first);
       await log.step(step(2, [calling("b", "c", "d"), resultOf("b"), resultOf("c"), resultOf("d")]));
       await log.end(ended("answer"));
       assert.deepEqual(texts(await store.session("a").getItems()), ["question 0", "answer 0", "question", "answer"]);
