@@ -79,9 +79,22 @@ export function isOffstageError(error: unknown, code?: ErrorCode): error is Offs
 /** The readable sentence of anything that was thrown. */
 export function messageOf(error: unknown): string {
   try {
+    if (error instanceof AggregateError) return allMessages(error);
     if (error instanceof Error) return String(error.message || error.name);
-    return typeof error === "string" ? error : String(error);
+    return typeof error === "object" && error !== null ? objectMessage(error) : String(error);
   } catch {
     return "an error that cannot be shown";
   }
+}
+
+function allMessages({ message, name, errors }: AggregateError): string {
+  return `${message || name}: ${errors.slice(0, 5).map(messageOf).join("; ")}`;
+}
+
+// "[object Object]" says nothing.
+function objectMessage(thrown: object): string {
+  const { message } = thrown as { message?: unknown };
+  if (typeof message === "string" && message !== "") return message;
+  const text = String(thrown);
+  return text === "[object Object]" ? JSON.stringify(thrown).slice(0, 500) : text;
 }
