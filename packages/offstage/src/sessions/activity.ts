@@ -15,17 +15,18 @@ export const activitySlack = 1_000_000;
 export function touched(
   cell: SessionCell,
   head: SessionHead,
-  counts: Partial<Pick<SessionHead, "next" | "count" | "nextRun" | "runs">>,
+  changes: Partial<Pick<SessionHead, "next" | "count" | "nextRun" | "runs" | "lease">>,
 ): { head: SessionHead; writes: Write[] } {
   const { context } = cell;
   const active = context.stamp();
   const changed: Mutable<SessionHead> = { ...head };
   // One by one: a second spread would take several times as long.
   changed.active = active;
-  changed.next = counts.next ?? head.next;
-  changed.count = counts.count ?? head.count;
-  changed.nextRun = counts.nextRun ?? head.nextRun;
-  changed.runs = counts.runs ?? head.runs;
+  changed.next = changes.next ?? head.next;
+  changed.count = changes.count ?? head.count;
+  changed.nextRun = changes.nextRun ?? head.nextRun;
+  changed.runs = changes.runs ?? head.runs;
+  if ("lease" in changes) changed.lease = changes.lease;
   if (context.recent.sessionId === cell.id && active - head.listed < activitySlack)
     return { head: changed, writes: [] };
   context.recent.sessionId = cell.id;

@@ -128,7 +128,9 @@ const rareFields = Object.keys(isRare) as RareField[];
 /** What few runs have, or undefined. */
 function rareOf(row: RunRow): Pick<RunRow, RareField> | undefined {
   let rest: Partial<Record<RareField, unknown>> | undefined;
-  for (const field of rareFields) {
+  // Not by `for of`, which costs more than all the rest while it is not compiled.
+  for (let i = 0; i < rareFields.length; i++) {
+    const field = rareFields[i] as RareField;
     if (row[field] === undefined) continue;
     rest ??= {};
     rest[field] = row[field];

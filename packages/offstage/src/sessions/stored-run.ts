@@ -2,7 +2,6 @@
 import { OffstageError } from "../errors.ts";
 import { keepShape } from "../messages/keep-shape.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
-import type { Mutable } from "../messages/mutable.ts";
 import { touched } from "./activity.ts";
 import type { HeldSession, NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
 import { checkHeld, holdLease, type LeaseHold } from "./lease.ts";
@@ -202,12 +201,11 @@ function endRun(ending: Ending, head: SessionHead): Change<undefined> {
   const { cell, fence, end } = ending;
   checkHeld(cell, head, fence);
   const appended = storedMessages(cell.context, end.answer, end);
-  const written = new Map<Message, string | number>(ending.written);
+  // Mostly empty by then: to go through an empty map takes longer than to make one.
+  const written = new Map<Message, string | number>(ending.written.size === 0 ? undefined : ending.written);
   for (let i = 0; i < end.answer.length; i++) written.set(end.answer[i] as Message, head.next + i);
-  const counts = { next: head.next + appended.length, count: head.count + appended.length };
-  const free: Mutable<SessionHead> = { ...head };
-  free.lease = undefined;
-  const change = touched(cell, free, counts);
+  const counts = { next: head.next + appended.length, count: head.count + appended.length, lease: undefined };
+  const change = touched(cell, head, counts);
   change.writes.push(...endWrites({ ...ending, written }));
   return { result: undefined, appended, head: change.head, writes: change.writes };
 }
