@@ -82,22 +82,30 @@ test("what an agent writes is packed to less than half, and keeps the order of i
   expect(unpackMessage(JSON.parse(packed), run)).toEqual(written);
 });
 
-const span = fc.record(
-  {
-    traceId: fc.constantFrom("trace", "other"),
-    spanId: fc.constantFrom("a", "b", "c"),
-    parentSpanId: fc.constantFrom("a", "b", "z"),
-    traceName: fc.constantFrom("agent", "x"),
-    groupId: fc.constantFrom("group", "y"),
-    name: text,
-    kind: text,
-    startTime: fc.integer({ min: 1, max: 1e6 }).map((n) => 1.7e12 + n / 1000),
-    status: fc.constantFrom("ok", "error", "active"),
-    metadata: fc.dictionary(fc.constantFrom("usage", "messageId", "x", "__proto__"), fc.oneof(usage, text, json)),
-    content: fc.dictionary(text, json),
-  },
-  { requiredKeys: ["traceId", "spanId", "name", "kind", "startTime", "status", "metadata"] },
-);
+const span = fc
+  .record(
+    {
+      took: fc.nat(1e6),
+      traceId: fc.constantFrom("trace", "other"),
+      spanId: fc.constantFrom("a", "b", "c"),
+      parentSpanId: fc.constantFrom("a", "b", "z"),
+      traceName: fc.constantFrom("agent", "x"),
+      groupId: fc.constantFrom("group", "y"),
+      name: text,
+      kind: text,
+      startTime: fc.integer({ min: 1, max: 1e6 }).map((n) => 1.7e12 + n / 1000),
+      status: fc.constantFrom("ok", "error", "active"),
+      metadata: fc.dictionary(fc.constantFrom("usage", "messageId", "x", "__proto__"), fc.oneof(usage, text, json)),
+      content: fc.dictionary(text, json),
+    },
+    { requiredKeys: ["traceId", "spanId", "name", "kind", "startTime", "status", "metadata"] },
+  )
+  .map(({ took, ...span }) => {
+    // Only a parent that is not among these spans can be in another process.
+    const remote = span.parentSpanId === "z" ? { parentIsRemote: true } : undefined;
+    if (took === undefined) return { ...span, ...remote };
+    return { ...span, ...remote, endTime: Math.round(span.startTime * 1000 + took) / 1000, duration: took / 1000 };
+  });
 
 test("any spans come back as they were packed", { timeout: 60_000 }, () => {
   fc.assert(

@@ -35,6 +35,7 @@ interface SpanChanges {
   content?: JsonObject;
   /** Metadata that cannot be shortened. */
   metadata?: JsonObject;
+  parentIsRemote?: true;
 }
 
 // Stands for the run's id at the start of a text.
@@ -53,7 +54,8 @@ export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): Packed
     const duration = endTime === undefined ? null : thousandths(endTime - startTime);
     const parent = parentSpanId === undefined ? 0 : (placeOf(parentSpanId) ?? parentSpanId);
     const metadata = packMetadata(span.metadata, run.runId);
-    const changes = changesOf(span, before, metadata === undefined);
+    const isRemote = typeof parent === "string" && span.parentIsRemote === true;
+    const changes = changesOf(span, before, { isWhole: metadata === undefined, isRemote });
     last = at;
     if (changes !== undefined) {
       before = span;
@@ -114,6 +116,7 @@ export function unpackSpans(packed: readonly PackedSpan[], run: SpanRun = {}): S
       traceId,
       spanId,
       ...(parentSpanId !== undefined && { parentSpanId }),
+      ...(changes.parentIsRemote && { parentIsRemote: true }),
       ...(traceName !== undefined && { traceName }),
       ...(groupId !== undefined && { groupId }),
       name,
@@ -127,16 +130,22 @@ export function unpackSpans(packed: readonly PackedSpan[], run: SpanRun = {}): S
   });
 }
 
-function changesOf(span: SpanData, before: SpanRun, isWhole: boolean): SpanChanges | undefined {
+interface Unusual {
+  readonly isWhole: boolean;
+  readonly isRemote: boolean;
+}
+
+function changesOf(span: SpanData, before: SpanRun, { isWhole, isRemote }: Unusual): SpanChanges | undefined {
   const { traceId, traceName, groupId, content, metadata } = span;
   const isSame = traceId === before.traceId && traceName === before.traceName && groupId === before.groupId;
-  if (isSame && content === undefined && !isWhole) return undefined;
+  if (isSame && content === undefined && !isWhole && !isRemote) return undefined;
   const changes: SpanChanges = {};
   if (traceId !== before.traceId) changes.traceId = traceId;
   if (traceName !== before.traceName) changes.traceName = traceName ?? null;
   if (groupId !== before.groupId) changes.groupId = groupId ?? null;
   if (content !== undefined) changes.content = content;
   if (isWhole) changes.metadata = metadata;
+  if (isRemote) changes.parentIsRemote = true;
   return changes;
 }
 

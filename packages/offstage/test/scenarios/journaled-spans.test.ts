@@ -1,6 +1,6 @@
 // The spans of a run in the journal of its session: all of them, whoever made them and however, and nobody else's.
 import { expect, test } from "vitest";
-import { Agent, type Store, sqliteStore, TraceContext, TraceSpan, tool, withSpan } from "../../src/index.ts";
+import { Agent, type Store, sqliteStore, TraceContext, TraceSpan, tool, withSpan, withTrace } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { memoryExporter } from "../../src/tracing/exporters/memory.ts";
 
@@ -57,4 +57,16 @@ test("metadata that JSON cannot hold fails no run: the rest of the span is kept"
   const odd = (await store.spans.list({ runId })).find(({ name }) => name === "odd");
   expect(outcome.status).toBe("completed");
   expect(odd?.metadata).toMatchObject({ big: "1", plain: "yes" });
+});
+
+test("a run in a trace that came from another process says so of its parent, read back from the store too", async () => {
+  await using store = sqliteStore({ path: ":memory:" });
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const agent = new Agent({ name: "served", model: scriptedModel(["Yes."]) });
+  const served = () => agent.run("?", { session: store.session("s") });
+  const { runId } = await withTrace("request", { headers: { traceparent } }, served);
+  const spans = await store.spans.list({ runId });
+  expect(spans.filter(({ parentIsRemote }) => parentIsRemote)).toMatchObject([
+    { name: "served", parentSpanId: "b7ad6b7169203331" },
+  ]);
 });
