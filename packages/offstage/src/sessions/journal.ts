@@ -126,8 +126,8 @@ export type Writing = Promise<void> | undefined;
  * The record of one run.
  *
  * **Contract:** each write is atomic and idempotent, and durable when its promise resolves, or on return where it gives none.
- * Steps are written in order. A write, and opening, may throw instead of rejecting. After `end` or `abandon` nothing further is written, and the session
- * is free for the next run.
+ * Steps are written in order. A write, and opening, may throw instead of rejecting. After `end` or `abandon` nothing further
+ * is written, and the session is free for the next run.
  */
 export interface RunLog {
   readonly runId: string;

@@ -6,7 +6,7 @@ import { type RunInfo, type RunRecord, type RunStatus, runStatuses } from "./jou
 import { checkLimit } from "./limit.ts";
 import { decode } from "./message-rows.ts";
 import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
-import { findRuns, infoOf, readRun, readRunPage, readRunRow } from "./run-reader.ts";
+import { findRun, infoOf, readRun, readRunPage, readRunRow } from "./run-reader.ts";
 import type { RunRow } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
@@ -109,7 +109,7 @@ function cursorOf({ stamp, n }: RunRow): string {
 
 /** Everything recorded of a run, or undefined where there is none of that id. */
 export async function getRun(cells: SessionCells, runId: string): Promise<RunRecord | undefined> {
-  const [place] = await findRuns(cells.context, [runId]);
+  const place = await findRun(cells.context, runId);
   if (place === undefined) return undefined;
   const cell = cells.of(place[0]);
   const row = await readRunRow(cell, place[1]);
@@ -119,7 +119,7 @@ export async function getRun(cells: SessionCells, runId: string): Promise<RunRec
 /** The whole value of a tool result that was clipped for the model. */
 export async function getValue(cells: SessionCells, runId: string, toolCallId: string): Promise<JsonValue | undefined> {
   const { driver, report } = cells.context;
-  const [place] = await findRuns(cells.context, [runId]);
+  const place = await findRun(cells.context, runId);
   if (place === undefined) return undefined;
   const list = cells.of(place[0]).lists.steps;
   const [row] = await driver.get([{ list, key: stepKeys.value(place[1], toolCallId) }]);

@@ -20,7 +20,6 @@ import type { Row, RowRange } from "./store-driver.ts";
 
 /** Where runs are, by id; undefined where there is none. */
 export async function findRuns(context: StoreContext, runIds: readonly string[]): Promise<(RunPlace | undefined)[]> {
-  for (const id of runIds) checkRunId(id);
   const rows = await context.driver.get(runIds.map((id) => ({ list: context.lists.run(id), key: "at" })));
   return rows.map((row, index) => {
     const name = `the place of run "${runIds[index]}" in ${context.driver.name}`;
@@ -28,9 +27,11 @@ export async function findRuns(context: StoreContext, runIds: readonly string[])
   });
 }
 
-function checkRunId(id: unknown): void {
-  if (typeof id === "string" && id !== "") return;
-  throw new OffstageError("invalid-argument", `The id of a run is text; found ${shownValue(id)}.`);
+/** Where the run is that somebody asked for. */
+export async function findRun(context: StoreContext, runId: string): Promise<RunPlace | undefined> {
+  if (typeof runId !== "string" || runId === "")
+    throw new OffstageError("invalid-argument", `The id of a run is text; found ${shownValue(runId)}.`);
+  return (await findRuns(context, [runId]))[0];
 }
 
 /** Which runs have spans in a trace; undefined for one whose row is damaged. */

@@ -2,7 +2,7 @@
 import { OffstageError } from "../errors.ts";
 import { isObject } from "../messages/json.ts";
 import type { SpanData } from "../tracing/span-data.ts";
-import { findRuns, readRunRow, readRunRows, readRunSpans, runsInTrace } from "./run-reader.ts";
+import { findRun, readRunRow, readRunRows, readRunSpans, runsInTrace } from "./run-reader.ts";
 import type { RunPlace } from "./run-rows.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { readLooseSpans } from "./span-rows.ts";
@@ -21,7 +21,7 @@ export async function findSpans(cells: SessionCells, place: SpanPlace): Promise<
 async function spansOf(cells: SessionCells, place: SpanPlace): Promise<SpanData[]> {
   if (!isObject(place)) throw whoseSpans();
   if ("traceId" in place) return spansOfTrace(cells, place.traceId);
-  if ("runId" in place) return spansOfRuns(cells, await findRuns(cells.context, [place.runId]));
+  if ("runId" in place) return spansOfRuns(cells, [await findRun(cells.context, place.runId)]);
   if ("sessionId" in place) return spansOfSession(cells, place.sessionId);
   throw whoseSpans();
 }

@@ -5,7 +5,7 @@ import type { Journal, RunRecord } from "./journal.ts";
 import { PersistentSession } from "./persistent-session.ts";
 import { type PruneOptions, type PruneReport, prune } from "./prune.ts";
 import { getRun, getValue, type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
-import { findRuns } from "./run-reader.ts";
+import { findRun } from "./run-reader.ts";
 import { deleteSession, getSession, type ListSessionsOptions, listSessions, type SessionInfo } from "./session-list.ts";
 import { findSpans, type SpanPlace } from "./span-list.ts";
 import { addSpans } from "./span-rows.ts";
@@ -88,7 +88,7 @@ export function storeOf(core: StoreCore): Store {
       get: (runId) => getRun(cells, runId),
       value: (runId, toolCallId) => getValue(cells, runId, toolCallId),
       journal: async (runId) => {
-        const [place] = await findRuns(cells.context, [runId]);
+        const place = await findRun(cells.context, runId);
         return place && storedJournal(cells, place[0]);
       },
     },

@@ -15,7 +15,10 @@ export interface StepToolCall {
 export interface ToolResult {
   readonly toolCallId: string;
   readonly toolName: string;
-  /** The arguments the tool was given; undefined where they did not parse or did not fit. Of a call before a resume: as they were written. */
+  /**
+   * The arguments the tool was given; undefined where they did not parse or did not fit. Of a call that a resumed run had
+   * made before: as the model wrote them.
+   */
   readonly input?: JsonValue;
   /** The whole value, as JSON, however much of it the model was shown. */
   readonly output: JsonValue;
