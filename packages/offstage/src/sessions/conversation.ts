@@ -7,7 +7,7 @@ import { frozenCopy } from "./plain-json.ts";
 import { keyNumber, numberKey } from "./row-keys.ts";
 import type { Changing, SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
-import type { StoreContext } from "./store-context.ts";
+import type { Report } from "./store-context.ts";
 import type { Row, RowRange } from "./store-driver.ts";
 import { emptyTail, tailOf } from "./tail.ts";
 import { wholeTurns } from "./whole-turns.ts";
@@ -34,7 +34,7 @@ export async function readLatest(cell: SessionCell, limit?: number, before?: num
 export async function readBetween(
   cell: SessionCell,
   [from, to]: readonly [number, number],
-  report?: StoreContext["report"],
+  report?: Report,
 ): Promise<PlacedMessage[]> {
   if (to < from) return [];
   return readable(cell, await readRows(cell, { from: numberKey(from), before: numberKey(to + 1) }), report);

@@ -4,6 +4,7 @@ import { parseMessage, parseMessages } from "../messages/codec.ts";
 import type { Message } from "../messages/message.ts";
 import { unpackMessage } from "./packed-message.ts";
 import { frozenCopy, isPlainData, plainCopy } from "./plain-json.ts";
+import type { Report } from "./store-context.ts";
 import type { Row } from "./store-driver.ts";
 
 /** The messages of a caller, checked and copied. */
@@ -42,7 +43,7 @@ export interface StoredRow {
 }
 
 /** The value of a row, or undefined after reporting that it cannot be read. */
-export function decode<T>(stored: StoredRow, report: (error: OffstageError) => void): T | undefined {
+export function decode<T>(stored: StoredRow, report: Report): T | undefined {
   try {
     if (stored.row.damaged) throw new Error("its checksum does not match");
     return JSON.parse(stored.row.value) as T;
@@ -53,7 +54,7 @@ export function decode<T>(stored: StoredRow, report: (error: OffstageError) => v
 }
 
 /** The message of a row, or undefined after reporting that it cannot be read. */
-export function decodeMessage(stored: StoredRow, report: (error: OffstageError) => void): Message | undefined {
+export function decodeMessage(stored: StoredRow, report: Report): Message | undefined {
   try {
     if (stored.row.damaged) throw new Error("its checksum does not match");
     return parseMessage(textToMessage(stored.row.value));

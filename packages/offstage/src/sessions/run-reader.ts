@@ -15,7 +15,7 @@ import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
 import { knownOf, type PackedRun, type RunPlace, type RunRow, type StepRow, unpackRun } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
-import type { StoreContext } from "./store-context.ts";
+import type { Report, StoreContext } from "./store-context.ts";
 import type { Row, RowRange } from "./store-driver.ts";
 
 /** Where runs are, by id; undefined where there is none. */
@@ -45,9 +45,6 @@ export async function runsInTrace(context: StoreContext, traceId: string): Promi
   const joined = rows.map((row) => decode<RunPlace>({ row, name }, report));
   return opener === undefined ? joined : [opener, ...joined];
 }
-
-/** Told of a part that cannot be read; throws where that is not to be passed over. */
-type Report = StoreContext["report"];
 
 /** Runs of a session, a part of them in order of their number. */
 export async function readRunRows(cell: SessionCell, range: RowRange = {}): Promise<RunRow[]> {
@@ -96,21 +93,30 @@ export async function readToResume(cell: SessionCell, row: RunRow): Promise<RunR
     const message = `Run "${row.runId}" cannot be resumed: what it did cannot be read. ${damage.message} Restore a backup, or ask in a new run.`;
     throw new OffstageError("store-corrupt", message, { cause: damage });
   };
-  const record = await readRun(cell, row, refuse);
-  await checkBeneath(cell, row, refuse);
-  return record;
+  const parts = await readRunParts(cell, row, refuse);
+  await checkBeneath(cell, parts, refuse);
+  return recordOf(cell, row, { parts, report: refuse });
 }
 
-async function checkBeneath(cell: SessionCell, row: RunRow, report: Report): Promise<void> {
-  for (const n of (await readRunParts(cell, row, report)).children) {
+async function checkBeneath(cell: SessionCell, { children }: RunParts, report: Report): Promise<void> {
+  for (const n of children) {
     const child = await readRunRow(cell, n, report);
-    if (child !== undefined) await checkBeneath(cell, child, report);
+    if (child !== undefined) await checkBeneath(cell, await readRunParts(cell, child, report), report);
   }
 }
 
 /** Everything recorded of a run, as far as it can be read. */
-export async function readRun(cell: SessionCell, row: RunRow, report?: Report): Promise<RunRecord> {
-  const { steps, openStep, children } = await readRunParts(cell, row, report);
+export async function readRun(cell: SessionCell, row: RunRow): Promise<RunRecord> {
+  return recordOf(cell, row, { parts: await readRunParts(cell, row) });
+}
+
+interface RecordOptions {
+  readonly parts: RunParts;
+  readonly report?: Report;
+}
+
+async function recordOf(cell: SessionCell, row: RunRow, { parts, report }: RecordOptions): Promise<RunRecord> {
+  const { steps, openStep, children } = parts;
   const [head, said, input, beneath] = await Promise.all([
     cell.head(),
     saidBy(cell, steps, report),

@@ -6,6 +6,9 @@ import type { Holds } from "./hold.ts";
 import type { ListNames } from "./row-keys.ts";
 import type { StoreDriver } from "./store-driver.ts";
 
+/** Told of what cannot be read; one that throws does not let it be passed over. */
+export type Report = (error: OffstageError) => void;
+
 export interface StoreContext {
   readonly driver: StoreDriver;
   readonly lists: ListNames;
@@ -14,7 +17,7 @@ export interface StoreContext {
   /** What a message becomes before it is written. */
   readonly redact: ((message: Message) => Message) | undefined;
   /** Tells of a row that cannot be read, or a lease that could not be renewed. */
-  report(error: OffstageError): void;
+  readonly report: Report;
   /** The session that was touched last. */
   readonly recent: { sessionId?: string };
   /** The sessions that runs of this store hold. */

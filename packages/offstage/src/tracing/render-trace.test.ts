@@ -1,12 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { renderTrace, shownDuration } from "./render-trace.ts";
-
-test("what is no trace is refused with a sentence", () => {
-  expect(() => renderTrace(undefined as never)).toThrow("takes a trace or a list of spans; found undefined.");
-  expect(() => renderTrace(Promise.resolve([]) as never)).toThrow("found a promise. Await it first.");
-});
-
 import type { SpanData, SpanStatus } from "./span-data.ts";
 import { type SpanNode, spanTree } from "./span-tree.ts";
 import { TraceContext } from "./trace-context.ts";
@@ -142,4 +136,9 @@ test("untrusted text in a rendered trace is inert and stays on its line", () => 
 test("durations are shown in the unit people would use", () => {
   const shown = [0, 0.0004, 0.5, 1.26, 12.3, 999, 1500, 59_000, 90_000].map(shownDuration);
   expect(shown).toEqual(["0 µs", "0 µs", "500 µs", "1.3 ms", "12 ms", "999 ms", "1.50 s", "59.00 s", "1.5 min"]);
+});
+
+test("what is no trace is refused with a sentence", () => {
+  expect(() => renderTrace(undefined as never)).toThrow("takes a trace or a list of spans; found undefined.");
+  expect(() => renderTrace(Promise.resolve([]) as never)).toThrow("found a promise. Await it first.");
 });
