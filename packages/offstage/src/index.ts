@@ -2,7 +2,7 @@
 
 export { Agent, type ContextState } from "./agent/agent.ts";
 export { AgentBuilder } from "./agent/agent-builder.ts";
-export type { AgentOptions, Instructions, RunInput, RunOptions } from "./agent/agent-options.ts";
+export type { AgentOptions, Instructions, RunInput, RunOptions, SubagentOptions } from "./agent/agent-options.ts";
 export type { AgentStream } from "./agent/agent-stream.ts";
 export type { Approval, DecidedCall, Decisions } from "./agent/approvals.ts";
 export type { Driver, Reading } from "./agent/driver.ts";
@@ -41,7 +41,6 @@ export type {
 export type { AgentHooks } from "./agent/hooks.ts";
 export type { ResumeOptions, RunSource } from "./agent/resume.ts";
 export type { RunResult } from "./agent/run-result.ts";
-export type { SubagentOptions } from "./agent/run-subagent.ts";
 export { type ErrorCode, isOffstageError, OffstageError } from "./errors.ts";
 export type { AgentMemory } from "./memory/agent-memory.ts";
 export type { CompactionReport } from "./memory/compaction.ts";

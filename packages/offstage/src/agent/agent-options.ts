@@ -1,4 +1,4 @@
-// What an agent and a run can be told. Types and their defaults; nothing here acts.
+// What an agent, a run and a subagent can be told. Types and their defaults; nothing here acts.
 import type { AgentMemory } from "../memory/agent-memory.ts";
 import type { Compactor } from "../memory/compactor.ts";
 import type { PlainMemory } from "../memory/plain-memory.ts";
@@ -12,7 +12,7 @@ import type { Criterion, CriterionFunction } from "../state/criterion.ts";
 import type { Processor } from "../state/processor.ts";
 import type { TokenCounting } from "../tokens/token-counter.ts";
 import type { AnySchema } from "../tools/schema.ts";
-import type { Remember, Tool } from "../tools/tool.ts";
+import type { Remember, Tool, ToolRunOptions } from "../tools/tool.ts";
 import type { TracingOptions } from "../tracing/tracing-options.ts";
 import type { Driver } from "./driver.ts";
 import type { InputGuardrail, OutputGuardrail, ToolInputGuardrail, ToolOutputGuardrail } from "./guardrails.ts";
@@ -92,6 +92,24 @@ export interface RunOptions {
   /** Overrides the agent's. */
   readonly maxSteps?: number;
   readonly tracing?: TracingOptions | false;
+}
+
+/** What an agent is told when it becomes a tool of another. */
+export interface SubagentOptions {
+  /** What the parent's model calls it. Default: the agent's name. */
+  readonly name?: string;
+  readonly description?: string;
+  /** How deep subagents may nest, counted from the first run. Default 3. */
+  readonly maxDepth?: number;
+  /** Steps for each call. Default: the agent's own limit. */
+  readonly maxSteps?: number;
+  readonly timeoutMs?: number;
+  /** Whether somebody must approve each call before the agent begins. Its own tools ask for themselves. */
+  readonly needsApproval?:
+    | boolean
+    | ((input: { prompt: string }, options: ToolRunOptions) => boolean | Promise<boolean>);
+  /** What later turns of the parent see of its answers. Default: the parent's `toolHistory`. */
+  readonly remember?: Remember;
 }
 
 /** What a run can be started with: text, one message, or several. */

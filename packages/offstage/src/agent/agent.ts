@@ -8,16 +8,17 @@ import { MessageQuery } from "../query/message-query.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { type Tool, tool } from "../tools/tool.ts";
 import { type AgentConfig, agentConfig } from "./agent-config.ts";
-import type { AgentOptions, RunInput, RunOptions } from "./agent-options.ts";
+import type { AgentOptions, RunInput, RunOptions, SubagentOptions } from "./agent-options.ts";
 import { AgentStream } from "./agent-stream.ts";
 import { type CreateRunOptions, createRun } from "./create-run.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Emit } from "./events.ts";
 import { loop, type Open } from "./loop.ts";
+import { checkSubagentOptions } from "./option-rules.ts";
 import { type ResumeOptions, resumedRun } from "./resume.ts";
 import type { Run } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
-import { runSubagent, type SubagentOptions, subagentToolName } from "./run-subagent.ts";
+import { runSubagent, subagentToolName } from "./run-subagent.ts";
 import { TrackedMessages } from "./tracked-messages.ts";
 
 /** How much an agent's own list of messages holds. */
@@ -89,12 +90,13 @@ export class Agent<Output = string> {
 
   /** The agent as a tool of another: called with `{ prompt }`, it gives its answer and nothing else. */
   asTool(options: SubagentOptions = {}): Tool {
-    const { name = subagentToolName(this.name), description = this.#config.options.description } = options;
+    checkSubagentOptions(options);
+    const { name = subagentToolName(this.name), description = this.#config.options.description, ...policies } = options;
     const made = tool({
+      ...policies,
       name,
       description: description ?? `Asks the agent "${this.name}", which works on its own and gives its answer.`,
       input: promptSchema,
-      ...(options.timeoutMs === undefined ? undefined : { timeoutMs: options.timeoutMs }),
       execute: ({ prompt }, about) =>
         runSubagent(this.#config, String(prompt), {
           about,

@@ -89,3 +89,33 @@ test.each([
   await expect(agentOf({}).resume(from, given)).rejects.toThrow(sentence);
   await expect(agentOf({}).resumeStream(from, given).result).rejects.toThrow(sentence);
 });
+
+const noApproval = { needsAproval: true };
+
+test.each<[string, () => unknown, string]>([
+  ["an agent", () => agentOf({ maxStep: 3 }), 'The options of an agent have no "maxStep". Did you mean "maxSteps"?'],
+  ["an agent", () => agentOf({ Tools: [] }), 'have no "Tools". Did you mean "tools"?'],
+  ["an agent", () => agentOf({ system: "Be kind." }), 'have no "system". Did you mean "instructions"?'],
+  ["hooks", () => agentOf({ hooks: { onToolsEnd() {} } }), 'Hooks have no "onToolsEnd". Did you mean "onToolEnd"?'],
+  ["hooks", () => agentOf({ hooks: { onFinish() {} } }), 'Hooks have no "onFinish". Did you mean "onRunEnd"?'],
+  ["a tool", () => agentOf({}).asTool(noApproval as object), 'have no "needsAproval". Did you mean "needsApproval"?'],
+  ["a tool", () => agentOf({}).asTool({ maxDepth: "3" as never }), '"maxDepth" must be a number from 0; found "3".'],
+])("a name that must be a slip is refused where it is given to %s (%#)", (_, make, sentence) => {
+  expect(make).toThrow(expect.objectContaining({ code: expect.stringMatching(/^invalid-/) }));
+  expect(make).toThrow(sentence);
+});
+
+test.each<[object, string]>([
+  [{ sesion: {} }, 'The options of a run have no "sesion". Did you mean "session"?'],
+  [{ abortSignal: AbortSignal.abort() }, 'have no "abortSignal". Did you mean "signal"?'],
+  [{ hooks: { onRunStarted() {} } }, 'Hooks have no "onRunStarted". Did you mean "onRunStart"?'],
+])("a run with %j is refused: it would not do what it says", async (options, sentence) => {
+  await expect(agentOf({}).run("Hi", options)).rejects.toThrow(sentence);
+  await expect(agentOf({}).resume("run", options)).rejects.toThrow(sentence.replace("of a run", "of resume()"));
+});
+
+test("a misspelt decision is refused, and what is only near a name that is given passes", async () => {
+  await expect(agentOf({}).resume("run", { aprove: [] } as object)).rejects.toThrow('Did you mean "approve"?');
+  expect(agentOf({ mode: "fast", names: [], name: "a" })).toBeInstanceOf(Agent);
+  expect(agentOf({ sistem: undefined, label: "x", tags: [] })).toBeInstanceOf(Agent);
+});

@@ -9,10 +9,12 @@ import {
   wholeFrom,
 } from "../messages/check-options.ts";
 import { isObject } from "../messages/json.ts";
+import { checkSlips } from "../messages/misspelt.ts";
 import { checkLimit } from "../sessions/limit.ts";
 import { checkTracing } from "../tracing/tracing-options.ts";
-import type { AgentOptions, RunOptions } from "./agent-options.ts";
-import { hookNames } from "./hooks.ts";
+import type { AgentOptions, RunOptions, SubagentOptions } from "./agent-options.ts";
+import { type AgentHooks, hookNames } from "./hooks.ts";
+import { knownToAgents, knownToHooks, knownToRuns, knownToSubagents } from "./option-names.ts";
 
 const hooks: OptionRule = {
   // Whatever else an object of the user's holds is its own affair; `false` is what `isDebug && hooks` gives.
@@ -65,9 +67,13 @@ const runRules: OptionRules = {
   signal: having("an AbortSignal", "addEventListener"),
 };
 
+const subagentRules: OptionRules = { maxDepth: numberFrom(0), maxSteps: numberFrom(1) };
+
 /** Throws where an option of an agent cannot be what is meant. */
 export function checkAgentOptions(options: AgentOptions<unknown>): void {
   checkOptions(options, agentRules, "The options of an agent");
+  checkSlips(options, knownToAgents, "The options of an agent");
+  checkHooks(options.hooks);
   if (options.retry) checkOptions(options.retry, retryRules, "The options of a retry");
   checkTracing(options.tracing);
 }
@@ -75,7 +81,19 @@ export function checkAgentOptions(options: AgentOptions<unknown>): void {
 /** Throws where an option of a run cannot be what is meant. */
 export function checkRunOptions(options: RunOptions): void {
   checkOptions(options, runRules, "The options of a run");
+  checkSlips(options, knownToRuns, "The options of a run");
+  checkHooks(options.hooks);
   checkLimit(options.historyLimit, "historyLimit");
+}
+
+function checkHooks(given: AgentHooks | undefined): void {
+  if (given) checkSlips(given, knownToHooks, "Hooks");
+}
+
+/** Throws where an option of a subagent cannot be what is meant. Its policies are checked as those of any tool. */
+export function checkSubagentOptions(options: SubagentOptions): void {
+  checkOptions(options, subagentRules, "The options of asTool()");
+  checkSlips(options, knownToSubagents, "The options of asTool()");
 }
 
 /** Throws where the function of an agent's options gave no memory. */

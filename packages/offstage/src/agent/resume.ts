@@ -2,6 +2,7 @@
 import { OffstageError } from "../errors.ts";
 import { checkOptions, type OptionRule, type OptionRules, shownValue } from "../messages/check-options.ts";
 import type { Message } from "../messages/message.ts";
+import { checkSlips } from "../messages/misspelt.ts";
 import type { Journal, RunRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import { AgentState } from "../state/agent-state.ts";
@@ -13,6 +14,7 @@ import { type CreateRunOptions, createRun } from "./create-run.ts";
 import { admitDecisions, endedOutcome, knownState } from "./known-state.ts";
 import type { Open } from "./loop.ts";
 import { instructionsOf } from "./open-run.ts";
+import { knownToResume } from "./option-names.ts";
 import { defaultHistory, stepRecord } from "./record.ts";
 import { type Run, takeLog } from "./run.ts";
 import { openShown } from "./shown-input.ts";
@@ -57,6 +59,7 @@ export function resumedRun(config: AgentConfig, source: string | AgentState, res
       `resume() takes the id of a run or the state it left; found ${shownValue(source)}.`,
     );
   checkOptions(options, decisionRules, "The options of resume()");
+  checkSlips(options, knownToResume, "The options of resume()");
   const { store, approve, reject, ...runOptions } = options;
   const state = typeof source === "string" ? undefined : source;
   const runId = typeof source === "string" ? source : source.runId;

@@ -5,6 +5,7 @@ import type { WaitingChild } from "../state/pending-step.ts";
 import type { ToolRunOptions } from "../tools/tool.ts";
 import { ToolAnswer, ToolWaiting } from "../tools/tool-answer.ts";
 import type { AgentConfig } from "./agent-config.ts";
+import type { SubagentOptions } from "./agent-options.ts";
 import { createRun } from "./create-run.ts";
 import { loop } from "./loop.ts";
 import { instructionsOf } from "./open-run.ts";
@@ -14,17 +15,6 @@ import { type Run, takeLog } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 import { answerText, callerOf, failureText } from "./subagent.ts";
 import type { TrackedMessages } from "./tracked-messages.ts";
-
-export interface SubagentOptions {
-  /** What the parent's model calls it. Default: the agent's name. */
-  readonly name?: string;
-  readonly description?: string;
-  /** How deep subagents may nest, counted from the first run. Default 3. */
-  readonly maxDepth?: number;
-  /** Steps for each call. Default: the agent's own limit. */
-  readonly maxSteps?: number;
-  readonly timeoutMs?: number;
-}
 
 export interface RunSubagentOptions {
   readonly about: ToolRunOptions;

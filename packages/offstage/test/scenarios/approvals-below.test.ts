@@ -118,3 +118,35 @@ describe("several subagents at once", () => {
     },
   );
 });
+
+describe("a subagent that itself needs approval", () => {
+  const asked = () => {
+    const inner = payingAgent([calls(payTo("ann")), "Paid."], { name: "inner" });
+    const ask = { name: "inner", id: "to-inner", input: { prompt: "Pay Ann" } };
+    const model = scriptedModel([calls(ask), "Done."]);
+    const isNeeded = ({ prompt }: { prompt: string }) => prompt.startsWith("Pay");
+    return { inner, model, tools: [inner.agent.asTool({ needsApproval: isNeeded })] };
+  };
+
+  onSessions("does not begin before it is approved, and its tools ask for themselves", async ({ play, session }) => {
+    const { inner, model, tools } = asked();
+    const agent = new Agent({ name: "outer", model, tools });
+    const { runId, approvals } = await play(agent, "Pay", { session });
+    expect(approvals).toMatchObject([{ agent: "outer", toolName: "inner", toolCallId: "to-inner" }]);
+    expect(inner.model.callCount).toBe(0);
+    const below = await agent.resume(runId, { session, approve: ["to-inner"] });
+    expect(below.approvals).toMatchObject([{ agent: "inner", toolName: "pay", toolCallId: "ann" }]);
+    expect(inner.paid).toEqual([]);
+    expect((await agent.resume(runId, { session, approve: ["ann"] })).output).toBe("Done.");
+    expect(inner.paid).toEqual(["ann"]);
+  });
+
+  onSessions("never begins where it is rejected", async ({ play, session }) => {
+    const { inner, model, tools } = asked();
+    const agent = new Agent({ name: "outer", model, tools });
+    const { runId } = await play(agent, "Pay", { session });
+    expect((await agent.resume(runId, { session, reject: ["to-inner"] })).output).toBe("Done.");
+    expect(inner.model.callCount).toBe(0);
+    expect(glance(model.requests[1]?.messages ?? []).at(-1)).toMatch(/rejected/);
+  });
+});

@@ -1,0 +1,97 @@
+// What can be said to an agent, a run and hooks, and what others call it: so that a slip is told and not passed over.
+import type { KnownNames } from "../messages/misspelt.ts";
+import type { AgentOptions, RunOptions, SubagentOptions } from "./agent-options.ts";
+import type { Decisions } from "./approvals.ts";
+import { hookNames } from "./hooks.ts";
+
+type Names<Options> = Readonly<Record<keyof Options, true>>;
+
+const ofAgent: Names<AgentOptions> = {
+  name: true,
+  model: true,
+  instructions: true,
+  description: true,
+  tools: true,
+  separateToolTrace: true,
+  toolHistory: true,
+  processors: true,
+  continueWhile: true,
+  errorPolicy: true,
+  hooks: true,
+  inputGuardrails: true,
+  outputGuardrails: true,
+  toolInputGuardrails: true,
+  toolOutputGuardrails: true,
+  output: true,
+  outputRetries: true,
+  driver: true,
+  modelSettings: true,
+  retry: true,
+  maxSteps: true,
+  maxParallelTools: true,
+  memory: true,
+  memoryTokens: true,
+  compaction: true,
+  tokenCounter: true,
+  keepMessages: true,
+  session: true,
+  tracing: true,
+};
+
+const ofRun: Names<RunOptions> = {
+  session: true,
+  historyLimit: true,
+  historyTokens: true,
+  onBusy: true,
+  record: true,
+  context: true,
+  hooks: true,
+  signal: true,
+  maxSteps: true,
+  tracing: true,
+};
+
+const ofDecisions: Names<Decisions & { store: unknown }> = { approve: true, reject: true, store: true };
+
+const ofSubagent: Names<SubagentOptions> = {
+  name: true,
+  description: true,
+  maxDepth: true,
+  maxSteps: true,
+  timeoutMs: true,
+  needsApproval: true,
+  remember: true,
+};
+
+const stepLimit = { maxTurns: "maxSteps", maxIterations: "maxSteps" };
+
+/** What `new Agent` takes. */
+export const knownToAgents: KnownNames = {
+  names: ofAgent,
+  aliens: {
+    ...stepLimit,
+    system: "instructions",
+    systemPrompt: "instructions",
+    stopWhen: "continueWhile",
+    outputType: "output",
+    outputSchema: "output",
+    temperature: "modelSettings: { temperature }",
+  },
+};
+
+const runAliens = { ...stepLimit, abortSignal: "signal", sessionId: "session", threadId: "session" };
+
+/** What `run` and `stream` take. */
+export const knownToRuns: KnownNames = { names: ofRun, aliens: runAliens };
+
+/** What `resume` takes. */
+export const knownToResume: KnownNames = { names: { ...ofRun, ...ofDecisions }, aliens: runAliens };
+
+/** What `asTool` takes. */
+export const knownToSubagents: KnownNames = { names: ofSubagent, aliens: stepLimit };
+
+/** What hooks are called. */
+export const knownToHooks: KnownNames = {
+  names: Object.fromEntries(hookNames.map((name) => [name, true])),
+  aliens: { onFinish: "onRunEnd", onStepFinish: "onStepEnd" },
+};
