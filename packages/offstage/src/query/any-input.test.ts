@@ -130,14 +130,14 @@ describe("time grows with the length alone", () => {
     ["markdown", (query) => query.export("markdown")],
     ["a part with its old places", (query) => query.export("dict", { messages: query.filter({ role: "tool" }) })],
   ];
-  const small = new MessageQuery(conversation(20_000));
+  const small = new MessageQuery(conversation(5_000));
   const large = new MessageQuery(conversation(40_000));
 
-  // A busy machine can spoil one measurement, not the best of five.
+  // Eight times as many would take sixty-four times as long if anything were quadratic. The best of five: others are busy too.
   test.for(questions)("of %s", { timeout: 60_000 }, ([, ask]) => {
     ask(small);
     const ratios = Array.from({ length: 5 }, () => timeOf(() => ask(large)) / timeOf(() => ask(small)));
-    expect(Math.min(...ratios)).toBeLessThan(2.5);
+    expect(Math.min(...ratios)).toBeLessThan(32);
   });
 });
 
