@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { compactor } from "../memory/compactor.ts";
 import { ConversationMemory } from "../memory/kinds/index.ts";
 import { InMemorySession } from "../sessions/in-memory-session.ts";
+import { memoryStore } from "../sessions/open-store.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { Agent } from "./agent.ts";
@@ -53,6 +54,8 @@ test.each([
   [{ onBusy: "wait" }, '"onBusy" must be "queue" or "reject"; found "wait".'],
   [{ record: "all" }, '"record" must be "conversation" or "everything"; found "all".'],
   [{ signal: "x" }, '"signal" must be an AbortSignal'],
+  [{ signal: new AbortController() }, "such as controller.signal; found object."],
+  [{ context: 5 }, '"context" must be an AgentContext or an object of values; found 5.'],
   [{ hooks: 5 }, '"hooks" must be an object of functions'],
   [{ historyTokens: -1 }, '"historyTokens" must be a number from 0'],
   [{ historyLimit: 1.5 }, '"historyLimit" must be a whole number from 0'],
@@ -66,6 +69,15 @@ test.each([
   await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow(sentence);
   expect(stream.runId).toBe("");
   expect(await session.isEmpty()).toBe(true);
+});
+
+test.each<[unknown, string]>([
+  [memoryStore(), 'found a store. Pass store.session("some id").'],
+  ["s", 'found the text "s". Pass store.session("s").'],
+  [Promise.resolve(), "found a promise. Await it first."],
+  [{}, "found object."],
+])("a session that is none is refused, saying what to pass (%#)", async (session, sentence) => {
+  await expect(agentOf({}).run("Hi", { session } as RunOptions)).rejects.toThrow(sentence);
 });
 
 test("a function that gives no memory fails its run, saying so", async () => {
@@ -83,6 +95,9 @@ test.each([
   [undefined, {}, "resume() takes the id of a run or the state it left; found undefined."],
   [AgentState.empty(), { approve: "call_1" }, '"approve" must be a list of tool call ids or approvals'],
   ["run", { store: "sqlite:x.db" }, '"store" must be a store: pass openStore(…) or the like; found "sqlite:x.db".'],
+  [{ runId: "run", state: AgentState.empty() }, {}, "found a result. Pass its runId, or its state."],
+  [AgentState.empty().toJSON(), {}, "found plain data. Pass AgentState.fromJSON(…) of it."],
+  [{}, {}, "found object."],
   ["run", null, "The options of resume() are an object; found null."],
 ])("resume(%j, %j) is refused", async (source, options, sentence) => {
   const [from, given] = [source as string, options as ResumeOptions];

@@ -64,7 +64,8 @@ const runRules: OptionRules = {
   onBusy: oneOf("queue", "reject"),
   record: oneOf("conversation", "everything"),
   hooks,
-  signal: having("an AbortSignal", "addEventListener"),
+  signal: having("an AbortSignal, such as controller.signal", "addEventListener"),
+  context: { isFit: (value) => value === null || isObject(value), words: "an AgentContext or an object of values" },
 };
 
 const subagentRules: OptionRules = { maxDepth: numberFrom(0), maxSteps: numberFrom(1) };

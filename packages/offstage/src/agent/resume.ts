@@ -1,6 +1,7 @@
 // Resuming: a run that was cut off, or that waits for approval, goes on where it was. Nothing that finished runs again.
 import { OffstageError } from "../errors.ts";
 import { checkOptions, type OptionRule, type OptionRules, shownValue } from "../messages/check-options.ts";
+import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { checkSlips } from "../messages/misspelt.ts";
 import type { Journal, RunRecord } from "../sessions/journal.ts";
@@ -56,7 +57,7 @@ export function resumedRun(config: AgentConfig, source: string | AgentState, res
   if (typeof source !== "string" && !(source instanceof AgentState))
     throw new OffstageError(
       "invalid-argument",
-      `resume() takes the id of a run or the state it left; found ${shownValue(source)}.`,
+      `resume() takes the id of a run or the state it left; found ${shownSource(source)}.`,
     );
   checkOptions(options, decisionRules, "The options of resume()");
   checkSlips(options, knownToResume, "The options of resume()");
@@ -76,6 +77,13 @@ export function resumedRun(config: AgentConfig, source: string | AgentState, res
     return reopen(run, journal);
   };
   return { run, open };
+}
+
+// The likeliest slips are a result in place of its state, and a state that is still JSON.
+function shownSource(source: unknown): string {
+  if (!isObject(source)) return shownValue(source);
+  if (source.state instanceof AgentState) return "a result. Pass its runId, or its state";
+  return "steps" in source ? "plain data. Pass AgentState.fromJSON(…) of it" : "object";
 }
 
 function checkStatus(state: AgentState | undefined, runId: string): void {

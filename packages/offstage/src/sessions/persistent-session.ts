@@ -47,6 +47,7 @@ export class PersistentSession implements Session {
 
   /** A session in a SQLite file, which is made where it is missing and closed with the session. */
   static async persistent(sessionId: string, options: PersistentSessionOptions = {}): Promise<PersistentSession> {
+    checkSessionId(sessionId);
     checkSqliteOptions(options);
     return PersistentSession.#open(sessionId, openCore(drivers.sqlite(options), options));
   }

@@ -20,15 +20,16 @@ export function journalFor(session: SessionPort): Journal {
   return ownJournal(session) ?? plainJournal(session);
 }
 
-// The likeliest slips are an id in place of a session, and a promise of one.
 function noSession(session: unknown): OffstageError {
-  const found =
-    typeof session === "string"
-      ? `the text "${session}". Pass store.session("${session}")`
-      : session instanceof Promise
-        ? "a promise. Await it first"
-        : typeof session;
-  return new OffstageError("invalid-argument", `"session" must be a session; found ${found}.`);
+  return new OffstageError("invalid-argument", `"session" must be a session; found ${shownSlip(session)}.`);
+}
+
+// The likeliest slips are an id in place of a session, a promise of one, and the store it is in.
+function shownSlip(session: unknown): string {
+  if (typeof session === "string") return `the text "${session}". Pass store.session("${session}")`;
+  if (session instanceof Promise) return "a promise. Await it first";
+  const isStore = isObject(session) && typeof session.session === "function";
+  return isStore ? 'a store. Pass store.session("some id")' : typeof session;
 }
 
 /** A journal for a session that only keeps a conversation. Runs queue; `addItems` is called twice a turn. */
