@@ -24,17 +24,31 @@ export async function verifyStore(open: SessionCells): Promise<Violation[]> {
   return found;
 }
 
+// A session that is written to meanwhile is looked at again: what was read before and after a write does not add up.
 async function checkSession(cells: SessionCells, info: SessionInfo): Promise<Violation[]> {
-  const { sessionId } = info;
+  for (let look = 0; look < mostLooks; look++) {
+    const problems = await lookAt(cells, info);
+    if (problems !== undefined) return problems.map((problem) => ({ sessionId: info.sessionId, problem }));
+  }
+  return [];
+}
+
+const mostLooks = 20;
+
+/** What is wrong with a session; undefined where it changed while it was read. */
+async function lookAt(cells: SessionCells, { sessionId, cursor }: SessionInfo): Promise<string[] | undefined> {
   const cell = cells.of(sessionId);
+  const { driver, lists } = cells.context;
   const head = await cell.head();
-  const rows = await cells.context.driver.read(cell.lists.messages);
-  if (head === undefined) return [{ sessionId, problem: "is listed and has no head" }];
+  const rows = await driver.read(cell.lists.messages);
+  const [listed] = await driver.get([{ list: lists.activity, key: cursor }]);
+  if ((await cell.head())?.active !== head?.active) return undefined;
+  if (head === undefined) return [];
   const problems: string[] = [];
   if (rows.length !== head.count) problems.push(`says ${head.count} messages and has ${rows.length}`);
   if (rows.some(({ key }) => keyNumber(key) >= head.next)) problems.push("has a message past its end");
-  if (activityKey(head) !== info.cursor) problems.push("is listed at a wrong place");
-  return problems.map((problem) => ({ sessionId, problem }));
+  if (listed !== undefined && activityKey(head) !== cursor) problems.push("is listed at a wrong place");
+  return problems;
 }
 
 async function checkRun(cells: SessionCells, runId: string): Promise<Violation[]> {

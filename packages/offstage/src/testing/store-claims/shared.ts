@@ -63,6 +63,23 @@ export const sharedClaims: readonly SharedClaim[] = [
     },
   },
   {
+    name: "a store that is written to by another handle is found whole at every moment",
+    async claim(one, other) {
+      const writing = Promise.all(
+        ["a", "b"].map(async (id) => {
+          for (let n = 0; n < 20; n++) await turn(other, id, n);
+        }),
+      );
+      let isDone = false;
+      const written = writing.finally(() => {
+        isDone = true;
+      });
+      while (!isDone) assert.deepEqual(await one.verify(), []);
+      await written;
+      assert.deepEqual(await one.verify(), []);
+    },
+  },
+  {
     name: "a session held by a closed handle is free",
     async claim(one, other) {
       await open(one, "a", start("r1", "one"));
