@@ -104,13 +104,24 @@ async function journalOf(
 async function reopen(run: Run, journal: Journal | undefined): Promise<AgentState> {
   const { historyLimit = defaultHistory, onBusy = "queue" } = run.options;
   run.instructions = await instructionsOf(run);
-  const admit = (recorded: RunRecord) => admitDecisions(run, recorded);
+  const admit = (recorded: RunRecord) => {
+    checkAgent(run, recorded);
+    return admitDecisions(run, recorded);
+  };
   const { signal } = run.cancellation;
   const traceId = run.isTraced ? run.span.traceId : undefined;
   takeLog(run, await journal?.reopen(run.runId, { historyLimit, onBusy, signal, traceId, admit }));
   if (run.log === undefined) run.decisions.check(approvalsOf(run.state, run.config.name));
   await catchUp(run);
   return takeUp(run);
+}
+
+// Another agent would go on with other instructions, and without the tools that wait for approval.
+function checkAgent({ runId, config: { name } }: Run, { agent }: RunRecord): void {
+  if (agent !== name)
+    throw notResumable(
+      `Run "${runId}" is one of agent "${agent}", and this is agent "${name}". Resume it with that one.`,
+    );
 }
 
 // Steps that the state has, and the journal never got.

@@ -218,6 +218,19 @@ describe("a decision that is a slip", () => {
     });
   }
 
+  onSessions("by another agent is refused, and the run waits as before", async ({ play, session }) => {
+    const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid."]);
+    const { runId } = await play(agent, "Pay", { session });
+    const other = payingAgent(["Nothing to pay."], { name: "other" }).agent;
+    await expect(other.resume(runId, { session, approve: ["ann"] })).rejects.toMatchObject({
+      code: "run-not-resumable",
+      message: expect.stringContaining('is one of agent "payer", and this is agent "other"'),
+    });
+    expect(await session.runs()).toMatchObject([{ status: "waiting" }]);
+    expect((await agent.resume(runId, { session, approve: ["ann"] })).output).toBe("Paid.");
+    expect(paid).toEqual(["ann"]);
+  });
+
   onSessions("by a state that is older than the run is refused", async ({ play, session }) => {
     const { agent, paid } = payingAgent([calls(payTo("ann"), payTo("bob")), "Both."]);
     const { state } = await play(agent, "Pay both", { session });
