@@ -28,9 +28,11 @@ const agent = new Agent({ model, tools: [refund] });
 
 const paused = await agent.run("Refund orders 17, 18 and 19.", { session: store.session("desk") });
 console.log(`${paused.outcome.status}: ${paused.outcome.message}`);
-for (const { toolName, input } of paused.approvals) console.log(`  ${toolName} ${JSON.stringify(input)}`);
 
-const [small, large] = paused.approvals;
+// What waits is in `paused.approvals`, and for whoever has only the store, in the record of the run.
+const { approvals = [] } = (await store.runs.get(paused.runId)) ?? {};
+for (const { toolName, input } of approvals) console.log(`  ${toolName} ${JSON.stringify(input)}`);
+const [small, large] = approvals;
 if (small === undefined || large === undefined) throw new Error("two calls should wait");
 
 // One decision at a time: the run still waits for the other.

@@ -4,7 +4,7 @@ export { Agent, type ContextState } from "./agent/agent.ts";
 export { AgentBuilder } from "./agent/agent-builder.ts";
 export type { AgentOptions, Instructions, RunInput, RunOptions, SubagentOptions } from "./agent/agent-options.ts";
 export type { AgentStream } from "./agent/agent-stream.ts";
-export type { Approval, DecidedCall, Decisions } from "./agent/approvals.ts";
+export type { DecidedCall, Decisions } from "./agent/approvals.ts";
 export type { Driver, Reading } from "./agent/driver.ts";
 export { reactDriver } from "./agent/drivers/react.ts";
 export { toolCallingDriver } from "./agent/drivers/tool-calling.ts";
@@ -116,7 +116,9 @@ export type { MessageStats } from "./query/stats.ts";
 export type { ToolCallRecord } from "./query/tool-calls.ts";
 export type { ToolCallInfo } from "./query/tool-summary.ts";
 export type { Timeline, Turn } from "./query/turn.ts";
+export type { Approval } from "./sessions/approval.ts";
 export { type EncryptedStore, encryptedStore } from "./sessions/encrypted-store.ts";
+export type { FoundRun } from "./sessions/found-run.ts";
 export { InMemorySession } from "./sessions/in-memory-session.ts";
 export type { RunInfo, RunRecord, RunStatus } from "./sessions/journal.ts";
 export {

@@ -1,18 +1,9 @@
 // Approvals: which calls wait for somebody's word, and what was decided of them. Fails closed: no word, no run.
 import { OffstageError } from "../errors.ts";
-import { type JsonValue, parseJson } from "../messages/json.ts";
+import { type Approval, approvalOf } from "../sessions/approval.ts";
 import type { AgentState } from "../state/agent-state.ts";
-import type { AgentStateJson, PendingStep } from "../state/pending-step.ts";
+import type { AgentStateJson } from "../state/pending-step.ts";
 import type { StepToolCall } from "../state/step.ts";
-
-/** A call that waits for approval, of this run or of a subagent's. */
-export interface Approval {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly input: JsonValue;
-  readonly agent: string;
-  readonly runId: string;
-}
 
 /** A call that is decided about: its id, or an `Approval` as it came where two runs use the same id. */
 export type DecidedCall = string | { readonly toolCallId: string; readonly runId?: string };
@@ -36,13 +27,9 @@ export function approvalsOf(state: Waiting, agent: string): Approval[] {
   return pendingStep.waiting.flatMap((waiting): Approval[] => {
     if (waiting.child?.state !== undefined) return approvalsOf(waiting.child.state, waiting.child.agent);
     if (waiting.why !== "approval") return [];
-    return [approvalOf(pendingStep, waiting.toolCallId, { agent, runId })];
+    const call = pendingStep.step.toolCalls.find((each) => each.id === waiting.toolCallId) as StepToolCall;
+    return [approvalOf(call, { agent, runId })];
   });
-}
-
-function approvalOf({ step }: PendingStep, toolCallId: string, about: { agent: string; runId: string }): Approval {
-  const call = step.toolCalls.find((each) => each.id === toolCallId) as StepToolCall;
-  return { toolCallId, toolName: call.name, input: parseJson(call.arguments) ?? {}, ...about };
 }
 
 interface Decision {

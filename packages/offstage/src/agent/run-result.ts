@@ -1,11 +1,11 @@
 // The result of a run: what was said, how it ended, and everything that was done, one property away.
 import type { MessageQuery } from "../query/message-query.ts";
+import type { Approval } from "../sessions/approval.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import type { Step } from "../state/step.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
-import type { Approval } from "./approvals.ts";
 import type { GuardrailTrip } from "./guardrails.ts";
 
 /** What a run gives. Where a limit stopped it, `output` is the partial text, or undefined for structured output. */

@@ -4,6 +4,7 @@ import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { notAmong } from "./exchanged.ts";
 import { fifo } from "./fifo.ts";
+import { type FoundRun, foundRun } from "./found-run.ts";
 import { enterSession } from "./held-session.ts";
 import type { Journal, ReopenOptions, RunInfo, RunLog, RunRecord, RunStart } from "./journal.ts";
 import { checkLimit, latest } from "./limit.ts";
@@ -86,10 +87,14 @@ export class InMemorySession implements Session {
       .reverse();
   }
 
-  /** Everything recorded of a run. */
-  async run(runId: string): Promise<RunRecord | undefined> {
-    const run = findRun(this.#runs, runId);
-    return run && (JSON.parse(JSON.stringify(recordOf(run))) as RunRecord);
+  /** Everything recorded of a run, and the calls that wait for approval in it. */
+  async run(runId: string): Promise<FoundRun | undefined> {
+    const read = async (id: string): Promise<RunRecord | undefined> => {
+      const run = findRun(this.#runs, id);
+      return run && (JSON.parse(JSON.stringify(recordOf(run))) as RunRecord);
+    };
+    const record = await read(runId);
+    return record && foundRun(record, read);
   }
 
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */

@@ -2,6 +2,7 @@
 import { checkNames, checkOptions, type OptionRules, oneOf, someText } from "../messages/check-options.ts";
 import type { JsonValue } from "../messages/json.ts";
 import { activitySlack } from "./activity.ts";
+import { type FoundRun, foundRun } from "./found-run.ts";
 import { type RunInfo, type RunRecord, type RunStatus, runStatuses } from "./journal.ts";
 import { checkLimit } from "./limit.ts";
 import { decode } from "./message-rows.ts";
@@ -107,8 +108,13 @@ function cursorOf({ stamp, n }: RunRow): string {
   return `${numberKey(stamp)}.${n}`;
 }
 
-/** Everything recorded of a run, or undefined where there is none of that id. */
-export async function getRun(cells: SessionCells, runId: string): Promise<RunRecord | undefined> {
+/** Everything recorded of a run and what it waits for, or undefined where there is none of that id. */
+export async function getRun(cells: SessionCells, runId: string): Promise<FoundRun | undefined> {
+  const record = await recordAt(cells, runId);
+  return record && foundRun(record, (id) => recordAt(cells, id));
+}
+
+async function recordAt(cells: SessionCells, runId: string): Promise<RunRecord | undefined> {
   const place = await findRun(cells.context, runId);
   if (place === undefined) return undefined;
   const cell = cells.of(place[0]);

@@ -1,7 +1,8 @@
 // Store: where sessions, runs and spans live. The face over any driver; the policy behind it is in the files beside.
 import type { JsonValue } from "../messages/json.ts";
 import type { SpanData } from "../tracing/span-data.ts";
-import type { Journal, RunRecord } from "./journal.ts";
+import type { FoundRun } from "./found-run.ts";
+import type { Journal } from "./journal.ts";
 import { PersistentSession } from "./persistent-session.ts";
 import { type PruneOptions, type PruneReport, prune } from "./prune.ts";
 import { getRun, getValue, type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
@@ -50,7 +51,8 @@ export interface StoredSessions {
 export interface StoredRuns {
   /** The newest first. */
   list(options?: ListRunsOptions): Promise<ListedRun[]>;
-  get(runId: string): Promise<RunRecord | undefined>;
+  /** Everything recorded of a run, and the calls that wait for approval in it. Reads only: nothing is taken up again. */
+  get(runId: string): Promise<FoundRun | undefined>;
   /** The whole value of a result that was clipped for the model. */
   value(runId: string, toolCallId: string): Promise<JsonValue | undefined>;
   /** The journal that can take the run up again. */

@@ -1,7 +1,8 @@
 // Claims about runs that did not end: they say so, nothing is lost, and they can be taken up again.
 import assert from "node:assert/strict";
 import { isOffstageError } from "../../errors.ts";
-import type { RunLog } from "../../sessions/journal.ts";
+import type { JsonObject } from "../../messages/json.ts";
+import type { RunEnd, RunLog } from "../../sessions/journal.ts";
 import type { Store } from "../../sessions/store.ts";
 import { answered, calling, ended, open, resultOf, type StoreClaim, start, step, texts, turn } from "./claim.ts";
 
@@ -85,6 +86,29 @@ export const resumeClaims: readonly StoreClaim[] = [
     },
   },
   {
+    name: "a run that waits says for which calls, those of subagents included, until it goes on",
+    async claim(store) {
+      const log = await open(store, "a", start("r", "question"));
+      await log.intend(1, calling("c", "d", "e"));
+      await log.settle(1, resultOf("c"));
+      const child = await log.child(start("child", "sub", { agent: "below" }));
+      await child.intend(1, calling("x"));
+      await child.end(waitingFor({ toolCallId: "x", why: "approval" }));
+      const beneath = { toolCallId: "d", why: "approval", child: { runId: "child", agent: "below" } };
+      await log.end(waitingFor(beneath, { toolCallId: "e", why: "approval" }));
+      const call = { toolName: "f", input: {} };
+      const inChild = { ...call, toolCallId: "x", agent: "below", runId: "child" };
+      const own = { ...call, toolCallId: "e", agent: "tester", runId: "r" };
+      assert.deepEqual((await store.runs.get("r"))?.approvals, [inChild, own]);
+      assert.deepEqual((await store.runs.get("child"))?.approvals, [inChild]);
+      const again = await reopen(store, "r");
+      assert.deepEqual((await store.runs.get("r"))?.approvals, []);
+      await again.step(step(1, [calling("c", "d", "e"), resultOf("c"), resultOf("d"), resultOf("e")]));
+      await again.end(ended("answer"));
+      assert.deepEqual((await store.runs.get("r"))?.approvals, []);
+    },
+  },
+  {
     name: "a subagent's run is taken up again under its parent",
     async claim(store) {
       const log = await open(store, "a", start("r", "question"));
@@ -118,6 +142,10 @@ async function leftOpen(store: Store): Promise<void> {
   await log.intend(2, calling("b", "c", "d"));
   await log.settle(2, resultOf("b"));
   await log.abandon();
+}
+
+function waitingFor(...waiting: JsonObject[]): RunEnd {
+  return ended("", { status: "waiting", reason: "approval", answer: [], notes: { waiting } });
 }
 
 function reopen(store: Store, runId: string): Promise<RunLog> {

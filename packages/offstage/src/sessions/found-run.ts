@@ -1,0 +1,40 @@
+// A run that was asked for by its id: its record, and what it waits for. Reads only; no agent is needed.
+import { type Approval, approvalOf } from "./approval.ts";
+import type { RunRecord } from "./journal.ts";
+
+/** Everything recorded of a run, and the calls it waits for. */
+export interface FoundRun extends RunRecord {
+  /** The calls that wait for approval, where the status is `waiting`; those of subagents included. As in `result.approvals`. */
+  readonly approvals: readonly Approval[];
+}
+
+type ReadRun = (runId: string) => Promise<RunRecord | undefined>;
+
+/** What the agent notes of a call without a result. */
+interface WaitingNote {
+  readonly toolCallId: string;
+  /** The subagent's run that waits inside the call. */
+  readonly child?: { readonly runId: string };
+}
+
+/** The run with what it waits for; `read` gives the records of its subagents' runs. */
+export async function foundRun(record: RunRecord, read: ReadRun): Promise<FoundRun> {
+  return { ...record, approvals: await approvalsIn(record, read) };
+}
+
+async function approvalsIn(run: RunRecord, read: ReadRun): Promise<Approval[]> {
+  // The notes of a run that went on are of the time before.
+  if (run.status !== "waiting") return [];
+  const notes = (run.notes?.waiting ?? []) as unknown as readonly WaitingNote[];
+  const found = await Promise.all(notes.map((note) => approvalsOf(note, run, read)));
+  return found.flat();
+}
+
+async function approvalsOf({ toolCallId, child }: WaitingNote, run: RunRecord, read: ReadRun): Promise<Approval[]> {
+  if (child !== undefined) {
+    const below = await read(child.runId);
+    return below === undefined ? [] : approvalsIn(below, read);
+  }
+  const calls = run.openStep?.pending.filter(({ id }) => id === toolCallId) ?? [];
+  return calls.map(({ id, function: called }) => approvalOf({ id, ...called }, run));
+}

@@ -1,0 +1,71 @@
+// Approvals as others read them: what a run waits for is in its record, and reading it leaves no trace.
+import { describe, expect } from "vitest";
+import { Agent, type FoundRun, InMemorySession, redactor, sqliteStore } from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { payingAgent, payingFamily, payTo } from "./approval-cast.ts";
+import { bothWays } from "./both-ways.ts";
+import { calls, echoing } from "./cast.ts";
+import { onStores, type SessionScene } from "./session-kinds.ts";
+
+interface ReadingScene extends SessionScene {
+  readonly read: (runId: string) => Promise<FoundRun | undefined>;
+}
+
+function onReaders(claim: string, act: (scene: ReadingScene) => Promise<void>): void {
+  bothWays(`${claim}, in memory`, (scene) => {
+    const session = new InMemorySession("s");
+    return act({ ...scene, session, read: (runId) => session.run(runId) });
+  });
+  onStores(claim, (scene) => act({ ...scene, read: scene.store.runs.get }));
+}
+
+describe("what a run waits for", () => {
+  onReaders("is in its record as it is in its result", async ({ play, session, read }) => {
+    const { agent } = payingAgent([calls(payTo("ann"), echoing("a", "e"), payTo("bob")), "Paid."]);
+    const { runId, approvals } = await play(agent, "Pay", { session });
+    expect(approvals.map(({ toolCallId }) => toolCallId)).toEqual(["ann", "bob"]);
+    expect((await read(runId))?.approvals).toEqual(approvals);
+    const { approvals: left } = await agent.resume(runId, { session, approve: ["ann"] });
+    expect(left.map(({ toolCallId }) => toolCallId)).toEqual(["bob"]);
+    expect((await read(runId))?.approvals).toEqual(left);
+    await agent.resume(runId, { session, approve: ["bob"] });
+    expect((await read(runId))?.approvals).toEqual([]);
+  });
+
+  onReaders("two levels down is in the record of every run above it", async ({ play, session, read }) => {
+    const { agent } = payingFamily("ann", "bob");
+    const { runId, approvals } = await play(agent, "Pay", { session });
+    expect(approvals).toHaveLength(2);
+    const outer = await read(runId);
+    const middle = await read(outer?.children[0]?.runId ?? "");
+    const inner = await read(middle?.children[0]?.runId ?? "");
+    for (const run of [outer, middle, inner]) expect(run?.approvals).toEqual(approvals);
+  });
+
+  onReaders("is nothing once it was answered", async ({ play, session, read }) => {
+    const { runId } = await play(new Agent({ model: scriptedModel(["Hello."]) }), "Hi", { session });
+    expect((await read(runId))?.approvals).toEqual([]);
+  });
+
+  onStores("is read without adding a span, and decided with what was read", async ({ play, session, store }) => {
+    const { agent, paid } = payingFamily("ann");
+    await play(agent, "Pay", { session });
+    const [listed] = await store.runs.list({ status: "waiting" });
+    const runId = listed?.runId ?? "";
+    const before = await store.spans.list({ runId });
+    const { approvals = [] } = (await store.runs.get(runId)) ?? {};
+    expect(await store.spans.list({ runId })).toEqual(before);
+    expect((await agent.resume(runId, { store, approve: approvals })).output).toBe("All paid.");
+    expect(paid).toEqual(["ann"]);
+  });
+});
+
+bothWays("a store that redacts shows what waits as it keeps it, in subagents too", async ({ play }) => {
+  await using store = sqliteStore({ path: ":memory:", redact: redactor({ patterns: [/ann/g] }) });
+  const below = payingAgent([calls({ name: "pay", id: "p", input: { to: "ann" } })], { name: "below" });
+  const model = scriptedModel([calls({ name: "below", id: "b", input: { prompt: "Pay" } })]);
+  const agent = new Agent({ model, tools: [below.agent.asTool()] });
+  const { runId } = await play(agent, "Pay", { session: store.session("s") });
+  const { approvals } = (await store.runs.get(runId)) ?? {};
+  expect(approvals).toMatchObject([{ toolCallId: "p", input: { to: "[redacted]" } }]);
+});
