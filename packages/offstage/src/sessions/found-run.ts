@@ -13,6 +13,7 @@ type ReadRun = (runId: string) => Promise<RunRecord | undefined>;
 /** What the agent notes of a call without a result. */
 interface WaitingNote {
   readonly toolCallId: string;
+  readonly why?: string;
   /** The subagent's run that waits inside the call. */
   readonly child?: { readonly runId: string };
 }
@@ -30,11 +31,16 @@ async function approvalsIn(run: RunRecord, read: ReadRun): Promise<Approval[]> {
   return found.flat();
 }
 
-async function approvalsOf({ toolCallId, child }: WaitingNote, run: RunRecord, read: ReadRun): Promise<Approval[]> {
+async function approvalsOf(
+  { toolCallId, why, child }: WaitingNote,
+  run: RunRecord,
+  read: ReadRun,
+): Promise<Approval[]> {
   if (child !== undefined) {
     const below = await read(child.runId);
     return below === undefined ? [] : approvalsIn(below, read);
   }
+  if (why !== "approval") return [];
   const calls = run.openStep?.pending.filter(({ id }) => id === toolCallId) ?? [];
   return calls.map(({ id, function: called }) => approvalOf({ id, ...called }, run));
 }
