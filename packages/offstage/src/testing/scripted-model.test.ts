@@ -5,7 +5,7 @@ import type { ModelCallOptions, ModelStreamPart } from "../models/model.ts";
 import { promptMessage } from "../models/prompt.ts";
 import { replyOf } from "../models/reply.ts";
 import { readStream } from "../models/stream-reply.ts";
-import { type ScriptEntry, type ScriptedModel, scriptedModel } from "./scripted-model.ts";
+import { type ScriptEntry, type ScriptedModel, type ScriptedReply, scriptedModel } from "./scripted-model.ts";
 
 const asking = (...messages: readonly Message[]): ModelCallOptions => ({
   prompt: (messages.length > 0 ? messages : [user("hi")]).map((message) => promptMessage(message, () => "search")),
@@ -162,6 +162,53 @@ describe("a request that a provider would refuse is refused", () => {
   test("with an outline of what was sent", async () => {
     const sent = asking(user("hi"), calling("c1", "c2"), toolResult("c1", "found"));
     await expect(scriptedModel(["ok"]).doGenerate(sent)).rejects.toThrow("user, assistant[c1 c2], tool(c1)");
+  });
+});
+
+describe("a script that no model can play is refused", () => {
+  const slips: readonly [unknown, string][] = [
+    ["hello", 'A script is a list of replies, or a function that gives them; found "hello".'],
+    [
+      ["fine", undefined],
+      "script[1] must be text, { text, reasoning, toolCalls, usage, finishReason } or an Error, or a function that gives one of these; found undefined.",
+    ],
+    [[7], "script[0] must be text"],
+    [[null], "found null"],
+    [[["a"]], "found a list"],
+    [
+      [{ toolCall: [] }],
+      'script[0] has "toolCall", which means nothing; there are text, reasoning, toolCalls, usage, finishReason.',
+    ],
+    [[{ text: 5 }], '"text" of script[0] must be text; found 5.'],
+    [[{ toolCalls: { name: "f" } }], '"toolCalls" of script[0] must be a list of calls; found object.'],
+    [[{ toolCalls: ["f"] }], '"toolCalls[0]" of script[0] must be a call, as { name, input }; found "f".'],
+    [[{ toolCalls: [{ input: {} }] }], '"toolCalls[0]" of script[0] must be a call'],
+    [
+      [{ toolCalls: [{ name: "f" }, { name: "f", args: {} }] }],
+      '"toolCalls[1]" of script[0] has "args", which means nothing; there are name, input, arguments, id.',
+    ],
+    [[{ toolCalls: [{ name: "f", arguments: {} }] }], '"arguments" of "toolCalls[0]" of script[0] must be text'],
+    [[{ usage: { input: 1 } }], '"usage" of script[0] has "input"'],
+    [[{ usage: 3 }], '"usage" of script[0] must be an object; found 3.'],
+  ];
+
+  test.for(slips)("%j", ([script, sentence]) => {
+    const refusal = expect.objectContaining({ code: "invalid-argument", message: expect.stringContaining(sentence) });
+    expect(() => scriptedModel(script as ScriptEntry[])).toThrow(refusal);
+  });
+
+  test("so is what a function gives, when it is asked", async () => {
+    const model = scriptedModel(["fine", () => ({ txt: "no" }) as ScriptedReply]);
+    await model.doGenerate(asking());
+    await expect(model.doGenerate(asking())).rejects.toThrow('What the script gave for request 2 has "txt"');
+    const silent = scriptedModel(async () => undefined as unknown as string);
+    await expect(silent.doGenerate(asking())).rejects.toThrow("request 1 must be text");
+  });
+
+  test("fields that are undefined are as good as left out", async () => {
+    expect(await reply({ text: "hello", usage: undefined } as unknown as ScriptedReply)).toMatchObject({
+      text: "hello",
+    });
   });
 });
 

@@ -10,6 +10,7 @@ import type {
   ModelStreamPart,
   ModelUsage,
 } from "../models/model.ts";
+import { checkGiven, checkScript } from "./check-script.ts";
 import { promptMessages } from "./prompt-messages.ts";
 
 export interface ScriptedToolCall {
@@ -18,7 +19,10 @@ export interface ScriptedToolCall {
   readonly input?: unknown;
   /** Raw text instead, for broken JSON. */
   readonly arguments?: string;
-  /** Default: a new one for every call. */
+  /**
+   * Default: `call_0_1`, by the numbers of the request and of the call. They begin anew with every model, so that runs on two
+   * models in one session have calls of equal ids: name your own where that matters.
+   */
   readonly id?: string;
 }
 
@@ -66,12 +70,16 @@ export interface ScriptedModel extends Model {
   readonly callCount: number;
 }
 
-/** A model that plays these replies in order, streamed word by word, and says so when its script runs out. */
+/**
+ * A model that plays these replies in order, streamed word by word, and says so when its script runs out. Throws
+ * `invalid-argument` where an entry is no reply.
+ */
 export function scriptedModel(
   script: readonly ScriptEntry[] | ((request: ScriptedRequest) => Reply | Promise<Reply>),
   options: ScriptedModelOptions = {},
 ): ScriptedModel {
   const { record = true, modelId = "scripted", provider = "offstage" } = options;
+  checkScript(script);
   const requests: ScriptedRequest[] = [];
   let callCount = 0;
   const play = async (call: ModelCallOptions): Promise<ModelResult> => {
@@ -105,6 +113,7 @@ async function replyFor(script: Parameters<typeof scriptedModel>[0], request: Sc
   }
   const entry = typeof script === "function" ? script : (script[request.index] as ScriptEntry);
   const reply = typeof entry === "function" ? await entry(request) : entry;
+  if (typeof entry === "function") checkGiven(reply, request.index);
   if (reply instanceof Error) throw reply;
   return typeof reply === "string" ? { text: reply } : reply;
 }

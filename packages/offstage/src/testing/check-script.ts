@@ -1,0 +1,71 @@
+// Checks scripts of a scripted model: a slip in one would be a model that says nothing, and a test that proves nothing.
+import { OffstageError } from "../errors.ts";
+import { type OptionRules, shownValue } from "../messages/check-options.ts";
+import { isObject } from "../messages/json.ts";
+
+const text = { isFit: (value: unknown) => typeof value === "string", words: "text" };
+const count = { isFit: (value: unknown) => typeof value === "number", words: "a number" };
+const list = { isFit: Array.isArray, words: "a list of calls" };
+const anything = { isFit: () => true, words: "anything" };
+
+const callRules: OptionRules = { name: text, input: anything, arguments: text, id: text };
+const usageRules: OptionRules = {
+  inputTokens: count,
+  outputTokens: count,
+  cachedInputTokens: count,
+  reasoningTokens: count,
+};
+const replyRules: OptionRules = {
+  text,
+  reasoning: text,
+  toolCalls: list,
+  usage: { isFit: isObject, words: "an object" },
+  finishReason: text,
+};
+
+const replies = `text, { ${Object.keys(replyRules).join(", ")} } or an Error`;
+
+/** Throws `invalid-argument` at the first entry that no model can play, saying which and what is possible. */
+export function checkScript(script: unknown): void {
+  if (typeof script === "function") return;
+  if (!Array.isArray(script))
+    throw invalid(`A script is a list of replies, or a function that gives them; found ${shownValue(script)}.`);
+  for (let i = 0; i < script.length; i++) {
+    if (typeof script[i] === "function") continue;
+    checkReply(script[i], { place: `script[${i}]`, possible: `${replies}, or a function that gives one of these` });
+  }
+}
+
+/** The same for what a function of the script gave for a request. */
+export function checkGiven(reply: unknown, index: number): void {
+  checkReply(reply, { place: `What the script gave for request ${index + 1}`, possible: replies });
+}
+
+function checkReply(reply: unknown, { place, possible }: { place: string; possible: string }): void {
+  if (typeof reply === "string" || reply instanceof Error) return;
+  if (!isObject(reply)) throw invalid(`${place} must be ${possible}; found ${shownValue(reply)}.`);
+  checkFields(reply, replyRules, place);
+  if (reply.usage !== undefined) checkFields(reply.usage as object, usageRules, `"usage" of ${place}`);
+  for (const [i, call] of ((reply.toolCalls ?? []) as readonly unknown[]).entries())
+    checkCall(call, `"toolCalls[${i}]" of ${place}`);
+}
+
+function checkCall(call: unknown, place: string): void {
+  if (!isObject(call) || call.name === undefined)
+    throw invalid(`${place} must be a call, as { name, input }; found ${shownValue(call)}.`);
+  checkFields(call, callRules, place);
+}
+
+function checkFields(value: object, rules: OptionRules, place: string): void {
+  for (const [name, field] of Object.entries(value)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+    if (rule === undefined)
+      throw invalid(`${place} has "${name}", which means nothing; there are ${Object.keys(rules).join(", ")}.`);
+    if (field !== undefined && !rule.isFit(field))
+      throw invalid(`"${name}" of ${place} must be ${rule.words}; found ${shownValue(field)}.`);
+  }
+}
+
+function invalid(message: string): OffstageError {
+  return new OffstageError("invalid-argument", message);
+}
