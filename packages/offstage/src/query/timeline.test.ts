@@ -1,4 +1,5 @@
 import { deepStrictEqual } from "node:assert";
+import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { assistant, system, toolCall, toolResult, user } from "../messages/makers.ts";
@@ -188,6 +189,12 @@ describe("the timeline", () => {
       ].join("\n"),
     );
     expect(String(turns)).toBe(`${turns[0]}\n\n${turns[1]}`);
+  });
+
+  test("shows turns in the console as plain data", () => {
+    const turns = timelineOf(user("q"), user("w"), assistant("a"));
+    expect(inspect(turns[0], { breakLength: Number.POSITIVE_INFINITY })).toMatch(/^\{ index: 0, .*userContent: 'q'/);
+    expect(inspect(turns, { depth: 5 })).not.toMatch(/[A-Z]\w+ \{/);
   });
 
   test("cannot be forged by what was said", () => {

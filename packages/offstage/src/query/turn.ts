@@ -17,7 +17,10 @@ export interface Turn {
   readonly otherContent: string | undefined;
   /** Completed: the assistant answered; interrupted: its answer was cut; open: no answer yet. */
   readonly status: "completed" | "interrupted" | "open";
-  /** The place of its first message, and the place after its last: `query.slice(turn.start, turn.end)`. */
+  /**
+   * The place of its first message, and the place after its last: `query.slice(turn.start, turn.end)`. Where runs were under
+   * way at once, messages of other turns may stand between.
+   */
   readonly start: number;
   readonly end: number;
   readonly runId: string | undefined;

@@ -60,6 +60,19 @@ describe("what a run waits for", () => {
   });
 });
 
+onReaders("the answer of a run that waited is in the turn of its question", async ({ play, session }) => {
+  const { agent } = payingAgent([calls(payTo("ann")), "You are welcome.", "Paid Ann."]);
+  const { runId } = await play(agent, "Pay Ann", { session });
+  await play(agent, "Thank you", { session });
+  await agent.resume(runId, { session, approve: ["ann"] });
+  const turns = (await session.query()).timeline();
+  expect(turns.map(({ userContent, assistantContent }) => `${userContent} > ${assistantContent}`)).toEqual([
+    "Pay Ann > Paid Ann.",
+    "Thank you > You are welcome.",
+  ]);
+  expect(turns[0]).toMatchObject({ status: "completed", toolInteractions: [{ result: "paid ann" }] });
+});
+
 bothWays("a store that redacts shows what waits as it keeps it, in subagents too", async ({ play }) => {
   await using store = sqliteStore({ path: ":memory:", redact: redactor({ patterns: [/ann/g] }) });
   const below = payingAgent([calls({ name: "pay", id: "p", input: { to: "ann" } })], { name: "below" });
