@@ -6,12 +6,10 @@ import type { Write } from "./store-driver.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
 const lists = listNames("");
-const message = (position: number, value?: string): Write => ({
-  list: lists.messages("a"),
-  key: numberKey(position),
-  value,
-});
-const ofRun = (key: string, value?: string): Write => ({ list: lists.steps("a"), key, value });
+const write = (list: string, key: string, value?: string): Write =>
+  value === undefined ? { list, key } : { list, key, value };
+const message = (position: number, value?: string) => write(lists.messages("a"), numberKey(position), value);
+const ofRun = (key: string, value?: string) => write(lists.steps("a"), key, value);
 const openCall = '["a",null,[".2","2026-01-01T00:00:00.000Z",1,1,1],[["c","f","{}"]]]';
 
 test.each<[string, readonly Write[]]>([

@@ -23,6 +23,9 @@ export interface ToolRunOptions<Values extends object = Record<string, unknown>>
 /** How much of a tool's earlier results later turns are shown; see `toolHistory`. */
 export type Remember = "none" | "digest" | "full";
 
+/** What a tool gets from the model: where no schema says what is in it, an object and no more. */
+export type InputOf<Schema> = Schema extends undefined ? object : OutputOf<Schema>;
+
 export interface ToolOptions<Schema, Values extends object> {
   /** What the model calls it: letters, digits, `_` and `-`, at most 64. */
   readonly name: string;
@@ -30,13 +33,13 @@ export interface ToolOptions<Schema, Values extends object> {
   /** A Standard Schema, JSON Schema, or `{ jsonSchema, validate }`. Left out: no input. */
   readonly input?: Schema;
   /** Does the work. May give anything; may throw: the model is told. */
-  execute(input: OutputOf<Schema>, options: ToolRunOptions<Values>): unknown;
+  execute(input: InputOf<Schema>, options: ToolRunOptions<Values>): unknown;
   /** After so long the call is answered with an error and its signal aborts. Default: no limit. */
   readonly timeoutMs?: number;
   /** The run pauses until the call is approved. */
   readonly needsApproval?:
     | boolean
-    | ((input: OutputOf<Schema>, options: ToolRunOptions<Values>) => boolean | Promise<boolean>);
+    | ((input: InputOf<Schema>, options: ToolRunOptions<Values>) => boolean | Promise<boolean>);
   /** Safe to run again after a crash. Default false. */
   readonly idempotent?: boolean;
   /** Overrides the agent's `toolHistory` for this tool. */
@@ -65,7 +68,7 @@ export interface Tool {
 const noInput = { type: "object", properties: {} };
 
 /** A tool that agents can use; throws `invalid-tool` naming what does not fit. */
-export function tool<Schema extends AnySchema = typeof noInput, Values extends object = Record<string, unknown>>(
+export function tool<Schema extends AnySchema | undefined = undefined, Values extends object = Record<string, unknown>>(
   options: ToolOptions<Schema, Values>,
 ): Tool {
   if (!isObject(options)) throw invalid("A tool is made from options: tool({ name, input, execute }).");
