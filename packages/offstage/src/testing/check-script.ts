@@ -2,28 +2,45 @@
 import { OffstageError } from "../errors.ts";
 import { type OptionRules, shownValue } from "../messages/check-options.ts";
 import { isObject } from "../messages/json.ts";
+import { checkSlips, type KnownNames } from "../messages/misspelt.ts";
 
 const text = { isFit: (value: unknown) => typeof value === "string", words: "text" };
 const count = { isFit: (value: unknown) => typeof value === "number", words: "a number" };
 const list = { isFit: Array.isArray, words: "a list of calls" };
 const anything = { isFit: () => true, words: "anything" };
 
-const callRules: OptionRules = { name: text, input: anything, arguments: text, id: text };
-const usageRules: OptionRules = {
-  inputTokens: count,
-  outputTokens: count,
-  cachedInputTokens: count,
-  reasoningTokens: count,
+/** What a part of a script may hold, and what others call it. */
+interface Part {
+  readonly rules: OptionRules;
+  readonly aliens?: KnownNames["aliens"];
+}
+
+const aCall: Part = {
+  rules: { name: text, input: anything, arguments: text, id: text },
+  aliens: { args: "input", toolName: "name", toolCallId: "id" },
 };
-const replyRules: OptionRules = {
-  text,
-  reasoning: text,
-  toolCalls: list,
-  usage: { isFit: isObject, words: "an object" },
-  finishReason: text,
+const someUsage: Part = {
+  rules: {
+    inputTokens: count,
+    outputTokens: count,
+    totalTokens: count,
+    cachedInputTokens: count,
+    reasoningTokens: count,
+  },
+  aliens: { input: "inputTokens", output: "outputTokens" },
+};
+const aReply: Part = {
+  rules: {
+    text,
+    reasoning: text,
+    toolCalls: list,
+    usage: { isFit: isObject, words: "an object" },
+    finishReason: text,
+  },
+  aliens: { content: "text", tool_calls: "toolCalls" },
 };
 
-const replies = `text, { ${Object.keys(replyRules).join(", ")} } or an Error`;
+const replies = `text, { ${Object.keys(aReply.rules).join(", ")} } or an Error`;
 
 /** Throws `invalid-argument` at the first entry that no model can play, saying which and what is possible. */
 export function checkScript(script: unknown): void {
@@ -38,14 +55,14 @@ export function checkScript(script: unknown): void {
 
 /** The same for what a function of the script gave for a request. */
 export function checkGiven(reply: unknown, index: number): void {
-  checkReply(reply, { place: `What the script gave for request ${index + 1}`, possible: replies });
+  checkReply(reply, { place: `the reply to request ${index + 1}`, possible: replies });
 }
 
 function checkReply(reply: unknown, { place, possible }: { place: string; possible: string }): void {
   if (typeof reply === "string" || reply instanceof Error) return;
   if (!isObject(reply)) throw invalid(`${place} must be ${possible}; found ${shownValue(reply)}.`);
-  checkFields(reply, replyRules, place);
-  if (reply.usage !== undefined) checkFields(reply.usage as object, usageRules, `"usage" of ${place}`);
+  checkFields(reply, aReply, place);
+  if (reply.usage !== undefined) checkFields(reply.usage as object, someUsage, `"usage" of ${place}`);
   for (const [i, call] of ((reply.toolCalls ?? []) as readonly unknown[]).entries())
     checkCall(call, `"toolCalls[${i}]" of ${place}`);
 }
@@ -53,15 +70,15 @@ function checkReply(reply: unknown, { place, possible }: { place: string; possib
 function checkCall(call: unknown, place: string): void {
   if (!isObject(call) || call.name === undefined)
     throw invalid(`${place} must be a call, as { name, input }; found ${shownValue(call)}.`);
-  checkFields(call, callRules, place);
+  checkFields(call, aCall, place);
 }
 
-function checkFields(value: object, rules: OptionRules, place: string): void {
+function checkFields(value: object, { rules, aliens }: Part, place: string): void {
+  const names = Object.fromEntries(Object.keys(rules).map((name) => [name, true as const]));
+  checkSlips(value, { names, ...(aliens && { aliens }) }, `The fields of ${place}`);
   for (const [name, field] of Object.entries(value)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
-    if (rule === undefined)
-      throw invalid(`${place} has "${name}", which means nothing; there are ${Object.keys(rules).join(", ")}.`);
-    if (field !== undefined && !rule.isFit(field))
+    if (field !== undefined && rule?.isFit(field) === false)
       throw invalid(`"${name}" of ${place} must be ${rule.words}; found ${shownValue(field)}.`);
   }
 }

@@ -175,20 +175,17 @@ describe("a script that no model can play is refused", () => {
     [[7], "script[0] must be text"],
     [[null], "found null"],
     [[["a"]], "found a list"],
-    [
-      [{ toolCall: [] }],
-      'script[0] has "toolCall", which means nothing; there are text, reasoning, toolCalls, usage, finishReason.',
-    ],
+    [[{ toolCall: [] }], 'The fields of script[0] have no "toolCall". Did you mean "toolCalls"?'],
     [[{ text: 5 }], '"text" of script[0] must be text; found 5.'],
     [[{ toolCalls: { name: "f" } }], '"toolCalls" of script[0] must be a list of calls; found object.'],
     [[{ toolCalls: ["f"] }], '"toolCalls[0]" of script[0] must be a call, as { name, input }; found "f".'],
     [[{ toolCalls: [{ input: {} }] }], '"toolCalls[0]" of script[0] must be a call'],
     [
       [{ toolCalls: [{ name: "f" }, { name: "f", args: {} }] }],
-      '"toolCalls[1]" of script[0] has "args", which means nothing; there are name, input, arguments, id.',
+      'The fields of "toolCalls[1]" of script[0] have no "args". Did you mean "input"?',
     ],
     [[{ toolCalls: [{ name: "f", arguments: {} }] }], '"arguments" of "toolCalls[0]" of script[0] must be text'],
-    [[{ usage: { input: 1 } }], '"usage" of script[0] has "input"'],
+    [[{ usage: { input: 1 } }], 'The fields of "usage" of script[0] have no "input". Did you mean "inputTokens"?'],
     [[{ usage: 3 }], '"usage" of script[0] must be an object; found 3.'],
   ];
 
@@ -200,9 +197,11 @@ describe("a script that no model can play is refused", () => {
   test("so is what a function gives, when it is asked", async () => {
     const model = scriptedModel(["fine", () => ({ txt: "no" }) as ScriptedReply]);
     await model.doGenerate(asking());
-    await expect(model.doGenerate(asking())).rejects.toThrow('What the script gave for request 2 has "txt"');
+    await expect(model.doGenerate(asking())).rejects.toThrow(
+      'The fields of the reply to request 2 have no "txt". Did you mean "text"?',
+    );
     const silent = scriptedModel(async () => undefined as unknown as string);
-    await expect(silent.doGenerate(asking())).rejects.toThrow("request 1 must be text");
+    await expect(silent.doGenerate(asking())).rejects.toThrow("the reply to request 1 must be text");
   });
 
   test("fields that are undefined are as good as left out", async () => {
