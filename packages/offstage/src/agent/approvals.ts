@@ -2,7 +2,7 @@
 import { OffstageError } from "../errors.ts";
 import { type Approval, approvalOf } from "../sessions/approval.ts";
 import type { AgentState } from "../state/agent-state.ts";
-import type { AgentStateJson } from "../state/pending-step.ts";
+import type { AgentStateJson, AwaitedCall, PendingStep, WaitingCall } from "../state/pending-step.ts";
 import type { StepToolCall } from "../state/step.ts";
 
 /** A call that is decided about: its id, or an `Approval` as it came where two runs use the same id. */
@@ -24,11 +24,29 @@ type Waiting = Pick<AgentState | AgentStateJson, "pendingStep" | "runId">;
 export function approvalsOf(state: Waiting, agent: string): Approval[] {
   const { pendingStep, runId = "" } = state;
   if (pendingStep === undefined) return [];
-  return pendingStep.waiting.flatMap((waiting): Approval[] => {
-    if (waiting.child?.state !== undefined) return approvalsOf(waiting.child.state, waiting.child.agent);
-    if (waiting.why !== "approval") return [];
-    const call = pendingStep.step.toolCalls.find((each) => each.id === waiting.toolCallId) as StepToolCall;
+  return pendingStep.waiting.flatMap(({ toolCallId, why, child }): Approval[] => {
+    if (child?.state !== undefined) return approvalsOf(child.state, child.agent);
+    if (why !== "approval" || child !== undefined) return [];
+    const call = pendingStep.step.toolCalls.find(({ id }) => id === toolCallId) as StepToolCall;
     return [approvalOf(call, { agent, runId })];
+  });
+}
+
+/** The same calls by id, also those of subagents whose state stayed in the journal. */
+export function awaitedCalls({ pendingStep, runId = "" }: Waiting): AwaitedCall[] {
+  return (pendingStep?.waiting ?? []).flatMap(({ toolCallId, why, child }): readonly AwaitedCall[] => {
+    if (child?.state !== undefined) return awaitedCalls(child.state);
+    if (child !== undefined) return child.awaits ?? [];
+    return why === "approval" ? [{ toolCallId, runId }] : [];
+  });
+}
+
+/** What waits, as the journal keeps it: the run of a subagent is recorded under its own id, and its state not again. */
+export function waitingNote({ waiting }: PendingStep): readonly WaitingCall[] {
+  return waiting.map((call) => {
+    if (call.child?.state === undefined) return call;
+    const { state, ...child } = call.child;
+    return { ...call, child: { ...child, awaits: awaitedCalls(state) } };
   });
 }
 
@@ -44,7 +62,7 @@ const noDecisions: readonly Decision[] = [];
 /** Decisions as the loop asks for them. */
 export class DecisionBook {
   readonly #decisions: readonly Decision[] = noDecisions;
-  #earlier: readonly { readonly toolCallId: string; readonly runId: string }[] = [];
+  #earlier: readonly AwaitedCall[] = [];
 
   constructor(decisions?: Decisions) {
     if (decisions === undefined) return;
@@ -64,11 +82,11 @@ export class DecisionBook {
 
   /** Takes in what was approved when the run was last taken up. */
   recall(approved: unknown): void {
-    this.#earlier = approved as readonly { toolCallId: string; runId: string }[];
+    this.#earlier = approved as readonly AwaitedCall[];
   }
 
   /** Whether the call was approved before this time, and may have run. */
-  wasApproved({ toolCallId, runId }: { readonly toolCallId: string; readonly runId: string }): boolean {
+  wasApproved({ toolCallId, runId }: AwaitedCall): boolean {
     return this.#earlier.some((each) => each.toolCallId === toolCallId && each.runId === runId);
   }
 
@@ -76,27 +94,27 @@ export class DecisionBook {
    * The calls that may now run. Throws where a decision is not about exactly one call that waits: a slip must not pass
    * for consent.
    */
-  check(approvals: readonly Approval[]): Approval[] {
+  check(awaited: readonly AwaitedCall[]): AwaitedCall[] {
     for (const decision of this.#decisions) {
-      const meant = approvals.filter((approval) => isAbout(decision, approval));
-      if (meant.length !== 1) throw unclear(decision.toolCallId, { meant, approvals });
+      const meant = awaited.filter((call) => isAbout(decision, call));
+      if (meant.length !== 1) throw unclear(decision.toolCallId, { meant, awaited });
     }
-    for (const approval of approvals) {
-      if (this.#decisions.filter((each) => isAbout(each, approval)).length < 2) continue;
+    for (const call of awaited) {
+      if (this.#decisions.filter((each) => isAbout(each, call)).length < 2) continue;
       throw new OffstageError(
         "invalid-argument",
-        `There are two decisions about the call "${approval.toolCallId}". Make one.`,
+        `There are two decisions about the call "${call.toolCallId}". Make one.`,
       );
     }
     const approved = this.#decisions.filter((decision) => decision.isApproved);
-    return approvals.filter((approval) => approved.some((decision) => isAbout(decision, approval)));
+    return awaited.filter((call) => approved.some((decision) => isAbout(decision, call)));
   }
 }
 
 /** What most runs know of decisions: none were made. Shared, so nothing is ever recalled into it. */
 export const undecided: DecisionBook = new DecisionBook();
 
-function isAbout(decision: Decision, call: { readonly toolCallId: string; readonly runId: string }): boolean {
+function isAbout(decision: Decision, call: AwaitedCall): boolean {
   return decision.toolCallId === call.toolCallId && (decision.runId === undefined || decision.runId === call.runId);
 }
 
@@ -107,12 +125,12 @@ function refusalOf(name: string, reason = ""): string {
 
 function unclear(
   id: string,
-  { meant, approvals }: { meant: readonly Approval[]; approvals: readonly Approval[] },
+  { meant, awaited }: { meant: readonly AwaitedCall[]; awaited: readonly AwaitedCall[] },
 ): OffstageError {
   if (meant.length > 1) {
     const sentence = `${meant.length} calls with the id "${id}" wait for approval. Pass the entry of result.approvals instead of its id.`;
     return new OffstageError("invalid-argument", sentence);
   }
-  const known = approvals.map((each) => `"${each.toolCallId}"`).join(", ") || "none";
+  const known = awaited.map((each) => `"${each.toolCallId}"`).join(", ") || "none";
   return new OffstageError("invalid-argument", `No call "${id}" waits for approval. Waiting: ${known}.`);
 }

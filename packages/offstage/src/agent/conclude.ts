@@ -13,6 +13,7 @@ import type { Outcome } from "../state/outcome.ts";
 import { partialAnswer } from "../state/partial-answer.ts";
 import type { Step } from "../state/step.ts";
 import type { EndStatus, SpanData } from "../tracing/span-data.ts";
+import { waitingNote } from "./approvals.ts";
 import { FinishedRun } from "./finished-run.ts";
 import { journaling, newestRecord } from "./record.ts";
 import { type Run, stamp } from "./run.ts";
@@ -137,7 +138,7 @@ async function endUnwritten(
 function runEnd(run: Run, { answer, ending }: Closing): RunEnd {
   const { status, reason, message } = run.state.outcome as Outcome;
   const { currentStep: step, pendingStep } = run.state;
-  const waiting = pendingStep && { waiting: pendingStep.waiting as unknown as JsonValue };
+  const waiting = pendingStep && { waiting: waitingNote(pendingStep) as unknown as JsonValue };
   const shown = run.compaction && shownNote(run);
   const usage = run.parent && { usageByModel: run.state.usageByModel as unknown as JsonValue };
   const end: Mutable<RunEnd> = {

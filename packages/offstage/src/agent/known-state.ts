@@ -4,7 +4,7 @@ import type { Message } from "../messages/message.ts";
 import type { RunRecord } from "../sessions/journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
-import { approvalsOf } from "./approvals.ts";
+import { awaitedCalls } from "./approvals.ts";
 import { canRunAgain, restoreState } from "./restore-state.ts";
 import type { Run } from "./run.ts";
 
@@ -50,8 +50,7 @@ export function admitDecisions(run: Run, recorded: RunRecord): JsonObject | unde
   const earlier = recorded.notes?.approved ?? [];
   run.decisions.recall(earlier);
   const { pendingStep } = knownState(run, recorded, []);
-  const approved = run.decisions.check(approvalsOf({ pendingStep, runId: run.runId }, run.config.name));
+  const approved = run.decisions.check(awaitedCalls({ pendingStep, runId: run.runId }));
   if (approved.length === 0) return undefined;
-  const begun = approved.map(({ toolCallId, runId }) => ({ toolCallId, runId }));
-  return { approved: [...(earlier as JsonValue[]), ...begun] };
+  return { approved: [...(earlier as JsonValue[]), ...approved.map((call) => ({ ...call }))] };
 }

@@ -10,7 +10,7 @@ import { AgentState } from "../state/agent-state.ts";
 import { subtractUsage, totalUsage, type UsageByModel } from "../tokens/usage.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { RunOptions } from "./agent-options.ts";
-import { approvalsOf, DecisionBook, type Decisions } from "./approvals.ts";
+import { awaitedCalls, DecisionBook, type Decisions } from "./approvals.ts";
 import { type CreateRunOptions, createRun } from "./create-run.ts";
 import { admitDecisions, endedOutcome, knownState } from "./known-state.ts";
 import type { Open } from "./loop.ts";
@@ -111,7 +111,7 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<AgentStat
   const { signal } = run.cancellation;
   const traceId = run.isTraced ? run.span.traceId : undefined;
   takeLog(run, await journal?.reopen(run.runId, { historyLimit, onBusy, signal, traceId, admit }));
-  if (run.log === undefined) run.decisions.check(approvalsOf(run.state, run.config.name));
+  if (run.log === undefined) run.decisions.check(awaitedCalls(run.state));
   await catchUp(run);
   return takeUp(run);
 }

@@ -7,6 +7,7 @@ import type { NewRun, RunEnd, RunInfo, StepRecord } from "./journal.ts";
 import { encode } from "./message-rows.ts";
 import { type Known, type PackedMessage, packMessage, packUsage, unpackUsage } from "./packed-message.ts";
 import { encodeWithSpans, type PackedSpan, type SpanRun, thousandths } from "./packed-span.ts";
+import { redactedSpans, redactedValue } from "./redaction.ts";
 import { idKey, numberKey, stepKeys } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { Write } from "./store-driver.ts";
@@ -181,19 +182,31 @@ export function knownOf(cell: SessionCell, { runId, agent, traceId }: RunRow): K
 
 /** The rows of a finished step: its messages and spans, and whole values apart. */
 export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, written: Written): Write[] {
-  const { step, messages, values, spans, usage, finishReason, startedAt, durationMs, notes } = record;
+  const { step, messages, values, usage, finishReason, startedAt, durationMs, notes } = record;
   const list = cell.lists.steps;
   const known = knownOf(cell, run);
   const kept = messages.map((message) => shortKey(written.get(message)) ?? ownMessage(cell, message, known));
   const row = [kept, packUsage(usage), finishReason, startedAt, thousandths(durationMs)];
-  const value = encodeWithSpans(spans, known, (packed) =>
+  const value = encodeWithSpans(keptSpans(cell, record.spans), known, (packed) =>
     notes === undefined ? [...row, packed ?? 0] : [...row, packed ?? 0, { notes }],
   );
   const writes = [{ list, key: stepKeys.step(run.n, step), value }];
   for (const [id, whole] of values === undefined ? [] : Object.entries(values)) {
-    writes.push({ list, key: stepKeys.value(run.n, id), value: encode(whole) });
+    const { redact } = cell.context;
+    const kept = redact === undefined ? whole : redactedValue(redact, whole, resultOf(messages, id));
+    writes.push({ list, key: stepKeys.value(run.n, id), value: encode(kept) });
   }
   return writes;
+}
+
+/** Spans as they are written. */
+export function keptSpans({ context: { redact } }: SessionCell, spans: StepRecord["spans"]): StepRecord["spans"] {
+  return redact === undefined || spans === undefined ? spans : redactedSpans(redact, spans);
+}
+
+function resultOf(messages: readonly Message[], id: string): Message {
+  const isResult = (message: Message) => message.role === "tool" && message.tool_call_id === id;
+  return messages.find(isResult) ?? { role: "tool", tool_call_id: id, content: "" };
 }
 
 // All rows of a run begin with its number.

@@ -3,6 +3,7 @@ import { OffstageError } from "../errors.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { decode } from "./message-rows.ts";
 import { encodeWithSpans, type PackedSpan, unpackSpans } from "./packed-span.ts";
+import { redactedSpans } from "./redaction.ts";
 import { numberKey } from "./row-keys.ts";
 import type { StoreContext } from "./store-context.ts";
 import type { Write } from "./store-driver.ts";
@@ -10,9 +11,10 @@ import type { Write } from "./store-driver.ts";
 /** Makes spans of nobody's run durable, as a span exporter does. */
 export async function addSpans(context: StoreContext, spans: readonly SpanData[]): Promise<void> {
   if (spans.length === 0) return;
+  const kept = context.redact === undefined ? spans : redactedSpans(context.redact, spans);
   const key = `spans.${numberKey(context.stamp())}.${spans[0]?.spanId}`;
   const writes = Array.from(new Set(spans.map(({ traceId }) => traceId)), (traceId): Write => {
-    const own = spans.filter((span) => span.traceId === traceId);
+    const own = kept.filter((span) => span.traceId === traceId);
     const value = encodeWithSpans(own, {}, (packed) => packed);
     return { list: context.lists.trace(traceId), key, value };
   });

@@ -1,8 +1,8 @@
 // What every part of an open store knows: where rows are, who we are, whom to tell. No behaviour of its own.
 import type { OffstageError } from "../errors.ts";
 import { clockMs, clockOffsetMs } from "../messages/clock-ms.ts";
-import type { Message } from "../messages/message.ts";
 import type { Holds } from "./hold.ts";
+import type { Redact } from "./redaction.ts";
 import type { ListNames } from "./row-keys.ts";
 import type { StoreDriver } from "./store-driver.ts";
 
@@ -15,7 +15,7 @@ export interface StoreContext {
   /** This store as the holder of leases. */
   readonly holder: string;
   /** What a message becomes before it is written. */
-  readonly redact: ((message: Message) => Message) | undefined;
+  readonly redact: Redact | undefined;
   /** Tells of a row that cannot be read, or a lease that could not be renewed. */
   readonly report: Report;
   /** The session that was touched last. */

@@ -1,10 +1,10 @@
 // Store core: a driver made usable for one namespace. What Store and PersistentSession both stand on; no face of its own.
 import type { OffstageError } from "../errors.ts";
 import { checkOptions, type OptionRules, someFunction } from "../messages/check-options.ts";
-import type { Message } from "../messages/message.ts";
 import { holdsOf } from "./hold.ts";
 import { holderOf } from "./holder.ts";
 import { type OpenedDriver, openedDriver } from "./opened-driver.ts";
+import type { Redact } from "./redaction.ts";
 import { listNames } from "./row-keys.ts";
 import { type SessionCells, sessionCells } from "./session-cells.ts";
 import { stampClock } from "./store-context.ts";
@@ -13,8 +13,11 @@ import type { StoreDriver } from "./store-driver.ts";
 export interface CoreOptions {
   /** Whose sessions these are. Namespaces cannot see each other. Default "". */
   readonly namespace?: string;
-  /** What a message becomes before it is written, in the conversation and in the journal. */
-  readonly redact?: (message: Message) => Message;
+  /**
+   * What a message becomes before it is written, in the conversation and in the journal. What else may quote one (whole
+   * values, errors, the content of spans) is shown to it as the content of a message.
+   */
+  readonly redact?: Redact;
   /** Told of rows that cannot be read. Default: a warning of the process. */
   readonly onError?: (error: OffstageError) => void;
 }

@@ -66,7 +66,7 @@ interface BeginOptions {
 // Input, run row, its place in the lists and the lease: one write.
 function beginChange(cell: SessionCell, held: SessionHead, { start, history }: BeginOptions): Change<Begun> {
   const { context } = cell;
-  const appended = storedMessages(context, start.input, start);
+  const appended = storedMessages(context.redact, start.input, start);
   const next = held.next + appended.length;
   const { nextRun: n, runs } = held;
   const input = appended.length === 0 ? undefined : ([held.next, next - 1] as const);

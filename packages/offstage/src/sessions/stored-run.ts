@@ -7,11 +7,13 @@ import type { HeldSession, NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepReco
 import { checkHeld, holdLease, type LeaseHold } from "./lease.ts";
 import { encodeWithSpans } from "./packed-span.ts";
 import { deepFreeze } from "./plain-json.ts";
+import { redactedEnd, redactOnce } from "./redaction.ts";
 import { stepKeys } from "./row-keys.ts";
 import { findRuns, readRun, readRunRow, readToolTrace } from "./run-reader.ts";
 import {
   endedRow,
   indexRun,
+  keptSpans,
   knownOf,
   putMessage,
   putRun,
@@ -97,10 +99,16 @@ export class StoredRun implements RunLog {
   step(record: StepRecord): Writing {
     if (record.step <= this.#lastFinished) return undefined;
     const { cell, row } = this.#options;
+    this.#adopt(record);
     return after(this.#write("step.commit", putStep(cell, row, record, this.#open)), () => {
       this.#lastFinished = record.step;
       this.#open.clear();
     });
+  }
+
+  // A state that was handed in has copies of its own of what is written of the step under way.
+  #adopt({ messages }: StepRecord): void {
+    if (this.recorded?.openStep !== undefined) adoptCopies(this.#open, messages);
   }
 
   #write(label: WriteLabel, writes: readonly Write[]): Writing {
@@ -124,6 +132,7 @@ export class StoredRun implements RunLog {
   #finish(end: RunEnd): Writing {
     const { cell, leave } = this.#options;
     const lastStep = end.lastStep !== undefined && end.lastStep.step > this.#lastFinished ? end.lastStep : undefined;
+    if (lastStep !== undefined) this.#adopt(lastStep);
     const plan = { ...this.#options, end, lastStep, written: this.#open };
     const change = (head: SessionHead) => (leave === undefined ? endChild(plan, head) : endRun(plan, head));
     return after(changing(cell, "run.end", change), () => {
@@ -190,6 +199,16 @@ function openRows({ n }: RunRow, { step, message, results }: OpenStep): Map<Mess
   return rows;
 }
 
+function adoptCopies(open: Map<Message, string>, messages: readonly Message[]): void {
+  const written = Array.from(open);
+  for (const message of messages) {
+    const { id } = message.metadata ?? {};
+    if (id === undefined || open.has(message)) continue;
+    const [, key] = written.find(([{ metadata }]) => metadata?.id === id) ?? [];
+    if (key !== undefined) open.set(message, key);
+  }
+}
+
 interface Ending extends StoredRunOptions {
   readonly end: RunEnd;
   readonly lastStep: StepRecord | undefined;
@@ -198,9 +217,9 @@ interface Ending extends StoredRunOptions {
 
 // The answer joins the conversation, the run's row becomes final and the lease is given up: one write.
 function endRun(ending: Ending, head: SessionHead): Change<undefined> {
-  const { cell, fence, end } = ending;
+  const { cell, fence, end, recorded } = ending;
   checkHeld(cell, head, fence);
-  const appended = storedMessages(cell.context, end.answer, end);
+  const appended = storedMessages(redactOnce(cell.context.redact, recorded), end.answer, end);
   // Mostly empty by then: to go through an empty map takes longer than to make one.
   const written = new Map<Message, string | number>(ending.written.size === 0 ? undefined : ending.written);
   for (let i = 0; i < end.answer.length; i++) written.set(end.answer[i] as Message, head.next + i);
@@ -216,13 +235,15 @@ function endChild(ending: Ending, head: SessionHead): Change<undefined> {
 }
 
 function endWrites({ cell, row, fence, end, lastStep, written }: Ending): Write[] {
-  const ended = putRun(cell, endedRow(row, end));
+  const { redact } = cell.context;
+  const ended = putRun(cell, endedRow(row, redact === undefined ? end : redactedEnd(redact, end)));
   if (lastStep === undefined) {
     if (end.spans === undefined) return [ended];
     const key = stepKeys.spans(row.n, fence);
+    const spans = keptSpans(cell, end.spans);
     return [
       ended,
-      { list: cell.lists.steps, key, value: encodeWithSpans(end.spans, knownOf(cell, row), (packed) => packed) },
+      { list: cell.lists.steps, key, value: encodeWithSpans(spans, knownOf(cell, row), (packed) => packed) },
     ];
   }
   const record = end.spans === undefined ? lastStep : { ...lastStep, spans: [...(lastStep.spans ?? []), ...end.spans] };

@@ -15,12 +15,20 @@ export interface WaitingCall {
   readonly child?: WaitingChild;
 }
 
+/** A call that somebody must decide about, and the run it is in. */
+export interface AwaitedCall {
+  readonly toolCallId: string;
+  readonly runId: string;
+}
+
 /** A subagent's run that is to be taken up again. */
 export interface WaitingChild {
   readonly runId: string;
   readonly agent: string;
   /** Without it, the run is read from the journal. */
   readonly state?: AgentStateJson;
+  /** Where its state is not at hand: the calls in it, or beneath it, that wait for approval. */
+  readonly awaits?: readonly AwaitedCall[];
   /** What the run above has counted of its tokens already. Default: what its state says. */
   readonly counted?: UsageByModel;
 }

@@ -1,0 +1,60 @@
+// Redaction: what the redactor of a store makes of what is kept. It knows messages only: anything else is shown to it as the content of one.
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../messages/json.ts";
+import { type Message, textOf, toolCallsOf, withMetadata, withoutProviderParts } from "../messages/message.ts";
+import { leavingSpan } from "../tracing/leaving-span.ts";
+import type { SpanData } from "../tracing/span-data.ts";
+import type { RunEnd, RunRecord } from "./journal.ts";
+
+/** What a message becomes before it is written. */
+export type Redact = (message: Message) => Message;
+
+/** The whole value of a clipped result, shown as the content of the message that has the rest of it. */
+export function redactedValue(redact: Redact, value: JsonValue, result: Message): JsonValue {
+  if (typeof value === "string") return textOf(redact({ ...result, content: value } as Message));
+  const text = textOf(redact({ ...result, content: JSON.stringify(value) } as Message));
+  // What is no JSON any more is kept as the text it became.
+  return parseJson(text) ?? text;
+}
+
+/** The end of a run whose error may quote what a tool or a model said. */
+export function redactedEnd(redact: Redact, end: RunEnd): RunEnd {
+  const { error } = end;
+  if (error === undefined) return end;
+  const message = textOf(redact({ role: "assistant", content: error.message }));
+  return { ...end, error: { ...error, message } };
+}
+
+/** Spans whose content, where they have any, passed the redactor. */
+export function redactedSpans(redact: Redact, spans: readonly SpanData[]): readonly SpanData[] {
+  return spans.map((span) =>
+    span.content === undefined
+      ? span
+      : leavingSpan(span, (texts) => ({ ...texts, content: redactedContent(redact, span.content as JsonObject) })),
+  );
+}
+
+function redactedContent(redact: Redact, content: JsonObject): JsonObject {
+  const value = redactedValue(redact, content, { role: "assistant", content: "" });
+  return isObject(value) ? (value as JsonObject) : { redacted: value };
+}
+
+/** The redactor of a run that was taken up again: what was read of it from the store has passed already. */
+export function redactOnce(redact: Redact | undefined, recorded: RunRecord | undefined): Redact | undefined {
+  if (redact === undefined || recorded === undefined) return redact;
+  const known = recordedById(recorded);
+  return (message) => {
+    const stored = known.get(message.metadata?.id ?? "");
+    if (stored === undefined) return redact(message);
+    // Partial text has the id of the message whose text it is, and not its calls.
+    if (toolCallsOf(stored).length !== toolCallsOf(message).length)
+      return stored.content === message.content ? message : redact(message);
+    const kept = withoutProviderParts(stored);
+    return message.metadata?.interrupted ? withMetadata(kept, { interrupted: true }) : kept;
+  };
+}
+
+function recordedById({ steps, openStep }: RunRecord): ReadonlyMap<string, Message> {
+  const open = openStep === undefined ? [] : [openStep.message, ...openStep.results];
+  const messages = [...steps.flatMap((step) => step.messages), ...open];
+  return new Map(messages.flatMap((message) => (message.metadata?.id ? [[message.metadata.id, message]] : [])));
+}

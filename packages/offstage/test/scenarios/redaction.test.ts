@@ -1,0 +1,187 @@
+// A store that redacts: what its redactor takes out is in no row of it, and what it changes is changed once.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, describe, expect, test } from "vitest";
+import {
+  Agent,
+  type AgentOptions,
+  AgentState,
+  type Message,
+  memoryStore,
+  type PersistentSession,
+  type ResumeOptions,
+  type RunResult,
+  sqliteStore,
+  tool,
+} from "../../src/index.ts";
+import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
+import { paying } from "./approval-cast.ts";
+import { bothWays, type Scene } from "./both-ways.ts";
+import { calls, echo, echoing, glance } from "./cast.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "offstage-redaction-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const canary = "canary-4711";
+const removing = (message: Message): Message => JSON.parse(JSON.stringify(message).replaceAll(canary, "[gone]"));
+const prefixing = (message: Message): Message =>
+  ({ ...message, ...(typeof message.content === "string" && { content: `#${message.content}` }) }) as Message;
+
+const pay = { name: "pay", input: { to: canary } };
+const huge = tool({ name: "huge", execute: () => ({ first: canary, pad: "x".repeat(100_000), last: canary }) });
+const long = tool({ name: "long", execute: () => `${canary} ${"y".repeat(100_000)} ${canary}` });
+const failing = tool({
+  name: "failing",
+  execute: () => {
+    throw new Error(`no ${canary}`);
+  },
+});
+
+function saying(script: readonly ScriptEntry[], options: Partial<AgentOptions> = {}): Agent<unknown> {
+  const tools = [huge, long, failing, echo, paying().pay];
+  return new Agent({ name: "teller", model: scriptedModel(script), tools, ...options });
+}
+
+/** An agent that asks another, which looks at something and then wants to pay. */
+function asking(): Agent<unknown> {
+  const clerk = saying([calls(echoing(canary)), calls(echoing(`${canary} 2`), pay), `Paid ${canary}.`], {
+    name: "clerk",
+  });
+  const ask = { name: "clerk", input: { prompt: `Pay ${canary}` } };
+  return saying([calls(ask), `The clerk paid ${canary}.`], { tools: [clerk.asTool()] });
+}
+
+interface RedactionScene extends Scene {
+  readonly session: PersistentSession;
+  resume(agent: Agent<unknown>, source: AgentState | string, options?: ResumeOptions): Promise<RunResult<unknown>>;
+}
+
+type Act = (scene: RedactionScene) => Promise<void>;
+
+/** Everything that writes. */
+const acts: Readonly<Record<string, Act>> = {
+  "results that are clipped, and one that failed": async ({ play, session }) => {
+    const agent = saying([calls({ name: "huge" }, { name: "long" }), calls({ name: "failing" }), `It is ${canary}.`]);
+    await play(agent, `Go ${canary}`, { session });
+  },
+  "a run that fails with its tool": async ({ fail, session }) => {
+    const agent = saying([calls({ name: "failing" })], { errorPolicy: "stop" });
+    await fail(agent, `Go ${canary}`, { session });
+  },
+  "a subagent that waits, resumed by id": async ({ play, resume, session }) => {
+    const agent = asking();
+    const { runId } = await play(agent, `Go ${canary}`, { session });
+    const idle = await resume(agent, runId, { session });
+    const { output } = await resume(agent, runId, { session, approve: idle.approvals });
+    expect(output).toContain("The clerk paid");
+  },
+  "a subagent that waits, resumed by state": async ({ play, resume, session }) => {
+    const agent = asking();
+    const { state } = await play(agent, `Go ${canary}`, { session });
+    const idle = await resume(agent, state, { session });
+    const { output } = await resume(agent, idle.state, { session, approve: idle.approvals });
+    expect(output).toContain("The clerk paid");
+  },
+  "a step that waits, resumed by state": async ({ play, resume, session }) => {
+    const agent = saying([calls(echoing(canary)), calls(echoing(canary), pay), `Paid ${canary}.`]);
+    const { state, approvals } = await play(agent, `Go ${canary}`, { session });
+    await resume(agent, state, { session, approve: approvals });
+  },
+  "everything in the conversation, resumed by id": async ({ play, resume, session }) => {
+    const agent = saying([calls(echoing(canary)), calls(echoing(canary), pay), `Paid ${canary}.`]);
+    const { runId, approvals } = await play(agent, `Go ${canary}`, { session });
+    await resume(agent, runId, { session, approve: approvals, record: "everything" });
+  },
+  "spans with content": async ({ play, session }) => {
+    const agent = saying([calls(echoing(canary)), `It is ${canary}.`]);
+    await play(agent, `Go ${canary}`, { session, tracing: { content: true } });
+  },
+};
+
+let files = 0;
+
+/** Acts on a file whose store redacts, and gives what it holds in the end. */
+async function fileAfter(act: Act, scene: Scene, redact: (message: Message) => Message) {
+  const path = join(folder, `${files++}.db`);
+  const store = sqliteStore({ path, redact });
+  const resume: RedactionScene["resume"] = (agent, source, options) =>
+    scene.way === "run" ? agent.resume(source, options) : agent.resumeStream(source, options).result;
+  await act({ ...scene, session: store.session("s"), resume });
+  expect(await store.verify()).toEqual([]);
+  await store.close();
+  const bytes = readFileSync(path);
+  const database = new DatabaseSync(path);
+  const found = database.prepare("SELECT list || ' ' || key || ' ' || value AS text FROM offstage").all();
+  database.close();
+  return { bytes, rows: found.map(({ text }) => String(text)) };
+}
+
+describe("what the redactor takes out is nowhere in the file", () => {
+  for (const [name, act] of Object.entries(acts)) {
+    bothWays(name, async (scene) => {
+      const { bytes, rows } = await fileAfter(act, scene, removing);
+      expect(rows.filter((row) => row.includes(canary))).toEqual([]);
+      expect(bytes.includes(canary)).toBe(false);
+      expect(rows.some((row) => row.includes("[gone]"))).toBe(true);
+    });
+  }
+});
+
+describe("the redactor is applied once to what is stored", () => {
+  for (const [name, act] of Object.entries(acts)) {
+    bothWays(name, async (scene) => {
+      const { rows } = await fileAfter(act, scene, prefixing);
+      expect(rows.filter((row) => row.includes("##"))).toEqual([]);
+      expect(rows.some((row) => row.includes('"#'))).toBe(true);
+    });
+  }
+});
+
+test("what is written of a step that waits is not written again when the state goes on", async () => {
+  const seen: unknown[] = [];
+  const redact = (message: Message): Message => {
+    seen.push(message.metadata?.id);
+    return message;
+  };
+  await using store = memoryStore({ redact });
+  const session = store.session("s");
+  const agent = saying([calls(echoing("a"), pay), "Paid."]);
+  const { state, approvals, runId } = await agent.run("Go", { session });
+  await agent.resume(AgentState.fromJSON(JSON.parse(JSON.stringify(state))), { session, approve: approvals });
+  expect(seen).toHaveLength(5);
+  expect(new Set(seen).size).toBe(5);
+  const messages = (await store.runs.get(runId))?.steps.flatMap((step) => step.messages) ?? [];
+  expect(glance(messages)).toEqual([
+    "assistant: [echo pay]",
+    "tool: echo a",
+    "tool: paid canary-4711",
+    "assistant: Paid.",
+  ]);
+});
+
+test("a whole value keeps its form where the redactor leaves it one", async () => {
+  const valueUnder = async (redact: (message: Message) => Message, name: string) => {
+    await using store = memoryStore({ redact });
+    const { runId } = await saying([calls({ name, id: "c" }), "Done."]).run("Go", { session: store.session("s") });
+    return await store.runs.value(runId, "c");
+  };
+  expect(await valueUnder(removing, "huge")).toMatchObject({ first: "[gone]", last: "[gone]" });
+  expect(await valueUnder(removing, "long")).toMatch(/^\[gone\] y+ \[gone\]$/);
+  expect(await valueUnder(prefixing, "huge")).toMatch(/^#\{"first"/);
+});
+
+test("a subagent that waits is resumed by id as it was recorded, and by state as it was", async () => {
+  const paidTo = async (source: (waiting: RunResult<unknown>) => AgentState | string) => {
+    await using store = memoryStore({ redact: removing });
+    const { paid, pay: tool } = paying();
+    const clerk = saying([calls(pay), "Paid."], { name: "clerk", tools: [tool] });
+    const agent = saying([calls({ name: "clerk", input: { prompt: "Pay" } }), "Done."], { tools: [clerk.asTool()] });
+    const waiting = await agent.run("Go", { session: store.session("s") });
+    await agent.resume(source(waiting), { store, approve: waiting.approvals });
+    return paid;
+  };
+  expect(await paidTo(({ runId }) => runId)).toEqual(["[gone]"]);
+  expect(await paidTo(({ state }) => state)).toEqual([canary]);
+});
