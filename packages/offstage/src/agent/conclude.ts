@@ -137,10 +137,8 @@ async function endUnwritten(
 
 function runEnd(run: Run, { answer, ending }: Closing): RunEnd {
   const { status, reason, message } = run.state.outcome as Outcome;
-  const { currentStep: step, pendingStep } = run.state;
-  const waiting = pendingStep && { waiting: waitingNote(pendingStep) as unknown as JsonValue };
-  const shown = run.compaction && shownNote(run);
-  const usage = run.parent && { usageByModel: run.state.usageByModel as unknown as JsonValue };
+  const { currentStep: step } = run.state;
+  const notes = notesOf(run);
   const end: Mutable<RunEnd> = {
     status,
     reason,
@@ -150,10 +148,19 @@ function runEnd(run: Run, { answer, ending }: Closing): RunEnd {
   };
   if (end.answer.length === 1 && end.answer[0] === run.frozenAnswer) end.isFrozen = true;
   if (step !== undefined && step.index > run.recordedSteps) end.lastStep = newestRecord(run, step);
-  if (waiting || shown || usage) end.notes = { ...waiting, ...shown, ...usage };
+  if (notes !== undefined) end.notes = notes;
   if (status === "failed") end.error = { code: reason, message };
   if (run.endedSpans.length > 0) end.spans = [...run.endedSpans.splice(0), closedSpan(run, ending)];
   return end;
+}
+
+function notesOf(run: Run): JsonObject | undefined {
+  const { pendingStep, usageByModel, stepCount } = run.state;
+  const waiting = pendingStep && { waiting: waitingNote(pendingStep) as unknown as JsonValue };
+  const shown = run.compaction && shownNote(run);
+  const usage = run.parent && { usageByModel: usageByModel as unknown as JsonValue };
+  const said = run.options.record === "everything" ? { saidSteps: stepCount } : undefined;
+  return waiting || shown || usage || said ? { ...waiting, ...shown, ...usage, ...said } : undefined;
 }
 
 // The run's own span as it is about to end: it ends after this write, and must be in it.
@@ -174,8 +181,10 @@ function endMetadata({ state }: Run): JsonObject {
   return { outcome: status, reason, usage: { ...state.usage }, steps: state.stepCount };
 }
 
-function everything(run: Run, answer: readonly Message[]): readonly Message[] {
-  const done = run.state.steps.flatMap((step) => step.messages);
+// What joined the conversation when an earlier part of the run ended is there.
+function everything({ log, state }: Run, answer: readonly Message[]): readonly Message[] {
+  const saidSteps = Number(log?.recorded?.notes?.saidSteps ?? 0);
+  const done = state.steps.slice(saidSteps).flatMap((step) => step.messages);
   return [...done, ...answer.filter((message) => !done.includes(message))];
 }
 

@@ -1,4 +1,5 @@
 // Restoring: the state of a run that was cut off or waits, from what its journal holds.
+import { OffstageError } from "../errors.ts";
 import { isObject, type JsonValue, parseArguments, parseJson } from "../messages/json.ts";
 import {
   type AssistantMessage,
@@ -18,6 +19,7 @@ import { Ledger } from "./ledger.ts";
 
 /** The state after everything that was recorded. Finished tools stay finished; open calls wait to be dealt with. */
 export function restoreState(record: RunRecord, history: readonly Message[], config: AgentConfig): AgentState {
+  if (record.isIncomplete) throw incomplete(record);
   const steps = record.steps.map((step, index) => restoreStep(step, config, isAnswer(record, index)));
   const begun = AgentState.empty().withMessages([...history, ...record.input]);
   const usage = usageOf(record, config);
@@ -25,6 +27,11 @@ export function restoreState(record: RunRecord, history: readonly Message[], con
   const waiting =
     record.openStep === undefined ? state : state.withPendingStep(pendingOf(record, record.openStep, config));
   return waiting.withUsage(usage);
+}
+
+function incomplete({ runId, sessionId }: RunRecord): OffstageError {
+  const sentence = `Run "${runId}" cannot be resumed by its id: messages of it were removed from the conversation of session "${sessionId}". Ask again in a new run, or resume it by the state it left.`;
+  return new OffstageError("run-not-resumable", sentence);
 }
 
 function withToolTrace(state: AgentState, step: Step, config: AgentConfig): AgentState {

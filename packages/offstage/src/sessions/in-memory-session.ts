@@ -147,10 +147,11 @@ export class InMemorySession implements Session {
     const leave = await enterSession(this.#gate, this.sessionId, options);
     try {
       const run = this.#resumable(runId);
-      const recorded = recordOf(run);
       const [first] = run.input;
       const start = first === undefined ? -1 : this.#items.indexOf(first);
       const before = start < 0 ? this.#items : this.#items.slice(0, start);
+      const isIncomplete = run.input.some((message) => !this.#items.includes(message));
+      const recorded = isIncomplete ? { ...recordOf(run), isIncomplete } : recordOf(run);
       const notes = options.admit?.(recorded);
       run.info = { ...run.info, status: "running", ...(notes && { notes: { ...run.info.notes, ...notes } }) };
       return this.#log(run, wholeTurns(before, options.historyLimit, true) ?? [], { leave, recorded });

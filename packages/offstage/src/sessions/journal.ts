@@ -106,6 +106,8 @@ export interface RunRecord extends RunInfo {
   /** Finished steps in order; whole values are read apart, by `store.runs.value`. */
   readonly steps: readonly StepRecord[];
   readonly openStep?: OpenStep;
+  /** Some of its messages are no longer in the conversation where they stood. */
+  readonly isIncomplete?: boolean;
   /** Runs of subagents, in the order they began. */
   readonly children: readonly RunInfo[];
 }

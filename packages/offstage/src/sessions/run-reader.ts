@@ -128,6 +128,7 @@ async function recordOf(cell: SessionCell, row: RunRow, { parts, report }: Recor
     input,
     steps: steps.map((step) => stepRecord(step, said)),
     ...(openStep && { openStep }),
+    ...(input.length < inputCount(row) || steps.some((step) => lacksMessage(step, said)) ? { isIncomplete: true } : {}),
     children: beneath.flatMap((child) => (child === undefined ? [] : infoOf(cell, child, head))),
   };
 }
@@ -135,6 +136,10 @@ async function recordOf(cell: SessionCell, row: RunRow, { parts, report }: Recor
 async function inputOf(cell: SessionCell, { input, prompt }: RunRow, report?: Report): Promise<readonly Message[]> {
   if (input === undefined) return prompt ?? [];
   return (await readBetween(cell, input, report)).map(({ message }) => message);
+}
+
+function inputCount({ input }: RunRow): number {
+  return input === undefined ? 0 : input[1] - input[0] + 1;
 }
 
 /** A step, where a number stands for a message of the conversation. */
@@ -229,6 +234,10 @@ function stepRecord(step: ReadStep, said: ReadonlyMap<number, Message>): StepRec
     typeof message === "number" ? (said.get(message) ?? []) : message,
   );
   return { ...step, messages };
+}
+
+function lacksMessage({ messages }: ReadStep, said: ReadonlyMap<number, Message>): boolean {
+  return messages.some((message) => typeof message === "number" && !said.has(message));
 }
 
 /** The tool messages of a run: what its steps with calls produced, the conversation left out. */

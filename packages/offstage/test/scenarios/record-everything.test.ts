@@ -1,0 +1,95 @@
+// Runs that put everything into the conversation: each message is there once and in order, however often the run is taken up.
+import { describe, expect } from "vitest";
+import { Agent, type AgentOptions, type AgentState, type RunResult } from "../../src/index.ts";
+import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
+import { paying, payTo } from "./approval-cast.ts";
+import { broken, calls, echo, echoing, glance } from "./cast.ts";
+import { onSessions } from "./session-kinds.ts";
+
+const down = new Error("the model is down");
+const record = "everything";
+
+function worker(script: readonly ScriptEntry[], options: Partial<AgentOptions> = {}) {
+  return new Agent({ name: "worker", model: scriptedModel(script), tools: [echo, broken, paying().pay], ...options });
+}
+
+const sources: Readonly<Record<string, (left: RunResult<unknown>) => AgentState | string>> = {
+  id: ({ runId }) => runId,
+  state: ({ state }) => state,
+};
+
+for (const [name, sourceOf] of Object.entries(sources)) {
+  describe(`resumed by ${name}`, () => {
+    onSessions("a run that failed twice has its tool messages once, in order", async ({ fail, session }) => {
+      const agent = worker([calls(echoing("a")), down, calls(echoing("b")), down, calls(echoing("c")), "All said."]);
+      const { result } = await fail(agent, "Go", { session, record });
+      const again = agent.resume(sourceOf(result), { session, record });
+      const second = await again.catch((error) => error.result as RunResult<unknown>);
+      await agent.resume(sourceOf(second), { session, record });
+      expect(glance(await session.getItems())).toEqual([
+        "user: Go",
+        "assistant: [echo]",
+        "tool: echo a",
+        "assistant: [echo]",
+        "tool: echo b",
+        "assistant: [echo]",
+        "tool: echo c",
+        "assistant: All said.",
+      ]);
+      expect(glance((await session.query()).all())).toHaveLength(8);
+    });
+
+    onSessions("a run that waited has its tool messages once, in order", async ({ play, session }) => {
+      const agent = worker([calls(echoing("a")), calls(payTo("ann")), "Paid."]);
+      const waiting = await play(agent, "Go", { session, record });
+      await agent.resume(sourceOf(waiting), { session, record, approve: ["ann"] });
+      expect(glance(await session.getItems())).toEqual([
+        "user: Go",
+        "assistant: [echo]",
+        "tool: echo a",
+        "assistant: [pay]",
+        "tool: paid ann",
+        "assistant: Paid.",
+      ]);
+    });
+  });
+}
+
+onSessions("what an earlier part of a run kept to itself joins when a later part records everything", async (scene) => {
+  const { fail, session } = scene;
+  const agent = worker([calls(echoing("a")), down, "Said."]);
+  const { result } = await fail(agent, "Go", { session });
+  await agent.resume(result.runId, { session, record });
+  expect(glance(await session.getItems())).toEqual([
+    "user: Go",
+    "assistant: [echo]",
+    "tool: echo a",
+    "assistant: Said.",
+  ]);
+});
+
+describe("a run whose messages were removed from the conversation", () => {
+  const removals = ["clearSession", "popTurn"] as const;
+  for (const removal of removals)
+    for (const options of [{ record }, {}] as const)
+      onSessions(`by ${removal} is not resumed by id with ${JSON.stringify(options)}`, async ({ fail, session }) => {
+        const agent = worker([calls({ name: "broken" }), "Never."], { errorPolicy: "stop" });
+        const { result } = await fail(agent, "Go", { session, ...options });
+        await session[removal]();
+        const resumed = agent.resume(result.runId, { session, ...options });
+        await expect(resumed).rejects.toMatchObject({
+          code: "run-not-resumable",
+          message: expect.stringMatching(/removed from the conversation.*new run/),
+        });
+        expect(await session.getItems()).toEqual([]);
+        expect(await session.runs()).toMatchObject([{ status: "failed" }]);
+      });
+
+  onSessions("goes on by the state it left", async ({ fail, session }) => {
+    const agent = worker([calls({ name: "broken" }), down, "Said."]);
+    const { result } = await fail(agent, "Go", { session, record });
+    await session.clearSession();
+    expect((await agent.resume(result.state, { session, record })).output).toBe("Said.");
+    expect(glance(await session.getItems())).toEqual(["assistant: Said."]);
+  });
+});
