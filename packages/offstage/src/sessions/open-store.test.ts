@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { ended, open, said, start, texts, turn } from "../testing/store-claims/claim.ts";
+import type { SpanData } from "../tracing/span-data.ts";
 import { memoryStore, openStore, sqliteStore } from "./open-store.ts";
 import { PersistentSession } from "./persistent-session.ts";
 
@@ -193,3 +194,21 @@ test("a run whose store is closed under it is told so", async () => {
 test("spans of nothing in particular are not looked for", async () => {
   await expect(memoryStore().spans.list({} as { runId: string })).rejects.toThrow("Pass { runId }, { traceId } or");
 });
+
+test.for([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300])(
+  "a span that says it began at %d spoils no time but its own",
+  async (startTime) => {
+    const traceId = "0af7651916cd43dd8448eb211c80319c";
+    const span = (spanId: string, at: number): SpanData => {
+      const times = { startTime: at, endTime: at + 1.5, duration: 1.5 };
+      return { traceId, spanId, name: spanId, kind: "custom", status: "ok", metadata: {}, ...times };
+    };
+    const [first, second, third] = [span("a", 1767225600000.125), span("c", 1767225600002), span("d", 1767225600001)];
+    await using store = memoryStore();
+    await store.spans.add([first, span("b", startTime), second, third]);
+    const read = await store.spans.list({ traceId });
+    expect(read.filter(({ spanId }) => spanId !== "b")).toEqual([first, third, second]);
+    expect(read.map(({ spanId }) => spanId)).toContain("b");
+    expect(read.every((each) => Number.isFinite(each.startTime))).toBe(true);
+  },
+);

@@ -49,7 +49,9 @@ export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): Packed
   return spans.map((span) => {
     const { spanId, parentSpanId, name, kind, startTime, endTime } = span;
     const status = span.status === "ok" ? 0 : span.status;
-    const at = Math.round(startTime * 1000);
+    const told = Math.round(startTime * 1000);
+    // What is no time would spoil those after it: it stands where the span before it began.
+    const at = Number.isSafeInteger(told) ? told : last;
     const start = (at - last) / 1000;
     const duration = endTime === undefined ? null : thousandths(endTime - startTime);
     const parent = parentSpanId === undefined ? 0 : (placeOf(parentSpanId) ?? parentSpanId);
