@@ -18,20 +18,24 @@ import type { SessionHead } from "./session-head.ts";
 import type { Report, StoreContext } from "./store-context.ts";
 import type { Row, RowRange } from "./store-driver.ts";
 
-/** Where runs are, by id; undefined where there is none. */
-export async function findRuns(context: StoreContext, runIds: readonly string[]): Promise<(RunPlace | undefined)[]> {
+/** Where runs are, by id; undefined where there is none, or where it cannot be read. */
+export async function findRuns(
+  context: StoreContext,
+  runIds: readonly string[],
+  report: Report = context.report,
+): Promise<(RunPlace | undefined)[]> {
   const rows = await context.driver.get(runIds.map((id) => ({ list: context.lists.run(id), key: "at" })));
   return rows.map((row, index) => {
     const name = `the place of run "${runIds[index]}" in ${context.driver.name}`;
-    return row && decode<RunPlace>({ row, name }, context.report);
+    return row && decode<RunPlace>({ row, name }, report);
   });
 }
 
 /** Where the run is that somebody asked for. */
-export async function findRun(context: StoreContext, runId: string): Promise<RunPlace | undefined> {
+export async function findRun(context: StoreContext, runId: string, report?: Report): Promise<RunPlace | undefined> {
   if (typeof runId !== "string" || runId === "")
     throw new OffstageError("invalid-argument", `The id of a run is text; found ${shownValue(runId)}.`);
-  return (await findRuns(context, [runId]))[0];
+  return (await findRuns(context, [runId], report))[0];
 }
 
 /** Which runs have spans in a trace; undefined for one whose row is damaged. */
@@ -89,19 +93,33 @@ function isLive(row: RunRow, head: SessionHead | undefined): boolean {
  * be read: what it did might be done again.
  */
 export async function readToResume(cell: SessionCell, row: RunRow): Promise<RunRecord> {
-  const refuse: Report = (damage) => {
-    const message = `Run "${row.runId}" cannot be resumed: what it did cannot be read. ${damage.message} Restore a backup, or ask in a new run.`;
-    throw new OffstageError("store-corrupt", message, { cause: damage });
-  };
+  const refuse = refusing(row.runId);
   const parts = await readRunParts(cell, row, refuse);
   await checkBeneath(cell, parts, refuse);
   return recordOf(cell, row, { parts, report: refuse });
 }
 
+/** The row of a run that is to go on, if the session has it. Throws `store-corrupt` where it, or its place, cannot be read. */
+export async function findToResume(cell: SessionCell, runId: string): Promise<RunRow | undefined> {
+  const refuse = refusing(runId);
+  const [place] = await findRuns(cell.context, [runId], refuse);
+  return place?.[0] === cell.id ? readRunRow(cell, place[1], refuse) : undefined;
+}
+
+/** Refuses to let a run go on of which something cannot be read. */
+export function refusing(runId: string): Report {
+  return (damage) => {
+    const message = `Run "${runId}" cannot be resumed: what it did cannot be read. ${damage.message} Restore a backup, or ask in a new run.`;
+    throw new OffstageError("store-corrupt", message, { cause: damage });
+  };
+}
+
 async function checkBeneath(cell: SessionCell, { children }: RunParts, report: Report): Promise<void> {
   for (const n of children) {
     const child = await readRunRow(cell, n, report);
-    if (child !== undefined) await checkBeneath(cell, await readRunParts(cell, child, report), report);
+    if (child === undefined) continue;
+    await findRuns(cell.context, [child.runId], report);
+    await checkBeneath(cell, await readRunParts(cell, child, report), report);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Journal } from "./journal.ts";
 import { PersistentSession } from "./persistent-session.ts";
 import { type PruneOptions, type PruneReport, prune } from "./prune.ts";
 import { getRun, getValue, type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
-import { findRun } from "./run-reader.ts";
+import { findRun, refusing } from "./run-reader.ts";
 import { deleteSession, getSession, type ListSessionsOptions, listSessions, type SessionInfo } from "./session-list.ts";
 import { findSpans, type SpanPlace } from "./span-list.ts";
 import { addSpans } from "./span-rows.ts";
@@ -90,7 +90,7 @@ export function storeOf(core: StoreCore): Store {
       get: (runId) => getRun(cells, runId),
       value: (runId, toolCallId) => getValue(cells, runId, toolCallId),
       journal: async (runId) => {
-        const place = await findRun(cells.context, runId);
+        const place = await findRun(cells.context, runId, refusing(runId));
         return place && storedJournal(cells, place[0]);
       },
     },

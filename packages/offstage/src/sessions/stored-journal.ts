@@ -6,7 +6,7 @@ import { loadHistory, loadHistoryBefore } from "./conversation.ts";
 import type { Journal, ReopenOptions, RunLog, RunRecord, RunStart } from "./journal.ts";
 import { type Admitted, inOrder, leased, whenFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
-import { findRuns, readRunRow, readToResume } from "./run-reader.ts";
+import { findToResume, readToResume } from "./run-reader.ts";
 import { indexRun, putRun, type RunRow, reopenedRow, runRow, traceRow } from "./run-rows.ts";
 import { type Change, type SessionCell, storedMessages } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
@@ -119,8 +119,7 @@ async function reopening(cell: SessionCell, head: SessionHead, options: Reopenin
 }
 
 async function resumable(cell: SessionCell, runId: string): Promise<RunRow> {
-  const [place] = await findRuns(cell.context, [runId]);
-  const row = place?.[0] === cell.id ? await readRunRow(cell, place[1]) : undefined;
+  const row = await findToResume(cell, runId);
   if (row === undefined)
     throw new OffstageError("run-not-found", `There is no run "${runId}" in session "${cell.id}".`);
   if (row.rootRunId !== undefined) throw notResumable(row, `belongs to run "${row.rootRunId}"; resume that one`);

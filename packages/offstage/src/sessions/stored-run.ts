@@ -9,7 +9,7 @@ import { encodeWithSpans } from "./packed-span.ts";
 import { deepFreeze } from "./plain-json.ts";
 import { redactedEnd, redactOnce } from "./redaction.ts";
 import { stepKeys } from "./row-keys.ts";
-import { findRuns, readRun, readRunRow, readToolTrace } from "./run-reader.ts";
+import { findRuns, findToResume, readRunRow, readToolTrace, readToResume } from "./run-reader.ts";
 import {
   endedRow,
   indexRun,
@@ -252,9 +252,8 @@ function endWrites({ cell, row, fence, end, lastStep, written }: Ending): Write[
 
 async function openChild(parent: StoredRunOptions, start: NewRun): Promise<RunLog> {
   const { cell, fence } = parent;
-  const [place] = await findRuns(cell.context, [start.runId]);
-  const known = place?.[0] === cell.id ? await readRunRow(cell, place[1]) : undefined;
-  const recorded = known && (await readRun(cell, known));
+  const known = await findToResume(cell, start.runId);
+  const recorded = known && (await readToResume(cell, known));
   const row = await cell.update("run.child", (head) => {
     checkHeld(cell, head, fence);
     return known === undefined ? beginChild(parent, head, start) : againChild(cell, known);

@@ -6,11 +6,11 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isOffstageError, type OffstageError } from "../../src/errors.ts";
 import { Agent, tool } from "../../src/index.ts";
-import { sqliteStore } from "../../src/sessions/open-store.ts";
+import { memoryStore, sqliteStore } from "../../src/sessions/open-store.ts";
 import { PersistentSession } from "../../src/sessions/persistent-session.ts";
-import type { Store } from "../../src/sessions/store.ts";
+import { type Store, storeDriver } from "../../src/sessions/store.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { said, turn } from "../../src/testing/store-claims/claim.ts";
+import { calling, open, resultOf, said, start, step, turn } from "../../src/testing/store-claims/claim.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-damaged-"));
 const golden = join(folder, "golden.db");
@@ -126,6 +126,11 @@ describe("a run that is to be resumed", () => {
       "value = replace(value, 'clerk', 'clerl') WHERE list = 'j//s' AND value LIKE '%clerk%'",
       true,
     ],
+    [
+      "the place of a subagent's run",
+      "value = replace(value, '1', '9') WHERE list LIKE 'r//%' AND value LIKE '%,1]'",
+      true,
+    ],
     ["a step of a subagent", "value = replace(value, 'charge', 'chargf') WHERE key LIKE '11.s11'", true],
   ];
   test.for(damages)(
@@ -149,6 +154,29 @@ describe("a run that is to be resumed", () => {
     expect(charges).toHaveLength(1);
     await store.close();
   });
+});
+
+test("the place of a subagent's run that cannot be read is not written over", async () => {
+  const reported: OffstageError[] = [];
+  const store = memoryStore({ onError: (error) => reported.push(error) });
+  const driver = store[storeDriver];
+  const place = { list: "r//inner", key: "at" };
+  const log = await open(store, "s", start("outer", "ask"));
+  await (await log.child(start("inner", "do"))).step(step(1, [calling("c"), resultOf("c")]));
+  await driver.commit({ label: "run.child", checks: [], writes: [{ ...place, value: '["s",' }] });
+  await expect(log.child(start("inner", "do"))).rejects.toMatchObject({
+    code: "store-corrupt",
+    message: expect.stringContaining('the place of run "inner"'),
+  });
+  expect(await driver.get([place])).toEqual([{ key: "at", value: '["s",' }]);
+  await log.abandon();
+  const journal = store.session("s").journal;
+  await expect(journal.reopen("inner", { historyLimit: 1, onBusy: "queue" })).rejects.toThrow(
+    'the place of run "inner"',
+  );
+  await expect(store.runs.journal("inner")).rejects.toThrow('the place of run "inner"');
+  expect(await store.runs.get("inner")).toBeUndefined();
+  expect(reported).toMatchObject([{ code: "store-corrupt" }]);
 });
 
 test("runs behind one that cannot be read are listed", async () => {
