@@ -1,7 +1,8 @@
 // Exchanged: conversation and tool traces of a session as one list, in order of time. Computed, not stored.
 import { type Message, toolCallsOf } from "../messages/message.ts";
 import { readLatest } from "./conversation.ts";
-import { readRunRows, readWholeTrace } from "./run-reader.ts";
+import { readWholeTrace } from "./run-parts.ts";
+import { readRunRows } from "./run-reader.ts";
 import type { SessionCell } from "./session-cell.ts";
 
 /** Everything that was said and done in a session. The tool trace of a run follows the run's input. */

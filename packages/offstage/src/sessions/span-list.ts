@@ -2,7 +2,8 @@
 import { OffstageError } from "../errors.ts";
 import { isObject } from "../messages/json.ts";
 import type { SpanData } from "../tracing/span-data.ts";
-import { findRun, readRunRow, readRunRows, readRunSpans, runsInTrace } from "./run-reader.ts";
+import { readRunSpans } from "./run-parts.ts";
+import { findRun, readRunRow, readRunRows, runsInTrace } from "./run-reader.ts";
 import type { RunPlace } from "./run-rows.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { readLooseSpans } from "./span-rows.ts";

@@ -2,29 +2,15 @@
 import { OffstageError } from "../errors.ts";
 import { keepShape } from "../messages/keep-shape.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
-import { touched } from "./activity.ts";
 import type { HeldSession, NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
 import { checkHeld, holdLease, type LeaseHold } from "./lease.ts";
-import { encodeWithSpans } from "./packed-span.ts";
 import { deepFreeze } from "./plain-json.ts";
-import { redactedEnd, redactOnce } from "./redaction.ts";
 import { stepKeys } from "./row-keys.ts";
-import { findRuns, findToResume, readRunRow, readToolTrace, readToResume } from "./run-reader.ts";
-import {
-  endedRow,
-  indexRun,
-  keptSpans,
-  knownOf,
-  putMessage,
-  putRun,
-  putStep,
-  type RunPlace,
-  type RunRow,
-  reopenedRow,
-  runRow,
-  type Written,
-} from "./run-rows.ts";
-import { type Change, type Changing, type SessionCell, storedMessages } from "./session-cell.ts";
+import { endChild, endRun } from "./run-ending.ts";
+import { readToolTrace } from "./run-parts.ts";
+import { findRuns, findToResume, readRunRow, readToResume } from "./run-reader.ts";
+import { indexRun, putMessage, putRun, putStep, type RunPlace, type RunRow, reopenedRow, runRow } from "./run-rows.ts";
+import type { Change, Changing, SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { Write, WriteLabel } from "./store-driver.ts";
 
@@ -207,47 +193,6 @@ function adoptCopies(open: Map<Message, string>, messages: readonly Message[]): 
     const [, key] = written.find(([{ metadata }]) => metadata?.id === id) ?? [];
     if (key !== undefined) open.set(message, key);
   }
-}
-
-interface Ending extends StoredRunOptions {
-  readonly end: RunEnd;
-  readonly lastStep: StepRecord | undefined;
-  readonly written: Written;
-}
-
-// The answer joins the conversation, the run's row becomes final and the lease is given up: one write.
-function endRun(ending: Ending, head: SessionHead): Change<undefined> {
-  const { cell, fence, end, recorded } = ending;
-  checkHeld(cell, head, fence);
-  const appended = storedMessages(redactOnce(cell.context.redact, recorded), end.answer, end);
-  // Mostly empty by then: to go through an empty map takes longer than to make one.
-  const written = new Map<Message, string | number>(ending.written.size === 0 ? undefined : ending.written);
-  for (let i = 0; i < end.answer.length; i++) written.set(end.answer[i] as Message, head.next + i);
-  const counts = { next: head.next + appended.length, count: head.count + appended.length, lease: undefined };
-  const change = touched(cell, head, counts);
-  change.writes.push(...endWrites({ ...ending, written }));
-  return { result: undefined, appended, head: change.head, writes: change.writes };
-}
-
-function endChild(ending: Ending, head: SessionHead): Change<undefined> {
-  checkHeld(ending.cell, head, ending.fence);
-  return { result: undefined, writes: endWrites(ending) };
-}
-
-function endWrites({ cell, row, fence, end, lastStep, written }: Ending): Write[] {
-  const { redact } = cell.context;
-  const ended = putRun(cell, endedRow(row, redact === undefined ? end : redactedEnd(redact, end)));
-  if (lastStep === undefined) {
-    if (end.spans === undefined) return [ended];
-    const key = stepKeys.spans(row.n, fence);
-    const spans = keptSpans(cell, end.spans);
-    return [
-      ended,
-      { list: cell.lists.steps, key, value: encodeWithSpans(spans, knownOf(cell, row), (packed) => packed) },
-    ];
-  }
-  const record = end.spans === undefined ? lastStep : { ...lastStep, spans: [...(lastStep.spans ?? []), ...end.spans] };
-  return [ended, ...putStep(cell, row, record, written)];
 }
 
 async function openChild(parent: StoredRunOptions, start: NewRun): Promise<RunLog> {
