@@ -81,8 +81,8 @@ export class DecisionBook {
   }
 
   /** Takes in what was approved when the run was last taken up. */
-  recall(approved: unknown): void {
-    this.#earlier = approved as readonly AwaitedCall[];
+  recall(approved: readonly AwaitedCall[]): void {
+    this.#earlier = approved;
   }
 
   /** Whether the call was approved before this time, and may have run. */

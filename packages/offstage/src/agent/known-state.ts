@@ -1,5 +1,5 @@
 // The state of a run that is taken up again: the one that was handed in, or what the journal holds where that is newer.
-import type { JsonObject, JsonValue } from "../messages/json.ts";
+import type { JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { RunRecord } from "../sessions/journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
@@ -7,6 +7,7 @@ import type { Outcome } from "../state/outcome.ts";
 import { awaitedCalls } from "./approvals.ts";
 import { canRunAgain, restoreState } from "./restore-state.ts";
 import type { Run } from "./run.ts";
+import { approvedOf } from "./run-notes.ts";
 
 /** The newest state there is of a run. */
 export function knownState(run: Run, recorded: RunRecord | undefined, history: readonly Message[]): AgentState {
@@ -47,10 +48,10 @@ export function endedOutcome(recorded: RunRecord | undefined): Outcome | undefin
 
 /** Checks the decisions against what waits, and gives the note that says what may begin. Throws where they do not fit. */
 export function admitDecisions(run: Run, recorded: RunRecord): JsonObject | undefined {
-  const earlier = recorded.notes?.approved ?? [];
+  const earlier = approvedOf(recorded);
   run.decisions.recall(earlier);
   const { pendingStep } = knownState(run, recorded, []);
   const approved = run.decisions.check(awaitedCalls({ pendingStep, runId: run.runId }));
   if (approved.length === 0) return undefined;
-  return { approved: [...(earlier as JsonValue[]), ...approved.map((call) => ({ ...call }))] };
+  return { approved: [...earlier, ...approved].map((call) => ({ ...call })) };
 }

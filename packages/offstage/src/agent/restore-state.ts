@@ -16,10 +16,11 @@ import type { Step, StepToolCall, ToolResult } from "../state/step.ts";
 import { addUsage, noUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { Ledger } from "./ledger.ts";
+import { waitingOf } from "./run-notes.ts";
 
 /** The state after everything that was recorded. Finished tools stay finished; open calls wait to be dealt with. */
 export function restoreState(record: RunRecord, history: readonly Message[], config: AgentConfig): AgentState {
-  if (record.isIncomplete) throw incomplete(record);
+  if (record.isIncomplete || record.steps.some(({ messages }) => messages.length === 0)) throw incomplete(record);
   const steps = record.steps.map((step, index) => restoreStep(step, config, isAnswer(record, index)));
   const begun = AgentState.empty().withMessages([...history, ...record.input]);
   const usage = usageOf(record, config);
@@ -115,7 +116,7 @@ function pendingOf(record: RunRecord, open: OpenStep, config: AgentConfig): Pend
     startedAt: open.message.metadata?.createdAt ?? record.startedAt,
     durationMs: 0,
   };
-  const known = (record.notes?.waiting ?? []) as unknown as readonly WaitingCall[];
+  const known = waitingOf(record);
   const waiting = open.pending.map(({ id, function: called }): WaitingCall => {
     const call = known.find((each) => each.toolCallId === id) ?? cutOff(record, config, { id, name: called.name });
     const { child } = call;

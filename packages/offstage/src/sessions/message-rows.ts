@@ -2,8 +2,9 @@
 import { messageOf, OffstageError } from "../errors.ts";
 import { parseMessage, parseMessages } from "../messages/codec.ts";
 import type { Message } from "../messages/message.ts";
-import { unpackMessage } from "./packed-message.ts";
+import { hasFitMetadata, type Known, type PackedMessage, unpackMessage } from "./packed-message.ts";
 import { frozenCopy, isPlainData, plainCopy } from "./plain-json.ts";
+import { otherForm } from "./shape.ts";
 import type { Report } from "./store-context.ts";
 import type { Row } from "./store-driver.ts";
 
@@ -30,9 +31,10 @@ export function encode(value: unknown): string {
   }
 }
 
-/** The message that a text of a conversation row holds. */
-export function textToMessage(text: string): Message {
-  return unpackMessage(JSON.parse(text));
+/** The message that a row holds; throws where it holds none. */
+export function readMessage(value: unknown, known?: Known): Message {
+  if (Array.isArray(value) && !hasFitMetadata(value)) throw otherForm();
+  return parseMessage(unpackMessage(value as PackedMessage | Message, known));
 }
 
 /** A text that was stored with what it is of. */
@@ -42,11 +44,11 @@ export interface StoredRow {
   readonly name: string;
 }
 
-/** The value of a row, or undefined after reporting that it cannot be read. */
-export function decode<T>(stored: StoredRow, report: Report): T | undefined {
+/** What is read from the JSON of a row, or undefined after reporting that it cannot be. */
+export function decode<T>(stored: StoredRow, report: Report, read: (value: unknown) => T): T | undefined {
   try {
     if (stored.row.damaged) throw new Error("its checksum does not match");
-    return JSON.parse(stored.row.value) as T;
+    return read(JSON.parse(stored.row.value));
   } catch (cause) {
     report(corrupt(stored.name, cause));
     return undefined;
@@ -55,13 +57,7 @@ export function decode<T>(stored: StoredRow, report: Report): T | undefined {
 
 /** The message of a row, or undefined after reporting that it cannot be read. */
 export function decodeMessage(stored: StoredRow, report: Report): Message | undefined {
-  try {
-    if (stored.row.damaged) throw new Error("its checksum does not match");
-    return parseMessage(textToMessage(stored.row.value));
-  } catch (cause) {
-    report(corrupt(stored.name, cause));
-    return undefined;
-  }
+  return decode(stored, report, (value) => readMessage(value));
 }
 
 /** What something that is not as it was written is reported as. */

@@ -1,6 +1,7 @@
 // Packed messages: what an agent writes, without the names of its fields and what its run says already. Anything else stays as it is.
-import { setField } from "../messages/json.ts";
+import { isObject, setField } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
+import { isNumber, isText, mayBe, orZero, some, tuple } from "./shape.ts";
 
 /** What the place of a message says of it. */
 export interface Known {
@@ -119,6 +120,19 @@ function packMetadata(metadata: Fields, known: Known): unknown[] | undefined {
   if (rest !== undefined) packed.push(rest);
   else while (packed[packed.length - 1] === 0) packed.pop();
   return packed;
+}
+
+const isTextOrKnown = some(isText, (value) => value === 0 || value === 1);
+const isMetadata = tuple(
+  ...[orZero(isText), orZero(isText), isTextOrKnown, isNumber, isTextOrKnown, isTextOrKnown, orZero(isText)].map(mayBe),
+  // A usage that somebody else wrote may be anything but a list.
+  (value) => !Array.isArray(value) || value.every(isNumber),
+  mayBe(isObject),
+);
+
+/** Whether the metadata of a packed message can be unpacked. The rest of it is checked as any message is. */
+export function hasFitMetadata([, , metadata]: readonly unknown[]): boolean {
+  return metadata === 0 || isMetadata(metadata);
 }
 
 function unpackMetadata(packed: readonly unknown[], known: Known): Fields {

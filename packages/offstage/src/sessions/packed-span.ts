@@ -1,9 +1,10 @@
 // Packed spans: spans of one write, each as what differs from its run and from the span before it.
-import type { JsonObject } from "../messages/json.ts";
+import { isObject, type JsonObject } from "../messages/json.ts";
 import { leavingSpan } from "../tracing/leaving-span.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { encode } from "./message-rows.ts";
 import { packUsage, unpackUsage } from "./packed-message.ts";
+import { fields, isCount, isNull, isNumber, isText, listOf, mayBe, orZero, some, tuple } from "./shape.ts";
 
 /** What the run says of its spans. */
 export interface SpanRun {
@@ -130,6 +131,26 @@ export function unpackSpans(packed: readonly PackedSpan[], run: SpanRun = {}): S
       ...(changes.content && { content: changes.content }),
     };
   });
+}
+
+const hasFitChanges = fields({
+  traceId: mayBe(isText),
+  traceName: mayBe(some(isNull, isText)),
+  groupId: mayBe(some(isNull, isText)),
+  content: mayBe(isObject),
+  metadata: mayBe(isObject),
+});
+const isSpans = listOf(
+  tuple(
+    ...[isText, some(isText, isCount), isText, isText, orZero(isText), isNumber, isNumber],
+    mayBe(orZero(isObject)),
+    mayBe(hasFitChanges),
+  ),
+);
+
+/** Whether these are spans that can be unpacked. */
+export function isPackedSpans(value: unknown): value is PackedSpan[] {
+  return isSpans(value);
 }
 
 interface Unusual {

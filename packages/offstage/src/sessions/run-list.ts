@@ -130,5 +130,5 @@ export async function getValue(cells: SessionCells, runId: string, toolCallId: s
   const list = cells.of(place[0]).lists.steps;
   const [row] = await driver.get([{ list, key: stepKeys.value(place[1], toolCallId) }]);
   const name = `the value of call "${toolCallId}" of run "${runId}" in ${driver.name}`;
-  return row && decode<JsonValue>({ row, name }, report);
+  return row && decode({ row, name }, report, (value) => value as JsonValue);
 }

@@ -3,12 +3,14 @@ import { type Message, toolCallsOf } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { OpenStep, StepRecord } from "./journal.ts";
-import { decode } from "./message-rows.ts";
-import { type Known, type PackedMessage, unpackMessage, unpackUsage } from "./packed-message.ts";
-import { type PackedSpan, type SpanRun, unpackSpans } from "./packed-span.ts";
+import { decode, readMessage } from "./message-rows.ts";
+import { type Known, unpackUsage } from "./packed-message.ts";
+import { isPackedSpans, type SpanRun, unpackSpans } from "./packed-span.ts";
 import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
-import { knownOf, type RunRow, type StepRow } from "./run-rows.ts";
+import { knownOf, type RunRow } from "./run-rows.ts";
+import { isStepRow } from "./run-shapes.ts";
 import type { SessionCell } from "./session-cell.ts";
+import { otherForm, shaped } from "./shape.ts";
 import type { Report } from "./store-context.ts";
 import type { Row } from "./store-driver.ts";
 
@@ -29,64 +31,103 @@ export async function readRunParts(cell: SessionCell, run: RunRow, report?: Repo
   const rows = await cell.context.driver.read(cell.lists.steps, range);
   const known = knownOf(cell, run);
   // A row whose key is damaged may be of any kind.
-  for (const row of rows) if (row.damaged && !kinds.includes(kindOf(row.key))) parseRow(cell, row, report);
-  const parts = <T>(kind: string): { key: string; step: number; value: T }[] =>
+  for (const row of rows)
+    if (row.damaged && !kinds.includes(kindOf(row.key))) parseRow(cell, row, { report, read: String });
+  const parts = <T>(kind: string, read: ReadPart<T>): Part<T>[] =>
     rows.flatMap((row) => {
-      const key = row.key.slice(row.key.indexOf(".") + 1);
+      if (kindOf(row.key) !== kind) return [];
+      const key = shortKey(row.key);
+      const number = keyNumber(key.slice(1));
       // Spans are not what a run did.
       const told = kind === "t" ? undefined : report;
-      const value = kindOf(row.key) === kind ? parseRow<T>(cell, row, told) : undefined;
-      return value === undefined ? [] : [{ key, step: keyNumber(key.slice(1)), value }];
+      const value = parseRow(cell, row, { report: told, read: (each) => read(each, number) });
+      return value === undefined ? [] : [{ key, number, value }];
     });
-  const written = [...parts<PackedMessage>("i"), ...parts<PackedMessage>("r")].map(({ key, step, value }) => {
-    return { key, step, message: unpackMessage(value, known) };
-  });
-  const byKey = new Map(written.map(({ key, message }) => [key, message]));
-  const steps = parts<StepRow>("s").map(({ step, value }) => readStep(step, value, { byKey, known }));
+  const ofRole = (role: Message["role"]) => (value: unknown) => messageOfRole(role, readMessage(value, known));
+  const written = [...parts("i", ofRole("assistant")), ...parts("r", ofRole("tool"))];
+  const byKey = new Map<string, Message | undefined>(rows.map((row) => [shortKey(row.key), undefined]));
+  for (const { key, value } of written) byKey.set(key, value);
+  const steps = parts("s", (value, step) => readStep(step, value, { byKey, known })).map(({ value }) => value);
   const finished = new Set(steps.map(({ step }) => step));
   return {
     steps,
-    openStep: openStepOf(written.filter(({ step }) => !finished.has(step))),
-    children: parts<number>("c").map(({ value }) => value),
-    spans: parts<PackedSpan[]>("t").flatMap(({ value }) => unpackSpans(value, known)),
+    openStep: openStepOf(written.filter(({ number }) => !finished.has(number))),
+    children: parts("c", childNumber).map(({ value }) => value),
+    spans: parts("t", shaped(isPackedSpans)).flatMap(({ value }) => unpackSpans(value, known)),
   };
+}
+
+/** A row of a run: the end of its key, and the number in that. */
+interface Part<T> {
+  readonly key: string;
+  readonly number: number;
+  readonly value: T;
+}
+
+type ReadPart<T> = (value: unknown, number: number) => T;
+
+function messageOfRole(role: Message["role"], message: Message): Message {
+  if (message.role !== role) throw otherForm();
+  return message;
+}
+
+// Its key says the same.
+function childNumber(value: unknown, number: number): number {
+  if (value !== number) throw otherForm();
+  return number;
 }
 
 const kinds = ["c", "i", "r", "s", "t"];
 
-// The letter behind the number of the run.
+// What stands behind the number of the run, and the letter it begins with.
+function shortKey(key: string): string {
+  return key.slice(key.indexOf(".") + 1);
+}
+
 function kindOf(key: string): string {
-  return key.charAt(key.indexOf(".") + 1);
+  return shortKey(key).charAt(0);
 }
 
 interface Reading {
-  readonly byKey: ReadonlyMap<string, Message>;
+  /** The messages of other rows; undefined for a row that cannot be read, or holds none. */
+  readonly byKey: ReadonlyMap<string, Message | undefined>;
   readonly known: Known & SpanRun;
 }
 
-function readStep(step: number, row: StepRow, { byKey, known }: Reading): ReadStep {
+function readStep(step: number, row: unknown, { byKey, known }: Reading): ReadStep {
+  if (!isStepRow(row)) throw otherForm();
   const [kept, usage, finishReason, startedAt, durationMs, spans, rest] = row;
   const messages = kept.flatMap((message): (Message | number)[] => {
     if (typeof message === "number") return [message];
-    const whole = typeof message === "string" ? byKey.get(message) : unpackMessage(message, known);
+    if (typeof message === "string" && !byKey.has(message))
+      throw new Error(`it names "${message}", which is not there`);
+    const whole = typeof message === "string" ? byKey.get(message) : readMessage(message, known);
     return whole === undefined ? [] : [whole];
   });
   const record = { step, messages, usage: unpackUsage(usage) as Usage, finishReason, startedAt, durationMs, ...rest };
   return spans === 0 ? record : { ...record, spans: unpackSpans(spans, known) };
 }
 
-function openStepOf(written: readonly { readonly step: number; readonly message: Message }[]): OpenStep | undefined {
-  const { step, message } = written.find((each) => each.message.role === "assistant") ?? {};
+function openStepOf(written: readonly Part<Message>[]): OpenStep | undefined {
+  const { number: step, value: message } = written.find(({ value }) => value.role === "assistant") ?? {};
   if (step === undefined || message?.role !== "assistant") return undefined;
-  const results = written.flatMap((each) => (each.step === step && each.message.role === "tool" ? each.message : []));
+  const results = written.flatMap(({ number, value }) => (number === step && value.role === "tool" ? value : []));
   const settled = new Set(results.map((result) => result.tool_call_id));
   return { step, message, results, pending: toolCallsOf(message).filter((call) => !settled.has(call.id)) };
 }
 
 /** The value of a row of a session's runs or their steps. */
-export function parseRow<T>(cell: SessionCell, row: Row, report: Report = cell.context.report): T | undefined {
-  const name = `"${row.key}" of the runs of session "${cell.id}" in ${cell.context.driver.name}`;
-  return decode<T>({ row, name }, report);
+export function parseRow<T>(cell: SessionCell, row: Row, { report, read }: ParseRowOptions<T>): T | undefined {
+  const { context } = cell;
+  const name = `"${row.key}" of the runs of session "${cell.id}" in ${context.driver.name}`;
+  return decode({ row, name }, report ?? context.report, read);
+}
+
+export interface ParseRowOptions<T> {
+  /** What the value is made into; throws where it is of another form. */
+  readonly read: (value: unknown) => T;
+  /** Default: that of the store. */
+  readonly report?: Report | undefined;
 }
 
 /** The tool messages of a run: what its steps with calls produced, the conversation left out. */

@@ -1,6 +1,7 @@
 // Reads runs back: rows made into records. Says `interrupted` where a row says `running` and nobody runs it.
 import { OffstageError } from "../errors.ts";
 import { shownValue } from "../messages/check-options.ts";
+import { parseMessage } from "../messages/codec.ts";
 import type { Message } from "../messages/message.ts";
 import { runIdOf } from "../tracing/trace-ids.ts";
 import { readBetween } from "./conversation.ts";
@@ -9,9 +10,11 @@ import type { RunInfo, RunRecord, StepRecord } from "./journal.ts";
 import { decode } from "./message-rows.ts";
 import { keyNumber, numberKey } from "./row-keys.ts";
 import { parseRow, type ReadStep, type RunParts, readRunParts } from "./run-parts.ts";
-import { type PackedRun, type RunPlace, type RunRow, unpackRun } from "./run-rows.ts";
+import { type RunPlace, type RunRow, unpackRun } from "./run-rows.ts";
+import { isPackedRun, isRunPlace } from "./run-shapes.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
+import { otherForm, shaped } from "./shape.ts";
 import type { Report, StoreContext } from "./store-context.ts";
 import type { Row, RowRange } from "./store-driver.ts";
 
@@ -24,7 +27,7 @@ export async function findRuns(
   const rows = await context.driver.get(runIds.map((id) => ({ list: context.lists.run(id), key: "at" })));
   return rows.map((row, index) => {
     const name = `the place of run "${runIds[index]}" in ${context.driver.name}`;
-    return row && decode<RunPlace>({ row, name }, report);
+    return row && decode({ row, name }, report, shaped(isRunPlace));
   });
 }
 
@@ -43,7 +46,7 @@ export async function runsInTrace(context: StoreContext, traceId: string): Promi
     findRuns(context, [runIdOf(traceId)]),
   ]);
   const name = `the runs of trace "${traceId}" in ${driver.name}`;
-  const joined = rows.map((row) => decode<RunPlace>({ row, name }, report));
+  const joined = rows.map((row) => decode({ row, name }, report, shaped(isRunPlace)));
   return opener === undefined ? joined : [opener, ...joined];
 }
 
@@ -69,8 +72,14 @@ export async function readRunRow(cell: SessionCell, n: number, report?: Report):
 }
 
 function parseRun(cell: SessionCell, row: Row, report?: Report): RunRow | undefined {
-  const packed = parseRow<PackedRun>(cell, row, report);
-  return packed && unpackRun(packed, keyNumber(row.key));
+  return parseRow(cell, row, { report, read: (value) => readRunOf(value, keyNumber(row.key)) });
+}
+
+function readRunOf(value: unknown, n: number): RunRow {
+  if (!isPackedRun(value)) throw otherForm();
+  const run = unpackRun(value, n);
+  for (const message of run.prompt ?? []) parseMessage(message);
+  return run;
 }
 
 /** A run as others see it, under the current head of its session. */

@@ -142,7 +142,7 @@ function rareOf(row: RunRow): Pick<RunRow, RareField> | undefined {
 /** The run of a row, by its number. */
 export function unpackRun(packed: PackedRun, n: number): RunRow {
   const [runId, agent, status, startedAt, stamp, input, traceId, endedAt, reason, usage, rest] = packed;
-  const row = { n, runId, agent, status, startedAt, stamp, ...rest };
+  const row = { ...rest, n, runId, agent, status, startedAt, stamp };
   if (input !== 0) Object.assign(row, { input });
   if (traceId !== 0) Object.assign(row, { traceId });
   if (endedAt !== 0) Object.assign(row, { endedAt });

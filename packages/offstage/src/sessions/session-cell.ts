@@ -228,7 +228,7 @@ export class SessionCell {
   }
 
   #parse(row: Row): SessionHead {
-    const head = parseHead(row.damaged ? "" : row.value, this.context.driver.name);
+    const head = parseHead(row.damaged ? "" : row.value, `session "${this.id}" in ${this.context.driver.name}`);
     if (head.id !== this.id) throw new SessionConflictError(`Two session ids share one key: "${head.id}".`);
     return head;
   }

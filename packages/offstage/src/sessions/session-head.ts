@@ -1,6 +1,7 @@
 // The head of a session: its one small row with counts, lease and recent operations. Every change of a session is a change of it.
 import { OffstageError } from "../errors.ts";
 import { parseJson } from "../messages/json.ts";
+import { isText, orZero, type Shape, tuple } from "./shape.ts";
 
 /** Who may write runs on the session right now. */
 export interface Lease {
@@ -74,22 +75,26 @@ export function formatHead(head: SessionHead): string {
   return JSON.stringify([id, created, active, listed, next, count, nextRun, runs, fence, operations, packed]);
 }
 
-/** The head a row holds; throws `store-corrupt` where it cannot be read. */
-export function parseHead(text: string, place: string): SessionHead {
+/** The head a row holds; throws `store-corrupt`, naming the session, where it cannot be read. */
+export function parseHead(text: string, session: string): SessionHead {
   const value = parseJson(text);
   if (isPackedHead(value)) return unpackHead(value);
   throw new OffstageError(
     "store-corrupt",
-    `The head row of a session in ${place} cannot be read: it is damaged, or encrypted (then open it with encryptedStore). Nothing was changed.`,
+    `The head row of ${session} cannot be read: it is damaged, or encrypted (then open it with encryptedStore). Nothing was changed.`,
   );
 }
 
+const isInteger: Shape = (value) => Number.isSafeInteger(value);
+// Epoch milliseconds that a date can have.
+const isDate: Shape = (value) => isInteger(value) && Math.abs(value as number) <= 8.64e15;
+const isHead = tuple(
+  ...[isText, isDate, isInteger, isInteger, isInteger, isInteger, isInteger, isInteger, isInteger, isText],
+  orZero(tuple(isInteger, isText, isText, isInteger)),
+);
+
 function isPackedHead(value: unknown): value is PackedHead {
-  if (!Array.isArray(value) || value.length !== 11) return false;
-  const [id, ...rest] = value as unknown[];
-  const isLeased = rest[9] === 0 || (Array.isArray(rest[9]) && rest[9].length === 4);
-  const hasCounts = rest.slice(0, 8).every((count) => Number.isSafeInteger(count));
-  return typeof id === "string" && hasCounts && typeof rest[8] === "string" && isLeased;
+  return isHead(value);
 }
 
 function unpackHead([

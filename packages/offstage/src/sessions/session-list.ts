@@ -3,11 +3,13 @@ import { activityKey } from "./activity.ts";
 import { checkFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
 import { decode } from "./message-rows.ts";
+import { idKey } from "./row-keys.ts";
 import { readRunRows, runsInTrace } from "./run-reader.ts";
 import { type RunPlace, type RunRow, traceKey, tracesOf } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { parseHead, type SessionHead } from "./session-head.ts";
+import { otherForm } from "./shape.ts";
 import type { StoreContext } from "./store-context.ts";
 import type { Row, Write } from "./store-driver.ts";
 
@@ -49,6 +51,11 @@ export async function listSessions(
   return found;
 }
 
+interface Listed {
+  readonly id: string;
+  readonly cursor: string;
+}
+
 interface SessionPage {
   readonly sessions: readonly SessionInfo[];
   /** The last key of a page that was full. */
@@ -60,19 +67,26 @@ async function readPage(context: StoreContext, size: number, before: string | un
   const range = { reverse: true, ...limit, ...(before === undefined ? {} : { before }) };
   const rows = await context.driver.read(context.lists.activity, range);
   const listed = rows.flatMap((row) => {
-    const id = decode<string>({ row, name: `the list of sessions in ${context.driver.name}` }, context.report);
-    return typeof id === "string" ? [{ id, cursor: row.key }] : [];
+    const name = `"${row.key}" of the list of sessions in ${context.driver.name}`;
+    const id = decode({ row, name }, context.report, (value) => listedId(value, row.key));
+    return id === undefined ? [] : [{ id, cursor: row.key }];
   });
   const heads = await context.driver.get(listed.map(({ id }) => ({ list: context.lists.head(id), key: "head" })));
-  const sessions = heads.flatMap((row, index) => readHead(context, row, listed[index]?.cursor ?? "") ?? []);
+  const sessions = listed.flatMap((each, index) => readHead(context, heads[index], each) ?? []);
   return { sessions, last: rows.length === size ? rows.at(-1)?.key : undefined };
 }
 
+// The key has the id as well, behind the time.
+function listedId(value: unknown, key: string): string {
+  if (typeof value !== "string" || key.slice(key.indexOf(".") + 1) !== idKey(value)) throw otherForm();
+  return value;
+}
+
 // A head that expired or cannot be read leaves a gap in the list, not an error.
-function readHead(context: StoreContext, row: Row | undefined, cursor: string): SessionInfo | undefined {
+function readHead(context: StoreContext, row: Row | undefined, { id, cursor }: Listed): SessionInfo | undefined {
   if (row === undefined) return undefined;
   try {
-    return infoOf(parseHead(row.damaged ? "" : row.value, context.driver.name), cursor);
+    return infoOf(parseHead(row.damaged ? "" : row.value, `session "${id}" in ${context.driver.name}`), cursor);
   } catch (error) {
     context.report(error as Parameters<StoreContext["report"]>[0]);
     return undefined;

@@ -2,9 +2,10 @@
 import { OffstageError } from "../errors.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { decode } from "./message-rows.ts";
-import { encodeWithSpans, type PackedSpan, unpackSpans } from "./packed-span.ts";
+import { encodeWithSpans, isPackedSpans, unpackSpans } from "./packed-span.ts";
 import { redactedSpans } from "./redaction.ts";
 import { numberKey } from "./row-keys.ts";
+import { shaped } from "./shape.ts";
 import type { StoreContext } from "./store-context.ts";
 import type { Write } from "./store-driver.ts";
 
@@ -26,5 +27,5 @@ export async function addSpans(context: StoreContext, spans: readonly SpanData[]
 export async function readLooseSpans(context: StoreContext, traceId: string): Promise<SpanData[]> {
   const rows = await context.driver.read(context.lists.trace(traceId), { from: "spans." });
   const name = `spans of trace "${traceId}" in ${context.driver.name}`;
-  return rows.flatMap((row) => unpackSpans(decode<PackedSpan[]>({ row, name }, context.report) ?? []));
+  return rows.flatMap((row) => unpackSpans(decode({ row, name }, context.report, shaped(isPackedSpans)) ?? []));
 }

@@ -79,7 +79,8 @@ function isOurs(text: string, holder: string): boolean {
 }
 
 function isVoid(text: string): boolean {
-  const [holder, seen] = (parseJson(text) ?? []) as readonly unknown[];
+  const mark = parseJson(text);
+  const [holder, seen] = Array.isArray(mark) ? (mark as readonly unknown[]) : [];
   if (typeof holder !== "string" || typeof seen !== "number") return true;
   const now = Date.now();
   return now - seen > lifeMs || isAbandoned({ holder, seen }, now);
