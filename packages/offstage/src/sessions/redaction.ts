@@ -58,3 +58,32 @@ function recordedById({ steps, openStep }: RunRecord): ReadonlyMap<string, Messa
   const messages = [...steps.flatMap((step) => step.messages), ...open];
   return new Map(messages.flatMap((message) => (message.metadata?.id ? [[message.metadata.id, message]] : [])));
 }
+
+/** What a run was given from the store. */
+export interface Given {
+  readonly history: readonly Message[];
+  readonly recorded?: RunRecord | undefined;
+}
+
+/** Notes whose messages, such as the summary of a compaction, passed the redactor: those from the store have already. */
+export function redactedNotes(redact: Redact, notes: JsonObject, given: Given): JsonObject {
+  const stored = new Set<unknown>(given.history);
+  for (const message of messagesIn(given.recorded)) stored.add(message);
+  return redactedWithin(notes, (message) => (stored.has(message) ? message : redact(message))) as JsonObject;
+}
+
+function redactedWithin(value: unknown, redact: Redact): unknown {
+  if (isMessage(value)) return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactedWithin(item, redact));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, redactedWithin(field, redact)]));
+}
+
+function messagesIn(value: unknown): Message[] {
+  if (isMessage(value)) return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(messagesIn) : [];
+}
+
+function isMessage(value: unknown): value is Message {
+  return isObject(value) && typeof value.role === "string" && "content" in value;
+}

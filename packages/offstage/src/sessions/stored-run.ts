@@ -5,6 +5,7 @@ import type { AssistantMessage, Message, ToolMessage } from "../messages/message
 import type { HeldSession, NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
 import { checkHeld, holdLease, type LeaseHold } from "./lease.ts";
 import { deepFreeze } from "./plain-json.ts";
+import { redactedNotes } from "./redaction.ts";
 import { stepKeys } from "./row-keys.ts";
 import { endChild, endRun } from "./run-ending.ts";
 import { readToolTrace } from "./run-parts.ts";
@@ -86,7 +87,8 @@ export class StoredRun implements RunLog {
     if (record.step <= this.#lastFinished) return undefined;
     const { cell, row } = this.#options;
     this.#adopt(record);
-    return after(this.#write("step.commit", putStep(cell, row, record, this.#open)), () => {
+    const kept = withKeptNotes(record, this.#options);
+    return after(this.#write("step.commit", putStep(cell, row, kept, this.#open)), () => {
       this.#lastFinished = record.step;
       this.#open.clear();
     });
@@ -119,7 +121,12 @@ export class StoredRun implements RunLog {
     const { cell, leave } = this.#options;
     const lastStep = end.lastStep !== undefined && end.lastStep.step > this.#lastFinished ? end.lastStep : undefined;
     if (lastStep !== undefined) this.#adopt(lastStep);
-    const plan = { ...this.#options, end, lastStep, written: this.#open };
+    const plan = {
+      ...this.#options,
+      end: withKeptNotes(end, this.#options),
+      lastStep: lastStep && withKeptNotes(lastStep, this.#options),
+      written: this.#open,
+    };
     const change = (head: SessionHead) => (leave === undefined ? endChild(plan, head) : endRun(plan, head));
     return after(changing(cell, "run.end", change), () => {
       this.#isOver = true;
@@ -183,6 +190,13 @@ function openRows({ n }: RunRow, { step, message, results }: OpenStep): Map<Mess
   const rows = new Map<Message, string>([[message, stepKeys.intent(n, step)]]);
   for (const result of results) rows.set(result, stepKeys.result(n, step, result.tool_call_id));
   return rows;
+}
+
+// A step or an end with its notes as they are written.
+function withKeptNotes<Part extends StepRecord | RunEnd>(part: Part, options: StoredRunOptions): Part {
+  const { redact } = options.cell.context;
+  if (redact === undefined || part.notes === undefined) return part;
+  return { ...part, notes: redactedNotes(redact, part.notes, options) };
 }
 
 function adoptCopies(open: Map<Message, string>, messages: readonly Message[]): void {

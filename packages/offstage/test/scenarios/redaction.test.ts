@@ -8,12 +8,14 @@ import {
   Agent,
   type AgentOptions,
   AgentState,
+  compactor,
   type Message,
   memoryStore,
   type PersistentSession,
   type ResumeOptions,
   type RunResult,
   sqliteStore,
+  summarizeOlder,
   tool,
 } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
@@ -93,6 +95,19 @@ const acts: Readonly<Record<string, Act>> = {
     const agent = saying([calls(echoing(canary)), calls(echoing(canary), pay), `Paid ${canary}.`]);
     const { runId, approvals } = await play(agent, `Go ${canary}`, { session });
     await resume(agent, runId, { session, approve: approvals, record: "everything" });
+  },
+  "a long conversation that is compacted, resumed by id": async ({ play, resume, session }) => {
+    const compaction = compactor({
+      threshold: 400,
+      strategy: summarizeOlder({ summarize: () => `All of ${canary}.` }),
+    });
+    const talk = scriptedModel(({ index }) => (index === 24 ? calls(pay) : `${canary} is what it is. `.repeat(4)));
+    const agent = saying([], { model: talk, compaction });
+    for (let turn = 0; turn < 24; turn++) await play(agent, `Tell me of ${canary}.`, { session });
+    const { runId, approvals } = await play(agent, "Pay.", { session });
+    // One that has room goes on with the summary it finds.
+    const again = saying([], { model: talk, compaction: compactor({ threshold: 100_000 }) });
+    await resume(again, runId, { session, approve: approvals });
   },
   "spans with content": async ({ play, session }) => {
     const agent = saying([calls(echoing(canary)), `It is ${canary}.`]);

@@ -125,8 +125,8 @@ function misshapen(row: KeptRow): string[] {
   const value: unknown = JSON.parse(row.value);
   // Fewer spans are spans as well.
   const isSpans = ["step row t", "trace spans"].includes(kindOf(row));
-  const dropped = Array.isArray(value) && !isSpans ? ["[]", JSON.stringify(value.slice(1))] : [];
-  return [...plain, ...dropped];
+  if (isSpans) return plain;
+  return [...plain, "[]", ...(Array.isArray(value) ? [JSON.stringify(value.slice(1))] : [])];
 }
 
 /** The row with one element replaced, and those of its elements with one of theirs. */
