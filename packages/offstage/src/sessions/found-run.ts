@@ -1,6 +1,7 @@
 // A run that was asked for by its id: its record, and what it waits for. Reads only; no agent is needed.
 import { type Approval, approvalOf } from "./approval.ts";
 import type { RunRecord } from "./journal.ts";
+import { fields, isText, mayBe } from "./shape.ts";
 
 /** Everything recorded of a run, and the calls it waits for. */
 export interface FoundRun extends RunRecord {
@@ -18,6 +19,9 @@ interface WaitingNote {
   readonly child?: { readonly runId: string };
 }
 
+const hasNoteForm = fields({ toolCallId: isText, child: mayBe(fields({ runId: isText })) });
+const isWaitingNote = (value: unknown): value is WaitingNote => hasNoteForm(value);
+
 /** The run with what it waits for; `read` gives the records of its subagents' runs. */
 export async function foundRun(record: RunRecord, read: ReadRun): Promise<FoundRun> {
   return { ...record, approvals: await approvalsIn(record, read) };
@@ -26,7 +30,8 @@ export async function foundRun(record: RunRecord, read: ReadRun): Promise<FoundR
 async function approvalsIn(run: RunRecord, read: ReadRun): Promise<Approval[]> {
   // The notes of a run that went on are of the time before.
   if (run.status !== "waiting") return [];
-  const notes = (run.notes?.waiting ?? []) as unknown as readonly WaitingNote[];
+  const { waiting } = run.notes ?? {};
+  const notes = Array.isArray(waiting) ? (waiting as readonly unknown[]).filter(isWaitingNote) : [];
   const found = await Promise.all(notes.map((note) => approvalsOf(note, run, read)));
   return found.flat();
 }
