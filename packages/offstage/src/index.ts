@@ -135,6 +135,7 @@ export {
 } from "./sessions/open-store.ts";
 export { type BranchOptions, PersistentSession } from "./sessions/persistent-session.ts";
 export type { PruneOptions, PruneReport } from "./sessions/prune.ts";
+export type { RunFilter } from "./sessions/run-filter.ts";
 export type { ListedRun, ListRunsOptions } from "./sessions/run-list.ts";
 export type { Session, SessionPort } from "./sessions/session.ts";
 export { SessionBusyError, SessionConflictError } from "./sessions/session-errors.ts";

@@ -11,6 +11,7 @@ import { checkLimit, latest } from "./limit.ts";
 import { MemoryLog } from "./memory-log.ts";
 import { checkedMessages, keptMessage } from "./message-rows.ts";
 import { plainCopy } from "./plain-json.ts";
+import { checkRunFilter, isWanted, type RunFilter } from "./run-filter.ts";
 import { findRun, type RememberedRun, recordOf, rememberRun, wholeTraceOf } from "./run-memory.ts";
 import type { Session } from "./session.ts";
 import { checkSessionId } from "./session-cells.ts";
@@ -81,10 +82,10 @@ export class InMemorySession implements Session {
   }
 
   /** The runs of this session, newest first. */
-  async runs(options: { readonly limit?: number } = {}): Promise<RunInfo[]> {
-    return latest(this.#runs, options.limit)
-      .map(({ info }) => info)
-      .reverse();
+  async runs(options: RunFilter = {}): Promise<RunInfo[]> {
+    checkRunFilter(options);
+    const wanted = this.#runs.map(({ info }) => info).filter((info) => isWanted(options, info));
+    return latest(wanted, options.limit).reverse();
   }
 
   /** Everything recorded of a run, and the calls that wait for approval in it. */

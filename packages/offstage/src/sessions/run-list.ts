@@ -1,26 +1,22 @@
 // The runs of a store or of a session: listed newest first, and read whole by id.
-import { checkNames, checkOptions, type OptionRules, oneOf, someText } from "../messages/check-options.ts";
+import { someText } from "../messages/check-options.ts";
 import type { JsonValue } from "../messages/json.ts";
 import { activitySlack } from "./activity.ts";
 import { type FoundRun, foundRun } from "./found-run.ts";
-import { type RunInfo, type RunRecord, type RunStatus, runStatuses } from "./journal.ts";
+import type { RunInfo, RunRecord } from "./journal.ts";
 import { checkLimit } from "./limit.ts";
 import { decode } from "./message-rows.ts";
 import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
+import { checkRunFilter, isWanted, type RunFilter } from "./run-filter.ts";
 import { findRun, infoOf, readRun, readRunPage, readRunRow } from "./run-reader.ts";
 import type { RunRow } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { listSessions } from "./session-list.ts";
 
-export interface ListRunsOptions {
+export interface ListRunsOptions extends RunFilter {
   /** Only runs of this session; otherwise those of all. Runs of subagents are in `get(runId).children`. */
   readonly sessionId?: string;
-  readonly status?: RunStatus;
-  /** Only runs of the agent with this name; one that was given none is called "agent". */
-  readonly agent?: string;
-  /** At most so many; undefined is all. */
-  readonly limit?: number;
   /** The `cursor` of the last run of the page before. */
   readonly before?: string;
 }
@@ -32,8 +28,7 @@ export interface ListedRun extends RunInfo {
 
 /** What is looked for in the runs of one session. */
 interface Search {
-  readonly status: RunStatus | undefined;
-  readonly agent: string | undefined;
+  readonly filter: RunFilter;
   readonly limit: number;
   /** Only runs that began before this stamp. */
   readonly before: number;
@@ -41,24 +36,13 @@ interface Search {
 
 const pageSize = 100;
 
-// A status that no run can have would look like nothing to resume.
-const listRules: OptionRules = {
-  sessionId: someText,
-  status: oneOf(...runStatuses),
-  agent: someText,
-  // Checked where it is used.
-  limit: { isFit: () => true, words: "" },
-  before: someText,
-};
-
 /** Runs, the newest first. */
 export async function listRuns(cells: SessionCells, options: ListRunsOptions = {}): Promise<ListedRun[]> {
-  checkOptions(options, listRules, "The options of a list of runs");
-  checkNames(options, listRules, "The options of a list of runs");
-  const { sessionId, status, agent } = options;
+  checkRunFilter(options, { sessionId: someText, before: someText });
+  const { sessionId } = options;
   const limit = checkLimit(options.limit) ?? Number.POSITIVE_INFINITY;
   const before = options.before === undefined ? Number.POSITIVE_INFINITY : keyNumber(options.before);
-  const search = { status, agent, limit, before };
+  const search = { filter: options, limit, before };
   if (limit === 0) return [];
   return sessionId === undefined ? searchStore(cells, search) : searchSession(cells.of(sessionId), search);
 }
@@ -85,7 +69,7 @@ function isEnough(found: readonly ListedRun[], limit: number, youngest: number):
   return last !== undefined && keyNumber(last.cursor) > youngest;
 }
 
-async function searchSession(cell: SessionCell, { status, agent, limit, before }: Search): Promise<ListedRun[]> {
+async function searchSession(cell: SessionCell, { filter, limit, before }: Search): Promise<ListedRun[]> {
   const found: ListedRun[] = [];
   let end: string | undefined;
   while (found.length < limit) {
@@ -95,8 +79,7 @@ async function searchSession(cell: SessionCell, { status, agent, limit, before }
     for (const row of rows) {
       const info = infoOf(cell, row, head);
       const isListed = row.parentRunId === undefined && row.stamp < before;
-      const isWanted = (status ?? info.status) === info.status && (agent ?? info.agent) === info.agent;
-      if (isListed && isWanted) found.push({ ...info, cursor: cursorOf(row) });
+      if (isListed && isWanted(filter, info)) found.push({ ...info, cursor: cursorOf(row) });
     }
     if (next === undefined) break;
     end = next;

@@ -6,6 +6,7 @@ import {
   assistant,
   InMemorySession,
   PersistentSession,
+  type RunFilter,
   type SessionPort,
   user,
 } from "../../src/index.ts";
@@ -158,4 +159,17 @@ describe("which session", () => {
     expect(glance(model.requests[0]?.messages ?? [])).toEqual(["user: Hi"]);
     expect(await said(session)).toEqual(["user: Earlier", "assistant: Indeed.", "user: Hi", "assistant: Hello."]);
   });
+});
+
+onSessions("runs are listed by status and agent; a filter that means nothing is refused", async ({ play, session }) => {
+  const agent = (name: string, ...script: ScriptEntry[]) => new Agent({ name, model: scriptedModel(script) });
+  await play(agent("ann", "Hello."), "Hi", { session });
+  await play(agent("bob", "Hello."), "Hi", { session });
+  await expect(play(agent("ann", new Error("broken")), "Hi", { session })).rejects.toThrow("broken");
+  const listed = async (filter: RunFilter) => (await session.runs(filter)).map((run) => `${run.agent} ${run.status}`);
+  expect(await listed({})).toEqual(["ann failed", "bob completed", "ann completed"]);
+  expect(await listed({ agent: "ann" })).toEqual(["ann failed", "ann completed"]);
+  expect(await listed({ status: "completed", limit: 1 })).toEqual(["bob completed"]);
+  await expect(session.runs({ status: "crashed" as never })).rejects.toThrow('"status" must be');
+  await expect(session.runs({ state: "failed" } as never)).rejects.toThrow('have no "state"');
 });
