@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import type { Message } from "../messages/message.ts";
 import { sessionStoreContract } from "../testing/session-store-contract.ts";
 import { turn } from "../testing/store-claims/claim.ts";
 import { encryptedStore } from "./encrypted-store.ts";
 import type { Store } from "./store.ts";
 import { openStoreOn, storeDriver } from "./store.ts";
+import type { CoreOptions } from "./store-core.ts";
 import type { Row, StoreDriver } from "./store-driver.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
@@ -24,6 +26,26 @@ async function put(driver: StoreDriver, list: string, row: Row): Promise<void> {
 
 describe("the contract of every store", () => {
   for (const { name, run } of sessionStoreContract(() => open())) test(name, run);
+});
+
+test("tenants of the store beneath stay apart", async () => {
+  const base = openStoreOn(memoryDriver());
+  const [a, b] = ["a", "b"].map((tenant) => encryptedStore(base.namespace(tenant), { key })) as [Store, Store];
+  await a.session("s").addItem({ role: "user", content: secret });
+  expect(await b.session("s").getItems()).toEqual([]);
+  expect(await a.session("s").getItemCount()).toBe(1);
+  const named = encryptedStore(openStoreOn(memoryDriver(), { namespace: "a" }), { key, namespace: "c" });
+  await named.session("s").addItem({ role: "user", content: secret });
+  expect(await named.namespace("c").session("s").getItemCount()).toBe(1);
+});
+
+test.each([
+  ["beneath", (redact: CoreOptions["redact"] & {}) => encryptedStore(openStoreOn(memoryDriver(), { redact }), { key })],
+  ["around", (redact: CoreOptions["redact"] & {}) => encryptedStore(openStoreOn(memoryDriver()), { key, redact })],
+])("the redactor of the store %s redacts", async (_, storeWith) => {
+  const store = storeWith((message) => ({ ...message, content: "redacted" }) as Message);
+  await store.session("s").addItem({ role: "user", content: secret });
+  expect(await store.session("s").getItems()).toMatchObject([{ content: "redacted" }]);
 });
 
 test("no text reaches the driver", async () => {

@@ -3,7 +3,7 @@ import { encryptedDriver } from "./encrypted-driver.ts";
 import type { EncryptionOptions } from "./sealer.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { listSessions, listsOf } from "./session-list.ts";
-import { type Store, storeDriver, storeOf } from "./store.ts";
+import { type Store, storeDriver, storeOf, storeOptions } from "./store.ts";
 import { type CoreOptions, openCore } from "./store-core.ts";
 
 export type EncryptedStoreOptions = EncryptionOptions & CoreOptions;
@@ -16,11 +16,11 @@ export interface EncryptedStore extends Store {
 
 /**
  * The same store with its texts encrypted (AES-256-GCM), each bound to its tenant, session and position. Ids of
- * sessions, runs and traces stay readable, for they are what rows are found by. Use it in place of the store beneath;
- * closing it closes that one.
+ * sessions, runs and traces stay readable, for they are what rows are found by. Use it in place of the store beneath, whose
+ * namespace, redactor and onError it has unless its own options name others; closing it closes that one.
  */
 export function encryptedStore(store: Store, options: EncryptedStoreOptions): EncryptedStore {
-  const core = openCore(encryptedDriver(store[storeDriver], options), options);
+  const core = openCore(encryptedDriver(store[storeDriver], options), { ...store[storeOptions], ...options });
   return Object.assign(storeOf(core), { rotate: () => rotate(core.cells) });
 }
 

@@ -32,6 +32,8 @@ export const coreRules: OptionRules = {
 export interface StoreCore {
   /** The driver as it was given. */
   readonly bare: StoreDriver;
+  /** What it was told, and its namespace: for a store around this one. */
+  readonly options: CoreOptions;
   readonly driver: OpenedDriver;
   readonly cells: SessionCells;
   ready(): Promise<void>;
@@ -73,7 +75,8 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCor
       lists: listNames(name),
       recent: {},
     });
-    const core = { bare, driver, cells, ready: driver.ready, namespace: coreOf, close };
+    const told = { ...options, namespace: name };
+    const core = { bare, options: told, driver, cells, ready: driver.ready, namespace: coreOf, close };
     cores.set(name, core);
     return core;
   };

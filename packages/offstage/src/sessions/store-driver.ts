@@ -25,25 +25,28 @@ export interface Write {
   readonly value?: string;
 }
 
-/** What a write is for: the names of the moments at which a process can die. */
-export type WriteLabel =
-  | "run.begin"
-  | "run.child"
-  | "tool.intent"
-  | "tool.result"
-  | "step.commit"
-  | "run.end"
-  | "run.abandon"
-  | "lease.renew"
-  | "lease.wait"
-  | "session.add"
-  | "session.pop"
-  | "session.clear"
-  | "session.replace"
-  | "session.branch"
-  | "session.delete"
-  | "spans.add"
-  | "store.migrate";
+/** What writes are for: the names of the moments at which a process can die. */
+export const writeLabels = [
+  "run.begin",
+  "run.child",
+  "tool.intent",
+  "tool.result",
+  "step.commit",
+  "run.end",
+  "run.abandon",
+  "lease.renew",
+  "lease.wait",
+  "session.add",
+  "session.pop",
+  "session.clear",
+  "session.replace",
+  "session.branch",
+  "session.delete",
+  "spans.add",
+  "store.migrate",
+] as const;
+
+export type WriteLabel = (typeof writeLabels)[number];
 
 export interface Commit {
   readonly label: WriteLabel;

@@ -18,9 +18,13 @@ import { type Violation, verifyStore } from "./verify-store.ts";
 /** Where a store keeps its driver, for wrappers. */
 export const storeDriver: unique symbol = Symbol.for("offstage.driver");
 
+/** What a store was told, and its namespace, for wrappers. */
+export const storeOptions: unique symbol = Symbol.for("offstage.store-options");
+
 /** An open store. */
 export interface Store extends AsyncDisposable {
   readonly [storeDriver]: StoreDriver;
+  readonly [storeOptions]: CoreOptions;
   /** How errors call it. */
   readonly name: string;
   /** Opens the place now rather than on first use; rejects with what is wrong with it. */
@@ -75,6 +79,7 @@ export function storeOf(core: StoreCore): Store {
   const { cells } = core;
   return {
     [storeDriver]: core.bare,
+    [storeOptions]: core.options,
     get name() {
       return core.driver.name;
     },

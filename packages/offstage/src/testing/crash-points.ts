@@ -1,6 +1,7 @@
 // Crash points: a store whose writes can be made to throw, hang or kill the process, before or after they take effect.
-import { openStoreOn, type Store, storeDriver } from "../sessions/store.ts";
-import type { StoreDriver, WriteLabel } from "../sessions/store-driver.ts";
+import { checkOptions, type OptionRules, oneOf, wholeFrom } from "../messages/check-options.ts";
+import { openStoreOn, type Store, storeDriver, storeOptions } from "../sessions/store.ts";
+import { type StoreDriver, type WriteLabel, writeLabels } from "../sessions/store-driver.ts";
 
 export interface CrashPoint {
   /** The write at which it happens: "run.begin", "tool.intent", "tool.result", "step.commit", "run.end" and others. */
@@ -13,8 +14,20 @@ export interface CrashPoint {
   readonly action: Error | "hang" | "kill";
 }
 
+// A point that is never reached would be a test of a crash that passes without one.
+const pointRules: OptionRules = {
+  at: oneOf(...writeLabels),
+  when: oneOf("before", "after"),
+  nth: wholeFrom(1),
+  action: {
+    isFit: (value) => value instanceof Error || value === "hang" || value === "kill",
+    words: 'an Error, "hang" or "kill"',
+  },
+};
+
 /** The driver with one crash point. */
 export function crashingDriver(driver: StoreDriver, point: CrashPoint): StoreDriver {
+  checkOptions(point, pointRules, "A crash point");
   let count = 0;
   return {
     get name() {
@@ -35,9 +48,9 @@ export function crashingDriver(driver: StoreDriver, point: CrashPoint): StoreDri
   };
 }
 
-/** The store with one crash point. The store that was given must not be used beside it. */
+/** The store with one crash point. The store that was given must not be used before the crash. */
 export function crashingStore(store: Store, point: CrashPoint): Store {
-  return openStoreOn(crashingDriver(store[storeDriver], point));
+  return openStoreOn(crashingDriver(store[storeDriver], point), store[storeOptions]);
 }
 
 function crash(action: CrashPoint["action"]): Promise<never> {
