@@ -7,7 +7,6 @@ import type { Approval } from "../sessions/approval.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import type { Step } from "../state/step.ts";
-import type { TokenCounting } from "../tokens/token-counter.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { type TraceContext, traceOf } from "../tracing/trace-context.ts";
 import { approvalsOf } from "./approvals.ts";
@@ -15,7 +14,7 @@ import type { GuardrailTrip } from "./guardrails.ts";
 import type { Run } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 
-/** The result of a run that is over; steps and messages are put together when they are asked for. */
+/** The result of a run that is over. Its messages are put together when they are asked for. */
 export class FinishedRun implements RunResult<unknown> {
   declare readonly output: unknown;
   declare readonly text: string;
@@ -27,11 +26,14 @@ export class FinishedRun implements RunResult<unknown> {
   declare readonly trace: TraceContext | undefined;
   declare readonly children: readonly RunResult<unknown>[];
   declare readonly guardrailTrips: readonly GuardrailTrip[];
-  readonly #input: readonly Message[];
-  readonly #tokenCounter: TokenCounting;
+  declare readonly usage: Usage;
+  declare readonly steps: readonly Step[];
+  declare readonly approvals: readonly Approval[];
+  declare readonly traceId: string | undefined;
+  declare readonly messages: MessageQuery;
 
   constructor(run: Run, text: string) {
-    const { state, config } = run;
+    const { state, config, input } = run;
     this.output = config.output === undefined ? text : checkedOutput(run);
     this.text = text;
     this.outcome = state.outcome as Outcome;
@@ -42,24 +44,12 @@ export class FinishedRun implements RunResult<unknown> {
     this.trace = run.isTraced ? traceOf(run.span) : undefined;
     this.children = run.children;
     this.guardrailTrips = run.trips;
-    this.#input = run.input;
-    this.#tokenCounter = config.tokenCounter;
-  }
-
-  get usage(): Usage {
-    return this.state.usage;
-  }
-
-  get steps(): readonly Step[] {
-    return this.state.steps;
-  }
-
-  get approvals(): readonly Approval[] {
-    return approvalsOf(this.state, this.agent);
-  }
-
-  get traceId(): string | undefined {
-    return this.trace?.traceId;
+    this.usage = state.usage;
+    this.steps = state.steps;
+    this.approvals = state.pendingStep === undefined ? noApprovals : approvalsOf(state, config.name);
+    this.traceId = this.trace?.traceId;
+    // Names nothing else of the run, which would be kept with the result.
+    this.messages = new MessageQuery(() => messagesOf(input, state), { tokenCounter: config.tokenCounter });
   }
 
   /** What is worth logging; whole messages and steps, and no more than once. */
@@ -80,13 +70,13 @@ export class FinishedRun implements RunResult<unknown> {
       messages,
     };
   }
+}
 
-  get messages(): MessageQuery {
-    const { pendingStep } = this.state;
-    const steps = pendingStep === undefined ? this.steps : [...this.steps, pendingStep.step];
-    const read = () => [...this.#input, ...steps.flatMap((step) => step.messages)];
-    return new MessageQuery(read, { tokenCounter: this.#tokenCounter });
-  }
+const noApprovals: readonly Approval[] = Object.freeze([]);
+
+function messagesOf(input: readonly Message[], { steps, pendingStep }: AgentState): Message[] {
+  const made = pendingStep === undefined ? steps : [...steps, pendingStep.step];
+  return [...input, ...made.flatMap((step) => step.messages)];
 }
 
 // Of an answer that was checked; a run that was stopped has none.

@@ -8,8 +8,9 @@ import type { Usage } from "../tokens/usage.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import type { GuardrailTrip } from "./guardrails.ts";
 
-/** What a run gives. Where a limit stopped it, `output` is the partial text, or undefined for structured output. */
+/** What a run gives. Everything is a property of its own: `{ ...result, tenant }` has it all. */
 export interface RunResult<Output = string> {
+  /** The answer. Of a run that was stopped or waits: the text so far, or undefined where there is a schema. */
   readonly output: Output;
   /** The answer as text, or the partial text of a run that was stopped. */
   readonly text: string;
