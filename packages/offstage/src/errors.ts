@@ -14,6 +14,7 @@ export type ErrorCode =
   | "guardrail-failed"
   | "processor-failed"
   | "criterion-failed"
+  | "redactor-failed"
   | "script-exhausted"
   | "script-violation"
   | "stream-consumed"

@@ -80,9 +80,7 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
   if (run.emit !== undefined && run.config.tools.get(call.name)?.needsApproval === false) site.started();
   try {
     const result =
-      before?.why === "interrupted"
-        ? interrupted(call)
-        : await (run.isTraced ? runToolTraced(span, call, site) : runTool(call, site));
+      unrunnable(call, before) ?? (await (run.isTraced ? runToolTraced(span, call, site) : runTool(call, site)));
     if (result instanceof ToolWaiting) return unsettled(span, call, result);
     if (run.emit !== undefined) site.started();
     const message = resultMessage(run, result, { step, span, number });
@@ -152,9 +150,22 @@ function unsettled(span: TraceSpan, call: StepToolCall, { child }: ToolWaiting):
   return { waiting: { toolCallId: call.id, why: "approval", ...(child === undefined ? undefined : { child }) } };
 }
 
-function interrupted(call: StepToolCall): ToolResult {
-  const text = `The call of the tool "${call.name}" was interrupted: whether it took effect is unknown. Check before you call it again.`;
-  return { toolCallId: call.id, toolName: call.name, output: text, content: text, isError: true, durationMs: 0 };
+// What the model reads of a call that was taken up again and must not run.
+function unrunnable(call: StepToolCall, before: WaitingCall | undefined): ToolResult | undefined {
+  if (before?.why === "interrupted")
+    return notRun(
+      call,
+      `The call of the tool "${call.name}" was interrupted: whether it took effect is unknown. Check before you call it again.`,
+    );
+  if (call.isRedacted !== true || before?.child !== undefined) return undefined;
+  return notRun(
+    call,
+    `The tool "${call.name}" was not run: its arguments were redacted when the call was recorded. Call it again if that is still wanted.`,
+  );
+}
+
+function notRun({ id, name }: StepToolCall, text: string): ToolResult {
+  return { toolCallId: id, toolName: name, output: text, content: text, isError: true, durationMs: 0 };
 }
 
 function place(run: Run, call: StepToolCall, step: number) {

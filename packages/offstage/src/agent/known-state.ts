@@ -1,9 +1,11 @@
 // The state of a run that is taken up again: the one that was handed in, or what the journal holds where that is newer.
+import { OffstageError } from "../errors.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { RunRecord } from "../sessions/journal.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
+import type { AwaitedCall, PendingStep } from "../state/pending-step.ts";
 import { awaitedCalls } from "./approvals.ts";
 import { canRunAgain, restoreState } from "./restore-state.ts";
 import type { Run } from "./run.ts";
@@ -52,6 +54,25 @@ export function admitDecisions(run: Run, recorded: RunRecord): JsonObject | unde
   run.decisions.recall(earlier);
   const { pendingStep } = knownState(run, recorded, []);
   const approved = run.decisions.check(awaitedCalls({ pendingStep, runId: run.runId }));
+  checkRunnable(run, pendingStep, approved);
   if (approved.length === 0) return undefined;
   return { approved: [...earlier, ...approved].map((call) => ({ ...call })) };
+}
+
+// An approval is for what was asked, and is not spent on a call that cannot run.
+function checkRunnable(run: Run, pending: PendingStep | undefined, approved: readonly AwaitedCall[]): void {
+  for (const { id, name, isRedacted } of pending?.step.toolCalls ?? []) {
+    if (!approved.some(({ toolCallId, runId }) => toolCallId === id && runId === run.runId)) continue;
+    if (!run.config.tools.has(name))
+      throw notRunnable(id, `agent "${run.config.name}" has no tool "${name}". Resume with an agent that has it.`);
+    if (isRedacted)
+      throw notRunnable(
+        id,
+        "its arguments were redacted in the store. Resume the run by the state it left, or reject it.",
+      );
+  }
+}
+
+function notRunnable(id: string, why: string): OffstageError {
+  return new OffstageError("run-not-resumable", `The call "${id}" is approved and cannot run: ${why}`);
 }

@@ -84,10 +84,12 @@ function restoreStep(record: StepRecord, config: AgentConfig, isAnswer = false):
 }
 
 function callsOf(message: AssistantMessage): StepToolCall[] {
-  return toolCallsOf(message).map(({ id, function: called }) => ({
+  const redacted: unknown = message.metadata?.redactedCalls;
+  return toolCallsOf(message).map(({ id, function: called }, place) => ({
     id,
     name: called.name,
     arguments: called.arguments,
+    ...(Array.isArray(redacted) && redacted.includes(place) && { isRedacted: true }),
   }));
 }
 

@@ -30,7 +30,8 @@ describe("the contract of every store", () => {
 
 test("tenants of the store beneath stay apart", async () => {
   const base = openStoreOn(memoryDriver());
-  const [a, b] = ["a", "b"].map((tenant) => encryptedStore(base.namespace(tenant), { key })) as [Store, Store];
+  const a = encryptedStore(base.namespace("a"), { key });
+  const b = encryptedStore(base.namespace("b"), { key });
   await a.session("s").addItem({ role: "user", content: secret });
   expect(await b.session("s").getItems()).toEqual([]);
   expect(await a.session("s").getItemCount()).toBe(1);

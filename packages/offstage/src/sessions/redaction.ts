@@ -1,12 +1,64 @@
 // Redaction: what the redactor of a store makes of what is kept. It knows messages only: anything else is shown to it as the content of one.
+import { messageOf, OffstageError } from "../errors.ts";
+import { shownValue } from "../messages/check-options.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../messages/json.ts";
-import { type Message, textOf, toolCallsOf, withMetadata, withoutProviderParts } from "../messages/message.ts";
+import {
+  type Message,
+  type ToolCall,
+  textOf,
+  toolCallsOf,
+  withMetadata,
+  withoutProviderParts,
+} from "../messages/message.ts";
+import { isThenable } from "../messages/thenable.ts";
 import { leavingSpan } from "../tracing/leaving-span.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { RunEnd, RunRecord } from "./journal.ts";
 
 /** What a message becomes before it is written. */
 export type Redact = (message: Message) => Message;
+
+/**
+ * The redactor of a user, held to its word: it gives a message of the same role, or nothing is written. Calls whose arguments it
+ * changed are marked, for what is kept of them is not what the model asked for.
+ */
+export function checkedRedact(redact: Redact): Redact {
+  return (message) => {
+    const kept = keptOf(redact, message);
+    const changed = changedCalls(message, kept);
+    return changed.length === 0 ? kept : withMetadata(kept, { redactedCalls: changed });
+  };
+}
+
+function keptOf(redact: Redact, message: Message): Message {
+  let kept: unknown;
+  try {
+    kept = redact(message);
+  } catch (error) {
+    throw failed(`threw: ${messageOf(error)}.`, error);
+  }
+  if (!isMessage(kept) || kept.role !== message.role)
+    throw failed(`must give a message of the role "${message.role}", at once; it gave ${shownKept(kept)}.`);
+  return kept;
+}
+
+function shownKept(kept: unknown): string {
+  if (isThenable(kept)) return "a promise";
+  return isMessage(kept) ? `one of the role "${kept.role}"` : shownValue(kept);
+}
+
+function failed(what: string, cause?: unknown): OffstageError {
+  const sentence = `The redactor of the store ${what} Nothing was written.`;
+  return new OffstageError("redactor-failed", sentence, cause === undefined ? {} : { cause });
+}
+
+// By place: an id may be a secret too.
+function changedCalls(message: Message, kept: Message): number[] {
+  const before = toolCallsOf(message);
+  const isChanged = ({ function: called }: ToolCall, place: number) =>
+    before[place]?.function.arguments !== called.arguments;
+  return toolCallsOf(kept).flatMap((call, place) => (isChanged(call, place) ? [place] : []));
+}
 
 /** The whole value of a clipped result, shown as the content of the message that has the rest of it. */
 export function redactedValue(redact: Redact, value: JsonValue, result: Message): JsonValue {

@@ -4,7 +4,7 @@ import { checkOptions, type OptionRules, someFunction } from "../messages/check-
 import { holdsOf } from "./hold.ts";
 import { holderOf } from "./holder.ts";
 import { type OpenedDriver, openedDriver } from "./opened-driver.ts";
-import type { Redact } from "./redaction.ts";
+import { checkedRedact, type Redact } from "./redaction.ts";
 import { listNames } from "./row-keys.ts";
 import { type SessionCells, sessionCells } from "./session-cells.ts";
 import { stampClock } from "./store-context.ts";
@@ -53,7 +53,7 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCor
   let operations = 0;
   const shared = {
     driver,
-    redact,
+    redact: redact && checkedRedact(redact),
     holds: holdsOf(),
     report,
     stamp: stampClock(),

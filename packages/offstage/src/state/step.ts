@@ -9,6 +9,8 @@ export interface StepToolCall {
   readonly name: string;
   /** The arguments as JSON text, as the model wrote them even where they do not parse. */
   readonly arguments: string;
+  /** They are what a redactor left of them, so the call cannot run. */
+  readonly isRedacted?: boolean;
 }
 
 /** What became of one call. */

@@ -231,6 +231,15 @@ describe("a decision that is a slip", () => {
     expect(paid).toEqual(["ann"]);
   });
 
+  onSessions("for a tool that the agent no longer has is refused, and not spent", async ({ play, session }) => {
+    const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid."]);
+    const { runId } = await play(agent, "Pay", { session });
+    const bare = new Agent({ name: "payer", model: scriptedModel(["Nothing to pay with."]) });
+    await expect(bare.resume(runId, { session, approve: ["ann"] })).rejects.toThrow('agent "payer" has no tool "pay"');
+    expect((await agent.resume(runId, { session, approve: ["ann"] })).output).toBe("Paid.");
+    expect(paid).toEqual(["ann"]);
+  });
+
   onSessions("by a state that is older than the run is refused", async ({ play, session }) => {
     const { agent, paid } = payingAgent([calls(payTo("ann"), payTo("bob")), "Both."]);
     const { state } = await play(agent, "Pay both", { session });

@@ -31,7 +31,8 @@ const removing = (message: Message): Message => JSON.parse(JSON.stringify(messag
 const prefixing = (message: Message): Message =>
   ({ ...message, ...(typeof message.content === "string" && { content: `#${message.content}` }) }) as Message;
 
-const pay = { name: "pay", input: { to: canary } };
+const pay = { name: "pay", id: "pay", input: { to: canary } };
+const payAnn = { name: "pay", input: { to: "ann" } };
 const huge = tool({ name: "huge", execute: () => ({ first: canary, pad: "x".repeat(100_000), last: canary }) });
 const long = tool({ name: "long", execute: () => `${canary} ${"y".repeat(100_000)} ${canary}` });
 const failing = tool({
@@ -92,7 +93,7 @@ const acts: Readonly<Record<string, Act>> = {
     await resume(agent, state, { session, approve: approvals });
   },
   "everything in the conversation, resumed by id": async ({ play, resume, session }) => {
-    const agent = saying([calls(echoing(canary)), calls(echoing(canary), pay), `Paid ${canary}.`]);
+    const agent = saying([calls(echoing(canary)), calls(echoing(canary), payAnn), `Paid ${canary}.`]);
     const { runId, approvals } = await play(agent, `Go ${canary}`, { session });
     await resume(agent, runId, { session, approve: approvals, record: "everything" });
   },
@@ -101,7 +102,7 @@ const acts: Readonly<Record<string, Act>> = {
       threshold: 400,
       strategy: summarizeOlder({ summarize: () => `All of ${canary}.` }),
     });
-    const talk = scriptedModel(({ index }) => (index === 24 ? calls(pay) : `${canary} is what it is. `.repeat(4)));
+    const talk = scriptedModel(({ index }) => (index === 24 ? calls(payAnn) : `${canary} is what it is. `.repeat(4)));
     const agent = saying([], { model: talk, compaction });
     for (let turn = 0; turn < 24; turn++) await play(agent, `Tell me of ${canary}.`, { session });
     const { runId, approvals } = await play(agent, "Pay.", { session });
@@ -187,16 +188,67 @@ test("a whole value keeps its form where the redactor leaves it one", async () =
   expect(await valueUnder(prefixing, "huge")).toMatch(/^#\{"first"/);
 });
 
-test("a subagent that waits is resumed by id as it was recorded, and by state as it was", async () => {
-  const paidTo = async (source: (waiting: RunResult<unknown>) => AgentState | string) => {
-    await using store = memoryStore({ redact: removing });
-    const { paid, pay: tool } = paying();
-    const clerk = saying([calls(pay), "Paid."], { name: "clerk", tools: [tool] });
-    const agent = saying([calls({ name: "clerk", input: { prompt: "Pay" } }), "Done."], { tools: [clerk.asTool()] });
-    const waiting = await agent.run("Go", { session: store.session("s") });
-    await agent.resume(source(waiting), { store, approve: waiting.approvals });
-    return paid;
+describe("a call whose arguments were redacted", () => {
+  const waiting = async (agent: Agent<unknown>) => {
+    const store = memoryStore({ redact: removing });
+    return { store, ...(await agent.run("Go", { session: store.session("s") })) };
   };
-  expect(await paidTo(({ runId }) => runId)).toEqual(["[gone]"]);
-  expect(await paidTo(({ state }) => state)).toEqual([canary]);
+  const payer = () => {
+    const { paid, pay: tool } = paying();
+    return { paid, agent: saying([calls(pay), "Done."], { name: "clerk", tools: [tool] }) };
+  };
+
+  test("is not approved by the id of its run; by its state it runs as it was meant", async () => {
+    const { paid, agent } = payer();
+    const { store, runId, state } = await waiting(agent);
+    await expect(agent.resume(runId, { store, approve: ["pay"] })).rejects.toMatchObject({
+      code: "run-not-resumable",
+      message: expect.stringContaining("its arguments were redacted in the store. Resume the run by the state it left"),
+    });
+    expect((await store.runs.get(runId))?.status).toBe("waiting");
+    expect((await agent.resume(state, { store, approve: ["pay"] })).output).toBe("Done.");
+    expect(paid).toEqual([canary]);
+  });
+
+  test("is rejected as any other", async () => {
+    const { paid, agent } = payer();
+    const { store, runId } = await waiting(agent);
+    expect((await agent.resume(runId, { store, reject: ["pay"] })).output).toBe("Done.");
+    expect(paid).toEqual([]);
+  });
+
+  test("does not run in a subagent that is resumed by id: its model is told why", async () => {
+    const paidTo = async (source: (waiting: RunResult<unknown>) => AgentState | string) => {
+      const { paid, agent: clerk } = payer();
+      const ask = { name: "clerk", input: { prompt: "Pay" } };
+      const agent = saying([calls(ask), "Done."], { tools: [clerk.asTool()] });
+      const { store, ...left } = await waiting(agent);
+      await agent.resume(source(left), { store, approve: left.approvals });
+      const child = (await store.runs.get(left.runId))?.children[0]?.runId ?? "";
+      return { paid, told: (await store.runs.get(child))?.steps[0]?.messages.at(-1)?.content };
+    };
+    const byId = await paidTo(({ runId }) => runId);
+    expect(byId.paid).toEqual([]);
+    expect(byId.told).toContain('The tool "pay" was not run: its arguments were redacted');
+    expect((await paidTo(({ state }) => state)).paid).toEqual([canary]);
+  });
 });
+
+test.each<[string, unknown, string]>([
+  ["throws", thrower, "The redactor of the store threw: no more. Nothing was written."],
+  ["gives nothing", () => undefined, 'must give a message of the role "user", at once; it gave undefined.'],
+  ["gives text", () => "x", 'it gave "x".'],
+  ["gives a promise", async (message: Message) => message, "it gave a promise."],
+  ["gives another role", () => ({ role: "system", content: "x" }), 'it gave one of the role "system".'],
+])("a redactor that %s fails the run, and nothing is written", async (_, redact, sentence) => {
+  const store = memoryStore({ redact: redact as () => Message });
+  const failed = { code: "redactor-failed", message: expect.stringContaining(sentence) };
+  await expect(saying(["Hello."]).run("Hi", { session: store.session("s") })).rejects.toMatchObject(failed);
+  await expect(store.session("s").addItem({ role: "user", content: "Hi" })).rejects.toMatchObject(failed);
+  expect(await store.session("s").getItems()).toEqual([]);
+  expect(await store.verify()).toEqual([]);
+});
+
+function thrower(): never {
+  throw new Error("no more");
+}
