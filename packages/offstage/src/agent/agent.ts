@@ -91,9 +91,9 @@ export class Agent<Output = string> {
   /** The agent as a tool of another: called with `{ prompt }`, it gives its answer and nothing else. */
   asTool(options: SubagentOptions = {}): Tool {
     checkSubagentOptions(options);
-    const { name = subagentToolName(this.name), description = this.#config.options.description, ...policies } = options;
+    const { name = subagentToolName(this.name), description = this.#config.options.description } = options;
     const made = tool({
-      ...policies,
+      ...policiesOf(options),
       name,
       description: description ?? `Asks the agent "${this.name}", which works on its own and gives its answer.`,
       input: promptSchema,
@@ -158,6 +158,15 @@ function splitInput(state: AgentState): { input: readonly Message[]; state: Agen
   while (start > 0 && state.messages.at(start - 1)?.role === "user") start--;
   const input = state.messages.slice(start).toArray();
   return { input, state: input.length === 0 ? state : state.withMessages(state.messages.slice(0, start)) };
+}
+
+// What any tool can be told, and a subagent too.
+function policiesOf({ timeoutMs, needsApproval, remember }: SubagentOptions) {
+  return {
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(needsApproval !== undefined && { needsApproval }),
+    ...(remember !== undefined && { remember }),
+  };
 }
 
 const promptSchema = {

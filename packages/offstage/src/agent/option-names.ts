@@ -1,5 +1,5 @@
 // What can be said to an agent, a run and hooks, and what others call it: so that a slip is told and not passed over.
-import type { KnownNames } from "../messages/misspelt.ts";
+import type { KnownNames } from "../messages/check-slips.ts";
 import type { AgentOptions, RunOptions, SubagentOptions } from "./agent-options.ts";
 import type { Decisions } from "./approvals.ts";
 import { hookNames } from "./hooks.ts";
@@ -63,35 +63,58 @@ const ofSubagent: Names<SubagentOptions> = {
   remember: true,
 };
 
+function takenBy(owner: string, names: object): Record<string, string> {
+  return Object.fromEntries(Object.keys(names).map((name) => [name, owner]));
+}
+
 const stepLimit = { maxTurns: "maxSteps", maxIterations: "maxSteps" };
+const forSession = { store: "session", sessionId: "session", threadId: "session", conversationId: "session" };
 
 /** What `new Agent` takes. */
 export const knownToAgents: KnownNames = {
   names: ofAgent,
   aliens: {
     ...stepLimit,
+    ...forSession,
     system: "instructions",
     systemPrompt: "instructions",
+    prompt: "instructions",
     stopWhen: "continueWhile",
     outputType: "output",
     outputSchema: "output",
+    responseFormat: "output",
     temperature: "modelSettings: { temperature }",
+    maxTokens: "modelSettings: { maxOutputTokens }",
+    handoffs: "tools: [other.asTool()]",
+    subagents: "tools: [other.asTool()]",
   },
+  elsewhere: takenBy("a run", ofRun),
 };
 
-const runAliens = { ...stepLimit, abortSignal: "signal", sessionId: "session", threadId: "session" };
+const runAliens = { ...stepLimit, ...forSession, abortSignal: "signal" };
 
 /** What `run` and `stream` take. */
-export const knownToRuns: KnownNames = { names: ofRun, aliens: runAliens };
+export const knownToRuns: KnownNames = {
+  names: ofRun,
+  aliens: { ...runAliens, store: 'session: store.session("some id")' },
+  elsewhere: { ...takenBy("the agent", ofAgent), ...takenBy("resume()", ofDecisions) },
+};
 
 /** What `resume` takes. */
-export const knownToResume: KnownNames = { names: { ...ofRun, ...ofDecisions }, aliens: runAliens };
+export const knownToResume: KnownNames = {
+  names: { ...ofRun, ...ofDecisions },
+  aliens: { ...runAliens, approvals: "approve", decisions: "approve", deny: "reject" },
+  elsewhere: takenBy("the agent", ofAgent),
+};
 
 /** What `asTool` takes. */
-export const knownToSubagents: KnownNames = { names: ofSubagent, aliens: stepLimit };
+export const knownToSubagents: KnownNames = {
+  names: ofSubagent,
+  aliens: { ...stepLimit, toolName: "name", toolDescription: "description" },
+};
 
 /** What hooks are called. */
 export const knownToHooks: KnownNames = {
   names: Object.fromEntries(hookNames.map((name) => [name, true])),
-  aliens: { onFinish: "onRunEnd", onStepFinish: "onStepEnd" },
+  aliens: { onFinish: "onRunEnd", onStepFinish: "onStepEnd", onToolCall: "onToolStart" },
 };

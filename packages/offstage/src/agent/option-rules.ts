@@ -8,8 +8,8 @@ import {
   oneOf,
   wholeFrom,
 } from "../messages/check-options.ts";
+import { checkSlips } from "../messages/check-slips.ts";
 import { isObject } from "../messages/json.ts";
-import { checkSlips } from "../messages/misspelt.ts";
 import { checkLimit } from "../sessions/limit.ts";
 import { checkTracing } from "../tracing/tracing-options.ts";
 import type { AgentOptions, RunOptions, SubagentOptions } from "./agent-options.ts";

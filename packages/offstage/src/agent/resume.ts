@@ -1,9 +1,9 @@
 // Resuming: a run that was cut off, or that waits for approval, goes on where it was. Nothing that finished runs again.
 import { OffstageError } from "../errors.ts";
 import { checkOptions, type OptionRule, type OptionRules, shownValue } from "../messages/check-options.ts";
+import { checkSlips } from "../messages/check-slips.ts";
 import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
-import { checkSlips } from "../messages/misspelt.ts";
 import type { Journal, RunRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import { AgentState } from "../state/agent-state.ts";

@@ -32,17 +32,18 @@ async function approvalsIn(run: RunRecord, read: ReadRun): Promise<Approval[]> {
   if (run.status !== "waiting") return [];
   const { waiting } = run.notes ?? {};
   const notes = Array.isArray(waiting) ? (waiting as readonly unknown[]).filter(isWaitingNote) : [];
-  const found = await Promise.all(notes.map((note) => approvalsOf(note, run, read)));
+  const found = await Promise.all(notes.map((note) => approvalsFor(note, { run, read })));
   return found.flat();
 }
 
-async function approvalsOf(
+async function approvalsFor(
   { toolCallId, why, child }: WaitingNote,
-  run: RunRecord,
-  read: ReadRun,
+  { run, read }: { readonly run: RunRecord; readonly read: ReadRun },
 ): Promise<Approval[]> {
   if (child !== undefined) {
-    const below = await read(child.runId);
+    // Notes can be damaged: a run that named itself, or one above it, would be read forever.
+    const isBeneath = run.children.some(({ runId }) => runId === child.runId);
+    const below = isBeneath ? await read(child.runId) : undefined;
     return below === undefined ? [] : approvalsIn(below, read);
   }
   if (why !== "approval") return [];

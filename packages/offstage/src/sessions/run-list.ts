@@ -93,11 +93,12 @@ function cursorOf({ stamp, n }: RunRow): string {
 
 /** Everything recorded of a run and what it waits for, or undefined where there is none of that id. */
 export async function getRun(cells: SessionCells, runId: string): Promise<FoundRun | undefined> {
-  const record = await recordAt(cells, runId);
-  return record && foundRun(record, (id) => recordAt(cells, id));
+  const record = await readRecord(cells, runId);
+  return record && foundRun(record, (id) => readRecord(cells, id));
 }
 
-async function recordAt(cells: SessionCells, runId: string): Promise<RunRecord | undefined> {
+/** The record alone. */
+export async function readRecord(cells: SessionCells, runId: string): Promise<RunRecord | undefined> {
   const place = await findRun(cells.context, runId);
   if (place === undefined) return undefined;
   const cell = cells.of(place[0]);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { turn } from "../testing/store-claims/claim.ts";
 import { listNames, numberKey, stepKeys } from "./row-keys.ts";
 import { openStoreOn } from "./store.ts";
-import type { Write } from "./store-driver.ts";
+import type { StoreDriver, Write } from "./store-driver.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
 const lists = listNames("");
@@ -25,7 +25,46 @@ test.each<[string, readonly Write[]]>([
   await turn(store, "a", 2);
   expect(await store.verify()).toEqual([]);
   await driver.commit({ label: "session.add", checks: [], writes });
-  const found = await store.verify();
-  expect(found.map((each) => each.problem)).toContain(problem);
-  expect(found).toHaveLength(1);
+  expect(await store.verify()).toEqual([expect.objectContaining({ problem })]);
+});
+
+/** A store whose reads of a conversation are disturbed by somebody who adds to it. */
+function disturbed(times: number) {
+  const driver = memoryDriver();
+  const other = openStoreOn(driver);
+  let left = times;
+  const read: StoreDriver["read"] = async (list, range) => {
+    if (list === lists.messages("a") && left-- > 0) await other.session("a").addItem({ role: "user", content: "?" });
+    return driver.read(list, range);
+  };
+  return { driver, store: openStoreOn({ ...driver, read }), other };
+}
+
+test("a session that is written to meanwhile is looked at again, and what is wrong with it found all the same", async () => {
+  const { driver, store, other } = disturbed(3);
+  await turn(other, "a", 1);
+  await driver.commit({ label: "session.add", checks: [], writes: [message(1)] });
+  expect(await store.verify()).toEqual([{ sessionId: "a", problem: "says 5 messages and has 4" }]);
+});
+
+test("one that is never left alone is told of, not passed for whole", async () => {
+  const { store, other } = disturbed(Number.POSITIVE_INFINITY);
+  await turn(other, "a", 1);
+  expect(await store.verify()).toEqual([{ sessionId: "a", problem: expect.stringContaining("verify again") }]);
+});
+
+test("a session that is deleted meanwhile is no problem", async () => {
+  const driver = memoryDriver();
+  const other = openStoreOn(driver);
+  await turn(other, "a", 1);
+  let isDeleted = false;
+  const get: StoreDriver["get"] = async (places) => {
+    if (!isDeleted && places.some(({ list }) => list === lists.run("run-a-1"))) {
+      isDeleted = true;
+      await other.sessions.delete("a");
+    }
+    return driver.get(places);
+  };
+  expect(await openStoreOn({ ...driver, get }).verify()).toEqual([]);
+  expect(isDeleted).toBe(true);
 });

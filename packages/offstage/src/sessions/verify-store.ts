@@ -3,7 +3,7 @@ import { toolCallsOf } from "../messages/message.ts";
 import { activityKey } from "./activity.ts";
 import type { RunRecord } from "./journal.ts";
 import { keyNumber } from "./row-keys.ts";
-import { getRun, listRuns } from "./run-list.ts";
+import { listRuns, readRecord } from "./run-list.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { sessionCells } from "./session-cells.ts";
 import { listSessions, type SessionInfo } from "./session-list.ts";
@@ -20,9 +20,17 @@ export async function verifyStore(open: SessionCells): Promise<Violation[]> {
   const found: Violation[] = [];
   const cells = sessionCells({ ...open.context, report: (error) => found.push({ problem: error.message }) });
   for (const session of await listSessions(cells)) found.push(...(await checkSession(cells, session)));
-  for (const { runId } of await listRuns(cells)) found.push(...(await checkRun(cells, runId)));
+  for (const { runId, sessionId } of await listRuns(cells)) {
+    const problems = await checkRun(cells, runId);
+    // What was deleted meanwhile is not listed any more.
+    const isListed = async () => (await listRuns(cells, { sessionId })).some((run) => run.runId === runId);
+    if (problems.length > 0 && (await isListed())) found.push(...problems);
+  }
   return found;
 }
+
+// Enough for a session that several processes write to without pause.
+const mostLooks = 100;
 
 // A session that is written to meanwhile is looked at again: what was read before and after a write does not add up.
 async function checkSession(cells: SessionCells, info: SessionInfo): Promise<Violation[]> {
@@ -30,10 +38,8 @@ async function checkSession(cells: SessionCells, info: SessionInfo): Promise<Vio
     const problems = await lookAt(cells, info);
     if (problems !== undefined) return problems.map((problem) => ({ sessionId: info.sessionId, problem }));
   }
-  return [];
+  return [{ sessionId: info.sessionId, problem: "was written to at every look: verify again when it is idle" }];
 }
-
-const mostLooks = 20;
 
 /** What is wrong with a session; undefined where it changed while it was read. */
 async function lookAt(cells: SessionCells, { sessionId, cursor }: SessionInfo): Promise<string[] | undefined> {
@@ -52,7 +58,7 @@ async function lookAt(cells: SessionCells, { sessionId, cursor }: SessionInfo): 
 }
 
 async function checkRun(cells: SessionCells, runId: string): Promise<Violation[]> {
-  const run = await getRun(cells, runId);
+  const run = await readRecord(cells, runId);
   if (run === undefined) return [{ runId, problem: "is listed and has no row" }];
   const problems = [...stepProblems(run), ...endProblems(run)];
   const beneath = await Promise.all(run.children.map((child) => checkRun(cells, child.runId)));

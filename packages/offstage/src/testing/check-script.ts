@@ -1,8 +1,8 @@
 // Checks scripts of a scripted model: a slip in one would be a model that says nothing, and a test that proves nothing.
 import { OffstageError } from "../errors.ts";
 import { type OptionRules, shownValue } from "../messages/check-options.ts";
+import { checkSlips } from "../messages/check-slips.ts";
 import { isObject } from "../messages/json.ts";
-import { checkSlips, type KnownNames } from "../messages/misspelt.ts";
 
 const text = { isFit: (value: unknown) => typeof value === "string", words: "text" };
 const count = { isFit: (value: unknown) => typeof value === "number", words: "a number" };
@@ -12,7 +12,7 @@ const anything = { isFit: () => true, words: "anything" };
 /** What a part of a script may hold, and what others call it. */
 interface Part {
   readonly rules: OptionRules;
-  readonly aliens?: KnownNames["aliens"];
+  readonly aliens: Readonly<Record<string, string>>;
 }
 
 const aCall: Part = {
@@ -62,20 +62,27 @@ function checkReply(reply: unknown, { place, possible }: { place: string; possib
   if (typeof reply === "string" || reply instanceof Error) return;
   if (!isObject(reply)) throw invalid(`${place} must be ${possible}; found ${shownValue(reply)}.`);
   checkFields(reply, aReply, place);
+  if (saysNothing(reply)) throw invalid(`${place} must be ${possible}; found an object with none of these.`);
   if (reply.usage !== undefined) checkFields(reply.usage as object, someUsage, `"usage" of ${place}`);
   for (const [i, call] of ((reply.toolCalls ?? []) as readonly unknown[]).entries())
     checkCall(call, `"toolCalls[${i}]" of ${place}`);
 }
 
+// `{}` is a model that says nothing; a promise, a map or an object of other fields is a slip.
+function saysNothing(reply: object): boolean {
+  const given = Object.keys(reply);
+  if (given.some((name) => Object.hasOwn(aReply.rules, name))) return false;
+  return given.length > 0 || Object.getPrototypeOf(reply) !== Object.prototype;
+}
+
 function checkCall(call: unknown, place: string): void {
+  if (isObject(call)) checkFields(call, aCall, place);
   if (!isObject(call) || call.name === undefined)
     throw invalid(`${place} must be a call, as { name, input }; found ${shownValue(call)}.`);
-  checkFields(call, aCall, place);
 }
 
 function checkFields(value: object, { rules, aliens }: Part, place: string): void {
-  const names = Object.fromEntries(Object.keys(rules).map((name) => [name, true as const]));
-  checkSlips(value, { names, ...(aliens && { aliens }) }, `The fields of ${place}`);
+  checkSlips(value, { names: rules, aliens }, `The fields of ${place}`);
   for (const [name, field] of Object.entries(value)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (field !== undefined && rule?.isFit(field) === false)
