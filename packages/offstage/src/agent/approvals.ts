@@ -96,18 +96,30 @@ export class DecisionBook {
    */
   check(awaited: readonly AwaitedCall[]): AwaitedCall[] {
     for (const decision of this.#decisions) {
-      const meant = awaited.filter((call) => isAbout(decision, call));
-      if (meant.length !== 1) throw unclear(decision.toolCallId, { meant, awaited });
+      if (awaited.filter((call) => isAbout(decision, call)).length !== 1) throw this.#unclear(decision, awaited);
     }
     for (const call of awaited) {
       if (this.#decisions.filter((each) => isAbout(each, call)).length < 2) continue;
-      throw new OffstageError(
-        "invalid-argument",
-        `There are two decisions about the call "${call.toolCallId}". Make one.`,
-      );
+      throw invalid(`There are two decisions about the call "${call.toolCallId}". Make one.`);
     }
     const approved = this.#decisions.filter((decision) => decision.isApproved);
     return awaited.filter((call) => approved.some((decision) => isAbout(decision, call)));
+  }
+
+  #unclear({ toolCallId: id, runId }: Decision, awaited: readonly AwaitedCall[]): OffstageError {
+    const namesakes = awaited.filter((call) => call.toolCallId === id);
+    const [other] = namesakes;
+    if (runId === undefined && other !== undefined)
+      return invalid(
+        `${namesakes.length} calls with the id "${id}" wait for approval. Pass the entry of result.approvals instead of its id.`,
+      );
+    if (other !== undefined)
+      return invalid(`The call "${id}" of run "${runId}" does not wait here; that of run "${other.runId}" does.`);
+    const known = awaited.map((each) => `"${each.toolCallId}"`).join(", ") || "none";
+    const isKnown = this.#earlier.some((call) => call.toolCallId === id);
+    return invalid(
+      `${isKnown ? `The call "${id}" was approved before` : `No call "${id}" waits for approval`}. Waiting: ${known}.`,
+    );
   }
 }
 
@@ -123,14 +135,6 @@ function refusalOf(name: string, reason = ""): string {
   return `The call of the tool "${name}" was rejected by the user and not run.${why}`;
 }
 
-function unclear(
-  id: string,
-  { meant, awaited }: { meant: readonly AwaitedCall[]; awaited: readonly AwaitedCall[] },
-): OffstageError {
-  if (meant.length > 1) {
-    const sentence = `${meant.length} calls with the id "${id}" wait for approval. Pass the entry of result.approvals instead of its id.`;
-    return new OffstageError("invalid-argument", sentence);
-  }
-  const known = awaited.map((each) => `"${each.toolCallId}"`).join(", ") || "none";
-  return new OffstageError("invalid-argument", `No call "${id}" waits for approval. Waiting: ${known}.`);
+function invalid(message: string): OffstageError {
+  return new OffstageError("invalid-argument", message);
 }

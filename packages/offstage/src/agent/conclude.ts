@@ -8,6 +8,7 @@ import { type Message, textOf, withMetadata, withoutProviderParts } from "../mes
 import type { Mutable } from "../messages/mutable.ts";
 import { isSendable } from "../messages/pairing.ts";
 import type { RunEnd, RunLog } from "../sessions/journal.ts";
+import { saidNote } from "../sessions/run-notes.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { partialAnswer } from "../state/partial-answer.ts";
@@ -155,11 +156,12 @@ function runEnd(run: Run, { answer, ending }: Closing): RunEnd {
 }
 
 function notesOf(run: Run): JsonObject | undefined {
-  const { pendingStep, usageByModel, stepCount } = run.state;
+  const { pendingStep, usageByModel, stepCount, outcome } = run.state;
   const waiting = pendingStep && { waiting: waitingNote(pendingStep) as unknown as JsonValue };
   const shown = run.compaction && shownNote(run);
   const usage = run.parent && { usageByModel: usageByModel as unknown as JsonValue };
-  const said = run.options.record === "everything" ? { saidSteps: stepCount } : undefined;
+  const mayGoOn = outcome?.status === "waiting" || outcome?.status === "failed";
+  const said = run.options.record === "everything" && mayGoOn ? { saidSteps: stepCount } : undefined;
   return waiting || shown || usage || said ? { ...waiting, ...shown, ...usage, ...said } : undefined;
 }
 
@@ -183,7 +185,7 @@ function endMetadata({ state }: Run): JsonObject {
 
 // What joined the conversation when an earlier part of the run ended is there.
 function everything({ log, state }: Run, answer: readonly Message[]): readonly Message[] {
-  const saidSteps = Number(log?.recorded?.notes?.saidSteps ?? 0);
+  const saidSteps = log?.recorded === undefined ? 0 : saidNote(log.recorded);
   const done = state.steps.slice(saidSteps).flatMap((step) => step.messages);
   return [...done, ...answer.filter((message) => !done.includes(message))];
 }

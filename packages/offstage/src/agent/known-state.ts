@@ -3,13 +3,13 @@ import { OffstageError } from "../errors.ts";
 import type { JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { RunRecord } from "../sessions/journal.ts";
+import { approvedNotes } from "../sessions/run-notes.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import type { AwaitedCall, PendingStep } from "../state/pending-step.ts";
 import { awaitedCalls } from "./approvals.ts";
 import { canRunAgain, restoreState } from "./restore-state.ts";
 import type { Run } from "./run.ts";
-import { approvedOf } from "./run-notes.ts";
 
 /** The newest state there is of a run. */
 export function knownState(run: Run, recorded: RunRecord | undefined, history: readonly Message[]): AgentState {
@@ -50,7 +50,7 @@ export function endedOutcome(recorded: RunRecord | undefined): Outcome | undefin
 
 /** Checks the decisions against what waits, and gives the note that says what may begin. Throws where they do not fit. */
 export function admitDecisions(run: Run, recorded: RunRecord): JsonObject | undefined {
-  const earlier = approvedOf(recorded);
+  const earlier = approvedNotes(recorded);
   run.decisions.recall(earlier);
   const { pendingStep } = knownState(run, recorded, []);
   const approved = run.decisions.check(awaitedCalls({ pendingStep, runId: run.runId }));

@@ -10,17 +10,17 @@ import {
   toolCallsOf,
 } from "../messages/message.ts";
 import type { OpenStep, RunRecord, StepRecord } from "../sessions/journal.ts";
+import { usedNote, waitingNotes } from "../sessions/run-notes.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { PendingStep, WaitingCall } from "../state/pending-step.ts";
 import type { Step, StepToolCall, ToolResult } from "../state/step.ts";
 import { addUsage, noUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { Ledger } from "./ledger.ts";
-import { waitingOf } from "./run-notes.ts";
 
 /** The state after everything that was recorded. Finished tools stay finished; open calls wait to be dealt with. */
 export function restoreState(record: RunRecord, history: readonly Message[], config: AgentConfig): AgentState {
-  if (record.isIncomplete || record.steps.some(({ messages }) => messages.length === 0)) throw incomplete(record);
+  if (record.isIncomplete) throw incomplete(record);
   const steps = record.steps.map((step, index) => restoreStep(step, config, isAnswer(record, index)));
   const begun = AgentState.empty().withMessages([...history, ...record.input]);
   const usage = usageOf(record, config);
@@ -55,8 +55,8 @@ function usageOf(record: RunRecord, config: AgentConfig): UsageByModel {
 }
 
 function countedOf({ children }: RunRecord, runId: string): UsageByModel {
-  const notes = children.find((child) => child.runId === runId)?.notes;
-  return (notes?.usageByModel ?? {}) as unknown as UsageByModel;
+  const child = children.find((each) => each.runId === runId);
+  return child === undefined ? {} : usedNote(child);
 }
 
 // Every recorded step of a run without an end is tool trace: an answer is written with the end.
@@ -118,7 +118,7 @@ function pendingOf(record: RunRecord, open: OpenStep, config: AgentConfig): Pend
     startedAt: open.message.metadata?.createdAt ?? record.startedAt,
     durationMs: 0,
   };
-  const known = waitingOf(record);
+  const known = waitingNotes(record) as unknown as readonly WaitingCall[];
   const waiting = open.pending.map(({ id, function: called }): WaitingCall => {
     const call = known.find((each) => each.toolCallId === id) ?? cutOff(record, config, { id, name: called.name });
     const { child } = call;

@@ -4,6 +4,7 @@ import { checkOptions, type OptionRule, type OptionRules, shownValue } from "../
 import { checkSlips } from "../messages/check-slips.ts";
 import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
+import { isThenable } from "../messages/thenable.ts";
 import type { Journal, RunRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import { AgentState } from "../state/agent-state.ts";
@@ -81,9 +82,14 @@ export function resumedRun(config: AgentConfig, source: string | AgentState, res
 
 // The likeliest slips are a result in place of its state, and a state that is still JSON.
 function shownSource(source: unknown): string {
+  if (isThenable(source)) return "a promise. Await it first";
   if (!isObject(source)) return shownValue(source);
   if (source.state instanceof AgentState) return "a result. Pass its runId, or its state";
-  return "steps" in source ? "plain data. Pass AgentState.fromJSON(…) of it" : "object";
+  return "steps" in source
+    ? "plain data. Pass AgentState.fromJSON(…) of it"
+    : typeof source.runId === "string"
+      ? "object. Pass its runId"
+      : "object";
 }
 
 function checkStatus(state: AgentState | undefined, runId: string): void {
@@ -120,7 +126,7 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<AgentStat
 function checkAgent({ runId, config: { name } }: Run, { agent }: RunRecord): void {
   if (agent !== name)
     throw notResumable(
-      `Run "${runId}" is one of agent "${agent}", and this is agent "${name}". Resume it with that one.`,
+      `Run "${runId}" belongs to agent "${agent}", and this is agent "${name}". Resume it with agent "${agent}".`,
     );
 }
 

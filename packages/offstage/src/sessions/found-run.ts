@@ -1,7 +1,7 @@
 // A run that was asked for by its id: its record, and what it waits for. Reads only; no agent is needed.
 import { type Approval, approvalOf } from "./approval.ts";
 import type { RunRecord } from "./journal.ts";
-import { fields, isText, mayBe } from "./shape.ts";
+import { type WaitingNote, waitingNotes } from "./run-notes.ts";
 
 /** Everything recorded of a run, and the calls it waits for. */
 export interface FoundRun extends RunRecord {
@@ -11,17 +11,6 @@ export interface FoundRun extends RunRecord {
 
 type ReadRun = (runId: string) => Promise<RunRecord | undefined>;
 
-/** What the agent notes of a call without a result. */
-interface WaitingNote {
-  readonly toolCallId: string;
-  readonly why?: string;
-  /** The subagent's run that waits inside the call. */
-  readonly child?: { readonly runId: string };
-}
-
-const hasNoteForm = fields({ toolCallId: isText, child: mayBe(fields({ runId: isText })) });
-const isWaitingNote = (value: unknown): value is WaitingNote => hasNoteForm(value);
-
 /** The run with what it waits for; `read` gives the records of its subagents' runs. */
 export async function foundRun(record: RunRecord, read: ReadRun): Promise<FoundRun> {
   return { ...record, approvals: await approvalsIn(record, read) };
@@ -30,9 +19,7 @@ export async function foundRun(record: RunRecord, read: ReadRun): Promise<FoundR
 async function approvalsIn(run: RunRecord, read: ReadRun): Promise<Approval[]> {
   // The notes of a run that went on are of the time before.
   if (run.status !== "waiting") return [];
-  const { waiting } = run.notes ?? {};
-  const notes = Array.isArray(waiting) ? (waiting as readonly unknown[]).filter(isWaitingNote) : [];
-  const found = await Promise.all(notes.map((note) => approvalsFor(note, { run, read })));
+  const found = await Promise.all(waitingNotes(run).map((note) => approvalsFor(note, { run, read })));
   return found.flat();
 }
 

@@ -92,10 +92,16 @@ export class InMemorySession implements Session {
   async run(runId: string): Promise<FoundRun | undefined> {
     const read = async (id: string): Promise<RunRecord | undefined> => {
       const run = findRun(this.#runs, id);
-      return run && (JSON.parse(JSON.stringify(recordOf(run))) as RunRecord);
+      return run && (JSON.parse(JSON.stringify(this.#record(run))) as RunRecord);
     };
     const record = await read(runId);
     return record && foundRun(record, read);
+  }
+
+  #record(run: RememberedRun): RunRecord {
+    const isIncomplete =
+      run.info.parentRunId === undefined && run.input.some((message) => !this.#items.includes(message));
+    return isIncomplete ? { ...recordOf(run), isIncomplete } : recordOf(run);
   }
 
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
@@ -151,8 +157,7 @@ export class InMemorySession implements Session {
       const [first] = run.input;
       const start = first === undefined ? -1 : this.#items.indexOf(first);
       const before = start < 0 ? this.#items : this.#items.slice(0, start);
-      const isIncomplete = run.input.some((message) => !this.#items.includes(message));
-      const recorded = isIncomplete ? { ...recordOf(run), isIncomplete } : recordOf(run);
+      const recorded = this.#record(run);
       const notes = options.admit?.(recorded);
       run.info = { ...run.info, status: "running", ...(notes && { notes: { ...run.info.notes, ...notes } }) };
       return this.#log(run, wholeTurns(before, options.historyLimit, true) ?? [], { leave, recorded });

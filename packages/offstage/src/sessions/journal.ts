@@ -106,7 +106,7 @@ export interface RunRecord extends RunInfo {
   /** Finished steps in order; whole values are read apart, by `store.runs.value`. */
   readonly steps: readonly StepRecord[];
   readonly openStep?: OpenStep;
-  /** Some of its messages are no longer in the conversation where they stood. */
+  /** Some of its messages are not in the conversation any more, or cannot be read there. */
   readonly isIncomplete?: boolean;
   /** Runs of subagents, in the order they began. */
   readonly children: readonly RunInfo[];

@@ -37,10 +37,6 @@ test("what cannot be meant is refused with a sentence", async () => {
 });
 
 test("a path where the options stand is refused, not passed over", async () => {
-  await expect(PersistentSession.persistent(undefined as never, { path: "none.db" })).rejects.toThrow(
-    "A session id must",
-  );
-  expect(existsSync("none.db")).toBe(false);
   await expect(PersistentSession.persistent("s", "a.db" as never)).rejects.toThrow('found "a.db"');
   await expect(PersistentSession.persistent("s", { path: 5 } as never)).rejects.toThrow(
     '"path" must be a path, such as "./offstage.db", and no URL; found 5.',
@@ -212,3 +208,9 @@ test.for([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300]
     expect(read.every((each) => Number.isFinite(each.startTime))).toBe(true);
   },
 );
+
+test("a session without an id makes no file", async () => {
+  const path = join(folder, "none.db");
+  await expect(PersistentSession.persistent(undefined as never, { path })).rejects.toThrow("A session id must");
+  expect(existsSync(path)).toBe(false);
+});

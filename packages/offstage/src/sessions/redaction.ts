@@ -76,7 +76,7 @@ export function redactedEnd(redact: Redact, end: RunEnd): RunEnd {
   return { ...end, error: { ...error, message } };
 }
 
-/** Spans whose content, where they have any, passed the redactor. */
+/** Spans whose content, where they have any, passed the redactor; `{ redacted }` where it left no object. */
 export function redactedSpans(redact: Redact, spans: readonly SpanData[]): readonly SpanData[] {
   return spans.map((span) =>
     span.content === undefined

@@ -193,8 +193,8 @@ export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, writ
   const writes = [{ list, key: stepKeys.step(run.n, step), value }];
   for (const [id, whole] of values === undefined ? [] : Object.entries(values)) {
     const { redact } = cell.context;
-    const kept = redact === undefined ? whole : redactedValue(redact, whole, resultOf(messages, id));
-    writes.push({ list, key: stepKeys.value(run.n, id), value: encode(kept) });
+    const value = encode(redact === undefined ? whole : redactedValue(redact, whole, resultOf(messages, id)));
+    writes.push({ list, key: stepKeys.value(run.n, id), value });
   }
   return writes;
 }

@@ -47,8 +47,10 @@ export function isPackedRun(value: unknown): value is PackedRun {
   return isRun(value) && (value as PackedRun)[0] !== "";
 }
 
+const areMessages = listOf(some(isCount, isText, isList, isObject));
+
 const isStep = tuple(
-  listOf(some(isCount, isText, isList, isObject)),
+  (value) => areMessages(value) && (value as unknown[]).length > 0,
   isUsage,
   // A model may have said none.
   some(isText, isNull),

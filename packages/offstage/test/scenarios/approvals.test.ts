@@ -218,13 +218,26 @@ describe("a decision that is a slip", () => {
     });
   }
 
+  onSessions("about a call of another run, or one that was approved before, says so", async ({ play, session }) => {
+    const { agent } = payingAgent([calls(payTo("ann"), payTo("bob")), calls(payTo("ann")), "Paid."]);
+    const first = await play(agent, "Pay both", { session });
+    const second = await play(agent, "Pay Ann", { session });
+    const foreign = agent.resume(first.runId, { session, approve: second.approvals });
+    await expect(foreign).rejects.toThrow(
+      `of run "${second.runId}" does not wait here; that of run "${first.runId}" does`,
+    );
+    await agent.resume(first.runId, { session, approve: ["ann"] });
+    const stale = agent.resume(first.runId, { session, approve: ["ann", "bob"] });
+    await expect(stale).rejects.toThrow('The call "ann" was approved before. Waiting: "bob".');
+  });
+
   onSessions("by another agent is refused, and the run waits as before", async ({ play, session }) => {
     const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid."]);
     const { runId } = await play(agent, "Pay", { session });
     const other = payingAgent(["Nothing to pay."], { name: "other" }).agent;
     await expect(other.resume(runId, { session, approve: ["ann"] })).rejects.toMatchObject({
       code: "run-not-resumable",
-      message: expect.stringContaining('is one of agent "payer", and this is agent "other"'),
+      message: expect.stringContaining('belongs to agent "payer", and this is agent "other"'),
     });
     expect(await session.runs()).toMatchObject([{ status: "waiting" }]);
     expect((await agent.resume(runId, { session, approve: ["ann"] })).output).toBe("Paid.");
