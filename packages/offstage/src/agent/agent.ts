@@ -10,7 +10,7 @@ import { type Tool, tool } from "../tools/tool.ts";
 import { type AgentConfig, agentConfig } from "./agent-config.ts";
 import type { AgentOptions, RunInput, RunOptions, SubagentOptions } from "./agent-options.ts";
 import { AgentStream } from "./agent-stream.ts";
-import { type CreateRunOptions, createRun } from "./create-run.ts";
+import { createRun } from "./create-run.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Emit } from "./events.ts";
 import { loop, type Open } from "./loop.ts";
@@ -45,7 +45,12 @@ export class Agent<Output = string> {
   run(input: RunInput, options: RunOptions = {}): Promise<RunResult<Output>> {
     // Handed on, not awaited: a promise fewer for every run.
     try {
-      const run = createRun(this.#config, { ...runInput(input), options, tracked: this.#tracked });
+      const run = createRun(this.#config, {
+        input: messagesFrom(input),
+        isTextInput: typeof input === "string",
+        options,
+        tracked: this.#tracked,
+      });
       return loop(run) as Promise<RunResult<Output>>;
     } catch (error) {
       return Promise.reject(error);
@@ -55,7 +60,13 @@ export class Agent<Output = string> {
   /** The same run, as events. Starts at once. */
   stream(input: RunInput, options: RunOptions = {}): AgentStream<Output> {
     return this.#stream((listener) => ({
-      run: createRun(this.#config, { ...runInput(input), options, listener, tracked: this.#tracked }),
+      run: createRun(this.#config, {
+        input: messagesFrom(input),
+        isTextInput: typeof input === "string",
+        options,
+        listener,
+        tracked: this.#tracked,
+      }),
     }));
   }
 
@@ -176,9 +187,8 @@ const promptSchema = {
   additionalProperties: false,
 };
 
-function runInput(input: RunInput): Pick<CreateRunOptions, "input" | "isTextInput"> {
-  const isTextInput = typeof input === "string";
-  return { input: isTextInput ? [user(input)] : checkedInput(input), isTextInput };
+function messagesFrom(input: RunInput): readonly Message[] {
+  return typeof input === "string" ? [user(input)] : checkedInput(input);
 }
 
 function checkedInput(input: Exclude<RunInput, string>): readonly Message[] {

@@ -96,11 +96,7 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
     instructions: Messages.empty(),
     around: parent === undefined && (session !== undefined || known !== undefined) ? aroundRun() : undefined,
     log: undefined,
-    state: (state ?? AgentState.empty()).withRun({
-      runId,
-      startedAt: Date.now(),
-      parentAgentId: parent?.state.agentId,
-    }),
+    state: stateOf(state, { runId, startedAt: Date.now(), parentAgentId: parent?.state.agentId }),
     partialText: "",
     underWay: undefined,
     output: undefined,
@@ -108,6 +104,10 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
     lastNumber: 0,
     recordedSteps: 0,
   };
+}
+
+function stateOf(state: AgentState | undefined, beginning: Parameters<AgentState["withRun"]>[0]): AgentState {
+  return state === undefined ? AgentState.empty(beginning) : state.withRun(beginning);
 }
 
 type EmitOptions = Pick<CreateRunOptions, "options" | "listener" | "caller">;

@@ -7,6 +7,7 @@ import type { Approval } from "../sessions/approval.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { Outcome } from "../state/outcome.ts";
 import type { Step } from "../state/step.ts";
+import type { TokenCounter } from "../tokens/token-counter.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { type TraceContext, traceOf } from "../tracing/trace-context.ts";
 import { approvalsOf } from "./approvals.ts";
@@ -48,8 +49,7 @@ export class FinishedRun implements RunResult<unknown> {
     this.steps = state.steps;
     this.approvals = state.pendingStep === undefined ? noApprovals : approvalsOf(state, config.name);
     this.traceId = this.trace?.traceId;
-    // Names nothing else of the run, which would be kept with the result.
-    this.messages = new MessageQuery(() => messagesOf(input, state), { tokenCounter: config.tokenCounter });
+    this.messages = queryOver(input, state, config.tokenCounter);
   }
 
   /** What is worth logging; whole messages and steps, and no more than once. */
@@ -73,6 +73,11 @@ export class FinishedRun implements RunResult<unknown> {
 }
 
 const noApprovals: readonly Approval[] = Object.freeze([]);
+
+// Apart, so that it names nothing else of the run: that would be kept with the result.
+function queryOver(input: readonly Message[], state: AgentState, tokenCounter: TokenCounter): MessageQuery {
+  return new MessageQuery(() => messagesOf(input, state), { tokenCounter });
+}
 
 function messagesOf(input: readonly Message[], { steps, pendingStep }: AgentState): Message[] {
   const made = pendingStep === undefined ? steps : [...steps, pendingStep.step];

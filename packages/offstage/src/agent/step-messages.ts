@@ -83,7 +83,7 @@ function storedCall(run: Run, { id, name, arguments: text }: StepToolCall): Tool
   const stored: ToolCall = {
     id,
     type: "function",
-    function: { name: storedName(name), arguments: isFit ? text : "{}" },
+    function: { name: storedName(run, name), arguments: isFit ? text : "{}" },
   };
   run.modelInput.trust(stored, isFit ? (input as JsonValue) : {});
   return stored;
@@ -91,7 +91,9 @@ function storedCall(run: Run, { id, name, arguments: text }: StepToolCall): Tool
 
 const validName = /^[A-Za-z0-9_-]{1,64}$/;
 
-function storedName(name: string): string {
+function storedName({ config }: Run, name: string): string {
+  // That of a tool was checked when it was made.
+  if (config.tools.has(name)) return name;
   return validName.test(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown_tool";
 }
 
@@ -117,7 +119,7 @@ export function resultMessage(run: Run, result: ToolResult, { step, span, number
   if (typeof result.output !== "string") metadata.isJson = true;
   if (result.childRunId !== undefined) metadata.childRunId = result.childRunId;
   const { toolCallId, toolName, content } = result;
-  return { role: "tool", tool_call_id: toolCallId, name: storedName(toolName), content, metadata };
+  return { role: "tool", tool_call_id: toolCallId, name: storedName(run, toolName), content, metadata };
 }
 
 /** What the model is told by us: a correction, or a critic's feedback. */

@@ -33,15 +33,14 @@ export interface MessageQueryOptions {
  * changes nothing.
  */
 export class MessageQuery implements Iterable<Message> {
-  readonly #read: () => readonly Message[];
+  readonly #source: MessageSource;
   readonly #counter: TokenCounter;
   readonly #criteria: readonly (MessageCriteria | MessagePredicate)[];
 
-  constructor(source: MessageSource = [], options: MessageQueryOptions = {}) {
-    const { where = [] } = options;
-    this.#read = readerOf(source);
+  constructor(source: MessageSource = none, options: MessageQueryOptions = {}) {
+    this.#source = typeof source === "function" ? source : lasting(source);
     this.#counter = tokenCounter(options.tokenCounter);
-    this.#criteria = where;
+    this.#criteria = options.where ?? none;
   }
 
   /**
@@ -64,7 +63,7 @@ export class MessageQuery implements Iterable<Message> {
 
   /** The same filter as a query of its own, to go on asking. */
   where(criteria: MessageCriteria | MessagePredicate): MessageQuery {
-    return new MessageQuery(this.#read, { tokenCounter: this.#counter, where: [...this.#criteria, criteria] });
+    return new MessageQuery(this.#source, { tokenCounter: this.#counter, where: [...this.#criteria, criteria] });
   }
 
   /** The messages from `start` up to, not including, `end`; negative counts from the end. */
@@ -148,6 +147,11 @@ export class MessageQuery implements Iterable<Message> {
     return { list: messages === undefined ? this.#narrowed(whole) : arrayOf(messages), whole, counter: this.#counter };
   }
 
+  #read(): readonly Message[] {
+    const source = this.#source;
+    return arrayOf(typeof source === "function" ? source() : source);
+  }
+
   #list(): readonly Message[] {
     return this.#narrowed(this.#read());
   }
@@ -157,11 +161,11 @@ export class MessageQuery implements Iterable<Message> {
   }
 }
 
-function readerOf(source: MessageSource): () => readonly Message[] {
-  if (typeof source === "function") return () => arrayOf(source());
-  if (Array.isArray(source) || source instanceof Messages) return () => arrayOf(source);
-  const once = arrayOf(source);
-  return () => once;
+const none: readonly never[] = [];
+
+// What can be gone through only once is.
+function lasting(source: Iterable<Message>): Iterable<Message> {
+  return Array.isArray(source) || source instanceof Messages ? source : arrayOf(source);
 }
 
 function arrayOf(messages: Iterable<Message>): readonly Message[] {

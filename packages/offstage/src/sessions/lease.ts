@@ -1,6 +1,7 @@
 // Leases: one run at a time on a session. First in this process by a queue, then among processes by the head's lease.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OffstageError } from "../errors.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import { busy, enterSession } from "./held-session.ts";
 import type { Hold } from "./hold.ts";
 import { isAbandoned } from "./holder.ts";
@@ -20,8 +21,10 @@ export function leased(cell: SessionCell, head: SessionHead, runId: string): Ses
   const { lease } = head;
   const now = Date.now();
   if (lease !== undefined && lease.holder !== holder && !isAbandoned(lease, now)) throw busy(cell.id, lease.runId);
-  const fence = head.fence + 1;
-  return { ...head, fence, lease: { fence, runId, holder, seen: now } };
+  const held: Mutable<SessionHead> = { ...head };
+  held.fence = head.fence + 1;
+  held.lease = { fence: held.fence, runId, holder, seen: now };
+  return held;
 }
 
 /** The change that takes the session, where nobody in another process has waited for it for long; with `onBusy: "reject"` nobody is asked. */

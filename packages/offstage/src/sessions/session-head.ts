@@ -1,6 +1,7 @@
 // The head of a session: its one small row with counts, lease and recent operations. Every change of a session is a change of it.
 import { OffstageError } from "../errors.ts";
 import { parseJson } from "../messages/json.ts";
+import type { Mutable } from "../messages/mutable.ts";
 import { isText, orZero, type Shape, tuple } from "./shape.ts";
 
 /** Who may write runs on the session right now. */
@@ -43,7 +44,9 @@ export function newHead(id: string, created: number): SessionHead {
 
 /** The head with one more operation remembered. */
 export function withOperation(head: SessionHead, operation: string): SessionHead {
-  return { ...head, operations: `${head.operations} ${operation}`.slice(-operationsLength) };
+  const changed: Mutable<SessionHead> = { ...head };
+  changed.operations = `${head.operations} ${operation}`.slice(-operationsLength);
+  return changed;
 }
 
 /** True where the operation is among the latest. */

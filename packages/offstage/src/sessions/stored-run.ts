@@ -118,11 +118,14 @@ export class StoredRun implements RunLog {
   }
 
   #finish(end: RunEnd): Writing {
-    const { cell, leave } = this.#options;
+    const { cell, row, fence, leave } = this.#options;
     const lastStep = end.lastStep !== undefined && end.lastStep.step > this.#lastFinished ? end.lastStep : undefined;
     if (lastStep !== undefined) this.#adopt(lastStep);
     const plan = {
-      ...this.#options,
+      cell,
+      row,
+      fence,
+      recorded: this.recorded,
       end: withKeptNotes(end, this.#options),
       lastStep: lastStep && withKeptNotes(lastStep, this.#options),
       written: this.#open,

@@ -23,6 +23,14 @@ export interface WithUserMessageOptions {
   readonly resetExecutionState?: boolean;
 }
 
+/** A run that begins, as a state knows it. */
+interface RunBeginning {
+  readonly runId: string;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  readonly parentAgentId?: string | undefined;
+}
+
 // The fields of new states are copied from these, so that they share one shape.
 const blank: AgentStateFields = {
   identity: {},
@@ -62,13 +70,14 @@ export class AgentState {
     keepShape(new this(blank, [], 0));
   }
 
-  /** A state with nothing in it and an agent id of its own. */
-  static empty(): AgentState {
+  /** A state with nothing in it and an agent id of its own; as a run begins on it, where that is told. */
+  static empty(run?: RunBeginning): AgentState {
     const fields: Fields = { ...blank };
     fields.identity = {};
     fields.createdAt = isoNow();
     fields.metadata = {};
     fields.usageByModel = {};
+    if (run !== undefined) beginOn(fields, run);
     return new AgentState(fields, [], 0);
   }
 
@@ -237,11 +246,9 @@ export class AgentState {
   }
 
   /** The state as a run begins on it. */
-  withRun(run: { runId: string; startedAt: number; parentAgentId?: string | undefined }): AgentState {
+  withRun(run: RunBeginning): AgentState {
     const fields: Fields = { ...this.#fields };
-    fields.runId = run.runId;
-    fields.startedAt = run.startedAt;
-    fields.parentAgentId = run.parentAgentId ?? fields.parentAgentId;
+    beginOn(fields, run);
     return new AgentState(fields, this.#steps, this.#stepCount);
   }
 
@@ -259,6 +266,12 @@ export class AgentState {
     fields.usageByModel = {};
     return new AgentState(fields, [], 0);
   }
+}
+
+function beginOn(fields: Fields, { runId, startedAt, parentAgentId }: RunBeginning): void {
+  fields.runId = runId;
+  fields.startedAt = startedAt;
+  fields.parentAgentId = parentAgentId ?? fields.parentAgentId;
 }
 
 printsAs(AgentState, ({ runId, status, outcome, stepCount, usage, messages, executionBuffer, metadata }) => ({
