@@ -108,6 +108,11 @@ describe("tools by name", () => {
     expect(() => toolsByName([tool(options()), tool(options())])).toThrow('Two tools have the name "weather"');
   });
 
+  test("a copy with a name that no tool may have is refused", () => {
+    const renamed = { ...tool(options()), name: "the weather" };
+    expect(() => toolsByName([renamed])).toThrow("A tool's name must be 1 to 64 letters");
+  });
+
   test.for([undefined, {}, options(), () => 1])("what is no tool is refused: %s", (value) => {
     expect(() => toolsByName([value as never])).toThrow("must be made with tool({ … }) or agent.asTool()");
   });

@@ -73,9 +73,7 @@ export function tool<Schema extends AnySchema | undefined = undefined, Values ex
 ): Tool {
   if (!isObject(options)) throw invalid("A tool is made from options: tool({ name, input, execute }).");
   const { name, description, input = noInput, timeoutMs, maxResultBytes = 64 * 1024 } = options;
-  if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
-    throw invalid(`A tool's name must be 1 to 64 letters, digits, "_" or "-"; found ${JSON.stringify(name)}.`);
-  }
+  checkName(name);
   for (const alien of ["parameters", "inputSchema"]) {
     if (alien in options) throw invalid(`The tool "${name}" has "${alien}"; here the schema is called "input".`);
   }
@@ -106,6 +104,11 @@ const policies: readonly string[] = ["timeoutMs", "needsApproval", "idempotent",
 const policyLike = /time.?out|approv|idempot|remember|max.?result/i;
 
 // A policy that is misspelt would be none: the tool would run without approval. Other fields are its own, for `this`.
+function checkName(name: unknown): void {
+  if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
+    throw invalid(`A tool's name must be 1 to 64 letters, digits, "_" or "-"; found ${JSON.stringify(name)}.`);
+}
+
 function checkPolicyNames(name: string, options: object): void {
   const slip = Object.keys(options).find((key) => policyLike.test(key) && !policies.includes(key));
   if (slip !== undefined)
@@ -149,6 +152,7 @@ export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
     if (typeof each?.execute !== "function" || each.schema === undefined) {
       throw invalid('Every entry of "tools" must be made with tool({ … }) or agent.asTool().');
     }
+    checkName(each.name);
     if (byName.has(each.name)) throw invalid(`Two tools have the name "${each.name}". Rename one of them.`);
     byName.set(each.name, each);
   }
