@@ -2,7 +2,15 @@
 
 export { Agent, type ContextState } from "./agent/agent.ts";
 export { AgentBuilder } from "./agent/agent-builder.ts";
-export type { AgentOptions, Instructions, RunInput, RunOptions, SubagentOptions } from "./agent/agent-options.ts";
+export type {
+  AgentOptions,
+  Instructions,
+  ResumeOptions,
+  RunInput,
+  RunOptions,
+  RunSource,
+  SubagentOptions,
+} from "./agent/agent-options.ts";
 export type { AgentStream } from "./agent/agent-stream.ts";
 export type { DecidedCall, Decisions } from "./agent/approvals.ts";
 export type { Driver, Reading } from "./agent/driver.ts";
@@ -39,7 +47,6 @@ export type {
   ToolOutputGuardrail,
 } from "./agent/guardrails.ts";
 export type { AgentHooks } from "./agent/hooks.ts";
-export type { ResumeOptions, RunSource } from "./agent/resume.ts";
 export type { RunResult } from "./agent/run-result.ts";
 export { type ErrorCode, isOffstageError, OffstageError } from "./errors.ts";
 export type { AgentMemory } from "./memory/agent-memory.ts";
@@ -135,6 +142,7 @@ export {
 } from "./sessions/open-store.ts";
 export { type BranchOptions, PersistentSession } from "./sessions/persistent-session.ts";
 export type { PruneOptions, PruneReport } from "./sessions/prune.ts";
+export type { MessageRedactor } from "./sessions/redaction.ts";
 export type { RunFilter } from "./sessions/run-filter.ts";
 export type { ListedRun, ListRunsOptions } from "./sessions/run-list.ts";
 export type { Session, SessionPort } from "./sessions/session.ts";

@@ -5,6 +5,7 @@ import type { PlainMemory } from "../memory/plain-memory.ts";
 import type { Message } from "../messages/message.ts";
 import type { AnyModel, ModelSettings } from "../models/model.ts";
 import type { RetryOptions } from "../models/retry.ts";
+import type { Journal } from "../sessions/journal.ts";
 import type { SessionPort } from "../sessions/session.ts";
 import type { AgentContext } from "../state/agent-context.ts";
 import type { ErrorPolicy } from "../state/criteria/errors.ts";
@@ -14,6 +15,7 @@ import type { TokenCounting } from "../tokens/token-counter.ts";
 import type { AnySchema } from "../tools/schema.ts";
 import type { Remember, Tool, ToolRunOptions } from "../tools/tool.ts";
 import type { TracingOptions } from "../tracing/tracing-options.ts";
+import type { Decisions } from "./approvals.ts";
 import type { Driver } from "./driver.ts";
 import type { InputGuardrail, OutputGuardrail, ToolInputGuardrail, ToolOutputGuardrail } from "./guardrails.ts";
 import type { AgentHooks } from "./hooks.ts";
@@ -92,6 +94,17 @@ export interface RunOptions {
   /** Overrides the agent's. */
   readonly maxSteps?: number;
   readonly tracing?: TracingOptions | false;
+}
+
+/** Where runs can be found by id: a store. */
+export interface RunSource {
+  readonly runs: { journal(runId: string): Promise<Journal | undefined> };
+}
+
+/** What can be told to a run that is taken up again. */
+export interface ResumeOptions extends RunOptions, Decisions {
+  /** Where the run is recorded. A session does as well. */
+  readonly store?: RunSource;
 }
 
 /** What an agent is told when it becomes a tool of another. */

@@ -8,14 +8,14 @@ import { MessageQuery } from "../query/message-query.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { type Tool, tool } from "../tools/tool.ts";
 import { type AgentConfig, agentConfig } from "./agent-config.ts";
-import type { AgentOptions, RunInput, RunOptions, SubagentOptions } from "./agent-options.ts";
+import type { AgentOptions, ResumeOptions, RunInput, RunOptions, SubagentOptions } from "./agent-options.ts";
 import { AgentStream } from "./agent-stream.ts";
 import { createRun } from "./create-run.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Emit } from "./events.ts";
 import { loop, type Open } from "./loop.ts";
 import { checkSubagentOptions } from "./option-rules.ts";
-import { type ResumeOptions, resumedRun } from "./resume.ts";
+import { resumedRun } from "./resume.ts";
 import type { Run } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 import { runSubagent, subagentToolName } from "./run-subagent.ts";
@@ -45,12 +45,7 @@ export class Agent<Output = string> {
   run(input: RunInput, options: RunOptions = {}): Promise<RunResult<Output>> {
     // Handed on, not awaited: a promise fewer for every run.
     try {
-      const run = createRun(this.#config, {
-        input: messagesFrom(input),
-        isTextInput: typeof input === "string",
-        options,
-        tracked: this.#tracked,
-      });
+      const run = this.#create(input, options);
       return loop(run) as Promise<RunResult<Output>>;
     } catch (error) {
       return Promise.reject(error);
@@ -59,15 +54,7 @@ export class Agent<Output = string> {
 
   /** The same run, as events. Starts at once. */
   stream(input: RunInput, options: RunOptions = {}): AgentStream<Output> {
-    return this.#stream((listener) => ({
-      run: createRun(this.#config, {
-        input: messagesFrom(input),
-        isTextInput: typeof input === "string",
-        options,
-        listener,
-        tracked: this.#tracked,
-      }),
-    }));
+    return this.#stream((listener) => ({ run: this.#create(input, options, listener) }));
   }
 
   /** State in, state out: runs on a state's conversation. A state whose run has ended begins a new one; one that waits is refused. */
@@ -144,6 +131,12 @@ export class Agent<Output = string> {
     this.#tracked.clear();
   }
 
+  #create(input: RunInput, options: RunOptions, listener?: Emit): Run {
+    const isTextInput = typeof input === "string";
+    const messages = isTextInput ? [user(input)] : checkedInput(input);
+    return createRun(this.#config, { input: messages, isTextInput, options, listener, tracked: this.#tracked });
+  }
+
   #stream(start: (listener: Emit) => { run: Run; open?: Open }): AgentStream<Output> {
     const queue = new EventQueue();
     let run: Run | undefined;
@@ -186,10 +179,6 @@ const promptSchema = {
   required: ["prompt"],
   additionalProperties: false,
 };
-
-function messagesFrom(input: RunInput): readonly Message[] {
-  return typeof input === "string" ? [user(input)] : checkedInput(input);
-}
 
 function checkedInput(input: Exclude<RunInput, string>): readonly Message[] {
   if (typeof input !== "object" || input === null)

@@ -73,8 +73,7 @@ function replyTraced(run: Run, sections: readonly Messages[], place: Place): Pro
 
 function replyTo(run: Run, sections: readonly Messages[], place: Place): Promise<ModelReply> {
   const { config, cancellation } = run;
-  const options = { ...config.call } as ModelCallOptions;
-  options.prompt = run.modelInput.promptOf(sections);
+  const options: ModelCallOptions = { ...config.call, prompt: run.modelInput.promptOf(sections) };
   if (cancellation.isAbortable) options.abortSignal = cancellation.signal;
   const again = (error: unknown): Promise<ModelReply> =>
     tryAgain(() => tryOnce(run, options, { place }), error, {

@@ -156,11 +156,6 @@ function runEnd(run: Run, { answer, ending }: Closing): RunEnd {
 }
 
 function notesOf(run: Run): JsonObject | undefined {
-  const isUsual = run.state.pendingStep === undefined && run.compaction === undefined && run.parent === undefined;
-  return isUsual && run.options.record !== "everything" ? undefined : unusualNotes(run);
-}
-
-function unusualNotes(run: Run): JsonObject | undefined {
   const { pendingStep, usageByModel, stepCount, outcome } = run.state;
   const waiting = pendingStep && { waiting: waitingNote(pendingStep) as unknown as JsonValue };
   const shown = run.compaction && shownNote(run);

@@ -7,7 +7,7 @@ import { ModelInput } from "../models/model-input.ts";
 import { aroundRun } from "../sessions/held-session.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import { type AgentContext, contextOf } from "../state/agent-context.ts";
-import { AgentState } from "../state/agent-state.ts";
+import { AgentState, type RunBeginning } from "../state/agent-state.ts";
 import { stepLimit } from "../state/criteria/limits.ts";
 import type { Criterion } from "../state/criterion.ts";
 import type { SpanData } from "../tracing/span-data.ts";
@@ -106,7 +106,7 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
   };
 }
 
-function stateOf(state: AgentState | undefined, beginning: Parameters<AgentState["withRun"]>[0]): AgentState {
+function stateOf(state: AgentState | undefined, beginning: RunBeginning): AgentState {
   return state === undefined ? AgentState.empty(beginning) : state.withRun(beginning);
 }
 

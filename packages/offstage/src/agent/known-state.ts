@@ -52,14 +52,20 @@ export function endedOutcome(recorded: RunRecord | undefined): Outcome | undefin
 export function admitDecisions(run: Run, recorded: RunRecord): JsonObject | undefined {
   const earlier = approvedNotes(recorded);
   run.decisions.recall(earlier);
-  const { pendingStep } = knownState(run, recorded, []);
-  const approved = run.decisions.check(awaitedCalls({ pendingStep, runId: run.runId }));
-  checkRunnable(run, pendingStep, approved);
+  const approved = checkDecisions(run, knownState(run, recorded, []).pendingStep);
   if (approved.length === 0) return undefined;
   return { approved: [...earlier, ...approved].map((call) => ({ ...call })) };
 }
 
-// An approval is for what was asked, and is not spent on a call that cannot run.
+/** The calls that may begin now. Throws where the decisions do not fit what waits, or cannot be carried out. */
+export function checkDecisions(run: Run, pendingStep: PendingStep | undefined): AwaitedCall[] {
+  const approved = run.decisions.check(awaitedCalls({ pendingStep, runId: run.runId }));
+  checkRunnable(run, pendingStep, approved);
+  return approved;
+}
+
+// An approval is for what was asked, and is not spent on a call that cannot run. What runs in a subagent it knows itself: there the
+// model is told.
 function checkRunnable(run: Run, pending: PendingStep | undefined, approved: readonly AwaitedCall[]): void {
   for (const { id, name, isRedacted } of pending?.step.toolCalls ?? []) {
     if (!approved.some(({ toolCallId, runId }) => toolCallId === id && runId === run.runId)) continue;

@@ -1,7 +1,6 @@
 // What can be said to an agent, a run and hooks, and what others call it: so that a slip is told and not passed over.
 import type { KnownNames } from "../messages/check-slips.ts";
-import type { AgentOptions, RunOptions, SubagentOptions } from "./agent-options.ts";
-import type { Decisions } from "./approvals.ts";
+import type { AgentOptions, ResumeOptions, RunOptions, SubagentOptions } from "./agent-options.ts";
 import { hookNames } from "./hooks.ts";
 
 type Names<Options> = Readonly<Record<keyof Options, true>>;
@@ -51,7 +50,7 @@ const ofRun: Names<RunOptions> = {
   tracing: true,
 };
 
-const ofDecisions: Names<Decisions & { store: unknown }> = { approve: true, reject: true, store: true };
+const ofResume: Names<Omit<ResumeOptions, keyof RunOptions>> = { approve: true, reject: true, store: true };
 
 const ofSubagent: Names<SubagentOptions> = {
   name: true,
@@ -97,12 +96,12 @@ const runAliens = { ...stepLimit, ...forSession, abortSignal: "signal" };
 export const knownToRuns: KnownNames = {
   names: ofRun,
   aliens: { ...runAliens, store: 'session: store.session("some id")' },
-  elsewhere: { ...takenBy("the agent", ofAgent), ...takenBy("resume()", ofDecisions) },
+  elsewhere: { ...takenBy("the agent", ofAgent), ...takenBy("resume()", ofResume) },
 };
 
 /** What `resume` takes. */
 export const knownToResume: KnownNames = {
-  names: { ...ofRun, ...ofDecisions },
+  names: { ...ofRun, ...ofResume },
   aliens: { ...runAliens, approvals: "approve", decisions: "approve", deny: "reject" },
   elsewhere: takenBy("the agent", ofAgent),
 };

@@ -6,9 +6,8 @@ import { memoryStore } from "../sessions/open-store.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { Agent } from "./agent.ts";
-import type { AgentOptions, RunOptions } from "./agent-options.ts";
+import type { AgentOptions, ResumeOptions, RunOptions } from "./agent-options.ts";
 import { reactDriver } from "./drivers/react.ts";
-import type { ResumeOptions } from "./resume.ts";
 
 const agentOf = (options: object): Agent => new Agent({ model: scriptedModel(["Hello."]), ...options } as AgentOptions);
 

@@ -84,12 +84,12 @@ function restoreStep(record: StepRecord, config: AgentConfig, isAnswer = false):
 }
 
 function callsOf(message: AssistantMessage): StepToolCall[] {
-  const redacted: unknown = message.metadata?.redactedCalls;
+  const { redactedCalls = [] } = message.metadata ?? {};
   return toolCallsOf(message).map(({ id, function: called }, place) => ({
     id,
     name: called.name,
     arguments: called.arguments,
-    ...(Array.isArray(redacted) && redacted.includes(place) && { isRedacted: true }),
+    ...(Array.isArray(redactedCalls) && redactedCalls.includes(place) && { isRedacted: true }),
   }));
 }
 
@@ -118,7 +118,7 @@ function pendingOf(record: RunRecord, open: OpenStep, config: AgentConfig): Pend
     startedAt: open.message.metadata?.createdAt ?? record.startedAt,
     durationMs: 0,
   };
-  const known = waitingNotes(record) as unknown as readonly WaitingCall[];
+  const known = waitingNotes(record);
   const waiting = open.pending.map(({ id, function: called }): WaitingCall => {
     const call = known.find((each) => each.toolCallId === id) ?? cutOff(record, config, { id, name: called.name });
     const { child } = call;

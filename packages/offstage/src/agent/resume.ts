@@ -7,13 +7,14 @@ import type { Message } from "../messages/message.ts";
 import { isThenable } from "../messages/thenable.ts";
 import type { Journal, RunRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
+import { compactionNote } from "../sessions/run-notes.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { subtractUsage, totalUsage, type UsageByModel } from "../tokens/usage.ts";
 import type { AgentConfig } from "./agent-config.ts";
-import type { RunOptions } from "./agent-options.ts";
-import { awaitedCalls, DecisionBook, type Decisions } from "./approvals.ts";
+import type { ResumeOptions, RunSource } from "./agent-options.ts";
+import { DecisionBook } from "./approvals.ts";
 import { type CreateRunOptions, createRun } from "./create-run.ts";
-import { admitDecisions, endedOutcome, knownState } from "./known-state.ts";
+import { admitDecisions, checkDecisions, endedOutcome, knownState } from "./known-state.ts";
 import type { Open } from "./loop.ts";
 import { instructionsOf } from "./open-run.ts";
 import { knownToResume } from "./option-names.ts";
@@ -21,16 +22,6 @@ import { defaultHistory, stepRecord } from "./record.ts";
 import { type Run, takeLog } from "./run.ts";
 import { openShown } from "./shown-input.ts";
 import { withToolHistory } from "./tool-history.ts";
-
-/** Where runs can be found by id: a store. */
-export interface RunSource {
-  readonly runs: { journal(runId: string): Promise<Journal | undefined> };
-}
-
-export interface ResumeOptions extends RunOptions, Decisions {
-  /** Where the run is recorded. A session does as well. */
-  readonly store?: RunSource;
-}
 
 export interface Resuming extends Pick<CreateRunOptions, "listener" | "tracked"> {
   readonly options: ResumeOptions;
@@ -85,11 +76,8 @@ function shownSource(source: unknown): string {
   if (isThenable(source)) return "a promise. Await it first";
   if (!isObject(source)) return shownValue(source);
   if (source.state instanceof AgentState) return "a result. Pass its runId, or its state";
-  return "steps" in source
-    ? "plain data. Pass AgentState.fromJSON(…) of it"
-    : typeof source.runId === "string"
-      ? "object. Pass its runId"
-      : "object";
+  if ("steps" in source) return "plain data. Pass AgentState.fromJSON(…) of it";
+  return typeof source.runId === "string" ? "object. Pass its runId" : "object";
 }
 
 function checkStatus(state: AgentState | undefined, runId: string): void {
@@ -117,7 +105,7 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<AgentStat
   const { signal } = run.cancellation;
   const traceId = run.isTraced ? run.span.traceId : undefined;
   takeLog(run, await journal?.reopen(run.runId, { historyLimit, onBusy, signal, traceId, admit }));
-  if (run.log === undefined) run.decisions.check(awaitedCalls(run.state));
+  if (run.log === undefined) checkDecisions(run, run.state.pendingStep);
   await catchUp(run);
   return takeUp(run);
 }
@@ -149,15 +137,8 @@ export async function takeUp(run: Run, counted: UsageByModel = {}): Promise<Agen
   restoreUsage(run, state, counted);
   run.lastNumber = highestNumber(run.idPrefix, [...run.input, ...messagesOf(state)]);
   run.emit?.({ type: "run-start", runId: run.runId, agent: config.name, input: [], isResumed: true });
-  await openShown(run, state, log?.recorded && compactionOf(log.recorded));
+  await openShown(run, state, log?.recorded && compactionNote(log.recorded));
   return state;
-}
-
-// The newest note there is: with the run where it had ended, else with one of its steps.
-function compactionOf({ notes, steps }: RunRecord): unknown {
-  if (notes?.compaction !== undefined) return notes.compaction;
-  const step = steps.findLast((each) => each.notes?.compaction !== undefined);
-  return (step?.notes?.compaction as { note?: unknown } | undefined)?.note;
 }
 
 // What a run has used since the runs above it last heard of it is news to them. Compared by total: a provider may have

@@ -56,6 +56,8 @@ export interface MessageMetadata {
   /** The text is partial: a limit or an abort cut it. */
   readonly interrupted?: boolean;
   readonly usage?: JsonValue;
+  /** On a reply that was kept by a store that redacts: the places, from 0, of the calls whose arguments were changed. */
+  readonly redactedCalls?: readonly number[];
   /** What `repairMessages` changed, on the outgoing copy only. */
   readonly repaired?: string;
   /** The model's own content parts, in order, where they hold more than text and calls (reasoning, signatures). */

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../messages/message.ts";
 import { sessionStoreContract } from "../testing/session-store-contract.ts";
 import { turn } from "../testing/store-claims/claim.ts";
 import { encryptedStore } from "./encrypted-store.ts";
+import { openStore } from "./open-store.ts";
 import type { Store } from "./store.ts";
 import { openStoreOn, storeDriver } from "./store.ts";
 import type { CoreOptions } from "./store-core.ts";
@@ -38,6 +40,28 @@ test("tenants of the store beneath stay apart", async () => {
   const named = encryptedStore(openStoreOn(memoryDriver(), { namespace: "a" }), { key, namespace: "c" });
   await named.session("s").addItem({ role: "user", content: secret });
   expect(await named.namespace("c").session("s").getItemCount()).toBe(1);
+});
+
+test("an option that is undefined takes nothing away from what the store beneath was told", async () => {
+  const base = openStoreOn(memoryDriver(), { redact: (message) => ({ ...message, content: "redacted" }) as Message });
+  const undefinedOptions = { key, namespace: undefined, redact: undefined, onError: undefined } as never;
+  const a = encryptedStore(base.namespace("a"), undefinedOptions);
+  await a.session("s").addItem({ role: "user", content: secret });
+  expect(await encryptedStore(base, { key }).session("s").getItems()).toEqual([]);
+  expect(await a.session("s").getItems()).toMatchObject([{ content: "redacted" }]);
+});
+
+test("no key and no address can be seen on a store", () => {
+  const text = "0123456789abcdef0123456789abcdef";
+  const stores = [
+    encryptedStore(openStoreOn(memoryDriver()), { key: Buffer.from(text), keyId: "k" }),
+    openStore("postgres://anna:geheim@localhost/none"),
+    openStore("redis://:geheim@localhost:1/0"),
+  ];
+  for (const store of stores.flatMap((each) => [each, each.namespace("a"), each.session("s")])) {
+    const shown = inspect(store, { depth: 10, showHidden: true });
+    expect(shown).not.toMatch(/geheim|<Buffer 30 31|Uint8Array/);
+  }
 });
 
 test.each([

@@ -20,8 +20,17 @@ export interface EncryptedStore extends Store {
  * namespace, redactor and onError it has unless its own options name others; closing it closes that one.
  */
 export function encryptedStore(store: Store, options: EncryptedStoreOptions): EncryptedStore {
-  const core = openCore(encryptedDriver(store[storeDriver], options), { ...store[storeOptions], ...options });
+  const core = openCore(encryptedDriver(store[storeDriver], options), { ...store[storeOptions], ...given(options) });
   return Object.assign(storeOf(core), { rotate: () => rotate(core.cells) });
+}
+
+// What is undefined is not said.
+function given({ namespace, redact, onError }: CoreOptions): CoreOptions {
+  return {
+    ...(namespace !== undefined && { namespace }),
+    ...(redact !== undefined && { redact }),
+    ...(onError !== undefined && { onError }),
+  };
 }
 
 async function rotate(cells: SessionCells): Promise<number> {

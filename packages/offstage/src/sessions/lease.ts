@@ -21,6 +21,7 @@ export function leased(cell: SessionCell, head: SessionHead, runId: string): Ses
   const { lease } = head;
   const now = Date.now();
   if (lease !== undefined && lease.holder !== holder && !isAbandoned(lease, now)) throw busy(cell.id, lease.runId);
+  // A copy that is then written to: what follows a spread in a literal costs a call into the engine for each field.
   const held: Mutable<SessionHead> = { ...head };
   held.fence = head.fence + 1;
   held.lease = { fence: held.fence, runId, holder, seen: now };

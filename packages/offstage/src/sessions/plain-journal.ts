@@ -2,6 +2,7 @@
 import { OffstageError } from "../errors.ts";
 import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
+import { isThenable } from "../messages/thenable.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import { enterSession } from "./held-session.ts";
 import type { Journal, RunLog, RunStart } from "./journal.ts";
@@ -27,7 +28,7 @@ function noSession(session: unknown): OffstageError {
 // The likeliest slips are an id in place of a session, a promise of one, and the store it is in.
 function shownSlip(session: unknown): string {
   if (typeof session === "string") return `the text "${session}". Pass store.session("${session}")`;
-  if (session instanceof Promise) return "a promise. Await it first";
+  if (isThenable(session)) return "a promise. Await it first";
   const isStore = isObject(session) && typeof session.session === "function";
   return isStore ? 'a store. Pass store.session("some id")' : typeof session;
 }

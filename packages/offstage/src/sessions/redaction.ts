@@ -16,13 +16,13 @@ import type { SpanData } from "../tracing/span-data.ts";
 import type { RunEnd, RunRecord } from "./journal.ts";
 
 /** What a message becomes before it is written. */
-export type Redact = (message: Message) => Message;
+export type MessageRedactor = (message: Message) => Message;
 
 /**
  * The redactor of a user, held to its word: it gives a message of the same role, or nothing is written. Calls whose arguments it
  * changed are marked, for what is kept of them is not what the model asked for.
  */
-export function checkedRedact(redact: Redact): Redact {
+export function checkedRedact(redact: MessageRedactor): MessageRedactor {
   return (message) => {
     const kept = keptOf(redact, message);
     const changed = changedCalls(message, kept);
@@ -30,7 +30,7 @@ export function checkedRedact(redact: Redact): Redact {
   };
 }
 
-function keptOf(redact: Redact, message: Message): Message {
+function keptOf(redact: MessageRedactor, message: Message): Message {
   let kept: unknown;
   try {
     kept = redact(message);
@@ -61,7 +61,7 @@ function changedCalls(message: Message, kept: Message): number[] {
 }
 
 /** The whole value of a clipped result, shown as the content of the message that has the rest of it. */
-export function redactedValue(redact: Redact, value: JsonValue, result: Message): JsonValue {
+export function redactedValue(redact: MessageRedactor, value: JsonValue, result: Message): JsonValue {
   if (typeof value === "string") return textOf(redact({ ...result, content: value } as Message));
   const text = textOf(redact({ ...result, content: JSON.stringify(value) } as Message));
   // What is no JSON any more is kept as the text it became.
@@ -69,29 +69,44 @@ export function redactedValue(redact: Redact, value: JsonValue, result: Message)
 }
 
 /** The end of a run whose error may quote what a tool or a model said. */
-export function redactedEnd(redact: Redact, end: RunEnd): RunEnd {
+export function redactedEnd(redact: MessageRedactor, end: RunEnd): RunEnd {
   const { error } = end;
   if (error === undefined) return end;
   const message = textOf(redact({ role: "assistant", content: error.message }));
   return { ...end, error: { ...error, message } };
 }
 
-/** Spans whose content, where they have any, passed the redactor; `{ redacted }` where it left no object. */
-export function redactedSpans(redact: Redact, spans: readonly SpanData[]): readonly SpanData[] {
-  return spans.map((span) =>
-    span.content === undefined
-      ? span
-      : leavingSpan(span, (texts) => ({ ...texts, content: redactedContent(redact, span.content as JsonObject) })),
-  );
+/**
+ * Spans whose content, where they have any, passed the redactor; `{ redacted }` where it left no object. Where it failed, the
+ * content is left out and `report` is told: no span fails a run.
+ */
+export function redactedSpans(
+  redact: MessageRedactor,
+  spans: readonly SpanData[],
+  report: (error: OffstageError) => void,
+): readonly SpanData[] {
+  return spans.map((span) => {
+    if (span.content === undefined) return span;
+    const { content, ...plain } = leavingSpan(span, (texts) => texts);
+    try {
+      return { ...plain, content: redactedContent(redact, content ?? {}) };
+    } catch (error) {
+      report(error as OffstageError);
+      return plain;
+    }
+  });
 }
 
-function redactedContent(redact: Redact, content: JsonObject): JsonObject {
+function redactedContent(redact: MessageRedactor, content: JsonObject): JsonObject {
   const value = redactedValue(redact, content, { role: "assistant", content: "" });
   return isObject(value) ? (value as JsonObject) : { redacted: value };
 }
 
 /** The redactor of a run that was taken up again: what was read of it from the store has passed already. */
-export function redactOnce(redact: Redact | undefined, recorded: RunRecord | undefined): Redact | undefined {
+export function redactOnce(
+  redact: MessageRedactor | undefined,
+  recorded: RunRecord | undefined,
+): MessageRedactor | undefined {
   if (redact === undefined || recorded === undefined) return redact;
   const known = recordedById(recorded);
   return (message) => {
@@ -118,13 +133,13 @@ export interface Given {
 }
 
 /** Notes whose messages, such as the summary of a compaction, passed the redactor: those from the store have already. */
-export function redactedNotes(redact: Redact, notes: JsonObject, given: Given): JsonObject {
+export function redactedNotes(redact: MessageRedactor, notes: JsonObject, given: Given): JsonObject {
   const stored = new Set<unknown>(given.history);
   for (const message of messagesIn(given.recorded)) stored.add(message);
   return redactedWithin(notes, (message) => (stored.has(message) ? message : redact(message))) as JsonObject;
 }
 
-function redactedWithin(value: unknown, redact: Redact): unknown {
+function redactedWithin(value: unknown, redact: MessageRedactor): unknown {
   if (isMessage(value)) return redact(value);
   if (Array.isArray(value)) return value.map((item) => redactedWithin(item, redact));
   if (!isObject(value)) return value;

@@ -25,6 +25,11 @@ export function keyNumber(key: string): number {
   return Number.parseInt(key.slice(1, 1 + Number.parseInt(key[0] ?? "", 36)), 36);
 }
 
+/** What stands behind the first dot of a key, which ends its number. */
+export function behindNumber(key: string): string {
+  return key.slice(key.indexOf(".") + 1);
+}
+
 /** The lists of one namespace. Each session, run and trace has lists of its own, so that they can go as a whole. */
 export interface ListNames {
   /** Sessions by last activity. */

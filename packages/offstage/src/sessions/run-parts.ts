@@ -6,7 +6,7 @@ import type { OpenStep, StepRecord } from "./journal.ts";
 import { decode, readMessage } from "./message-rows.ts";
 import { type Known, unpackUsage } from "./packed-message.ts";
 import { isPackedSpans, type SpanRun, unpackSpans } from "./packed-span.ts";
-import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
+import { behindNumber, keyNumber, numberKey, stepKeys } from "./row-keys.ts";
 import { knownOf, type RunRow } from "./run-rows.ts";
 import { isStepRow } from "./run-shapes.ts";
 import type { SessionCell } from "./session-cell.ts";
@@ -36,7 +36,7 @@ export async function readRunParts(cell: SessionCell, run: RunRow, report?: Repo
   const parts = <T>(kind: string, read: ReadPart<T>): Part<T>[] =>
     rows.flatMap((row) => {
       if (kindOf(row.key) !== kind) return [];
-      const key = shortKey(row.key);
+      const key = behindNumber(row.key);
       const number = keyNumber(key.slice(1));
       // Spans are not what a run did.
       const told = kind === "t" ? undefined : report;
@@ -45,7 +45,7 @@ export async function readRunParts(cell: SessionCell, run: RunRow, report?: Repo
     });
   const ofRole = (role: Message["role"]) => (value: unknown) => messageOfRole(role, readMessage(value, known));
   const written = [...parts("i", ofRole("assistant")), ...parts("r", ofRole("tool"))];
-  const byKey = new Map<string, Message | undefined>(rows.map((row) => [shortKey(row.key), undefined]));
+  const byKey = new Map<string, Message | undefined>(rows.map((row) => [behindNumber(row.key), undefined]));
   for (const { key, value } of written) byKey.set(key, value);
   const steps = parts("s", (value, step) => readStep(step, value, { byKey, known })).map(({ value }) => value);
   const finished = new Set(steps.map(({ step }) => step));
@@ -79,13 +79,9 @@ function childNumber(value: unknown, number: number): number {
 
 const kinds = ["c", "i", "r", "s", "t"];
 
-// What stands behind the number of the run, and the letter it begins with.
-function shortKey(key: string): string {
-  return key.slice(key.indexOf(".") + 1);
-}
-
+// The letter behind the number of the run.
 function kindOf(key: string): string {
-  return shortKey(key).charAt(0);
+  return behindNumber(key).charAt(0);
 }
 
 interface Reading {

@@ -8,7 +8,7 @@ import { encode } from "./message-rows.ts";
 import { type Known, type PackedMessage, packMessage, packUsage, unpackUsage } from "./packed-message.ts";
 import { encodeWithSpans, type PackedSpan, type SpanRun, thousandths } from "./packed-span.ts";
 import { redactedSpans, redactedValue } from "./redaction.ts";
-import { idKey, numberKey, stepKeys } from "./row-keys.ts";
+import { behindNumber, idKey, numberKey, stepKeys } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { Write } from "./store-driver.ts";
 
@@ -113,7 +113,8 @@ export function putRun(cell: SessionCell, row: RunRow): Write {
 
 type UsualField = "n" | "runId" | "agent" | "status" | "startedAt" | "stamp" | "input" | "traceId" | EndField;
 type EndField = "endedAt" | "reason" | "usage";
-type RareField = Exclude<keyof RunRow, UsualField>;
+/** A field that few runs have. */
+export type RareField = Exclude<keyof RunRow, UsualField>;
 
 const isRare: Readonly<Record<RareField, true>> = {
   error: true,
@@ -200,8 +201,9 @@ export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, writ
 }
 
 /** Spans as they are written. */
-export function keptSpans({ context: { redact } }: SessionCell, spans: StepRecord["spans"]): StepRecord["spans"] {
-  return redact === undefined || spans === undefined ? spans : redactedSpans(redact, spans);
+export function keptSpans({ context }: SessionCell, spans: StepRecord["spans"]): StepRecord["spans"] {
+  const { redact, report } = context;
+  return redact === undefined || spans === undefined ? spans : redactedSpans(redact, spans, report);
 }
 
 function resultOf(messages: readonly Message[], id: string): Message {
@@ -211,7 +213,7 @@ function resultOf(messages: readonly Message[], id: string): Message {
 
 // All rows of a run begin with its number.
 function shortKey(place: string | number | undefined): string | number | undefined {
-  return typeof place === "string" ? place.slice(place.indexOf(".") + 1) : place;
+  return typeof place === "string" ? behindNumber(place) : place;
 }
 
 /** The row of a message of a step that is under way. */

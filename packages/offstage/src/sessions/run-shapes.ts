@@ -2,7 +2,7 @@
 import { isObject } from "../messages/json.ts";
 import { runStatuses } from "./journal.ts";
 import { isPackedSpans } from "./packed-span.ts";
-import type { PackedRun, RunPlace, StepRow } from "./run-rows.ts";
+import type { PackedRun, RareField, RunPlace, StepRow } from "./run-rows.ts";
 import {
   fields,
   isCount,
@@ -13,7 +13,9 @@ import {
   isUsage,
   listOf,
   mayBe,
+  oneOf,
   orZero,
+  type Shape,
   some,
   tuple,
 } from "./shape.ts";
@@ -25,7 +27,7 @@ export function isRunPlace(value: unknown): value is RunPlace {
   return isPlace(value) && (value as RunPlace)[0] !== "";
 }
 
-const hasRareFields = fields({
+const rareShapes: Readonly<Record<RareField, Shape>> = {
   error: mayBe(fields({ code: isText, message: isText })),
   notes: mayBe(isObject),
   parentRunId: mayBe(isText),
@@ -33,13 +35,13 @@ const hasRareFields = fields({
   prompt: mayBe(isList),
   resumedIn: mayBe(listOf(isText)),
   rootRunId: mayBe(isText),
-});
+};
 
 const isRun = tuple(
-  ...[isText, isText, some(...runStatuses.map((status) => (value: unknown) => value === status)), isText, isCount],
+  ...[isText, isText, oneOf(...runStatuses), isText, isCount],
   orZero(tuple(isCount, isCount)),
   ...[orZero(isText), orZero(isText), orZero(isText), orZero(isUsage)],
-  mayBe(hasRareFields),
+  mayBe(fields(rareShapes)),
 );
 
 /** A run. The messages of its prompt are not looked at. */

@@ -5,7 +5,7 @@ import { type Fifo, fifo } from "./fifo.ts";
 import type { RunEnd } from "./journal.ts";
 import { encode, keptMessage } from "./message-rows.ts";
 import { packMessage } from "./packed-message.ts";
-import type { Redact } from "./redaction.ts";
+import type { MessageRedactor } from "./redaction.ts";
 import { numberKey } from "./row-keys.ts";
 import { SessionConflictError } from "./session-errors.ts";
 import { formatHead, hasOperation, newHead, parseHead, type SessionHead, withOperation } from "./session-head.ts";
@@ -240,7 +240,7 @@ export class SessionCell {
 
 /** The messages of a run as they will be stored: copies, unless they are frozen through and through. */
 export function storedMessages(
-  redact: Redact | undefined,
+  redact: MessageRedactor | undefined,
   messages: readonly Message[],
   { isFrozen = false }: Pick<RunEnd, "isFrozen">,
 ): StoredMessage[] {

@@ -44,6 +44,7 @@ export function newHead(id: string, created: number): SessionHead {
 
 /** The head with one more operation remembered. */
 export function withOperation(head: SessionHead, operation: string): SessionHead {
+  // As in lease.ts: faster than a field behind a spread.
   const changed: Mutable<SessionHead> = { ...head };
   changed.operations = `${head.operations} ${operation}`.slice(-operationsLength);
   return changed;

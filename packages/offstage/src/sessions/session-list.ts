@@ -3,7 +3,7 @@ import { activityKey } from "./activity.ts";
 import { checkFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
 import { decode } from "./message-rows.ts";
-import { idKey } from "./row-keys.ts";
+import { behindNumber, idKey } from "./row-keys.ts";
 import { readRunRows, runsInTrace } from "./run-reader.ts";
 import { type RunPlace, type RunRow, traceKey, tracesOf } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
@@ -78,7 +78,7 @@ async function readPage(context: StoreContext, size: number, before: string | un
 
 // The key has the id as well, behind the time.
 function listedId(value: unknown, key: string): string {
-  if (typeof value !== "string" || key.slice(key.indexOf(".") + 1) !== idKey(value)) throw otherForm();
+  if (typeof value !== "string" || behindNumber(key) !== idKey(value)) throw otherForm();
   return value;
 }
 

@@ -16,6 +16,11 @@ export function some(...shapes: readonly Shape[]): Shape {
   return (value) => shapes.some((shape) => shape(value));
 }
 
+/** One of these texts. */
+export function oneOf(...texts: readonly string[]): Shape {
+  return (value) => texts.includes(value as string);
+}
+
 /** A form, or nothing at all. */
 export function mayBe(shape: Shape): Shape {
   return (value) => value === undefined || shape(value);

@@ -12,7 +12,7 @@ import type { Write } from "./store-driver.ts";
 /** Makes spans of nobody's run durable, as a span exporter does. */
 export async function addSpans(context: StoreContext, spans: readonly SpanData[]): Promise<void> {
   if (spans.length === 0) return;
-  const kept = context.redact === undefined ? spans : redactedSpans(context.redact, spans);
+  const kept = context.redact === undefined ? spans : redactedSpans(context.redact, spans, context.report);
   const key = `spans.${numberKey(context.stamp())}.${spans[0]?.spanId}`;
   const writes = Array.from(new Set(spans.map(({ traceId }) => traceId)), (traceId): Write => {
     const own = kept.filter((span) => span.traceId === traceId);

@@ -2,7 +2,7 @@
 import type { OffstageError } from "../errors.ts";
 import { clockMs, clockOffsetMs } from "../messages/clock-ms.ts";
 import type { Holds } from "./hold.ts";
-import type { Redact } from "./redaction.ts";
+import type { MessageRedactor } from "./redaction.ts";
 import type { ListNames } from "./row-keys.ts";
 import type { StoreDriver } from "./store-driver.ts";
 
@@ -15,7 +15,7 @@ export interface StoreContext {
   /** This store as the holder of leases. */
   readonly holder: string;
   /** What a message becomes before it is written. */
-  readonly redact: Redact | undefined;
+  readonly redact: MessageRedactor | undefined;
   /** Tells of a row that cannot be read, or a lease that could not be renewed. */
   readonly report: Report;
   /** The session that was touched last. */

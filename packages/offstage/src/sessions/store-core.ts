@@ -4,7 +4,7 @@ import { checkOptions, type OptionRules, someFunction } from "../messages/check-
 import { holdsOf } from "./hold.ts";
 import { holderOf } from "./holder.ts";
 import { type OpenedDriver, openedDriver } from "./opened-driver.ts";
-import { checkedRedact, type Redact } from "./redaction.ts";
+import { checkedRedact, type MessageRedactor } from "./redaction.ts";
 import { listNames } from "./row-keys.ts";
 import { type SessionCells, sessionCells } from "./session-cells.ts";
 import { stampClock } from "./store-context.ts";
@@ -17,7 +17,7 @@ export interface CoreOptions {
    * What a message becomes before it is written, in the conversation and in the journal. What else may quote one (whole
    * values, errors, the content of spans) is shown to it as the content of a message.
    */
-  readonly redact?: Redact;
+  readonly redact?: MessageRedactor;
   /** Told of rows that cannot be read. Default: a warning of the process. */
   readonly onError?: (error: OffstageError) => void;
 }
@@ -46,6 +46,8 @@ export interface StoreCore {
 export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCore {
   checkOptions(options, coreRules, "The options of a store");
   const { namespace = "", redact, onError: report = warn } = options;
+  // By name: the options of a back end hold keys and addresses, which are not to be seen on a store.
+  const kept: CoreOptions = { ...(redact && { redact }), ...(options.onError && { onError: options.onError }) };
   const driver = openedDriver(bare);
   // Made with the first write: loading what makes random numbers and hashes takes longer than opening a store.
   const token = lazy(() => crypto.randomUUID().slice(0, 8));
@@ -75,7 +77,7 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCor
       lists: listNames(name),
       recent: {},
     });
-    const told = { ...options, namespace: name };
+    const told = { ...kept, namespace: name };
     const core = { bare, options: told, driver, cells, ready: driver.ready, namespace: coreOf, close };
     cores.set(name, core);
     return core;

@@ -28,6 +28,21 @@ test.each<[string, readonly Write[]]>([
   expect(await store.verify()).toEqual([expect.objectContaining({ problem })]);
 });
 
+test("a row that cannot be read is told of once, however many runs beside it are not in order", async () => {
+  const driver = memoryDriver();
+  const store = openStoreOn(driver);
+  for (let n = 1; n <= 4; n++) await turn(store, "a", n);
+  const writes = [1, 2, 3].map((run) => ofRun(stepKeys.intent(run, 3), openCall));
+  await driver.commit({
+    label: "session.add",
+    checks: [],
+    writes: [...writes, write(lists.runs("a"), numberKey(0), "?")],
+  });
+  const problems = (await store.verify()).map(({ problem }) => problem);
+  expect(problems.filter((problem) => problem.startsWith("Damage in"))).toHaveLength(1);
+  expect(problems.filter((problem) => problem === "is completed and has an open step")).toHaveLength(3);
+});
+
 /** A store whose reads of a conversation are disturbed by somebody who adds to it. */
 function disturbed(times: number) {
   const driver = memoryDriver();

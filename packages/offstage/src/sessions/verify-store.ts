@@ -20,13 +20,18 @@ export async function verifyStore(open: SessionCells): Promise<Violation[]> {
   const found: Violation[] = [];
   const cells = sessionCells({ ...open.context, report: (error) => found.push({ problem: error.message }) });
   for (const session of await listSessions(cells)) found.push(...(await checkSession(cells, session)));
-  for (const { runId, sessionId } of await listRuns(cells)) {
+  const ofRuns = new Map<string, Violation[]>();
+  for (const { runId } of await listRuns(cells)) {
     const problems = await checkRun(cells, runId);
-    // What was deleted meanwhile is not listed any more.
-    const isListed = async () => (await listRuns(cells, { sessionId })).some((run) => run.runId === runId);
-    if (problems.length > 0 && (await isListed())) found.push(...problems);
+    if (problems.length > 0) ofRuns.set(runId, problems);
   }
-  return found;
+  return ofRuns.size === 0 ? found : [...found, ...(await stillListed(open, ofRuns))];
+}
+
+// What was deleted meanwhile is not listed any more. Rows that cannot be read were told of before.
+async function stillListed(open: SessionCells, problems: ReadonlyMap<string, Violation[]>): Promise<Violation[]> {
+  const silent = sessionCells({ ...open.context, report: () => {} });
+  return (await listRuns(silent)).flatMap(({ runId }) => problems.get(runId) ?? []);
 }
 
 // Enough for a session that several processes write to without pause.

@@ -24,7 +24,7 @@ export interface WithUserMessageOptions {
 }
 
 /** A run that begins, as a state knows it. */
-interface RunBeginning {
+export interface RunBeginning {
   readonly runId: string;
   /** Epoch milliseconds. */
   readonly startedAt: number;

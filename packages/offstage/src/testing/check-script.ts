@@ -1,8 +1,9 @@
 // Checks scripts of a scripted model: a slip in one would be a model that says nothing, and a test that proves nothing.
 import { OffstageError } from "../errors.ts";
-import { type OptionRules, shownValue } from "../messages/check-options.ts";
+import { type OptionRule, type OptionRules, shownValue } from "../messages/check-options.ts";
 import { checkSlips } from "../messages/check-slips.ts";
 import { isObject } from "../messages/json.ts";
+import type { ScriptedReply, ScriptedToolCall } from "./scripted-reply.ts";
 
 const text = { isFit: (value: unknown) => typeof value === "string", words: "text" };
 const count = { isFit: (value: unknown) => typeof value === "number", words: "a number" };
@@ -10,26 +11,20 @@ const list = { isFit: Array.isArray, words: "a list of calls" };
 const anything = { isFit: () => true, words: "anything" };
 
 /** What a part of a script may hold, and what others call it. */
-interface Part {
-  readonly rules: OptionRules;
+interface Part<Fields> {
+  readonly rules: Readonly<Record<keyof Fields, OptionRule>>;
   readonly aliens: Readonly<Record<string, string>>;
 }
 
-const aCall: Part = {
+const aCall: Part<ScriptedToolCall> = {
   rules: { name: text, input: anything, arguments: text, id: text },
   aliens: { args: "input", toolName: "name", toolCallId: "id" },
 };
-const someUsage: Part = {
-  rules: {
-    inputTokens: count,
-    outputTokens: count,
-    totalTokens: count,
-    cachedInputTokens: count,
-    reasoningTokens: count,
-  },
+const someUsage: Part<NonNullable<ScriptedReply["usage"]>> = {
+  rules: { inputTokens: count, outputTokens: count, cachedInputTokens: count, reasoningTokens: count },
   aliens: { input: "inputTokens", output: "outputTokens" },
 };
-const aReply: Part = {
+const aReply: Part<ScriptedReply> = {
   rules: {
     text,
     reasoning: text,
@@ -81,10 +76,10 @@ function checkCall(call: unknown, place: string): void {
     throw invalid(`${place} must be a call, as { name, input }; found ${shownValue(call)}.`);
 }
 
-function checkFields(value: object, { rules, aliens }: Part, place: string): void {
+function checkFields(value: object, { rules, aliens }: Part<object>, place: string): void {
   checkSlips(value, { names: rules, aliens }, `The fields of ${place}`);
   for (const [name, field] of Object.entries(value)) {
-    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+    const rule = Object.hasOwn(rules, name) ? (rules as OptionRules)[name] : undefined;
     if (field !== undefined && rule?.isFit(field) === false)
       throw invalid(`"${name}" of ${place} must be ${rule.words}; found ${shownValue(field)}.`);
   }

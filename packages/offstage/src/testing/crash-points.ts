@@ -1,5 +1,6 @@
 // Crash points: a store whose writes can be made to throw, hang or kill the process, before or after they take effect.
-import { checkOptions, type OptionRules, oneOf, wholeFrom } from "../messages/check-options.ts";
+import { OffstageError } from "../errors.ts";
+import { checkNames, checkOptions, type OptionRule, oneOf, wholeFrom } from "../messages/check-options.ts";
 import { openStoreOn, type Store, storeDriver, storeOptions } from "../sessions/store.ts";
 import { type StoreDriver, type WriteLabel, writeLabels } from "../sessions/store-driver.ts";
 
@@ -14,8 +15,7 @@ export interface CrashPoint {
   readonly action: Error | "hang" | "kill";
 }
 
-// A point that is never reached would be a test of a crash that passes without one.
-const pointRules: OptionRules = {
+const pointRules: Readonly<Record<keyof CrashPoint, OptionRule>> = {
   at: oneOf(...writeLabels),
   when: oneOf("before", "after"),
   nth: wholeFrom(1),
@@ -25,9 +25,18 @@ const pointRules: OptionRules = {
   },
 };
 
+// A point that is never reached would be a test of a crash that passes without one.
+function checkPoint(point: CrashPoint): void {
+  checkOptions(point, pointRules, "Crash points");
+  checkNames(point, pointRules, "Crash points");
+  const missing = (["at", "when", "action"] as const).find((name) => point[name] === undefined);
+  if (missing !== undefined)
+    throw new OffstageError("invalid-argument", `A crash point needs "${missing}": ${pointRules[missing].words}.`);
+}
+
 /** The driver with one crash point. */
 export function crashingDriver(driver: StoreDriver, point: CrashPoint): StoreDriver {
-  checkOptions(point, pointRules, "A crash point");
+  checkPoint(point);
   let count = 0;
   return {
     get name() {

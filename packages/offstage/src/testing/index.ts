@@ -8,11 +8,10 @@ export {
   type ScriptEntry,
   type ScriptedModel,
   type ScriptedModelOptions,
-  type ScriptedReply,
   type ScriptedRequest,
-  type ScriptedToolCall,
   scriptedModel,
 } from "./scripted-model.ts";
+export type { ScriptedReply, ScriptedToolCall } from "./scripted-reply.ts";
 export { sessionContract } from "./session-contract.ts";
 export { type SessionStoreContractOptions, sessionStoreContract } from "./session-store-contract.ts";
 export { type ExporterUnderTest, spanExporterContract } from "./span-exporter-contract.ts";

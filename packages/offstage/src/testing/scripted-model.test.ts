@@ -5,7 +5,8 @@ import type { ModelCallOptions, ModelStreamPart } from "../models/model.ts";
 import { promptMessage } from "../models/prompt.ts";
 import { replyOf } from "../models/reply.ts";
 import { readStream } from "../models/stream-reply.ts";
-import { type ScriptEntry, type ScriptedModel, type ScriptedReply, scriptedModel } from "./scripted-model.ts";
+import { type ScriptEntry, type ScriptedModel, scriptedModel } from "./scripted-model.ts";
+import type { ScriptedReply } from "./scripted-reply.ts";
 
 const asking = (...messages: readonly Message[]): ModelCallOptions => ({
   prompt: (messages.length > 0 ? messages : [user("hi")]).map((message) => promptMessage(message, () => "search")),

@@ -103,12 +103,12 @@ export function tool<Schema extends AnySchema | undefined = undefined, Values ex
 const policies: readonly string[] = ["timeoutMs", "needsApproval", "idempotent", "remember", "maxResultBytes"];
 const policyLike = /time.?out|approv|idempot|remember|max.?result/i;
 
-// A policy that is misspelt would be none: the tool would run without approval. Other fields are its own, for `this`.
 function checkName(name: unknown): void {
   if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
     throw invalid(`A tool's name must be 1 to 64 letters, digits, "_" or "-"; found ${JSON.stringify(name)}.`);
 }
 
+// A policy that is misspelt would be none: the tool would run without approval. Other fields are its own, for `this`.
 function checkPolicyNames(name: string, options: object): void {
   const slip = Object.keys(options).find((key) => policyLike.test(key) && !policies.includes(key));
   if (slip !== undefined)

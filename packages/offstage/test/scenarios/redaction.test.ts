@@ -252,3 +252,34 @@ test.each<[string, unknown, string]>([
 function thrower(): never {
   throw new Error("no more");
 }
+
+describe("the content of a span", () => {
+  const span = (content: object) =>
+    ({
+      ...{ traceId: "c31254b8d23539dc560dc23f3a0aaa2d", spanId: "0db89e75a52f86a1", name: "work", kind: "custom" },
+      ...{ startTime: 1_794_926_977_000, endTime: 1_794_926_977_001, duration: 1, status: "ok", metadata: { a: 1 } },
+      content,
+    }) as never;
+  const traceId = "c31254b8d23539dc560dc23f3a0aaa2d";
+
+  test("that JSON cannot hold is made plain before the redactor sees it", async () => {
+    const store = memoryStore({ redact: removing });
+    await store.spans.add([span({ big: 5n, said: canary })]);
+    expect(await store.spans.list({ traceId })).toMatchObject([
+      { name: "work", metadata: { a: 1 }, content: { big: "5", said: "[gone]" } },
+    ]);
+  });
+
+  test("is left out where the redactor fails, and somebody is told", async () => {
+    const told: unknown[] = [];
+    const redact = () => {
+      throw new Error("broken");
+    };
+    const store = memoryStore({ redact, onError: (error) => told.push(error) });
+    await store.spans.add([span({ said: canary })]);
+    const [kept] = await store.spans.list({ traceId });
+    expect(kept).toMatchObject({ name: "work", metadata: { a: 1 } });
+    expect(kept).not.toHaveProperty("content");
+    expect(told).toMatchObject([{ code: "redactor-failed" }]);
+  });
+});

@@ -261,7 +261,7 @@ describe("a run that is resumed, and one that begins, beside a row of another fo
     }, 120_000);
 });
 
-test("notes of another form are passed over when a run is resumed", async () => {
+test("a row of a waiting run with anything replaced in it refuses a resume by name, or lets it go on", async () => {
   const row = left.rows.find(({ list, value }) => list === "j//s" && value.includes(left.waitingId)) as KeptRow;
   for (const value of withOneReplaced(row, 6)) {
     const { store } = await opened(left.rows, row, value);
@@ -270,6 +270,18 @@ test("notes of another form are passed over when a run is resumed", async () => 
       .resume(left.waitingId, { store })
       .catch((error) => codes.push(codeOf(error)));
     expect(refusals, value).toEqual(expect.arrayContaining(codes));
+  }
+});
+
+test("notes of another form are passed over: the run still waits, and nothing is paid", async () => {
+  const row = left.rows.find(({ list, value }) => list === "j//s" && value.includes(left.waitingId)) as KeptRow;
+  const run = JSON.parse(row.value) as unknown[];
+  const rest = run[10] as { readonly notes: object };
+  for (const notes of [{}, ...Object.keys(rest.notes).map((name) => ({ ...rest.notes, [name]: 5 }))]) {
+    const value = JSON.stringify(run.with(10, { ...rest, notes }));
+    const { store } = await opened(left.rows, row, value);
+    const { outcome } = await asker().resume(left.waitingId, { store });
+    expect(outcome.status, value).toBe("waiting");
   }
 });
 
