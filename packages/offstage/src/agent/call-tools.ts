@@ -76,7 +76,7 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
   // Decided or not is a matter of the call that waits, whatever tools the agent has by now.
   if (before?.why === "approval" && before.child === undefined && run.decisions.permit(call, run.runId) === "wait")
     return unsettled(span, call, new ToolWaiting());
-  const site = new ToolSite(run, call, { step, span, toolCallId: call.id, run, child: before?.child });
+  const site = new ToolSite({ step, span, toolCallId: call.id, run, child: before?.child }, call, before);
   if (run.emit !== undefined && run.config.tools.get(call.name)?.needsApproval === false) site.started();
   try {
     const result =
@@ -105,19 +105,24 @@ class ToolSite implements CallSite {
   declare readonly tools: ReadonlyMap<string, Tool>;
   declare readonly cancellation: Cancellation;
   declare readonly guard: ToolGuard | undefined;
+  declare readonly hasBegun: boolean;
   readonly #run: Run;
   readonly #call: StepToolCall;
   readonly #caller: CallingTool;
+  readonly #hasWaited: boolean;
   #hasStarted = false;
 
-  constructor(run: Run, call: StepToolCall, caller: CallingTool) {
+  constructor(caller: CallingTool, call: StepToolCall, before: WaitingCall | undefined) {
+    const { run } = caller;
     this.tools = run.config.tools;
     this.cancellation = run.cancellation;
     const { toolInput, toolOutput } = run.config.guardrails;
     this.guard = toolInput.length + toolOutput.length === 0 ? undefined : guardOf(run, caller.step);
+    this.hasBegun = caller.child !== undefined;
     this.#run = run;
     this.#call = call;
     this.#caller = caller;
+    this.#hasWaited = before !== undefined;
   }
 
   about(cancellation: Cancellation): ToolRunOptions {
@@ -125,7 +130,8 @@ class ToolSite implements CallSite {
   }
 
   permit(call: StepToolCall): ReturnType<CallSite["permit"]> {
-    return this.#run.decisions.permit(call, this.#run.runId);
+    // A decision is about a call that waited: no other, whatever id a model gives it, has anybody's word.
+    return this.#hasWaited ? this.#run.decisions.permit(call, this.#run.runId) : "wait";
   }
 
   unasked(error: unknown): void {
@@ -201,9 +207,9 @@ class CallInfo implements ToolRunOptions {
 // Never used: only their shapes matter.
 keepShape(
   new ToolSite(
-    { config: { guardrails: { toolInput: [], toolOutput: [] } } } as unknown as Run,
+    { run: { config: { guardrails: { toolInput: [], toolOutput: [] } } } } as unknown as CallingTool,
     {} as StepToolCall,
-    {} as CallingTool,
+    undefined,
   ),
 );
 keepShape(new CallInfo({ run: { config: {} } } as CallingTool, {} as Cancellation));

@@ -17,6 +17,7 @@ import type { Step, StepToolCall, ToolResult } from "../state/step.ts";
 import { addUsage, noUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { Ledger } from "./ledger.ts";
+import { rawLength } from "./step-messages.ts";
 
 /** The state after everything that was recorded. Finished tools stay finished; open calls wait to be dealt with. */
 export function restoreState(record: RunRecord, history: readonly Message[], config: AgentConfig): AgentState {
@@ -84,13 +85,21 @@ function restoreStep(record: StepRecord, config: AgentConfig, isAnswer = false):
 }
 
 function callsOf(message: AssistantMessage): StepToolCall[] {
-  const { redactedCalls = [] } = message.metadata ?? {};
+  const { redactedCalls = [], rawArguments } = message.metadata ?? {};
   return toolCallsOf(message).map(({ id, function: called }, place) => ({
     id,
     name: called.name,
-    arguments: called.arguments,
+    arguments: rawOf(rawArguments, id) ?? called.arguments,
     ...(Array.isArray(redactedCalls) && redactedCalls.includes(place) && { isRedacted: true }),
   }));
+}
+
+// What the model wrote where it could not be stored as arguments; what was kept in their place must not run. The mark keeps a text
+// that was cut from making sense.
+function rawOf(rawArguments: unknown, id: string): string | undefined {
+  if (!isObject(rawArguments) || !Object.hasOwn(rawArguments, id)) return undefined;
+  const raw = String(rawArguments[id]);
+  return raw.length < rawLength ? raw : `${raw}…`;
 }
 
 function resultOf(message: ToolMessage, calls: readonly ToolCall[], values: StepRecord["values"] = {}): ToolResult {
@@ -120,7 +129,10 @@ function pendingOf(record: RunRecord, open: OpenStep, config: AgentConfig): Pend
   };
   const known = waitingNotes(record);
   const waiting = open.pending.map(({ id, function: called }): WaitingCall => {
-    const call = known.find((each) => each.toolCallId === id) ?? cutOff(record, config, { id, name: called.name });
+    const noted = known.find((each) => each.toolCallId === id);
+    // A subagent's run that the note does not know of began after it: the call was approved, and is cut off by now.
+    const isOld = noted !== undefined && noted.child === undefined && childOf(record, id) !== undefined;
+    const call = noted === undefined || isOld ? cutOff(record, config, { id, name: called.name }) : noted;
     const { child } = call;
     return child === undefined ? call : { ...call, child: { ...child, counted: countedOf(record, child.runId) } };
   });

@@ -9,9 +9,10 @@ import type { Journal, RunRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import { compactionNote } from "../sessions/run-notes.ts";
 import { AgentState } from "../state/agent-state.ts";
+import type { Step } from "../state/step.ts";
 import { subtractUsage, totalUsage, type UsageByModel } from "../tokens/usage.ts";
 import type { AgentConfig } from "./agent-config.ts";
-import type { ResumeOptions, RunSource } from "./agent-options.ts";
+import type { ResumeOptions, RunOptions, RunSource } from "./agent-options.ts";
 import { DecisionBook } from "./approvals.ts";
 import { type CreateRunOptions, createRun } from "./create-run.ts";
 import { admitDecisions, checkDecisions, endedOutcome, knownState } from "./known-state.ts";
@@ -53,7 +54,8 @@ export function resumedRun(config: AgentConfig, source: string | AgentState, res
     );
   checkOptions(options, decisionRules, "The options of resume()");
   checkSlips(options, knownToResume, "The options of resume()");
-  const { store, approve, reject, ...runOptions } = options;
+  const { store, approve, reject } = options;
+  const runOptions = ofRun(options);
   const state = typeof source === "string" ? undefined : source;
   const runId = typeof source === "string" ? source : source.runId;
   if (runId === undefined) {
@@ -65,10 +67,20 @@ export function resumedRun(config: AgentConfig, source: string | AgentState, res
   const run = createRun(config, { ...rest, input: [], options: runOptions, state, runId, decisions, keepsSpans });
   const open = async (): Promise<AgentState> => {
     const journal = await journalOf(config, runId, options);
-    if (journal === undefined && state === undefined) throw store === undefined ? noPlace(runId) : notFound(runId);
+    // A store that does not hold the run cannot see to it that a call runs once.
+    if (journal === undefined && store !== undefined) throw notFound(runId);
+    if (journal === undefined && state === undefined) throw noPlace(runId);
     return reopen(run, journal);
   };
   return { run, open };
+}
+
+// Also what is inherited, as it is for a run that begins.
+function ofRun(options: ResumeOptions): RunOptions {
+  const left: Record<string, unknown> = {};
+  for (const name in options)
+    if (!Object.hasOwn(decisionRules, name)) left[name] = options[name as keyof ResumeOptions];
+  return left;
 }
 
 // The likeliest slips are a result in place of its state, and a state that is still JSON.
@@ -135,7 +147,8 @@ export async function takeUp(run: Run, counted: UsageByModel = {}): Promise<Agen
     .withRun({ runId: run.runId, startedAt, parentAgentId: run.parent?.state.agentId })
     .withOutcome(endedOutcome(log?.recorded));
   restoreUsage(run, state, counted);
-  run.lastNumber = highestNumber(run.idPrefix, [...run.input, ...messagesOf(state)]);
+  for (const { id } of stepsOf(state).flatMap((step) => step.toolCalls)) run.modelInput.reserveCallId(id);
+  run.lastNumber = highestNumber(run.idPrefix, [...run.input, ...stepsOf(state).flatMap((step) => step.messages)]);
   run.emit?.({ type: "run-start", runId: run.runId, agent: config.name, input: [], isResumed: true });
   await openShown(run, state, log?.recorded && compactionNote(log.recorded));
   return state;
@@ -161,8 +174,8 @@ function inputOf({ runId, state }: Run): Message[] {
   return state.messages.filter(isInput).toArray();
 }
 
-function messagesOf({ steps, pendingStep }: AgentState): Message[] {
-  return [...steps, ...(pendingStep === undefined ? [] : [pendingStep.step])].flatMap((step) => step.messages);
+function stepsOf({ steps, pendingStep }: AgentState): Step[] {
+  return pendingStep === undefined ? [...steps] : [...steps, pendingStep.step];
 }
 
 // The ids of a run's own messages end in a number; new ones go on from the highest.

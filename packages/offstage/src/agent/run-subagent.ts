@@ -37,6 +37,7 @@ export async function runSubagent(
   const caller = callerOf(about);
   const { maxDepth = 3, maxSteps } = options;
   const known = caller?.child;
+  if (known !== undefined && known.agent !== config.name) return foreign(known, config, name);
   const run = createRun(config, {
     input: known === undefined ? [user(prompt)] : [],
     runId: known?.runId,
@@ -62,6 +63,11 @@ async function reopenChild(run: Run, { counted, state }: WaitingChild): Promise<
   run.instructions = await instructionsOf(run);
   if (isLogged(run)) takeLog(run, await openLog(run, []));
   return takeUp(run, counted ?? state?.usageByModel);
+}
+
+function foreign({ runId, agent }: WaitingChild, config: AgentConfig, name: string): ToolAnswer {
+  const reason = `run "${runId}" belongs to agent "${agent}", and this is agent "${config.name}"`;
+  return new ToolAnswer(failureText(name, reason), { isError: true });
 }
 
 function refused(run: Run, name: string, reason: string): ToolAnswer {

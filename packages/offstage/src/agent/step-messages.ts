@@ -65,6 +65,9 @@ function answerMessage(run: Run, content: string, metadata: Stamp): AssistantMes
   return message;
 }
 
+/** How much is kept of arguments that cannot be stored as they are. */
+export const rawLength = 2000;
+
 // What the model wrote, where it is not what is stored.
 function rawArgumentsOf(calls: readonly StepToolCall[], stored: readonly ToolCall[]): JsonObject | undefined {
   let raw: Record<string, string> | undefined;
@@ -72,7 +75,7 @@ function rawArgumentsOf(calls: readonly StepToolCall[], stored: readonly ToolCal
     const call = calls[i] as StepToolCall;
     if (stored[i]?.function.arguments === call.arguments) continue;
     raw ??= {};
-    setField(raw, call.id, call.arguments.slice(0, 2000));
+    setField(raw, call.id, call.arguments.slice(0, rawLength));
   }
   return raw;
 }

@@ -36,6 +36,7 @@ export class ModelInput {
   #length = 0;
   // There from the first prompt on.
   #pairing: PairingCheck | undefined;
+  #used: Set<string> | undefined;
   /** The calls whose results come next. */
   #calls: readonly ToolCall[] = [];
   /** The calls made since the last prompt, and their arguments. */
@@ -45,13 +46,20 @@ export class ModelInput {
     this.#toPrompt = toPrompt;
   }
 
-  /** True where a call of the present input already uses this id. */
+  /** True where a call of the present input, or an earlier one of the run, uses this id. */
   usesCallId(id: string): boolean {
-    return this.#pairing?.hasSeen(id) === true;
+    return this.#pairing?.hasSeen(id) === true || this.#used?.has(id) === true;
+  }
+
+  /** Tells that a call of the run has this id, whether the model is shown it again or not. */
+  reserveCallId(id: string): void {
+    this.#used ??= new Set();
+    this.#used.add(id);
   }
 
   /** Tells that this call was made well-formed, and what its arguments are: the next prompt need not look at them again. */
   trust(call: ToolCall, input: JsonValue): void {
+    this.reserveCallId(call.id);
     this.#pairing?.trust(call);
     this.#made = [...this.#made, { call, input }];
   }

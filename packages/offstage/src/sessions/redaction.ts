@@ -1,6 +1,7 @@
 // Redaction: what the redactor of a store makes of what is kept. It knows messages only: anything else is shown to it as the content of one.
 import { messageOf, OffstageError } from "../errors.ts";
 import { shownValue } from "../messages/check-options.ts";
+import { parseMessage } from "../messages/codec.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../messages/json.ts";
 import {
   type Message,
@@ -30,16 +31,27 @@ export function checkedRedact(redact: MessageRedactor): MessageRedactor {
   };
 }
 
+// It is shown a copy, which it may write to: the message itself goes on in the run.
 function keptOf(redact: MessageRedactor, message: Message): Message {
-  let kept: unknown;
+  let given: unknown;
   try {
-    kept = redact(message);
+    given = redact(JSON.parse(JSON.stringify(message)) as Message);
   } catch (error) {
     throw failed(`threw: ${messageOf(error)}.`, error);
   }
+  const kept = isMessage(given) ? stored(given) : given;
   if (!isMessage(kept) || kept.role !== message.role)
     throw failed(`must give a message of the role "${message.role}", at once; it gave ${shownKept(kept)}.`);
   return kept;
+}
+
+// As it will be read again.
+function stored(given: Message): Message {
+  try {
+    return parseMessage(JSON.parse(JSON.stringify(given)));
+  } catch (error) {
+    throw failed(`must give a message that can be stored: ${messageOf(error)}`, error);
+  }
 }
 
 function shownKept(kept: unknown): string {

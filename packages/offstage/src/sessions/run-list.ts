@@ -8,7 +8,7 @@ import { checkLimit } from "./limit.ts";
 import { decode } from "./message-rows.ts";
 import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
 import { checkRunFilter, isWanted, type RunFilter } from "./run-filter.ts";
-import { findRun, infoOf, readRun, readRunPage, readRunRow } from "./run-reader.ts";
+import { findRun, infoOf, readRun, readRunAt, readRunPage } from "./run-reader.ts";
 import type { RunRow } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
@@ -102,7 +102,7 @@ export async function readRecord(cells: SessionCells, runId: string): Promise<Ru
   const place = await findRun(cells.context, runId);
   if (place === undefined) return undefined;
   const cell = cells.of(place[0]);
-  const row = await readRunRow(cell, place[1]);
+  const row = await readRunAt(cell, { n: place[1], runId });
   return row && readRun(cell, row);
 }
 

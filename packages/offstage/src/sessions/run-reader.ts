@@ -7,7 +7,7 @@ import { runIdOf } from "../tracing/trace-ids.ts";
 import { readBetween } from "./conversation.ts";
 import { isAbandoned } from "./holder.ts";
 import type { RunInfo, RunRecord, StepRecord } from "./journal.ts";
-import { decode } from "./message-rows.ts";
+import { corrupt, decode } from "./message-rows.ts";
 import { keyNumber, numberKey } from "./row-keys.ts";
 import { parseRow, type ReadStep, type RunParts, readRunParts } from "./run-parts.ts";
 import { type RunPlace, type RunRow, unpackRun } from "./run-rows.ts";
@@ -71,6 +71,34 @@ export async function readRunRow(cell: SessionCell, n: number, report?: Report):
   return row && parseRun(cell, row, report);
 }
 
+/** The run that a place was said to be of. One that is another's is damage: what was asked for cannot be read. */
+export async function readRunAt(
+  cell: SessionCell,
+  { n, runId }: Pick<RunRow, "n" | "runId">,
+  report: Report = cell.context.report,
+): Promise<RunRow | undefined> {
+  const row = await readRunRow(cell, n, report);
+  if (row === undefined || row.runId === runId) return row;
+  const name = `the place of run "${runId}" in ${cell.context.driver.name}`;
+  report(corrupt(name, new Error(`run "${row.runId}" is there`)));
+  return undefined;
+}
+
+// A run that was begun by another than its list says is not beneath it.
+async function readChild(cell: SessionCell, n: number, parent: ParentOptions): Promise<RunRow | undefined> {
+  const { runId, report = cell.context.report } = parent;
+  const row = await readRunRow(cell, n, report);
+  if (row === undefined || row.parentRunId === runId) return row;
+  const name = `the runs beneath run "${runId}" in ${cell.context.driver.name}`;
+  report(corrupt(name, new Error(`run "${row.runId}" is not one of them`)));
+  return undefined;
+}
+
+interface ParentOptions {
+  readonly runId: string;
+  readonly report?: Report | undefined;
+}
+
 function parseRun(cell: SessionCell, row: Row, report?: Report): RunRow | undefined {
   return parseRow(cell, row, { report, read: (value) => readRunOf(value, keyNumber(row.key)) });
 }
@@ -101,7 +129,7 @@ function isLive(row: RunRow, head: SessionHead | undefined): boolean {
 export async function readToResume(cell: SessionCell, row: RunRow): Promise<RunRecord> {
   const refuse = refusing(row.runId);
   const parts = await readRunParts(cell, row, refuse);
-  await checkBeneath(cell, parts, refuse);
+  await checkBeneath(cell, row, { parts, report: refuse });
   return recordOf(cell, row, { parts, report: refuse });
 }
 
@@ -109,7 +137,7 @@ export async function readToResume(cell: SessionCell, row: RunRow): Promise<RunR
 export async function findToResume(cell: SessionCell, runId: string): Promise<RunRow | undefined> {
   const refuse = refusing(runId);
   const [place] = await findRuns(cell.context, [runId], refuse);
-  return place?.[0] === cell.id ? readRunRow(cell, place[1], refuse) : undefined;
+  return place?.[0] === cell.id ? readRunAt(cell, { n: place[1], runId }, refuse) : undefined;
 }
 
 /** Refuses to let a run go on of which something cannot be read. */
@@ -120,13 +148,18 @@ export function refusing(runId: string): Report {
   };
 }
 
-async function checkBeneath(cell: SessionCell, { children }: RunParts, report: Report): Promise<void> {
-  for (const n of children) {
-    const child = await readRunRow(cell, n, report);
+async function checkBeneath(cell: SessionCell, { runId }: RunRow, { parts, report }: Beneath): Promise<void> {
+  for (const n of parts.children) {
+    const child = await readChild(cell, n, { runId, report });
     if (child === undefined) continue;
     await findRuns(cell.context, [child.runId], report);
-    await checkBeneath(cell, await readRunParts(cell, child, report), report);
+    await checkBeneath(cell, child, { parts: await readRunParts(cell, child, report), report });
   }
+}
+
+interface Beneath {
+  readonly parts: RunParts;
+  readonly report: Report;
 }
 
 /** Everything recorded of a run, as far as it can be read. */
@@ -145,7 +178,7 @@ async function recordOf(cell: SessionCell, row: RunRow, { parts, report }: Recor
     cell.head(),
     saidBy(cell, steps, report),
     inputOf(cell, row, report),
-    Promise.all(children.map((n) => readRunRow(cell, n, report))),
+    Promise.all(children.map((n) => readChild(cell, n, { runId: row.runId, report }))),
   ]);
   return {
     ...infoOf(cell, row, head),

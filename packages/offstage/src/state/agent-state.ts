@@ -77,7 +77,7 @@ export class AgentState {
     fields.createdAt = isoNow();
     fields.metadata = {};
     fields.usageByModel = {};
-    if (run !== undefined) beginOn(fields, run);
+    if (run) beginOn(fields, run);
     return new AgentState(fields, [], 0);
   }
 

@@ -17,6 +17,8 @@ export interface CallSite {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly cancellation: Cancellation;
   readonly guard: ToolGuard | undefined;
+  /** A subagent's run inside the call goes on: the call was checked and approved when that began. */
+  readonly hasBegun: boolean;
   /** What the tool is told, given what aborts it. */
   about(cancellation: Cancellation): ToolRunOptions;
   /** Asked for a call that needs approval: whether it may run, must wait, or is refused with these words. */
@@ -34,6 +36,8 @@ type Admission = { readonly tool: Tool; readonly input: unknown } | { readonly r
 export function admitCall(call: StepToolCall, site: CallSite): Admission | Promise<Admission> {
   const tool = site.tools.get(call.name);
   if (tool === undefined) return { refusal: unknownTool(call.name, site.tools) };
+  // What is kept of its input may be redacted, and is not asked for again.
+  if (site.hasBegun && tool.isSubagent) return { tool, input: {} };
   const checked = checkCall(tool, call);
   const isAsked = site.guard !== undefined || tool.needsApproval !== false;
   if (isAsked || "then" in checked) return askAll(tool, call, { checked, site });

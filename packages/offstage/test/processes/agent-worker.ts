@@ -23,10 +23,10 @@ export interface AgentJob {
   /** A file to which every tool adds its name. */
   readonly effects: string;
   /**
-   * `worker` calls three tools in two steps; `parent` has it as a subagent; `payer` pays three people with approval;
+   * `worker` calls three tools in two steps; `parent` has it as a subagent, `guard` as one that needs approval; `payer` pays three people with approval;
    * `steward` has a subagent that pays with approval, then looks, then answers.
    */
-  readonly agent: "worker" | "parent" | "payer" | "steward";
+  readonly agent: "worker" | "parent" | "guard" | "payer" | "steward";
   readonly isStreaming: boolean;
   readonly killAt?: KillPoint;
   /** The run to take up again, by its id or by its state; otherwise a new one begins. */
@@ -48,7 +48,7 @@ export interface AgentReport {
   readonly results?: Readonly<Record<string, string>>;
 }
 
-const agents = { worker, parent, payer, steward };
+const agents = { worker, parent, guard, payer, steward };
 const jobs = JSON.parse(process.argv[2] ?? "[]") as AgentJob[];
 for (const job of jobs) writeSync(1, `${JSON.stringify(await perform(job))}\n`);
 
@@ -115,10 +115,14 @@ function worker(job: AgentJob): Agent {
   });
 }
 
-function parent(job: AgentJob): Agent {
+function parent(job: AgentJob, needsApproval = false): Agent {
   const asking = { name: "worker", id: "worker", input: { prompt: "Work" } };
   const model = scriptedModel(({ messages }) => (messages.length === 1 ? { toolCalls: [asking] } : "Done."));
-  return new Agent({ model, tools: [worker(job).asTool()] });
+  return new Agent({ model, tools: [worker(job).asTool({ needsApproval })] });
+}
+
+function guard(job: AgentJob): Agent {
+  return parent(job, true);
 }
 
 function workerReply({ messages }: ScriptedRequest) {

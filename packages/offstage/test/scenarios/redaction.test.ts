@@ -210,6 +210,34 @@ describe("a call whose arguments were redacted", () => {
     expect(paid).toEqual([canary]);
   });
 
+  test("is known by a redactor that writes to what it is shown, and the run goes on with what was said", async () => {
+    const { paid, pay: tool } = paying();
+    const agent = saying([calls(pay), "Done."], { name: "clerk", tools: [tool] });
+    const redact = (message: Message): Message => {
+      const shown = message as { tool_calls?: { function: { arguments: string } }[] };
+      for (const call of shown.tool_calls ?? []) call.function.arguments = "{}";
+      return message;
+    };
+    const store = memoryStore({ redact });
+    const { runId, approvals, state } = await agent.run("Go", { session: store.session("s") });
+    expect(approvals).toMatchObject([{ input: { to: canary } }]);
+    await expect(agent.resume(runId, { store, approve: ["pay"] })).rejects.toThrow("were redacted in the store");
+    await agent.resume(state, { store, approve: ["pay"] });
+    expect(paid).toEqual([canary]);
+  });
+
+  test("takes no subagent with it that waits inside the call", async () => {
+    const { paid, pay: tool } = paying();
+    const clerk = saying([calls({ ...pay, input: {} }), "Done."], { name: "clerk", tools: [tool] });
+    const agent = saying([calls({ name: "clerk", input: { prompt: canary } }), "Done."], { tools: [clerk.asTool()] });
+    const redact = (message: Message): Message => JSON.parse(JSON.stringify(message).replaceAll("prompt", "p"));
+    const store = memoryStore({ redact });
+    const { runId, approvals } = await agent.run("Go", { session: store.session("s") });
+    expect((await agent.resume(runId, { store, approve: approvals })).output).toBe("Done.");
+    expect(paid).toHaveLength(1);
+    expect((await store.runs.get(runId))?.children).toMatchObject([{ status: "completed" }]);
+  });
+
   test("is rejected as any other", async () => {
     const { paid, agent } = payer();
     const { store, runId } = await waiting(agent);
@@ -240,6 +268,10 @@ test.each<[string, unknown, string]>([
   ["gives text", () => "x", 'it gave "x".'],
   ["gives a promise", async (message: Message) => message, "it gave a promise."],
   ["gives another role", () => ({ role: "system", content: "x" }), 'it gave one of the role "system".'],
+  ["gives another role when it is written", () => ({ role: "user", content: "x", toJSON: evil }), 'the role "system"'],
+  ["gives no content", () => ({ role: "user", content: null }), "must give a message that can be stored"],
+  ["gives a number", () => ({ role: "user", content: 5 }), "must give a message that can be stored"],
+  ["gives what JSON cannot hold", () => ({ role: "user", content: "x", metadata: { n: 5n } }), "can be stored"],
 ])("a redactor that %s fails the run, and nothing is written", async (_, redact, sentence) => {
   const store = memoryStore({ redact: redact as () => Message });
   const failed = { code: "redactor-failed", message: expect.stringContaining(sentence) };
@@ -248,6 +280,8 @@ test.each<[string, unknown, string]>([
   expect(await store.session("s").getItems()).toEqual([]);
   expect(await store.verify()).toEqual([]);
 });
+
+const evil = () => ({ role: "system", content: "x" });
 
 function thrower(): never {
   throw new Error("no more");

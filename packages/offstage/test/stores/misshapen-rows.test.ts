@@ -297,3 +297,24 @@ test("a mark of one who waits that has another form is passed over", async () =>
     expect((await agent.run("Hello", { session: store.session("s") })).output).toBe("Yes.");
   }
 });
+
+test("a place that leads to another run is damage, and no reader goes in circles", async () => {
+  const parent = left.rows.find(({ list, value }) => list === "j//s" && value.includes(left.waitingId)) as KeptRow;
+  const n = Number.parseInt(parent.key.slice(1), 36);
+  for (const row of left.rows.filter(({ list, key }) => list.startsWith("r/") && key === "at")) {
+    const value = JSON.stringify(["s", n]);
+    if (row.value === value) continue;
+    const { store, reported } = await opened(left.rows, row, value);
+    const runId = row.list.slice("r//".length);
+    expect(await store.runs.get(runId)).toBeUndefined();
+    expect(reported).toMatchObject([{ code: "store-corrupt" }]);
+    await store.runs.get(left.waitingId);
+    await store.verify();
+    const codes: string[] = [];
+    await asker()
+      .resume(runId, { store })
+      .catch((error) => codes.push(codeOf(error)));
+    expect(refusals).toEqual(expect.arrayContaining(codes));
+    expect(codes).toHaveLength(1);
+  }
+});

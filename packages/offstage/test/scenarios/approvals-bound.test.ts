@@ -1,0 +1,169 @@
+// What a decision is about: one call that waited, in one run. No other call has anybody's word, whatever a model calls it.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { Agent, AgentState, compactor, memoryStore, slidingWindow, sqliteStore, tool } from "../../src/index.ts";
+import { crashingStore, scriptedModel } from "../../src/testing/index.ts";
+import { effectsIn, spawnAgents } from "../processes/spawn-agents.ts";
+import { paying, payingAgent, payTo } from "./approval-cast.ts";
+import { calls, echo, echoing } from "./cast.ts";
+import { onSessions } from "./session-kinds.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "offstage-bound-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const again = (to: string) => ({ ...payTo(to), id: "same" });
+const lengthy = "x".repeat(2_000);
+
+describe("a later call with the id of one that was approved", () => {
+  for (const [kind, compaction] of [
+    ["as it is", undefined],
+    ["where the model is not shown the first any more", compactor({ contextWindow: 2_000, strategy: slidingWindow() })],
+  ] as const)
+    onSessions(`waits for its own approval, ${kind}`, async ({ play, session }) => {
+      const between = Array.from({ length: 6 }, (_, n) => calls(echoing(lengthy, `e${n}`)));
+      const script = [calls(again("ann")), ...between, calls(again("everybody")), "Done."];
+      const { agent, paid } = payingAgent(script, compaction && { compaction });
+      const { runId, approvals } = await play(agent, "Pay Ann", { session });
+      const second = await agent.resume(runId, { session, approve: approvals });
+      expect(second.outcome.status).toBe("waiting");
+      expect(second.approvals).toMatchObject([{ input: { to: "everybody" } }]);
+      expect(paid).toEqual(["ann"]);
+    });
+});
+
+describe("a call of a subagent with the id of one that was approved above it", () => {
+  onSessions("waits for its own approval", async ({ play, session }) => {
+    const outer = paying();
+    const inner = payingAgent([calls(again("everybody")), "Done."], { name: "inner" });
+    const model = scriptedModel([calls(again("ann")), calls({ name: "inner", input: { prompt: "Pay" } }), "Done."]);
+    const agent = new Agent({ name: "payer", model, tools: [outer.pay, inner.agent.asTool()] });
+    const { runId } = await play(agent, "Pay Ann", { session });
+    const second = await agent.resume(runId, { session, approve: ["same"] });
+    expect(second.approvals).toMatchObject([{ agent: "inner", input: { to: "everybody" } }]);
+    expect([outer.paid, inner.paid]).toEqual([["ann"], []]);
+  });
+});
+
+/** An agent that asks another, which must be allowed to begin, and then to pay. */
+function careful() {
+  const began: string[] = [];
+  const note = tool({ name: "note", execute: () => began.push("began") });
+  const { paid, pay } = paying();
+  const clerk = new Agent({
+    name: "clerk",
+    model: scriptedModel(
+      ({ messages }) => [calls({ name: "note" }), calls(payTo("ann"))][toolCount(messages)] ?? "Paid.",
+    ),
+    tools: [note, pay],
+  });
+  const model = scriptedModel(({ messages }) =>
+    toolCount(messages) === 0 ? calls({ name: "clerk", id: "ask", input: { prompt: "Pay" } }) : "Done.",
+  );
+  return { began, paid, agent: new Agent({ name: "boss", model, tools: [clerk.asTool({ needsApproval: true })] }) };
+}
+
+const toolCount = (messages: readonly { readonly role: string }[]) =>
+  messages.filter(({ role }) => role === "tool").length;
+
+describe("a subagent that needs approval to begin, and asks for more", () => {
+  test("is taken up where it was, by the states it leaves", async () => {
+    const { began, paid, agent } = careful();
+    const first = await agent.run("Pay");
+    const second = await agent.resume(first.state, { approve: first.approvals });
+    expect(second.approvals).toMatchObject([{ agent: "clerk", toolName: "pay" }]);
+    const saved = AgentState.fromJSON(JSON.parse(JSON.stringify(second.state)));
+    expect((await agent.resume(saved, { approve: second.approvals })).output).toBe("Done.");
+    expect([began, paid]).toEqual([["began"], ["ann"]]);
+  });
+
+  onSessions("is taken up where it was, by the id of the run", async ({ play, session }) => {
+    const { began, paid, agent } = careful();
+    const { runId, approvals } = await play(agent, "Pay", { session });
+    const second = await agent.resume(runId, { session, approve: approvals });
+    expect((await agent.resume(runId, { session, approve: second.approvals })).output).toBe("Done.");
+    expect([began, paid]).toEqual([["began"], ["ann"]]);
+  });
+
+  test.each([
+    ["run.child", "after"],
+    ["tool.result", "after"],
+    ["step.commit", "before"],
+    ["step.commit", "after"],
+    ["run.end", "before"],
+    ["run.end", "after"],
+  ] as const)("does nothing twice where its process is killed at %s, %s", { timeout: 30_000 }, async (at, when) => {
+    const place = join(folder, `${at}-${when}`);
+    writeFileSync(`${place}.effects`, "");
+    const job = { path: `${place}.db`, effects: `${place}.effects`, agent: "guard", isStreaming: false } as const;
+    const [{ runId = "" } = {}] = (await spawnAgents([job])).reports;
+    const approved = { ...job, resume: { runId }, decisions: { approve: ["worker"] } };
+    const killed = await spawnAgents([{ ...approved, killAt: { at, when, action: "kill" } }]);
+    expect(killed.signal, killed.errors).toBe("SIGKILL");
+    const [finished] = (await spawnAgents([{ ...job, resume: { runId } }])).reports;
+    expect(finished).toMatchObject({ status: "completed", output: "Done." });
+    expect(effectsIn(job.effects)).toEqual({ charge: 1, put: 1, look: 1 });
+    await using store = sqliteStore({ path: job.path });
+    expect((await store.runs.get(runId))?.children).toMatchObject([{ status: "completed" }]);
+  });
+});
+
+test("a state is not resumed with a store that does not hold its run", async () => {
+  const store = memoryStore();
+  const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid."]);
+  const { runId, state } = await agent.run("Pay", { session: store.namespace("a").session("s") });
+  await expect(agent.resume(state, { store, approve: ["ann"] })).rejects.toMatchObject({ code: "run-not-found" });
+  expect(paid).toEqual([]);
+  expect((await agent.resume(runId, { store: store.namespace("a"), approve: ["ann"] })).output).toBe("Paid.");
+});
+
+test("arguments that could not be read do not run as none after a crash", async () => {
+  const purged: unknown[] = [];
+  const purge = tool({
+    name: "purge",
+    idempotent: true,
+    input: { type: "object" },
+    execute: (input) => purged.push(input),
+  });
+  for (const text of ['{"folder": "/tmp/x', `{"folder":1}${" ".repeat(3_000)}}`]) {
+    const store = crashingStore(memoryStore(), {
+      at: "tool.intent",
+      when: "after",
+      action: new Error("the store broke"),
+    });
+    const model = scriptedModel([calls({ name: "purge", arguments: text }, echoing("a")), "Sorry."]);
+    const agent = new Agent({ model, tools: [purge, echo] });
+    const failed = await agent.run("Go", { session: store.session("s") }).catch((error) => error.result);
+    const resumed = await agent.resume(failed.runId, { store });
+    expect(resumed.steps[0]?.toolResults[0]).toMatchObject({ isError: true });
+    expect(resumed.steps[0]?.toolResults[0]?.content).toContain("not valid JSON");
+  }
+  expect(purged).toEqual([]);
+});
+
+test("the run of a subagent is not taken up by an agent of another name behind the same tool", async () => {
+  const store = memoryStore();
+  const bossOf = (name: string) => {
+    const child = payingAgent([calls(payTo("ann")), "Paid."], { name });
+    const model = scriptedModel(({ index }) =>
+      index === 0 ? calls({ name: "helper", input: { prompt: "Pay" } }) : "Done.",
+    );
+    return { child, boss: new Agent({ name: "boss", model, tools: [child.agent.asTool({ name: "helper" })] }) };
+  };
+  const { runId, approvals } = await bossOf("expert").boss.run("Pay", { session: store.session("s") });
+  const { child, boss } = bossOf("intern");
+  const { steps } = await boss.resume(runId, { store, approve: approvals });
+  expect(steps[0]?.toolResults[0]?.content).toContain('belongs to agent "expert", and this is agent "intern"');
+  expect(child.paid).toEqual([]);
+});
+
+test("what is inherited by the options of a resume counts as it does for a run", async () => {
+  const { agent } = payingAgent([calls(payTo("ann")), "Paid."]);
+  const session = memoryStore().session("s");
+  const { runId } = await agent.run("Pay", { session });
+  const ended: string[] = [];
+  const options = Object.create({ session, approve: ["ann"], hooks: { onRunEnd: () => void ended.push("end") } });
+  expect((await agent.resume(runId, options)).output).toBe("Paid.");
+  expect(ended).toEqual(["end"]);
+});
