@@ -103,7 +103,7 @@ export interface RunSource {
 
 /** What can be told to a run that is taken up again. */
 export interface ResumeOptions extends RunOptions, Decisions {
-  /** Where the run is recorded. A session does as well. */
+  /** Where the run is recorded. Its session, as `session`, does as well. */
   readonly store?: RunSource;
 }
 

@@ -1,5 +1,7 @@
 // Approvals: which calls wait for somebody's word, and what was decided of them. Fails closed: no word, no run.
 import { OffstageError } from "../errors.ts";
+import { shownValue } from "../messages/check-options.ts";
+import { isObject } from "../messages/json.ts";
 import { type Approval, approvalOf } from "../sessions/approval.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { AgentStateJson, AwaitedCall, PendingStep, WaitingCall } from "../state/pending-step.ts";
@@ -67,7 +69,7 @@ export class DecisionBook {
   constructor(decisions?: Decisions) {
     if (decisions === undefined) return;
     const { approve = [], reject = [] } = decisions;
-    const of = (call: DecidedCall) => (typeof call === "string" ? { toolCallId: call } : call);
+    const of = (call: DecidedCall) => (typeof call === "string" ? { toolCallId: call } : checkedDecision(call));
     this.#decisions = [
       ...approve.map((call) => ({ ...of(call), isApproved: true })),
       ...reject.map((call) => ({ ...of(call), isApproved: false })),
@@ -128,6 +130,18 @@ export const undecided: DecisionBook = new DecisionBook();
 
 function isAbout(decision: Decision, call: AwaitedCall): boolean {
   return decision.toolCallId === call.toolCallId && (decision.runId === undefined || decision.runId === call.runId);
+}
+
+function checkedDecision(call: Exclude<DecidedCall, string> & { readonly reason?: unknown }): typeof call & Reasoned {
+  if (!isObject(call) || typeof call.toolCallId !== "string")
+    throw invalid(`A decision is the id of a call, or an entry of result.approvals; found ${shownValue(call)}.`);
+  if (call.reason !== undefined && typeof call.reason !== "string")
+    throw invalid(`The reason of a decision is text, which the model reads; found ${shownValue(call.reason)}.`);
+  return call as typeof call & Reasoned;
+}
+
+interface Reasoned {
+  readonly reason?: string;
 }
 
 function refusalOf(name: string, reason = ""): string {

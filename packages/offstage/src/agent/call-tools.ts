@@ -70,7 +70,7 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
   const { step } = at;
   run.cancellation.throwIfAborted();
   const span = run.isTraced
-    ? startSpan(at.span, { name: call.name, kind: "tool", metadata: { toolCallId: call.id } })
+    ? startSpan(at.span, { name: spanName(run, call), kind: "tool", metadata: { toolCallId: call.id } })
     : at.span;
   const before = at.waiting?.get(call.id);
   // Decided or not is a matter of the call that waits, whatever tools the agent has by now.
@@ -93,6 +93,11 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
     span.fail(error, run.cancellation.signal);
     throw error;
   }
+}
+
+// A name that the model made up may say anything, and names of spans leave the process.
+function spanName({ config }: Run, { name }: StepToolCall): string {
+  return config.tools.has(name) ? name : "unknown_tool";
 }
 
 // Apart, so that no closure is made where nothing is recorded.

@@ -66,7 +66,12 @@ function takenBy(owner: string, names: object): Record<string, string> {
   return Object.fromEntries(Object.keys(names).map((name) => [name, owner]));
 }
 
-const stepLimit = { maxTurns: "maxSteps", maxIterations: "maxSteps" };
+const hookAliens = { onFinish: "onRunEnd", onEnd: "onRunEnd", onStepFinish: "onStepEnd", onToolCall: "onToolStart" };
+const inHooks = Object.fromEntries([
+  ...hookNames.map((name) => [name, `hooks: { ${name} }`]),
+  ...Object.entries(hookAliens).map(([alien, name]) => [alien, `hooks: { ${name} }`]),
+]);
+const stepLimit = { maxTurns: "maxSteps", maxIterations: "maxSteps", stepLimit: "maxSteps" };
 const forSession = { store: "session", sessionId: "session", threadId: "session", conversationId: "session" };
 
 /** What `new Agent` takes. */
@@ -75,22 +80,27 @@ export const knownToAgents: KnownNames = {
   aliens: {
     ...stepLimit,
     ...forSession,
+    ...inHooks,
     system: "instructions",
     systemPrompt: "instructions",
     prompt: "instructions",
     stopWhen: "continueWhile",
     outputType: "output",
     outputSchema: "output",
+    schema: "output",
     responseFormat: "output",
     temperature: "modelSettings: { temperature }",
     maxTokens: "modelSettings: { maxOutputTokens }",
     handoffs: "tools: [other.asTool()]",
     subagents: "tools: [other.asTool()]",
+    agents: "tools: [other.asTool()]",
+    guardrails: "inputGuardrails",
+    parallelTools: "maxParallelTools",
   },
   elsewhere: takenBy("a run", ofRun),
 };
 
-const runAliens = { ...stepLimit, ...forSession, abortSignal: "signal" };
+const runAliens = { ...stepLimit, ...forSession, ...inHooks, abortSignal: "signal", history: "historyLimit" };
 
 /** What `run` and `stream` take. */
 export const knownToRuns: KnownNames = {
@@ -115,5 +125,5 @@ export const knownToSubagents: KnownNames = {
 /** What hooks are called. */
 export const knownToHooks: KnownNames = {
   names: Object.fromEntries(hookNames.map((name) => [name, true])),
-  aliens: { onFinish: "onRunEnd", onStepFinish: "onStepEnd", onToolCall: "onToolStart" },
+  aliens: hookAliens,
 };

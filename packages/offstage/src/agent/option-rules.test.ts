@@ -74,7 +74,7 @@ test.each<[unknown, string]>([
   [memoryStore(), 'found a store. Pass store.session("some id").'],
   ["s", 'found the text "s". Pass store.session("s").'],
   [Promise.resolve(), "found a promise. Await it first."],
-  [{}, "found object."],
+  [{}, "found an object without getItems or addItems."],
 ])("a session that is none is refused, saying what to pass (%#)", async (session, sentence) => {
   await expect(agentOf({}).run("Hi", { session } as RunOptions)).rejects.toThrow(sentence);
 });
@@ -152,4 +152,24 @@ test.each([
   [{ session: new InMemorySession(), sessionId: "s" }],
 ])("what is somebody's own, or near what is given, passes (%#)", (options) => {
   expect(agentOf(options)).toBeInstanceOf(Agent);
+});
+
+test.each([
+  [{ sessionID: "a" }, 'have no "sessionID". Did you mean "session"?'],
+  [{ session_id: "a" }, 'Did you mean "session"?'],
+  [{ max_turns: 3 }, 'Did you mean "maxSteps"?'],
+  [{ onFinish() {} }, 'Did you mean "hooks: { onRunEnd }"?'],
+  [{ onToolStart() {} }, 'Did you mean "hooks: { onToolStart }"?'],
+])("a run told %j is told what is meant, however it is written", async (options, sentence) => {
+  await expect(agentOf({}).run("Hi", options as RunOptions)).rejects.toThrow(sentence);
+});
+
+test.each([
+  [{ approve: [{ runId: "r" }] }, "A decision is the id of a call, or an entry of result.approvals; found object."],
+  [{ approve: [5] }, "found 5."],
+  [{ reject: [{ toolCallId: "a", reason: { a: 1 } }] }, "The reason of a decision is text"],
+])("a decision that is none, %j, is refused", async (options, sentence) => {
+  await expect(agentOf({}).resume("r", { store: memoryStore(), ...options } as ResumeOptions)).rejects.toThrow(
+    sentence,
+  );
 });

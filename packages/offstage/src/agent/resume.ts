@@ -5,7 +5,7 @@ import { checkSlips } from "../messages/check-slips.ts";
 import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { isThenable } from "../messages/thenable.ts";
-import type { Journal, RunRecord } from "../sessions/journal.ts";
+import type { Journal, RunLog, RunRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import { compactionNote } from "../sessions/run-notes.ts";
 import { AgentState } from "../state/agent-state.ts";
@@ -116,10 +116,19 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<AgentStat
   };
   const { signal } = run.cancellation;
   const traceId = run.isTraced ? run.span.traceId : undefined;
-  takeLog(run, await journal?.reopen(run.runId, { historyLimit, onBusy, signal, traceId, admit }));
-  if (run.log === undefined) checkDecisions(run, run.state.pendingStep);
+  const isUnrecorded = journal?.keepsRuns === false && run.hasOwnState;
+  if (isUnrecorded) takeLog(run, await joined(run, journal));
+  else takeLog(run, await journal?.reopen(run.runId, { historyLimit, onBusy, signal, traceId, admit }));
+  if (run.log?.recorded === undefined) checkDecisions(run, run.state.pendingStep);
   await catchUp(run);
   return takeUp(run);
+}
+
+// A session that keeps no runs has the question, and gets the answer: all else is in the state.
+async function joined({ runId, config, startedAt, options, cancellation }: Run, journal: Journal): Promise<RunLog> {
+  const { historyLimit = defaultHistory, onBusy = "queue" } = options;
+  const { signal } = cancellation;
+  return journal.open({ runId, agent: config.name, startedAt, input: [], historyLimit, onBusy, signal });
 }
 
 // Another agent would go on with other instructions, and without the tools that wait for approval.

@@ -1,4 +1,7 @@
 // recall: a tool by which a model looks up its own earlier turns and tool results, which are kept but not shown.
+import { OffstageError } from "../errors.ts";
+import { shownValue } from "../messages/check-options.ts";
+import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { filterMessages, type MessageCriteria } from "../query/filter.ts";
 import { type Tool, type ToolRunOptions, tool } from "../tools/tool.ts";
@@ -44,6 +47,11 @@ const description =
 /** The built-in tool `recall` over a source. It reads only, and never finds its own calls. */
 export function recallTool(source: RecallSource, options: RecallToolOptions = {}): Tool {
   const { maxMessages = 5, maxBytes = 8 * 1024 } = options;
+  if (!isSource(source))
+    throw new OffstageError(
+      "invalid-argument",
+      `recallTool() takes a session, a list of messages or a function that gives one; found ${shownValue(source)}.`,
+    );
   return tool({
     name: "recall",
     description,
@@ -77,6 +85,11 @@ function isOwn(message: Message): boolean {
   if (message.role !== "assistant") return false;
   const calls = message.tool_calls ?? [];
   return calls.length > 0 && calls.every((call) => call.function.name === "recall");
+}
+
+function isSource(source: unknown): boolean {
+  if (typeof source === "function" || Array.isArray(source)) return true;
+  return isObject(source) && (typeof source.exchanged === "function" || Symbol.iterator in source);
 }
 
 async function read(source: RecallSource, options: ToolRunOptions): Promise<Iterable<Message>> {

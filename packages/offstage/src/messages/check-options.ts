@@ -63,6 +63,8 @@ export function wholeFrom(least: number): OptionRule {
   };
 }
 
+/** Whatever it is: somebody else checks it. */
+export const anything: OptionRule = { isFit: () => true, words: "anything" };
 export const yesOrNo: OptionRule = { isFit: (value) => typeof value === "boolean", words: "true or false" };
 export const someText: OptionRule = { isFit: (value) => typeof value === "string" && value !== "", words: "text" };
 export const someFunction: OptionRule = { isFit: (value) => typeof value === "function", words: "a function" };

@@ -25,15 +25,26 @@ export function checkSlips(options: object, known: KnownNames, owner: string): v
 }
 
 function hintFor(name: string, given: object, { names, aliens = {}, elsewhere = {} }: KnownNames): string | undefined {
-  const meant = Object.hasOwn(aliens, name) ? aliens[name] : undefined;
-  if (meant === undefined && Object.hasOwn(elsewhere, name)) return `It is an option of ${elsewhere[name]}.`;
+  const meant = meantIn(aliens, name);
+  const owner = meantIn(elsewhere, name);
+  if (meant === undefined && owner !== undefined) return `It is an option of ${owner}.`;
   const near = meant ?? Object.keys(names).find((known) => isNear(name, known));
   return near === undefined || Object.hasOwn(given, near) ? undefined : `Did you mean "${near}"?`;
 }
 
+// However it is written: `sessionID` and `session_id` are `sessionId`.
+function meantIn(table: Readonly<Record<string, string>>, name: string): string | undefined {
+  const plain = plainName(name);
+  return Object.entries(table).find(([each]) => plainName(each) === plain)?.[1];
+}
+
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, "");
+}
+
 function isNear(name: string, known: string): boolean {
   const allowed = known.length < 9 ? 1 : 2;
-  return distance(name.toLowerCase(), known.toLowerCase(), allowed) <= allowed;
+  return distance(plainName(name), plainName(known), allowed) <= allowed;
 }
 
 // How many letters must be put in, left out, changed or swapped with the next; more than `allowed` where the lengths say so.

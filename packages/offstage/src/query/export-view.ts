@@ -1,4 +1,5 @@
 // Export view: what a format sees of the messages it writes. Reads message by message, so that a format can stream.
+import { checkSlips, type KnownNames } from "../messages/check-slips.ts";
 import type { Message, ToolMessage } from "../messages/message.ts";
 import { type Redactor, redactor } from "../messages/redact.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
@@ -50,8 +51,29 @@ export interface ExportSource {
   readonly counter: TokenCounter;
 }
 
+const optionNames: Readonly<Record<keyof ExportOptions, true>> = {
+  messages: true,
+  includeMetadata: true,
+  indent: true,
+  maxContentLength: true,
+  redact: true,
+};
+
+// A format of one's own may have options of its own; one that must be meant for ours would export secrets.
+const known: KnownNames = {
+  names: optionNames,
+  aliens: {
+    redacted: "redact",
+    redactor: "redact",
+    redaction: "redact",
+    redactSecrets: "redact",
+    maxLength: "maxContentLength",
+  },
+};
+
 /** The view of these messages under these options. */
 export function exportView({ list, whole, counter }: ExportSource, options: ExportOptions): ExportView {
+  checkSlips(options, known, "The options of an export");
   const { redact = false } = options;
   const clean = redact === true ? redactor() : redact;
   const places = whole === list ? undefined : lazy(() => placesOf(whole));

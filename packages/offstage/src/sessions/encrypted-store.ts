@@ -5,6 +5,7 @@ import type { SessionCells } from "./session-cells.ts";
 import { listSessions, listsOf } from "./session-list.ts";
 import { type Store, storeDriver, storeOf, storeOptions } from "./store.ts";
 import { type CoreOptions, openCore } from "./store-core.ts";
+import { checkStoreOptions } from "./store-rules.ts";
 
 export type EncryptedStoreOptions = EncryptionOptions & CoreOptions;
 
@@ -20,6 +21,7 @@ export interface EncryptedStore extends Store {
  * namespace, redactor and onError it has unless its own options name others; closing it closes that one.
  */
 export function encryptedStore(store: Store, options: EncryptedStoreOptions): EncryptedStore {
+  checkStoreOptions("encrypted", options);
   const core = openCore(encryptedDriver(store[storeDriver], options), { ...store[storeOptions], ...given(options) });
   return Object.assign(storeOf(core), { rotate: () => rotate(core.cells) });
 }

@@ -3,13 +3,18 @@ import { type Message, toolCallsOf } from "../messages/message.ts";
 import { readLatest } from "./conversation.ts";
 import { readWholeTrace } from "./run-parts.ts";
 import { readRunRows } from "./run-reader.ts";
+import type { RunRow } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 
-/** Everything that was said and done in a session. The tool trace of a run follows the run's input. */
+/**
+ * Everything that was said and done in a session. The tool trace of a run follows the run's input; one whose input was removed is
+ * not in it.
+ */
 export async function exchanged(cell: SessionCell): Promise<Message[]> {
-  const rows = (await readRunRows(cell)).filter(({ parentRunId }) => parentRunId === undefined);
-  const traces = await Promise.all(rows.map((row) => readWholeTrace(cell, row)));
   const placed = await readLatest(cell);
+  const said = new Set(placed.map(({ position }) => position));
+  const rows = (await readRunRows(cell)).filter((row) => row.parentRunId === undefined && isAsked(row, said));
+  const traces = await Promise.all(rows.map((row) => readWholeTrace(cell, row)));
   const isTrace = notAmong(placed.map(({ message }) => message));
   const runs = rows.map((row, index) => ({
     after: row.input?.[1] ?? -1,
@@ -21,6 +26,13 @@ export async function exchanged(cell: SessionCell): Promise<Message[]> {
     list.push(message);
   }
   return [...list, ...runs.flatMap(({ trace }) => trace)];
+}
+
+function isAsked({ input }: RunRow, said: ReadonlySet<number>): boolean {
+  if (input === undefined) return true;
+  const [first, last] = input;
+  for (let position = first; position <= last; position++) if (said.has(position)) return true;
+  return false;
 }
 
 /** Whether a message of a run is not in its conversation as well, as everything is where a run recorded everything. */

@@ -25,6 +25,7 @@ export class InMemorySession implements Session {
   readonly #gate = fifo();
   readonly #journal: Journal = {
     keepsSpans: false,
+    keepsRuns: true,
     open: (start) => this.#open(start),
     reopen: (runId, options) => this.#reopen(runId, options),
   };

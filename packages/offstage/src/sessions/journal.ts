@@ -157,6 +157,8 @@ export interface RunLog {
 export interface Journal {
   /** Whether spans handed over with a write are kept. */
   readonly keepsSpans: boolean;
+  /** Whether runs are kept, so that one can be taken up again by its id. */
+  readonly keepsRuns: boolean;
   /** Takes the session for one run, reads its conversation, and makes input and run row durable. */
   open(start: RunStart): RunLog | Promise<RunLog>;
   /**

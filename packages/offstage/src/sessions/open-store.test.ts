@@ -5,7 +5,8 @@ import { setImmediate } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { ended, open, said, start, texts, turn } from "../testing/store-claims/claim.ts";
 import type { SpanData } from "../tracing/span-data.ts";
-import { memoryStore, openStore, sqliteStore } from "./open-store.ts";
+import { encryptedStore } from "./encrypted-store.ts";
+import { memoryStore, openStore, postgresStore, redisStore, sqliteStore } from "./open-store.ts";
 import { PersistentSession } from "./persistent-session.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-open-"));
@@ -213,4 +214,36 @@ test("a session without an id makes no file", async () => {
   const path = join(folder, "none.db");
   await expect(PersistentSession.persistent(undefined as never, { path })).rejects.toThrow("A session id must");
   expect(existsSync(path)).toBe(false);
+});
+
+test.each([
+  ["memory", () => memoryStore({ redactor: () => {} } as never)],
+  ["openStore", () => openStore("memory:", { redactor: () => {} } as never)],
+  ["postgres", () => postgresStore({ url: "postgres://localhost/none", redactor: () => {} } as never)],
+  ["redis", () => redisStore({ url: "redis://localhost", ttl: 5 } as never)],
+  ["encrypted", () => encryptedStore(memoryStore(), { key: "00".repeat(32), keyID: "a" } as never)],
+])("an option that a store does not know is refused, not passed over: %s", (_, open) => {
+  expect(open).toThrow(/^The options of .* have no "(redactor|ttl|keyID)"; they are .*redact/);
+});
+
+test.each([
+  [{ olderThan: -5 }, '"olderThan" must be a Date, or an age in milliseconds; found -5.'],
+  [{ olderThan: Date.now() }, '"olderThan" must be a Date, or an age in milliseconds; found'],
+  [{ olderThan: new Date("never") }, '"olderThan" must be a Date'],
+  [{ olderThan: 1, keepLatest: 100 }, 'have no "keepLatest"; they are olderThan, keepLast'],
+  [undefined, "The options of prune() are an object; found undefined."],
+  [{}, 'needs "olderThan", "keepLast" or both'],
+])("a slip in prune(%j) removes nothing", async (options, sentence) => {
+  const store = memoryStore();
+  await store.session("s").addItem({ role: "user", content: "keep me" });
+  await expect(store.prune(options as never)).rejects.toThrow(sentence);
+  expect(await store.session("s").getItemCount()).toBe(1);
+});
+
+test.each([
+  [{}, "found undefined"],
+  [{ key: "hunter2" }, "found text of 7 characters"],
+  [undefined, "The options of an encrypted store, such as { key }, are an object; found undefined."],
+])("an encrypted store without a fit key says what it needs", (options, sentence) => {
+  expect(() => encryptedStore(memoryStore(), options as never)).toThrow(sentence);
 });

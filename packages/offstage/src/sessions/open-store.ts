@@ -1,9 +1,9 @@
 // Makers of stores: one per back end, and one that chooses by address. Nothing is opened or loaded before first use.
 import { OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
-import { checkSqliteOptions } from "./sqlite-rules.ts";
+import { shownValue, someText } from "../messages/check-options.ts";
 import { openStoreOn, type Store } from "./store.ts";
 import type { CoreOptions } from "./store-core.ts";
+import { checkStoreOptions } from "./store-rules.ts";
 import { drivers, type PostgresOptions, type RedisOptions, type SqliteOptions } from "./stores/index.ts";
 import type { Violation } from "./verify-store.ts";
 
@@ -21,15 +21,21 @@ export interface SqliteStore extends Store {
 
 /** A store in memory, gone with the process. */
 export function memoryStore(options: StoreOptions = {}): Store {
+  checkStoreOptions("memory", options);
   return openStoreOn(drivers.memory(), options);
 }
 
 /** A store in a SQLite file. */
 export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
-  checkSqliteOptions(options);
+  checkStoreOptions("sqlite", options);
   const driver = drivers.sqlite(options);
   const store = openStoreOn(driver, options);
   const backup = async (path: string): Promise<void> => {
+    if (!someText.isFit(path))
+      throw new OffstageError(
+        "invalid-argument",
+        `A backup goes to the path of a new file; found ${shownValue(path)}.`,
+      );
     await store.ready();
     await (await driver.load()).backup(path);
   };
@@ -44,11 +50,13 @@ export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
 
 /** A store in a Postgres database. Needs the package "pg", or a pool. */
 export function postgresStore(options: PostgresStoreOptions): Store {
+  checkStoreOptions("postgres", options);
   return openStoreOn(drivers.postgres(options), options);
 }
 
 /** A store on a Redis server. Needs the package "@redis/client", or a client. */
 export function redisStore(options: RedisStoreOptions): Store {
+  checkStoreOptions("redis", options);
   return openStoreOn(drivers.redis(options), options);
 }
 

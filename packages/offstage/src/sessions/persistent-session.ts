@@ -6,14 +6,15 @@ import { MessageQuery, type MessageQueryOptions } from "../query/message-query.t
 import { branch } from "./branch.ts";
 import { appending, clearing, popping, poppingTurn, readItems, replacing } from "./conversation.ts";
 import { exchanged } from "./exchanged.ts";
+import type { FoundRun } from "./found-run.ts";
 import type { Journal } from "./journal.ts";
 import { checkedMessages } from "./message-rows.ts";
-import { type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
+import { getRun, type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
 import type { Session } from "./session.ts";
 import type { SessionCell } from "./session-cell.ts";
 import { checkSessionId, type SessionCells } from "./session-cells.ts";
-import { checkSqliteOptions } from "./sqlite-rules.ts";
 import { type CoreOptions, openCore, type StoreCore } from "./store-core.ts";
+import { checkStoreOptions } from "./store-rules.ts";
 import { storedJournal } from "./stored-journal.ts";
 import { drivers, type SqliteOptions } from "./stores/index.ts";
 
@@ -48,7 +49,7 @@ export class PersistentSession implements Session {
   /** A session in a SQLite file, which is made where it is missing and closed with the session. */
   static async persistent(sessionId: string, options: PersistentSessionOptions = {}): Promise<PersistentSession> {
     checkSessionId(sessionId);
-    checkSqliteOptions(options);
+    checkStoreOptions("sqlite", options);
     return PersistentSession.#open(sessionId, openCore(drivers.sqlite(options), options));
   }
 
@@ -100,7 +101,7 @@ export class PersistentSession implements Session {
     return cell.update("session.pop", popping(cell));
   }
 
-  /** Removes the newest turn, the last user message and everything after it, and gives what was removed. */
+  /** Removes the newest turn, the last user message and everything after it, and gives what was removed. Records of runs stay. */
   async popTurn(): Promise<Message[]> {
     const cell = this.#cell;
     return cell.update("session.pop", poppingTurn(cell));
@@ -133,6 +134,12 @@ export class PersistentSession implements Session {
     return listRuns(this.#cells, { ...options, sessionId: this.sessionId });
   }
 
+  /** Everything recorded of a run of this session and what it waits for, or undefined where it has none of that id. */
+  async run(runId: string): Promise<FoundRun | undefined> {
+    const found = await getRun(this.#cells, runId);
+    return found?.sessionId === this.sessionId ? found : undefined;
+  }
+
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
   async exchanged(): Promise<Message[]> {
     return exchanged(this.#cell);
@@ -143,7 +150,7 @@ export class PersistentSession implements Session {
     return new MessageQuery(await this.exchanged(), options);
   }
 
-  /** A new session with the first `at` messages of this one; all of them where `at` is left out. */
+  /** A new session with the first `at` messages of this one, without its runs; all of them where `at` is left out. */
   async branch(at?: number, options: BranchOptions = {}): Promise<PersistentSession> {
     const { id = crypto.randomUUID() } = options;
     checkSessionId(id);

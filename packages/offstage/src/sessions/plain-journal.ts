@@ -1,5 +1,6 @@
 // Plain journal: any session with the five methods, as the agent needs it. Input and answer are added; no run is recorded.
 import { OffstageError } from "../errors.ts";
+import { shownValue } from "../messages/check-options.ts";
 import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { isThenable } from "../messages/thenable.ts";
@@ -17,7 +18,8 @@ const gates = new WeakMap<SessionPort, Fifo>();
 
 /** The journal of any session: its own if it has one, otherwise a plain one. Throws for what is no session. */
 export function journalFor(session: SessionPort): Journal {
-  if (!isObject(session) || typeof session.getItems !== "function") throw noSession(session);
+  if (!isObject(session) || typeof session.getItems !== "function" || typeof session.addItems !== "function")
+    throw noSession(session);
   return ownJournal(session) ?? plainJournal(session);
 }
 
@@ -30,13 +32,15 @@ function shownSlip(session: unknown): string {
   if (typeof session === "string") return `the text "${session}". Pass store.session("${session}")`;
   if (isThenable(session)) return "a promise. Await it first";
   const isStore = isObject(session) && typeof session.session === "function";
-  return isStore ? 'a store. Pass store.session("some id")' : typeof session;
+  if (isStore) return 'a store. Pass store.session("some id")';
+  return isObject(session) ? "an object without getItems or addItems" : shownValue(session);
 }
 
 /** A journal for a session that only keeps a conversation. Runs queue; `addItems` is called twice a turn. */
 export function plainJournal(session: SessionPort): Journal {
   return {
     keepsSpans: false,
+    keepsRuns: false,
     open: (start) => openRun(session, start),
     reopen: async (runId) => {
       const message = `Run "${runId}" cannot be resumed: session "${session.sessionId}" keeps no runs. Use a store.`;
@@ -65,10 +69,19 @@ function gateOf(session: SessionPort): Fifo {
 
 async function loadHistory(session: SessionPort, limit: number | undefined): Promise<readonly Message[]> {
   for (let count = limit; ; count = count === undefined ? count : count * 2) {
-    const items = await session.getItems(count);
+    const items = copied(await session.getItems(count));
     const turns = wholeTurns(items, limit, count === undefined || items.length < count);
     if (turns !== undefined) return turns;
   }
+}
+
+// What is added to a session must not show up in what was read of it before.
+function copied(items: readonly Message[]): readonly Message[] {
+  if (Array.isArray(items)) return [...items];
+  throw new OffstageError(
+    "invalid-argument",
+    `getItems() of a session gives a list of messages; found ${shownValue(items)}.`,
+  );
 }
 
 interface PlainRunOptions {

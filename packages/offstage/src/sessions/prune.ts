@@ -1,11 +1,12 @@
 // Prune: removes sessions that are old or too many, each whole and in one write. Sessions a run holds are left alone.
 import { isOffstageError, OffstageError } from "../errors.ts";
+import { anything, checkNames, checkOptions, type OptionRule } from "../messages/check-options.ts";
 import { checkLimit } from "./limit.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { deleteSession, listSessions, type SessionInfo } from "./session-list.ts";
 
 export interface PruneOptions {
-  /** Removes sessions without activity since this date, or for this many milliseconds. */
+  /** Removes sessions without activity since this date, or for this many milliseconds; those with runs that wait too. */
   readonly olderThan?: Date | number;
   /** The most recently active sessions that stay whatever their age. */
   readonly keepLast?: number;
@@ -17,8 +18,24 @@ export interface PruneReport {
   readonly busySessions: number;
 }
 
+// A moment in epoch milliseconds, taken for an age, would be one of more than thirty years.
+const longestAge = 1e12;
+
+const pruneRules: Readonly<Record<keyof PruneOptions, OptionRule>> = {
+  olderThan: {
+    isFit: (value) =>
+      value instanceof Date
+        ? !Number.isNaN(value.getTime())
+        : typeof value === "number" && value >= 0 && value < longestAge,
+    words: "a Date, or an age in milliseconds",
+  },
+  keepLast: anything,
+};
+
 /** Removes what both options agree may go; with `keepLast` alone, everything but the latest. */
 export async function prune(cells: SessionCells, options: PruneOptions): Promise<PruneReport> {
+  checkOptions(options, pruneRules, "The options of prune()");
+  checkNames(options, pruneRules, "The options of prune()");
   const keepLast = checkLimit(options.keepLast, "keepLast");
   const cutoff = cutoffOf(options);
   const sessions = (await listSessions(cells)).slice(keepLast ?? 0);
@@ -35,10 +52,7 @@ function cutoffOf({ olderThan, keepLast }: PruneOptions): number {
     if (keepLast !== undefined) return Number.POSITIVE_INFINITY;
     throw new OffstageError("invalid-argument", 'prune() needs "olderThan", "keepLast" or both.');
   }
-  const date = olderThan instanceof Date ? olderThan.getTime() : Number.NaN;
-  const cutoff = typeof olderThan === "number" ? Date.now() - olderThan : date;
-  if (Number.isNaN(cutoff)) throw new OffstageError("invalid-argument", '"olderThan" must be a date or milliseconds.');
-  return cutoff;
+  return typeof olderThan === "number" ? Date.now() - olderThan : olderThan.getTime();
 }
 
 function isOlder(session: SessionInfo, cutoff: number): boolean {

@@ -74,13 +74,19 @@ function decrypt(
 function keysOf(id: string, key: Uint8Array | string): Keys {
   if (!/^[\w-]{1,64}$/.test(id)) throw invalid(`A key id is 1 to 64 letters, digits, "_" or "-"; found "${id}".`);
   const bytes = typeof key === "string" ? Buffer.from(key, /^[0-9a-f]{64}$/i.test(key) ? "hex" : "base64") : key;
-  if (bytes.length !== 32)
+  if (!(bytes instanceof Uint8Array) || bytes.length !== 32)
     throw invalid(
-      `The key with the id "${id}" must be 32 bytes: a Uint8Array, 64 hex digits, or base64; found ${bytes.length}.`,
+      `The key with the id "${id}" must be 32 bytes: a Uint8Array, 64 hex digits, or base64; found ${shownKey(key)}.`,
     );
   const derive = (purpose: string): Uint8Array =>
     new Uint8Array(nodeCrypto().hkdfSync("sha256", bytes, "offstage", purpose, 32));
   return { cipher: derive("cipher"), nonce: derive("nonce") };
+}
+
+// By its length: a key is not to be shown.
+function shownKey(key: unknown): string {
+  if (typeof key === "string") return `text of ${key.length} characters`;
+  return key instanceof Uint8Array ? `${key.length}` : typeof key;
 }
 
 function invalid(message: string): OffstageError {

@@ -17,6 +17,7 @@ import { StoredRun } from "./stored-run.ts";
 export function storedJournal(cells: SessionCells, sessionId: string): Journal {
   return {
     keepsSpans: true,
+    keepsRuns: true,
     open: (start) => openRun(cells.of(sessionId), start),
     reopen: (runId, options) => reopenRun(cells.of(sessionId), runId, options),
   };

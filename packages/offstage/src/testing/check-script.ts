@@ -1,6 +1,6 @@
 // Checks scripts of a scripted model: a slip in one would be a model that says nothing, and a test that proves nothing.
 import { OffstageError } from "../errors.ts";
-import { type OptionRule, type OptionRules, shownValue } from "../messages/check-options.ts";
+import { anything, type OptionRule, type OptionRules, shownValue } from "../messages/check-options.ts";
 import { checkSlips } from "../messages/check-slips.ts";
 import { isObject } from "../messages/json.ts";
 import type { ScriptedReply, ScriptedToolCall } from "./scripted-reply.ts";
@@ -8,7 +8,6 @@ import type { ScriptedReply, ScriptedToolCall } from "./scripted-reply.ts";
 const text = { isFit: (value: unknown) => typeof value === "string", words: "text" };
 const count = { isFit: (value: unknown) => typeof value === "number", words: "a number" };
 const list = { isFit: Array.isArray, words: "a list of calls" };
-const anything = { isFit: () => true, words: "anything" };
 
 /** What a part of a script may hold, and what others call it. */
 interface Part<Fields> {

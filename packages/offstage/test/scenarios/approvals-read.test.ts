@@ -17,6 +17,10 @@ function onReaders(claim: string, act: (scene: ReadingScene) => Promise<void>): 
     return act({ ...scene, session, read: (runId) => session.run(runId) });
   });
   onStores(claim, (scene) => act({ ...scene, read: scene.store.runs.get }));
+  onStores(`${claim}, by its session`, (scene) => {
+    const session = scene.store.session(scene.session.sessionId);
+    return act({ ...scene, read: (runId) => session.run(runId) });
+  });
 }
 
 describe("what a run waits for", () => {

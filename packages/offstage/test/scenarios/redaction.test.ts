@@ -317,3 +317,13 @@ describe("the content of a span", () => {
     expect(told).toMatchObject([{ code: "redactor-failed" }]);
   });
 });
+
+test("the name of a tool that a model made up is no name of a span", async () => {
+  const store = memoryStore();
+  const { traceId = "" } = await saying([calls({ name: `find_${canary}` }), "Done."]).run("Hi", {
+    session: store.session("s"),
+  });
+  const names = (await store.spans.list({ traceId })).map(({ name }) => name);
+  expect(names).toContain("unknown_tool");
+  expect(names.join()).not.toContain(canary);
+});

@@ -11,6 +11,7 @@ import {
   user,
 } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
+import { payingAgent, payTo } from "./approval-cast.ts";
 import { bothWays } from "./both-ways.ts";
 import { calls, echo, echoing, glance, pause } from "./cast.ts";
 import { onSessions } from "./session-kinds.ts";
@@ -117,6 +118,42 @@ describe("a session of the user's own, with the five methods", () => {
     Reflect.deleteProperty(session, "addItems");
     await play(agent, "2", { session });
     expect(glance(session.items)).toEqual(["user: 1", "user: 2", "assistant: Two."]);
+  });
+
+  bothWays("gets the answer of a run that waited, resumed by the state it left", async ({ play }) => {
+    const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid."]);
+    const session = new ListSession();
+    const { state, runId } = await play(agent, "Pay", { session });
+    await expect(agent.resume(runId, { session, approve: ["ann"] })).rejects.toMatchObject({
+      code: "run-not-resumable",
+    });
+    await expect(agent.resume(state, { session, approve: ["bob"] })).rejects.toThrow('No call "bob" waits');
+    expect((await agent.resume(state, { session, approve: ["ann"] })).output).toBe("Paid.");
+    expect(glance(session.items)).toEqual(["user: Pay", "assistant: Paid."]);
+    expect(paid).toEqual(["ann"]);
+    await play(new Agent({ model: scriptedModel(["Yes."]) }), "Done?", { session });
+    expect(glance(session.items)).toHaveLength(4);
+  });
+
+  bothWays("may give the very list it keeps: a question is sent once", async ({ play }) => {
+    const session = new ListSession();
+    session.getItems = async () => session.items;
+    const model = scriptedModel(["One.", "Two."]);
+    const agent = new Agent({ model });
+    await play(agent, "1", { session });
+    await play(agent, "2", { session });
+    expect(glance(model.requests[1]?.messages ?? [])).toEqual(["user: 1", "assistant: One.", "user: 2"]);
+  });
+
+  test.each([
+    [{ sessionId: "s", getItems: async () => [] }, "an object without getItems or addItems"],
+    [
+      Object.assign(new ListSession(), { getItems: async () => undefined }),
+      "gives a list of messages; found undefined",
+    ],
+  ])("that lacks what a run needs is told what (%#)", async (session, sentence) => {
+    const running = new Agent({ model: scriptedModel(["Hi."]) }).run("Hi", { session: session as never });
+    await expect(running).rejects.toThrow(sentence);
   });
 
   test("keeps no runs, and says so when one is to be resumed", async () => {

@@ -7,6 +7,7 @@ import {
   InMemorySession,
   PersistentSession,
   type RunFilter,
+  type Session,
   type SessionPort,
   user,
 } from "../../src/index.ts";
@@ -172,4 +173,18 @@ onSessions("runs are listed by status and agent; a filter that means nothing is 
   expect(await listed({ status: "completed", limit: 1 })).toEqual(["bob completed"]);
   await expect(session.runs({ status: "crashed" as never })).rejects.toThrow('"status" must be');
   await expect(session.runs({ state: "failed" } as never)).rejects.toThrow('have no "state"');
+});
+
+describe("a turn that was removed", () => {
+  for (const [how, remove] of [
+    ["popTurn", (session: Session & { popTurn(): Promise<unknown> }) => session.popTurn()],
+    ["clearSession", (session: Session) => session.clearSession()],
+  ] as const)
+    onSessions(`by ${how} is in no query, with its tools`, async ({ play, session }) => {
+      const agent = new Agent({ model: scriptedModel([calls(echoing("a")), "A."]), tools: [echo] });
+      await play(agent, "Go", { session });
+      expect((await session.query()).length).toBe(4);
+      await remove(session);
+      expect((await session.query()).all()).toEqual([]);
+    });
 });

@@ -1,0 +1,56 @@
+// What the options of a store may be, by back end. Checked where they are given: drivers are loaded later.
+import {
+  anything,
+  checkNames,
+  checkOptions,
+  numberFrom,
+  type OptionRule,
+  type OptionRules,
+  oneOf,
+  positiveNumber,
+} from "../messages/check-options.ts";
+import type { EncryptionOptions } from "./sealer.ts";
+import { coreRules } from "./store-core.ts";
+import type { PostgresOptions, RedisOptions, SqliteOptions } from "./stores/index.ts";
+
+type Rules<Options> = Readonly<Record<keyof Options, OptionRule>>;
+
+const sqliteRules: Rules<SqliteOptions> = {
+  path: {
+    isFit: (value) => typeof value === "string" && value !== "" && !value.startsWith("file:"),
+    words: 'a path, such as "./offstage.db", and no URL',
+  },
+  durability: oneOf("normal", "full"),
+  timeoutMs: numberFrom(0),
+  maxBytes: positiveNumber,
+};
+
+// What these are is checked by their drivers, which can say what is wrong with an address or a client.
+const postgresRules: Rules<PostgresOptions> = {
+  url: anything,
+  pool: anything,
+  prefix: anything,
+  maxConnections: anything,
+};
+const redisRules: Rules<RedisOptions> = { url: anything, client: anything, prefix: anything, ttlMs: anything };
+const encryptedRules: Rules<EncryptionOptions> = { key: anything, keyId: anything, earlierKeys: anything };
+
+type StoreKind = "memory" | "sqlite" | "postgres" | "redis" | "encrypted";
+
+const kinds: Readonly<Record<StoreKind, { readonly owner: string; readonly rules: OptionRules }>> = {
+  memory: { owner: "The options of a store in memory", rules: {} },
+  sqlite: { owner: "The options of a SQLite store, such as { path },", rules: sqliteRules },
+  postgres: { owner: "The options of a Postgres store, such as { url },", rules: postgresRules },
+  redis: { owner: "The options of a Redis store, such as { url },", rules: redisRules },
+  encrypted: { owner: "The options of an encrypted store, such as { key },", rules: encryptedRules },
+};
+
+/**
+ * Throws `invalid-argument` unless they can be meant: a path misspelt would write to the default file, a redactor misspelt would
+ * redact nothing.
+ */
+export function checkStoreOptions(kind: StoreKind, options: object): void {
+  const { owner, rules } = kinds[kind];
+  checkOptions(options, rules, owner);
+  checkNames(options, { ...rules, ...coreRules }, owner);
+}
