@@ -76,7 +76,7 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
   // Decided or not is a matter of the call that waits, whatever tools the agent has by now.
   if (before?.why === "approval" && before.child === undefined && run.decisions.permit(call, run.runId) === "wait")
     return unsettled(span, call, new ToolWaiting());
-  const site = new ToolSite({ step, span, toolCallId: call.id, run, child: before?.child }, call, before);
+  const site = new ToolSite({ step, span, toolCallId: call.id, run, before }, call);
   if (run.emit !== undefined && run.config.tools.get(call.name)?.needsApproval === false) site.started();
   try {
     const result =
@@ -110,24 +110,24 @@ class ToolSite implements CallSite {
   declare readonly tools: ReadonlyMap<string, Tool>;
   declare readonly cancellation: Cancellation;
   declare readonly guard: ToolGuard | undefined;
-  declare readonly hasBegun: boolean;
   readonly #run: Run;
   readonly #call: StepToolCall;
   readonly #caller: CallingTool;
-  readonly #hasWaited: boolean;
   #hasStarted = false;
 
-  constructor(caller: CallingTool, call: StepToolCall, before: WaitingCall | undefined) {
+  constructor(caller: CallingTool, call: StepToolCall) {
     const { run } = caller;
     this.tools = run.config.tools;
     this.cancellation = run.cancellation;
     const { toolInput, toolOutput } = run.config.guardrails;
     this.guard = toolInput.length + toolOutput.length === 0 ? undefined : guardOf(run, caller.step);
-    this.hasBegun = caller.child !== undefined;
     this.#run = run;
     this.#call = call;
     this.#caller = caller;
-    this.#hasWaited = before !== undefined;
+  }
+
+  get hasBegun(): boolean {
+    return this.#caller.before?.child !== undefined;
   }
 
   about(cancellation: Cancellation): ToolRunOptions {
@@ -136,7 +136,7 @@ class ToolSite implements CallSite {
 
   permit(call: StepToolCall): ReturnType<CallSite["permit"]> {
     // A decision is about a call that waited: no other, whatever id a model gives it, has anybody's word.
-    return this.#hasWaited ? this.#run.decisions.permit(call, this.#run.runId) : "wait";
+    return this.#caller.before === undefined ? "wait" : this.#run.decisions.permit(call, this.#run.runId);
   }
 
   unasked(error: unknown): void {
@@ -214,7 +214,6 @@ keepShape(
   new ToolSite(
     { run: { config: { guardrails: { toolInput: [], toolOutput: [] } } } } as unknown as CallingTool,
     {} as StepToolCall,
-    undefined,
   ),
 );
 keepShape(new CallInfo({ run: { config: {} } } as CallingTool, {} as Cancellation));

@@ -36,7 +36,7 @@ export async function runSubagent(
 ): Promise<ToolAnswer | ToolWaiting> {
   const caller = callerOf(about);
   const { maxDepth = 3, maxSteps } = options;
-  const known = caller?.child;
+  const known = caller?.before?.child;
   if (known !== undefined && known.agent !== config.name) return foreign(known, config, name);
   const run = createRun(config, {
     input: known === undefined ? [user(prompt)] : [],

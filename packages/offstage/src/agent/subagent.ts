@@ -14,8 +14,8 @@ export interface CallingTool {
   readonly step: number;
   readonly span: TraceSpan;
   readonly toolCallId: string;
-  /** The run to take up again, where the call waited. */
-  readonly child: WaitingCall["child"];
+  /** What is known of it, where it waited; the subagent's run to take up again is in it. */
+  readonly before: WaitingCall | undefined;
 }
 
 /** The call that runs this tool; undefined where the tool is executed by hand. */

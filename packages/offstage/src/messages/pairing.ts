@@ -23,6 +23,11 @@ export class PairingCheck {
     return this.#seen.has(id);
   }
 
+  /** The ids of all calls so far. */
+  seenIds(): Iterable<string> {
+    return this.#seen;
+  }
+
   /** True where no call waits for its result. */
   get isClosed(): boolean {
     return this.#open.length === 0;

@@ -160,11 +160,12 @@ describe("ids in use", () => {
     expect(input.usesCallId("call_repaired_1")).toBe(true);
   });
 
-  test("an id is free again where its message is gone", () => {
+  test("an id stays taken where its message is not shown any more: what was decided of the one must not pass for the other", () => {
     const input = new ModelInput();
     input.promptOf([Messages.of(call("c1"), result("c1"))]);
-    input.promptOf([Messages.of(user("hi"))]);
-    expect(input.usesCallId("c1")).toBe(false);
+    input.trust(toolCall("c2", "search"), {});
+    for (let n = 0; n < 3; n++) input.promptOf([Messages.of(user(`hi ${n}`))]);
+    expect(["c1", "c2", "c3"].map((id) => input.usesCallId(id))).toEqual([true, true, false]);
   });
 });
 

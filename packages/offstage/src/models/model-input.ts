@@ -36,7 +36,8 @@ export class ModelInput {
   #length = 0;
   // There from the first prompt on.
   #pairing: PairingCheck | undefined;
-  #used: Set<string> | undefined;
+  /** The ids of calls that the model may not be shown any more; there once the input was rebuilt. */
+  #shownBefore: Set<string> | undefined;
   /** The calls whose results come next. */
   #calls: readonly ToolCall[] = [];
   /** The calls made since the last prompt, and their arguments. */
@@ -48,18 +49,17 @@ export class ModelInput {
 
   /** True where a call of the present input, or an earlier one of the run, uses this id. */
   usesCallId(id: string): boolean {
-    return this.#pairing?.hasSeen(id) === true || this.#used?.has(id) === true;
+    return this.#pairing?.hasSeen(id) === true || this.#shownBefore?.has(id) === true;
   }
 
-  /** Tells that a call of the run has this id, whether the model is shown it again or not. */
-  reserveCallId(id: string): void {
-    this.#used ??= new Set();
-    this.#used.add(id);
+  /** Tells that calls of the run have these ids, whether the model is shown them again or not. */
+  reserveCallIds(ids: Iterable<string>): void {
+    this.#shownBefore ??= new Set();
+    for (const id of ids) this.#shownBefore.add(id);
   }
 
   /** Tells that this call was made well-formed, and what its arguments are: the next prompt need not look at them again. */
   trust(call: ToolCall, input: JsonValue): void {
-    this.reserveCallId(call.id);
     this.#pairing?.trust(call);
     this.#made = [...this.#made, { call, input }];
   }
@@ -87,6 +87,8 @@ export class ModelInput {
   }
 
   #begin(): PairingCheck {
+    if (this.#pairing !== undefined) this.reserveCallIds(this.#pairing.seenIds());
+    for (const { call } of this.#made) this.reserveCallIds([call.id]);
     this.#prompt = [];
     this.#pairing = new PairingCheck();
     return this.#pairing;
