@@ -63,7 +63,7 @@ const noDecisions: readonly Decision[] = [];
 
 /** Decisions as the loop asks for them. */
 export class DecisionBook {
-  readonly #decisions: readonly Decision[] = noDecisions;
+  #decisions: readonly Decision[] = noDecisions;
   #earlier: readonly AwaitedCall[] = [];
 
   constructor(decisions?: Decisions) {
@@ -97,9 +97,12 @@ export class DecisionBook {
    * for consent.
    */
   check(awaited: readonly AwaitedCall[]): AwaitedCall[] {
-    for (const decision of this.#decisions) {
-      if (awaited.filter((call) => isAbout(decision, call)).length !== 1) throw this.#unclear(decision, awaited);
-    }
+    // Bound to its run: a call of the same id that comes to wait elsewhere is another.
+    this.#decisions = this.#decisions.map((decision) => {
+      const [call, ...others] = awaited.filter((each) => isAbout(decision, each));
+      if (call === undefined || others.length > 0) throw this.#unclear(decision, awaited);
+      return { ...decision, runId: call.runId };
+    });
     for (const call of awaited) {
       if (this.#decisions.filter((each) => isAbout(each, call)).length < 2) continue;
       throw invalid(`There are two decisions about the call "${call.toolCallId}". Make one.`);

@@ -184,9 +184,10 @@ function endMetadata({ state }: Run): JsonObject {
 }
 
 // What joined the conversation when an earlier part of the run ended is there.
-function everything({ log, state }: Run, answer: readonly Message[]): readonly Message[] {
-  const saidSteps = log?.recorded === undefined ? 0 : saidNote(log.recorded);
-  const done = state.steps.slice(saidSteps).flatMap((step) => step.messages);
+function everything({ log, state, saidSteps }: Run, answer: readonly Message[]): readonly Message[] {
+  const done = state.steps
+    .slice(log?.recorded === undefined ? saidSteps : saidNote(log.recorded))
+    .flatMap((step) => step.messages);
   return [...done, ...answer.filter((message) => !done.includes(message))];
 }
 

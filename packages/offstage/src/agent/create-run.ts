@@ -103,6 +103,7 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
     idPrefix: `${runId}.`,
     lastNumber: 0,
     recordedSteps: 0,
+    saidSteps: 0,
   };
 }
 

@@ -100,7 +100,7 @@ export const knownToAgents: KnownNames = {
   elsewhere: takenBy("a run", ofRun),
 };
 
-const runAliens = { ...stepLimit, ...forSession, ...inHooks, abortSignal: "signal", history: "historyLimit" };
+const runAliens = { ...stepLimit, ...forSession, ...inHooks, abortSignal: "signal" };
 
 /** What `run` and `stream` take. */
 export const knownToRuns: KnownNames = {

@@ -117,6 +117,7 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<AgentStat
   const { signal } = run.cancellation;
   const traceId = run.isTraced ? run.span.traceId : undefined;
   const isUnrecorded = journal?.keepsRuns === false && run.hasOwnState;
+  if (isUnrecorded) run.saidSteps = run.state.stepCount;
   if (isUnrecorded) takeLog(run, await joined(run, journal));
   else takeLog(run, await journal?.reopen(run.runId, { historyLimit, onBusy, signal, traceId, admit }));
   if (run.log?.recorded === undefined) checkDecisions(run, run.state.pendingStep);
@@ -197,7 +198,7 @@ function highestNumber(prefix: string, messages: readonly Message[]): number {
 function notFound(runId: string): OffstageError {
   return new OffstageError(
     "run-not-found",
-    `There is no run "${runId}" to resume in the store or session that was given. Pass the one it was recorded in.`,
+    `There is no run "${runId}" to resume in the store or session that was given. Pass the one it was recorded in, or none where it was not.`,
   );
 }
 

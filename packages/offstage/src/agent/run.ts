@@ -91,6 +91,8 @@ export interface Run {
   readonly endedSpans: SpanData[];
   /** How many steps the journal has. */
   recordedSteps: number;
+  /** Steps that joined a conversation of which no run is recorded, before the run was taken up again. */
+  saidSteps: number;
 }
 
 /** Gives the run its log: what begins within it knows from here on which session it holds. */

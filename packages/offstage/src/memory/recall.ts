@@ -50,7 +50,7 @@ export function recallTool(source: RecallSource, options: RecallToolOptions = {}
   if (!isSource(source))
     throw new OffstageError(
       "invalid-argument",
-      `recallTool() takes a session, a list of messages or a function that gives one; found ${shownValue(source)}.`,
+      `recallTool() takes a session with exchanged(), a list of messages or a function that gives one; found ${shownValue(source)}.`,
     );
   return tool({
     name: "recall",

@@ -1,4 +1,5 @@
 // Export view: what a format sees of the messages it writes. Reads message by message, so that a format can stream.
+import { checkOptions } from "../messages/check-options.ts";
 import { checkSlips, type KnownNames } from "../messages/check-slips.ts";
 import type { Message, ToolMessage } from "../messages/message.ts";
 import { type Redactor, redactor } from "../messages/redact.ts";
@@ -67,12 +68,12 @@ const known: KnownNames = {
     redactor: "redact",
     redaction: "redact",
     redactSecrets: "redact",
-    maxLength: "maxContentLength",
   },
 };
 
 /** The view of these messages under these options. */
 export function exportView({ list, whole, counter }: ExportSource, options: ExportOptions): ExportView {
+  checkOptions(options, {}, "The options of an export");
   checkSlips(options, known, "The options of an export");
   const { redact = false } = options;
   const clean = redact === true ? redactor() : redact;

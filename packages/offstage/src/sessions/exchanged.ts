@@ -1,38 +1,94 @@
 // Exchanged: conversation and tool traces of a session as one list, in order of time. Computed, not stored.
 import { type Message, toolCallsOf } from "../messages/message.ts";
-import { readLatest } from "./conversation.ts";
+import { type PlacedMessage, readLatest } from "./conversation.ts";
+import { keyNumber } from "./row-keys.ts";
 import { readWholeTrace } from "./run-parts.ts";
 import { readRunRows } from "./run-reader.ts";
 import type { RunRow } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 
-/**
- * Everything that was said and done in a session. The tool trace of a run follows the run's input; one whose input was removed is
- * not in it.
- */
-export async function exchanged(cell: SessionCell): Promise<Message[]> {
-  const placed = await readLatest(cell);
-  const said = new Set(placed.map(({ position }) => position));
-  const rows = (await readRunRows(cell)).filter((row) => row.parentRunId === undefined && isAsked(row, said));
-  const traces = await Promise.all(rows.map((row) => readWholeTrace(cell, row)));
-  const isTrace = notAmong(placed.map(({ message }) => message));
-  const runs = rows.map((row, index) => ({
-    after: row.input?.[1] ?? -1,
-    trace: (traces[index] ?? []).filter(isTrace),
-  }));
-  const list: Message[] = [];
-  for (const { position, message } of placed) {
-    while (runs[0] !== undefined && runs[0].after < position) list.push(...(runs.shift()?.trace ?? []));
-    list.push(message);
-  }
-  return [...list, ...runs.flatMap(({ trace }) => trace)];
+/** The tool trace of a run, and what it belongs to. */
+export interface TracedRun {
+  readonly runId: string;
+  readonly trace: readonly Message[];
+  /** It was asked something; one that only went on with the conversation was not. */
+  readonly hasInput: boolean;
+  /** The index of the message behind which it stands, where its question is told by its place and not by its run. */
+  readonly behind?: number | undefined;
 }
 
-function isAsked({ input }: RunRow, said: ReadonlySet<number>): boolean {
-  if (input === undefined) return true;
+/** Everything that was said and done in a session. */
+export async function exchanged(cell: SessionCell): Promise<Message[]> {
+  const rows = (await readRunRows(cell)).filter(({ parentRunId }) => parentRunId === undefined);
+  const traces = await Promise.all(rows.map((row) => readWholeTrace(cell, row)));
+  const placed = await readLatest(cell);
+  const unread = await unreadPositions(cell, placed);
+  const places = new Map(placed.map(({ position }, index) => [position, index]));
+  const runs = rows.map((row, index): TracedRun => {
+    const { runId, input } = row;
+    return {
+      runId,
+      trace: traces[index] ?? [],
+      hasInput: input !== undefined,
+      behind: placeOf(row, { placed, places, unread }),
+    };
+  });
+  return woven(
+    placed.map(({ message }) => message),
+    runs,
+  );
+}
+
+/**
+ * Conversation and traces as one list. The trace of a run follows its question, and goes with it: what was removed is not there.
+ * One that was asked nothing stands before its answer.
+ */
+export function woven(conversation: readonly Message[], runs: readonly TracedRun[]): Message[] {
+  const isTrace = notAmong(conversation);
+  const questions = new Map<unknown, number>();
+  const firsts = new Map<unknown, number>();
+  for (const [index, { role, metadata }] of conversation.entries()) {
+    if (role === "user") questions.set(metadata?.runId, index);
+    if (!firsts.has(metadata?.runId)) firsts.set(metadata?.runId, index);
+  }
+  const behind = new Map<number, Message[]>();
+  for (const run of runs) {
+    const unasked = run.hasInput ? run.behind : (firsts.get(run.runId) ?? conversation.length) - 1;
+    const place = questions.get(run.runId) ?? unasked;
+    if (place === undefined) continue;
+    behind.set(place, [...(behind.get(place) ?? []), ...run.trace.filter(isTrace)]);
+  }
+  // Nothing was said, or nothing of it is left.
+  if (conversation.length === 0 && runs.every((run) => run.behind === undefined)) return [];
+  return [
+    ...(behind.get(-1) ?? []),
+    ...conversation.flatMap((message, index) => [message, ...(behind.get(index) ?? [])]),
+  ];
+}
+
+// Rows that are there and cannot be read, which others were told of.
+async function unreadPositions(cell: SessionCell, placed: readonly PlacedMessage[]): Promise<readonly number[]> {
+  const { count = 0 } = (await cell.head()) ?? {};
+  if (count <= placed.length) return [];
+  const read = new Set(placed.map(({ position }) => position));
+  const rows = await cell.context.driver.read(cell.lists.messages);
+  return rows.map(({ key }) => keyNumber(key)).filter((position) => !read.has(position));
+}
+
+interface Read {
+  readonly placed: readonly PlacedMessage[];
+  /** Indexes by position. */
+  readonly places: ReadonlyMap<number, number>;
+  readonly unread: readonly number[];
+}
+
+// Where the question of a run stands; undefined where it was removed.
+function placeOf({ input }: RunRow, { placed, places, unread }: Read): number | undefined {
+  if (input === undefined) return undefined;
   const [first, last] = input;
-  for (let position = first; position <= last; position++) if (said.has(position)) return true;
-  return false;
+  for (let position = last; position >= first; position--) if (places.has(position)) return places.get(position);
+  const isUnread = unread.some((position) => position >= first && position <= last);
+  return isUnread ? placed.findLastIndex(({ position }) => position < first) : undefined;
 }
 
 /** Whether a message of a run is not in its conversation as well, as everything is where a run recorded everything. */

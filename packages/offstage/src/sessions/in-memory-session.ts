@@ -2,7 +2,7 @@
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
-import { notAmong } from "./exchanged.ts";
+import { woven } from "./exchanged.ts";
 import { fifo } from "./fifo.ts";
 import { type FoundRun, foundRun } from "./found-run.ts";
 import { enterSession } from "./held-session.ts";
@@ -107,10 +107,14 @@ export class InMemorySession implements Session {
 
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
   async exchanged(): Promise<Message[]> {
-    const isTrace = notAmong(this.#items);
-    // The trace of a run follows its input.
-    const traces = new Map(this.#runs.map((run) => [run.input.at(-1), wholeTraceOf(run).filter(isTrace)]));
-    return copies(this.#items.flatMap((message) => [message, ...(traces.get(message) ?? [])]));
+    const places = new Map(this.#items.map((message, index) => [message, index]));
+    const runs = this.#runs
+      .filter(({ info }) => info.parentRunId === undefined)
+      .map((run) => {
+        const behind = places.get(run.input.findLast((message) => places.has(message)) as Message);
+        return { runId: run.info.runId, trace: wholeTraceOf(run), hasInput: run.input.length > 0, behind };
+      });
+    return copies(woven(this.#items, runs));
   }
 
   /** Asks about everything that was exchanged: filter, statistics, tool summary, timeline, export. */

@@ -227,8 +227,11 @@ test.each([
 });
 
 test.each([
-  [{ olderThan: -5 }, '"olderThan" must be a Date, or an age in milliseconds; found -5.'],
-  [{ olderThan: Date.now() }, '"olderThan" must be a Date, or an age in milliseconds; found'],
+  [
+    { olderThan: -5 },
+    '"olderThan" must be a Date, or an age in milliseconds (for a moment pass new Date(…)); found -5.',
+  ],
+  [{ olderThan: Date.now() }, "for a moment pass new Date(…)); found"],
   [{ olderThan: new Date("never") }, '"olderThan" must be a Date'],
   [{ olderThan: 1, keepLatest: 100 }, 'have no "keepLatest"; they are olderThan, keepLast'],
   [undefined, "The options of prune() are an object; found undefined."],

@@ -27,7 +27,7 @@ const pruneRules: Readonly<Record<keyof PruneOptions, OptionRule>> = {
       value instanceof Date
         ? !Number.isNaN(value.getTime())
         : typeof value === "number" && value >= 0 && value < longestAge,
-    words: "a Date, or an age in milliseconds",
+    words: "a Date, or an age in milliseconds (for a moment pass new Date(…))",
   },
   keepLast: anything,
 };

@@ -67,9 +67,17 @@ function failed(what: string, cause?: unknown): OffstageError {
 // By place: an id may be a secret too.
 function changedCalls(message: Message, kept: Message): number[] {
   const before = toolCallsOf(message);
-  const isChanged = ({ function: called }: ToolCall, place: number) =>
-    before[place]?.function.arguments !== called.arguments;
+  const isChanged = (call: ToolCall, place: number) => {
+    const { id, function: called } = before[place] ?? {};
+    if (called?.name !== call.function.name || called.arguments !== call.function.arguments) return true;
+    return rawOf(message, id) !== rawOf(kept, call.id);
+  };
   return toolCallsOf(kept).flatMap((call, place) => (isChanged(call, place) ? [place] : []));
+}
+
+// What stands beside arguments that could not be read.
+function rawOf({ metadata }: Message, id = ""): unknown {
+  return isObject(metadata?.rawArguments) ? metadata.rawArguments[id] : undefined;
 }
 
 /** The whole value of a clipped result, shown as the content of the message that has the rest of it. */

@@ -8,6 +8,8 @@ import {
   type OptionRules,
   oneOf,
   positiveNumber,
+  someText,
+  wholeFrom,
 } from "../messages/check-options.ts";
 import type { EncryptionOptions } from "./sealer.ts";
 import { coreRules } from "./store-core.ts";
@@ -25,15 +27,15 @@ const sqliteRules: Rules<SqliteOptions> = {
   maxBytes: positiveNumber,
 };
 
-// What these are is checked by their drivers, which can say what is wrong with an address or a client.
+// An address, a pool or a client is checked by its driver, which can say what is wrong with it.
 const postgresRules: Rules<PostgresOptions> = {
   url: anything,
   pool: anything,
-  prefix: anything,
-  maxConnections: anything,
+  prefix: someText,
+  maxConnections: wholeFrom(1),
 };
-const redisRules: Rules<RedisOptions> = { url: anything, client: anything, prefix: anything, ttlMs: anything };
-const encryptedRules: Rules<EncryptionOptions> = { key: anything, keyId: anything, earlierKeys: anything };
+const redisRules: Rules<RedisOptions> = { url: anything, client: anything, prefix: someText, ttlMs: wholeFrom(1) };
+const encryptedRules: Rules<EncryptionOptions> = { key: anything, keyId: someText, earlierKeys: anything };
 
 type StoreKind = "memory" | "sqlite" | "postgres" | "redis" | "encrypted";
 

@@ -36,8 +36,8 @@ type Admission = { readonly tool: Tool; readonly input: unknown } | { readonly r
 export function admitCall(call: StepToolCall, site: CallSite): Admission | Promise<Admission> {
   const tool = site.tools.get(call.name);
   if (tool === undefined) return { refusal: unknownTool(call.name, site.tools) };
-  // What is kept of its input may be redacted, and is not asked for again.
-  if (site.hasBegun && tool.isSubagent) return { tool, input: {} };
+  // What is kept of its input may be redacted, and is not checked again.
+  if (site.hasBegun && tool.isSubagent) return { tool, input: parseArguments(call.arguments) ?? {} };
   const checked = checkCall(tool, call);
   const isAsked = site.guard !== undefined || tool.needsApproval !== false;
   if (isAsked || "then" in checked) return askAll(tool, call, { checked, site });

@@ -135,6 +135,26 @@ describe("a session of the user's own, with the five methods", () => {
     expect(glance(session.items)).toHaveLength(4);
   });
 
+  bothWays("gets each message of a run that waited once, where everything is recorded", async ({ play }) => {
+    const script = [calls(echoing("a")), calls(payTo("ann")), calls(payTo("bob")), "Paid."];
+    const { agent } = payingAgent(script);
+    const session = new ListSession();
+    const options = { session, record: "everything" } as const;
+    const first = await play(agent, "Pay", options);
+    const second = await agent.resume(first.state, { ...options, approve: first.approvals });
+    await agent.resume(second.state, { ...options, approve: second.approvals });
+    expect(glance(session.items)).toEqual([
+      "user: Pay",
+      "assistant: [echo]",
+      "tool: echo a",
+      "assistant: [pay]",
+      "tool: paid ann",
+      "assistant: [pay]",
+      "tool: paid bob",
+      "assistant: Paid.",
+    ]);
+  });
+
   bothWays("may give the very list it keeps: a question is sent once", async ({ play }) => {
     const session = new ListSession();
     session.getItems = async () => session.items;

@@ -188,3 +188,37 @@ describe("a turn that was removed", () => {
       expect((await session.query()).all()).toEqual([]);
     });
 });
+
+onSessions(
+  "a conversation that is put in its own place keeps the tools of its turns in queries",
+  async ({ play, session }) => {
+    const agent = new Agent({
+      model: scriptedModel([calls(echoing("a")), "A.", calls(echoing("b")), "B."]),
+      tools: [echo],
+    });
+    await play(agent, "1", { session });
+    await play(agent, "2", { session });
+    const before = glance((await session.query()).all());
+    await session.replaceItems(await session.getItems());
+    expect(glance((await session.query()).all())).toEqual(before);
+  },
+);
+
+onSessions("the tools of a run with several questions stay as long as one of them does", async ({ play, session }) => {
+  const agent = new Agent({ model: scriptedModel([calls(echoing("a")), "A."]), tools: [echo] });
+  await play(agent, [user("1"), user("2")], { session });
+  await session.popTurn();
+  expect(glance((await session.query()).all())).toEqual(["user: 1", "assistant: [echo]", "tool: echo a"]);
+  await session.popItem();
+  expect((await session.query()).all()).toEqual([]);
+});
+
+onSessions("the tools of a run that was asked nothing stand before its answer", async ({ play, session }) => {
+  await session.addItem(user("Go"));
+  const agent = new Agent({ model: scriptedModel([calls(echoing("a")), "A."]), tools: [echo] });
+  await play(agent, [], { session });
+  const expected = ["user: Go", "assistant: [echo]", "tool: echo a", "assistant: A."];
+  expect(glance((await session.query()).all())).toEqual(expected);
+  await session.clearSession();
+  expect((await session.query()).all()).toEqual([]);
+});

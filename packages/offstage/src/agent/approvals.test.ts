@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { DecisionBook } from "./approvals.ts";
+
+const call = { id: "same", name: "pay", arguments: "{}" };
+
+test("a decision by id alone is about the run in which that call waited when it was made", () => {
+  const book = new DecisionBook({ approve: ["same"] });
+  expect(book.check([{ toolCallId: "same", runId: "a" }])).toEqual([{ toolCallId: "same", runId: "a" }]);
+  expect(book.permit(call, "a")).toBe("run");
+  expect(book.permit(call, "b")).toBe("wait");
+});
