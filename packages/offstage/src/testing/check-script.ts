@@ -66,7 +66,7 @@ function checkReply(reply: unknown, { place, possible }: { place: string; possib
 function saysNothing(reply: object): boolean {
   const given = Object.keys(reply);
   if (given.some((name) => Object.hasOwn(aReply.rules, name))) return false;
-  return given.length > 0 || Object.getPrototypeOf(reply) !== Object.prototype;
+  return given.length > 0 || ![Object.prototype, null].includes(Object.getPrototypeOf(reply));
 }
 
 function checkCall(call: unknown, place: string): void {

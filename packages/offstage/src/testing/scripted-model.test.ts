@@ -228,3 +228,10 @@ test("a model has the names it is given", () => {
   expect([modelId, provider]).toEqual(["scripted", "offstage"]);
   expect(scriptedModel([], { modelId: "m", provider: "p" })).toMatchObject({ modelId: "m", provider: "p" });
 });
+
+test("an object without fields is a model that says nothing, whatever it was made with", async () => {
+  for (const reply of [{}, Object.create(null)]) {
+    const { content } = await scriptedModel([reply]).doGenerate(asking(user("Hi")));
+    expect(content).toEqual([]);
+  }
+});
