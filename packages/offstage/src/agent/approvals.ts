@@ -135,16 +135,12 @@ function isAbout(decision: Decision, call: AwaitedCall): boolean {
   return decision.toolCallId === call.toolCallId && (decision.runId === undefined || decision.runId === call.runId);
 }
 
-function checkedDecision(call: Exclude<DecidedCall, string> & { readonly reason?: unknown }): typeof call & Reasoned {
+function checkedDecision(call: unknown): Omit<Decision, "isApproved"> {
   if (!isObject(call) || typeof call.toolCallId !== "string")
     throw invalid(`A decision is the id of a call, or an entry of result.approvals; found ${shownValue(call)}.`);
   if (call.reason !== undefined && typeof call.reason !== "string")
     throw invalid(`The reason of a decision is text, which the model reads; found ${shownValue(call.reason)}.`);
-  return call as typeof call & Reasoned;
-}
-
-interface Reasoned {
-  readonly reason?: string;
+  return call as unknown as Omit<Decision, "isApproved">;
 }
 
 function refusalOf(name: string, reason = ""): string {

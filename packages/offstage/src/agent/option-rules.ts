@@ -17,7 +17,8 @@ import { type AgentHooks, hookNames } from "./hooks.ts";
 import { knownToAgents, knownToHooks, knownToRuns, knownToSubagents } from "./option-names.ts";
 
 const hooks: OptionRule = {
-  // Whatever else an object of the user's holds is its own affair unless it must be a slip (`checkHooks`); `false` is what `isDebug && hooks` gives.
+  // Whatever else an object of the user's holds is its own affair unless it must be a slip (`checkHooks`); `false` is what
+  // `isDebug && hooks` gives.
   isFit: (value) => value === false || (isObject(value) && hookNames.every((name) => isHook(value[name]))),
   words: "an object of functions such as { onRunEnd(event) }",
 };

@@ -117,18 +117,21 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<AgentStat
   const { signal } = run.cancellation;
   const traceId = run.isTraced ? run.span.traceId : undefined;
   const isUnrecorded = journal?.keepsRuns === false && run.hasOwnState;
-  if (isUnrecorded) run.saidSteps = run.state.stepCount;
-  if (isUnrecorded) takeLog(run, await joined(run, journal));
-  else takeLog(run, await journal?.reopen(run.runId, { historyLimit, onBusy, signal, traceId, admit }));
+  const opening = isUnrecorded
+    ? join(run, journal)
+    : journal?.reopen(run.runId, { historyLimit, onBusy, signal, traceId, admit });
+  takeLog(run, await opening);
   if (run.log?.recorded === undefined) checkDecisions(run, run.state.pendingStep);
   await catchUp(run);
   return takeUp(run);
 }
 
 // A session that keeps no runs has the question, and gets the answer: all else is in the state.
-async function joined({ runId, config, startedAt, options, cancellation }: Run, journal: Journal): Promise<RunLog> {
+async function join(run: Run, journal: Journal): Promise<RunLog> {
+  const { runId, config, startedAt, options, cancellation } = run;
   const { historyLimit = defaultHistory, onBusy = "queue" } = options;
   const { signal } = cancellation;
+  run.saidSteps = run.state.stepCount;
   return journal.open({ runId, agent: config.name, startedAt, input: [], historyLimit, onBusy, signal });
 }
 

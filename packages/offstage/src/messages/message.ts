@@ -56,7 +56,7 @@ export interface MessageMetadata {
   /** The text is partial: a limit or an abort cut it. */
   readonly interrupted?: boolean;
   readonly usage?: JsonValue;
-  /** On a reply that was kept by a store that redacts: the places, from 0, of the calls whose arguments were changed. */
+  /** On a reply that was kept by a store that redacts: the places, from 0, of the calls it changed. */
   readonly redactedCalls?: readonly number[];
   /** What `repairMessages` changed, on the outgoing copy only. */
   readonly repaired?: string;

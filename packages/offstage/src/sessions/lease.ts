@@ -1,7 +1,6 @@
 // Leases: one run at a time on a session. First in this process by a queue, then among processes by the head's lease.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OffstageError } from "../errors.ts";
-import type { Mutable } from "../messages/mutable.ts";
 import { busy, enterSession } from "./held-session.ts";
 import type { Hold } from "./hold.ts";
 import { isAbandoned } from "./holder.ts";
@@ -21,11 +20,8 @@ export function leased(cell: SessionCell, head: SessionHead, runId: string): Ses
   const { lease } = head;
   const now = Date.now();
   if (lease !== undefined && lease.holder !== holder && !isAbandoned(lease, now)) throw busy(cell.id, lease.runId);
-  // A copy that is then written to: what follows a spread in a literal costs a call into the engine for each field.
-  const held: Mutable<SessionHead> = { ...head };
-  held.fence = head.fence + 1;
-  held.lease = { fence: held.fence, runId, holder, seen: now };
-  return held;
+  const fence = head.fence + 1;
+  return { ...head, fence, lease: { fence, runId, holder, seen: now } };
 }
 
 /** The change that takes the session, where nobody in another process has waited for it for long; with `onBusy: "reject"` nobody is asked. */

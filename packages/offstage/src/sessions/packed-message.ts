@@ -153,8 +153,7 @@ function unpackMetadata(packed: readonly unknown[], known: Known): Fields {
 // Most ids begin with that of the run. Undefined where it is no text, or would be taken for a short one.
 function packId(id: unknown, runId: unknown): string | 0 | undefined {
   if (id === undefined) return 0;
-  // By its first letter: `startsWith` is a call into the engine.
-  if (typeof id !== "string" || id[0] === ".") return undefined;
+  if (typeof id !== "string" || id.startsWith(".")) return undefined;
   return typeof runId === "string" && id[runId.length] === "." && id.startsWith(runId) ? id.slice(runId.length) : id;
 }
 

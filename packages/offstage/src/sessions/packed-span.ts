@@ -179,14 +179,12 @@ function packMetadata(metadata: JsonObject, runId: string | undefined): JsonObje
   for (const key in metadata) {
     const value = metadata[key];
     count++;
-    const first = typeof value === "string" ? value[0] : undefined;
-    if (key === "__proto__" || first === runMark) return undefined;
+    if (key === "__proto__" || (typeof value === "string" && value.startsWith(runMark))) return undefined;
     if (key === "usage" && Array.isArray(value)) return undefined;
     let short: unknown = value;
     if (key === "usage") short = packUsage(value);
-    // Most texts begin otherwise, and to ask `startsWith` costs more than the rest.
-    else if (first !== undefined && first === runId?.[0] && (value as string).startsWith(runId))
-      short = runMark + (value as string).slice(runId.length);
+    else if (typeof value === "string" && runId !== undefined && value.startsWith(runId))
+      short = runMark + value.slice(runId.length);
     if (short === value) continue;
     packed ??= { ...metadata };
     packed[key] = short;

@@ -1,7 +1,6 @@
 // The head of a session: its one small row with counts, lease and recent operations. Every change of a session is a change of it.
 import { OffstageError } from "../errors.ts";
 import { parseJson } from "../messages/json.ts";
-import type { Mutable } from "../messages/mutable.ts";
 import { isText, orZero, type Shape, tuple } from "./shape.ts";
 
 /** Who may write runs on the session right now. */
@@ -44,10 +43,7 @@ export function newHead(id: string, created: number): SessionHead {
 
 /** The head with one more operation remembered. */
 export function withOperation(head: SessionHead, operation: string): SessionHead {
-  // As in lease.ts: faster than a field behind a spread.
-  const changed: Mutable<SessionHead> = { ...head };
-  changed.operations = `${head.operations} ${operation}`.slice(-operationsLength);
-  return changed;
+  return { ...head, operations: `${head.operations} ${operation}`.slice(-operationsLength) };
 }
 
 /** True where the operation is among the latest. */
