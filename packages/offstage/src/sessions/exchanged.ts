@@ -41,10 +41,10 @@ export async function exchanged(cell: SessionCell): Promise<Message[]> {
 
 /**
  * Conversation and traces as one list. The trace of a run follows its question, and goes with it: what was removed is not there.
- * One that was asked nothing stands before its answer.
+ * One that was asked nothing stands before its answer. What the conversation has of a trace stands where it is there.
  */
 export function woven(conversation: readonly Message[], runs: readonly TracedRun[]): Message[] {
-  const isTrace = notAmong(conversation);
+  const said = new Map(conversation.map((message, index) => [identityOf(message), index]));
   const questions = new Map<unknown, number>();
   const firsts = new Map<unknown, number>();
   for (const [index, { role, metadata }] of conversation.entries()) {
@@ -52,11 +52,20 @@ export function woven(conversation: readonly Message[], runs: readonly TracedRun
     if (!firsts.has(metadata?.runId)) firsts.set(metadata?.runId, index);
   }
   const behind = new Map<number, Message[]>();
+  const put = (message: Message, place: number): void => {
+    const there = behind.get(place);
+    if (there === undefined) behind.set(place, [message]);
+    else there.push(message);
+  };
   for (const run of runs) {
     const unasked = run.hasInput ? run.behind : (firsts.get(run.runId) ?? conversation.length) - 1;
-    const place = questions.get(run.runId) ?? unasked;
+    let place = questions.get(run.runId) ?? unasked;
     if (place === undefined) continue;
-    behind.set(place, [...(behind.get(place) ?? []), ...run.trace.filter(isTrace)]);
+    for (const message of run.trace) {
+      const index = message.metadata?.id === undefined ? undefined : said.get(identityOf(message));
+      if (index === undefined) put(message, place);
+      else place = index;
+    }
   }
   // Nothing was said, or nothing of it is left.
   if (conversation.length === 0 && runs.every((run) => run.behind === undefined)) return [];

@@ -213,6 +213,18 @@ onSessions("the tools of a run with several questions stay as long as one of the
   expect((await session.query()).all()).toEqual([]);
 });
 
+onSessions(
+  "where everything is recorded, what was popped of a tool trace stays behind its call",
+  async ({ play, session }) => {
+    const agent = new Agent({ model: scriptedModel([calls(echoing("a")), "A."]), tools: [echo] });
+    await play(agent, "1", { session, record: "everything" });
+    await session.popItem();
+    await session.popItem();
+    expect(glance(await session.getItems())).toEqual(["user: 1", "assistant: [echo]"]);
+    expect(glance((await session.query()).all())).toEqual(["user: 1", "assistant: [echo]", "tool: echo a"]);
+  },
+);
+
 onSessions("the tools of a run that was asked nothing stand before its answer", async ({ play, session }) => {
   await session.addItem(user("Go"));
   const agent = new Agent({ model: scriptedModel([calls(echoing("a")), "A."]), tools: [echo] });
