@@ -12,6 +12,13 @@ import { reactDriver } from "./drivers/react.ts";
 const agentOf = (options: object): Agent => new Agent({ model: scriptedModel(["Hello."]), ...options } as AgentOptions);
 
 test.each([
+  [{ separateToolTrace: "yes" }, '"separateToolTrace" must be true or false; found "yes".'],
+  [{ description: 5 }, '"description" must be text; found 5.'],
+  [{ modelSettings: 5 }, '"modelSettings" must be an object such as { temperature: 0 }; found 5.'],
+  [{ outputRetries: -1 }, '"outputRetries" must be a whole number from 0; found -1.'],
+  [{ session: null }, '"session" must be a session; found null.'],
+  [{ session: "anna" }, 'Pass store.session("anna")'],
+  [{ session: {} }, '"session" must be a session; found an object without getItems or addItems.'],
   [{ toolHistory: "all" }, '"toolHistory" must be "none", "digest" or "full"; found "all".'],
   [{ errorPolicy: "explode" }, '"errorPolicy" must be "continue", "stop" or'],
   [{ hooks: "x" }, '"hooks" must be an object of functions'],
@@ -50,6 +57,9 @@ test.each<[object]>([
 
 test.each([
   ["x", "The options of a run are an object"],
+  [{ session: null }, '"session" must be a session; found null.'],
+  [{ tracing: 5 }, "The options of tracing are an object; found 5."],
+  [{ tracing: null }, "The options of tracing are an object; found null."],
   [{ onBusy: "wait" }, '"onBusy" must be "queue" or "reject"; found "wait".'],
   [{ record: "all" }, '"record" must be "conversation" or "everything"; found "all".'],
   [{ signal: "x" }, '"signal" must be an AbortSignal'],

@@ -7,10 +7,12 @@ import {
   type OptionRules,
   oneOf,
   wholeFrom,
+  yesOrNo,
 } from "../messages/check-options.ts";
 import { checkSlips } from "../messages/check-slips.ts";
 import { isObject } from "../messages/json.ts";
 import { checkLimit } from "../sessions/limit.ts";
+import { checkSession } from "../sessions/plain-journal.ts";
 import { checkTracing } from "../tracing/tracing-options.ts";
 import type { AgentOptions, RunOptions, SubagentOptions } from "./agent-options.ts";
 import { type AgentHooks, hookNames } from "./hooks.ts";
@@ -35,6 +37,10 @@ const criterion = functionOr(having("a criterion { name, decide(state) }", "deci
 const memory = having("a memory with add, getContext and getAllMessages", "add", "getContext", "getAllMessages");
 
 const agentRules: OptionRules = {
+  description: { isFit: (value) => typeof value === "string", words: "text" },
+  separateToolTrace: yesOrNo,
+  modelSettings: { isFit: isObject, words: "an object such as { temperature: 0 }" },
+  outputRetries: wholeFrom(0),
   toolHistory: oneOf("none", "digest", "full"),
   errorPolicy: {
     isFit: (value) => value === "continue" || value === "stop" || isObject(value),
@@ -61,6 +67,8 @@ const retryRules: OptionRules = {
 };
 
 const runRules: OptionRules = {
+  // What else it may not be is told where its journal is asked for.
+  session: { isFit: (value) => value !== null, words: "a session" },
   historyTokens: numberFrom(0),
   onBusy: oneOf("queue", "reject"),
   record: oneOf("conversation", "everything"),
@@ -77,6 +85,7 @@ export function checkAgentOptions(options: AgentOptions<unknown>): void {
   checkSlips(options, knownToAgents, "The options of an agent");
   checkHooks(options.hooks);
   if (options.retry) checkOptions(options.retry, retryRules, "The options of a retry");
+  if (options.session !== undefined) checkSession(options.session);
   checkTracing(options.tracing);
 }
 
@@ -86,6 +95,7 @@ export function checkRunOptions(options: RunOptions): void {
   checkSlips(options, knownToRuns, "The options of a run");
   checkHooks(options.hooks);
   checkLimit(options.historyLimit, "historyLimit");
+  if (options.tracing !== undefined) checkTracing(options.tracing);
 }
 
 function checkHooks(given: AgentHooks | undefined): void {

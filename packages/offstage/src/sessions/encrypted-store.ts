@@ -1,4 +1,6 @@
 // Encrypted store: a store whose texts are sealed at rest, and the rotation of its keys.
+import { OffstageError } from "../errors.ts";
+import { shownValue } from "../messages/check-options.ts";
 import { encryptedDriver } from "./encrypted-driver.ts";
 import type { EncryptionOptions } from "./sealer.ts";
 import type { SessionCells } from "./session-cells.ts";
@@ -21,6 +23,8 @@ export interface EncryptedStore extends Store {
  * namespace, redactor and onError it has unless its own options name others; closing it closes that one.
  */
 export function encryptedStore(store: Store, options: EncryptedStoreOptions): EncryptedStore {
+  if (store?.[storeDriver] === undefined)
+    throw new OffstageError("invalid-argument", `encryptedStore takes a store; found ${shownValue(store)}.`);
   checkStoreOptions("encrypted", options);
   const core = openCore(encryptedDriver(store[storeDriver], options), { ...store[storeOptions], ...given(options) });
   return Object.assign(storeOf(core), { rotate: () => rotate(core.cells) });

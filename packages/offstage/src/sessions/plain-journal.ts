@@ -18,13 +18,14 @@ const gates = new WeakMap<SessionPort, Fifo>();
 
 /** The journal of any session: its own if it has one, otherwise a plain one. Throws for what is no session. */
 export function journalFor(session: SessionPort): Journal {
-  if (!isObject(session) || typeof session.getItems !== "function" || typeof session.addItems !== "function")
-    throw noSession(session);
+  checkSession(session);
   return ownJournal(session) ?? plainJournal(session);
 }
 
-function noSession(session: unknown): OffstageError {
-  return new OffstageError("invalid-argument", `"session" must be a session; found ${shownSlip(session)}.`);
+/** Throws `invalid-argument` for what is no session, and says what it is instead. */
+export function checkSession(session: unknown): void {
+  if (isObject(session) && typeof session.getItems === "function" && typeof session.addItems === "function") return;
+  throw new OffstageError("invalid-argument", `"session" must be a session; found ${shownSlip(session)}.`);
 }
 
 // The likeliest slips are an id in place of a session, a promise of one, and the store it is in.
