@@ -43,6 +43,8 @@ export interface AgentConfig {
   readonly tokenCounter: TokenCounter;
   /** Whether memory or compaction choose what the model sees. */
   readonly isShortened: boolean;
+  /** Whether there is a tool of which no call begins without approval. */
+  readonly mustAsk: boolean;
   /** Whether later turns are shown anything of earlier turns' tools. */
   readonly remembersTools: boolean;
 }
@@ -77,6 +79,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     shownNotes: new ShownNotes(),
     tokenCounter: tokenCounter(options.tokenCounter),
     isShortened: options.compaction !== undefined || options.memory !== undefined,
+    mustAsk: tools.some(({ needsApproval }) => needsApproval === true),
     remembersTools: toolHistory !== "none" || tools.some(({ remember = "none" }) => remember !== "none"),
   };
 }

@@ -81,7 +81,12 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
   try {
     const result =
       unrunnable(call, before) ?? (await (run.isTraced ? runToolTraced(span, call, site) : runTool(call, site)));
-    if (result instanceof ToolWaiting) return unsettled(span, call, result);
+    if (result instanceof ToolWaiting) {
+      // Whatever the other calls do until the run ends, this one has not begun. That of some tools is known before.
+      if (result.child === undefined && run.config.tools.get(call.name)?.needsApproval !== true)
+        await run.log?.wait(step, call.id);
+      return unsettled(span, call, result);
+    }
     if (run.emit !== undefined) site.started();
     const message = resultMessage(run, result, { step, span, number });
     run.underWay?.push(message);

@@ -35,7 +35,7 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   }
   if (run.partialText !== "") releaseText(run, index);
   run.underWay = [message];
-  const intending = run.log?.intend(index, message);
+  const intending = run.log?.intend(index, message, run.config.mustAsk ? mustWait(run, calls) : undefined);
   if (intending !== undefined) await intending;
   const at = { step: index, span, isWrittenWithStep: calls.length === 1 && isRecordedAtOnce(run) };
   const called =
@@ -43,6 +43,11 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
   if (!called.some(isWaiting)) return stepOf(parts, called as SettledCall[]);
   const step = stepOf(parts, called.filter((each) => !isWaiting(each)) as SettledCall[]);
   return { step, waiting: called.filter(isWaiting).map((each) => each.waiting) };
+}
+
+// The calls that cannot begin before somebody was asked.
+function mustWait({ config: { tools } }: Run, calls: readonly StepToolCall[]): string[] {
+  return calls.filter(({ name }) => tools.get(name)?.needsApproval === true).map(({ id }) => id);
 }
 
 function readReply({ config }: Run, reply: ModelReply): Reading {

@@ -139,10 +139,11 @@ function pendingOf(record: RunRecord, open: OpenStep, config: AgentConfig): Pend
   return { step: restoreStep(finished, config), waiting };
 }
 
-// A subagent goes on with its own run; any other call that had begun is not run again unless its tool allows it.
+// A subagent goes on with its own run, and a call that had not begun waits on; any other is not run again unless its tool allows it.
 function cutOff(record: RunRecord, config: AgentConfig, { id, name }: { id: string; name: string }): WaitingCall {
   const child = childOf(record, id);
   if (child !== undefined) return { toolCallId: id, why: "again", ...child };
+  if (record.openStep?.waiting?.includes(id)) return { toolCallId: id, why: "approval" };
   return { toolCallId: id, why: canRunAgain(config, name) ? "again" : "interrupted" };
 }
 

@@ -98,6 +98,8 @@ export interface OpenStep {
   readonly results: readonly ToolMessage[];
   /** The calls without a result. */
   readonly pending: readonly ToolCall[];
+  /** The ids of those that waited for approval, and had not begun; left out where none did. */
+  readonly waiting?: readonly string[];
 }
 
 /** Everything recorded of a run. Input and answer are read from the conversation; what was removed there is gone here. */
@@ -141,10 +143,12 @@ export interface RunLog {
   readonly recorded?: RunRecord | undefined;
   /** The tool messages of earlier runs of this session, by run id, for `toolHistory`. */
   toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>>;
-  /** These calls are about to run. */
-  intend(step: number, message: AssistantMessage): Writing;
+  /** These calls are about to run, save those with the ids in `waiting`: they will not begin without approval. */
+  intend(step: number, message: AssistantMessage, waiting?: readonly string[]): Writing;
   /** One of them has its result. A result that was not settled comes with its step. */
   settle(step: number, result: ToolMessage): Writing;
+  /** One of them waits for approval after all, and has not begun. */
+  wait(step: number, toolCallId: string): Writing;
   step(record: StepRecord): Writing;
   end(end: RunEnd): Writing;
   /** Opens the record of a subagent's run beneath this one; it has no conversation of its own. A known id is taken up again. */

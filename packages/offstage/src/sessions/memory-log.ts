@@ -51,13 +51,18 @@ export class MemoryLog implements RunLog {
     return new Map(ids.map((id) => [id, toolTraceOf(findRun(runs, id))]));
   }
 
-  intend(step: number, message: AssistantMessage): undefined {
-    this.#run.open ??= { step, message, results: [] };
+  intend(step: number, message: AssistantMessage, waiting?: readonly string[]): undefined {
+    this.#run.open ??= { step, message, results: [], waiting };
   }
 
   settle(_: number, result: ToolMessage): undefined {
     const results = this.#run.open?.results;
     if (!results?.some((each) => each.tool_call_id === result.tool_call_id)) results?.push(result);
+  }
+
+  wait(_: number, toolCallId: string): undefined {
+    const { open } = this.#run;
+    if (open !== undefined) open.waiting = [...(open.waiting ?? []), toolCallId];
   }
 
   step(record: StepRecord): undefined {

@@ -69,6 +69,9 @@ export const stepKeys = {
   child: (run: number, child: number): string => `${numberKey(run)}.c${numberKey(child)}`,
   result: (run: number, step: number, callId: string): string =>
     `${numberKey(run)}.r${numberKey(step)}.${idKey(callId)}`,
+  /** A call that waits for approval, and has not begun. */
+  approval: (run: number, step: number, callId: string): string =>
+    `${numberKey(run)}.a${numberKey(step)}.${idKey(callId)}`,
   step: (run: number, step: number): string => `${numberKey(run)}.s${numberKey(step)}`,
   /** Spans that came with no step, by the fence they were written under: a run may end more than once. */
   spans: (run: number, fence: number): string => `${numberKey(run)}.t${numberKey(fence)}`,

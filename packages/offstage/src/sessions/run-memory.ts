@@ -1,7 +1,8 @@
 // Run memory: the records of runs as plain objects, for sessions that live in memory. Not durable, and fast for it.
-import { type AssistantMessage, type Message, type ToolMessage, toolCallsOf } from "../messages/message.ts";
+import type { Message, ToolMessage } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import type { NewRun, OpenStep, RunEnd, RunInfo, RunRecord, StepRecord } from "./journal.ts";
+import { openStep } from "./open-step.ts";
 
 /** One run as it is remembered. */
 export interface RememberedRun {
@@ -9,7 +10,14 @@ export interface RememberedRun {
   readonly input: readonly Message[];
   readonly steps: StepRecord[];
   readonly children: RememberedRun[];
-  open: { readonly step: number; readonly message: AssistantMessage; readonly results: ToolMessage[] } | undefined;
+  open: RememberedStep | undefined;
+}
+
+/** A step that is under way. */
+interface RememberedStep extends Pick<OpenStep, "step" | "message"> {
+  readonly results: ToolMessage[];
+  /** The ids of calls that wait for approval. */
+  waiting: readonly string[] | undefined;
 }
 
 /** A run that begins now, with `input` as its own. */
@@ -72,14 +80,8 @@ export function recordOf(run: RememberedRun): RunRecord {
   };
 }
 
-function openStepOf({ step, message, results }: NonNullable<RememberedRun["open"]>): OpenStep {
-  const settled = new Set(results.map((result) => result.tool_call_id));
-  return {
-    step,
-    message,
-    results: [...results],
-    pending: toolCallsOf(message).filter((call) => !settled.has(call.id)),
-  };
+function openStepOf({ step, message, results, waiting = [] }: RememberedStep): OpenStep {
+  return openStep({ step, message, results: [...results] }, waiting);
 }
 
 /** What the steps of a run with calls produced. */

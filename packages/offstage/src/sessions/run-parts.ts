@@ -1,9 +1,10 @@
 // The parts of a run: what it did, read from the rows of its steps. Which runs there are is in run-reader.ts.
-import { type Message, toolCallsOf } from "../messages/message.ts";
+import type { Message } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { OpenStep, StepRecord } from "./journal.ts";
 import { decode, readMessage } from "./message-rows.ts";
+import { openStep } from "./open-step.ts";
 import { type Known, unpackUsage } from "./packed-message.ts";
 import { isPackedSpans, type SpanRun, unpackSpans } from "./packed-span.ts";
 import { behindNumber, keyNumber, numberKey, stepKeys } from "./row-keys.ts";
@@ -40,7 +41,7 @@ export async function readRunParts(cell: SessionCell, run: RunRow, report?: Repo
       const number = keyNumber(key.slice(1));
       // Spans are not what a run did.
       const told = kind === "t" ? undefined : report;
-      const value = parseRow(cell, row, { report: told, read: (each) => read(each, number) });
+      const value = parseRow(cell, row, { report: told, read: (each) => read(each, number, key) });
       return value === undefined ? [] : [{ key, number, value }];
     });
   const ofRole = (role: Message["role"]) => (value: unknown) => messageOfRole(role, readMessage(value, known));
@@ -51,7 +52,10 @@ export async function readRunParts(cell: SessionCell, run: RunRow, report?: Repo
   const finished = new Set(steps.map(({ step }) => step));
   return {
     steps,
-    openStep: openStepOf(written.filter(({ number }) => !finished.has(number))),
+    openStep: openStepOf(
+      written.filter(({ number }) => !finished.has(number)),
+      parts("a", waitingId),
+    ),
     children: parts("c", childNumber).map(({ value }) => value),
     spans: parts("t", shaped(isPackedSpans)).flatMap(({ value }) => unpackSpans(value, known)),
   };
@@ -64,7 +68,7 @@ interface Part<T> {
   readonly value: T;
 }
 
-type ReadPart<T> = (value: unknown, number: number) => T;
+type ReadPart<T> = (value: unknown, number: number, key: string) => T;
 
 function messageOfRole(role: Message["role"], message: Message): Message {
   if (message.role !== role) throw otherForm();
@@ -77,7 +81,13 @@ function childNumber(value: unknown, number: number): number {
   return number;
 }
 
-const kinds = ["c", "i", "r", "s", "t"];
+// Its key says the same.
+function waitingId(value: unknown, step: number, key: string): string {
+  if (typeof value !== "string" || key !== behindNumber(stepKeys.approval(0, step, value))) throw otherForm();
+  return value;
+}
+
+const kinds = ["a", "c", "i", "r", "s", "t"];
 
 // The letter behind the number of the run.
 function kindOf(key: string): string {
@@ -104,12 +114,12 @@ function readStep(step: number, row: unknown, { byKey, known }: Reading): ReadSt
   return spans === 0 ? record : { ...record, spans: unpackSpans(spans, known) };
 }
 
-function openStepOf(written: readonly Part<Message>[]): OpenStep | undefined {
+function openStepOf(written: readonly Part<Message>[], waits: readonly Part<string>[]): OpenStep | undefined {
   const { number: step, value: message } = written.find(({ value }) => value.role === "assistant") ?? {};
   if (step === undefined || message?.role !== "assistant") return undefined;
   const results = written.flatMap(({ number, value }) => (number === step && value.role === "tool" ? value : []));
-  const settled = new Set(results.map((result) => result.tool_call_id));
-  return { step, message, results, pending: toolCallsOf(message).filter((call) => !settled.has(call.id)) };
+  const waited = waits.flatMap(({ number, value }) => (number === step ? value : []));
+  return openStep({ step, message, results }, waited);
 }
 
 /** The value of a row of a session's runs or their steps. */

@@ -30,6 +30,7 @@ export const writeLabels = [
   "run.begin",
   "run.child",
   "tool.intent",
+  "tool.wait",
   "tool.result",
   "step.commit",
   "run.end",

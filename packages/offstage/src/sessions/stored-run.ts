@@ -4,6 +4,7 @@ import { keepShape } from "../messages/keep-shape.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
 import type { HeldSession, NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
 import { checkHeld, holdLease, type LeaseHold } from "./lease.ts";
+import { encode } from "./message-rows.ts";
 import { deepFreeze } from "./plain-json.ts";
 import { redactedNotes } from "./redaction.ts";
 import { stepKeys } from "./row-keys.ts";
@@ -25,6 +26,15 @@ export interface StoredRunOptions {
   /** Lets the next run of this process in. A run beneath another has none. */
   readonly leave?: () => void;
 }
+
+/** A message of the step that is under way, and what is written with it. */
+interface Recorded {
+  readonly key: string;
+  readonly message: Message;
+  readonly waits: readonly Write[];
+}
+
+const none: readonly never[] = [];
 
 /** The record of a run that holds its session, or of one beneath it. */
 export class StoredRun implements RunLog {
@@ -61,19 +71,31 @@ export class StoredRun implements RunLog {
     return new Map(runIds.map((id, index) => [id, traces[index] ?? []]));
   }
 
-  intend(step: number, message: AssistantMessage): Writing {
-    return this.#record(step, "tool.intent", { key: stepKeys.intent(this.#options.row.n, step), message });
+  intend(step: number, message: AssistantMessage, waiting: readonly string[] = none): Writing {
+    const key = stepKeys.intent(this.#options.row.n, step);
+    const waits = waiting.length === 0 ? none : waiting.map((id) => this.#waitingRow(step, id));
+    return this.#record(step, "tool.intent", { key, message, waits });
   }
 
   settle(step: number, message: ToolMessage): Writing {
     const key = stepKeys.result(this.#options.row.n, step, message.tool_call_id);
-    return this.#record(step, "tool.result", { key, message });
+    return this.#record(step, "tool.result", { key, message, waits: none });
   }
 
-  #record(step: number, label: WriteLabel, recorded: { key: string; message: Message }): Writing {
+  wait(step: number, toolCallId: string): Writing {
+    return this.#write("tool.wait", [this.#waitingRow(step, toolCallId)]);
+  }
+
+  #waitingRow(step: number, toolCallId: string): Write {
+    const { cell, row } = this.#options;
+    const key = stepKeys.approval(row.n, step, toolCallId);
+    return { list: cell.lists.steps, key, value: encode(toolCallId) };
+  }
+
+  #record(step: number, label: WriteLabel, recorded: Recorded): Writing {
     if (step <= this.#lastFinished || this.#hasRow(recorded.key)) return undefined;
     const { cell, row } = this.#options;
-    return after(this.#write(label, [putMessage(cell, row, recorded)]), () => {
+    return after(this.#write(label, [putMessage(cell, row, recorded), ...recorded.waits]), () => {
       this.#open.set(recorded.message, recorded.key);
     });
   }

@@ -2,7 +2,7 @@
 import { describe, expect } from "vitest";
 import { Agent, memoryStore, type Store, sqliteStore, tool } from "../../src/index.ts";
 import { type CrashPoint, crashingStore, scriptedModel } from "../../src/testing/index.ts";
-import { payingAgent, payingFamily, payTo } from "./approval-cast.ts";
+import { paying, payingAgent, payingFamily, payTo } from "./approval-cast.ts";
 import { bothWays, type Scene } from "./both-ways.ts";
 import { calls, echo, echoing, glance } from "./cast.ts";
 import { onSessions } from "./session-kinds.ts";
@@ -57,6 +57,53 @@ describe("an approved call whose result was lost", () => {
     await expect(agent.resume(runId, { store, approve: ["p"] })).rejects.toThrow();
     expect((await agent.resume(runId, { store })).output).toBe("Put.");
     expect(set).toHaveLength(2);
+  });
+});
+
+describe("a call that waited for approval when its run was cut off", () => {
+  const endLost = { at: "run.end", when: "before" } as const;
+
+  onCrashingStores("waits on, and runs once it is approved", endLost, async ({ fail }, store) => {
+    const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid."]);
+    const { result } = await fail(agent, "Pay Ann", { session: store.session("s") });
+    const resumed = await agent.resume(result.runId, { store });
+    expect(resumed.outcome.status).toBe("waiting");
+    expect(resumed.approvals).toMatchObject([{ toolCallId: "ann", input: { to: "ann" } }]);
+    expect(paid).toEqual([]);
+    expect((await agent.resume(result.runId, { store, approve: ["ann"] })).output).toBe("Paid.");
+    expect(paid).toEqual(["ann"]);
+  });
+
+  onCrashingStores("may be decided at once", endLost, async ({ fail }, store) => {
+    const { agent, paid } = payingAgent([calls(payTo("ann"), payTo("bob")), "Done."]);
+    const { result } = await fail(agent, "Pay", { session: store.session("s") });
+    const resumed = await agent.resume(result.runId, { store, approve: ["ann"], reject: ["bob"] });
+    expect(resumed.output).toBe("Done.");
+    expect(paid).toEqual(["ann"]);
+  });
+
+  const resultLost = { at: "tool.result", when: "before" } as const;
+  onCrashingStores("waits on where another of its step was interrupted", resultLost, async ({ fail }, store) => {
+    const { agent, model, paid } = payingAgent([calls(payTo("ann"), echoing("a")), "Done."]);
+    const { result } = await fail(agent, "Pay", { session: store.session("s") });
+    const { approvals } = await agent.resume(result.runId, { store });
+    expect(approvals.map(({ toolCallId }) => toolCallId)).toEqual(["ann"]);
+    expect((await agent.resume(result.runId, { store, approve: approvals })).output).toBe("Done.");
+    expect(glance(model.requests[1]?.messages ?? []).slice(-2)).toEqual([
+      "tool: paid ann",
+      expect.stringMatching(/"echo" was interrupted.*unknown/),
+    ]);
+    expect(paid).toEqual(["ann"]);
+  });
+
+  const asked = { at: "tool.wait", when: "after" } as const;
+  onCrashingStores("waits on where a function said that it must", asked, async ({ fail }, store) => {
+    const { paid, pay } = paying(() => true);
+    const agent = new Agent({ model: scriptedModel([calls(payTo("ann")), "Paid."]), tools: [pay] });
+    const { result } = await fail(agent, "Pay Ann", { session: store.session("s") });
+    const { approvals } = await agent.resume(result.runId, { store });
+    expect((await agent.resume(result.runId, { store, approve: approvals })).output).toBe("Paid.");
+    expect(paid).toEqual(["ann"]);
   });
 });
 

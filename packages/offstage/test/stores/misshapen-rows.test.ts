@@ -176,7 +176,7 @@ test("every kind of row is there", () => {
       "message",
       "place",
       "run",
-      ...["c", "i", "r", "s", "t", "v"].map((kind) => `step row ${kind}`),
+      ...["a", "c", "i", "r", "s", "t", "v"].map((kind) => `step row ${kind}`),
       "trace run",
       "trace spans",
     ].sort(),
