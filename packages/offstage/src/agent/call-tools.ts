@@ -174,9 +174,10 @@ function unrunnable(call: StepToolCall, before: WaitingCall | undefined): ToolRe
       `The call of the tool "${call.name}" was interrupted: whether it took effect is unknown. Check before you call it again.`,
     );
   if (call.isRedacted !== true || before?.child !== undefined) return undefined;
+  const was = before?.why === "again" ? "was interrupted and is not run again" : "was not run";
   return notRun(
     call,
-    `The tool "${call.name}" was not run: its arguments were redacted when the call was recorded. Call it again if that is still wanted.`,
+    `The tool "${call.name}" ${was}: its arguments were redacted when the call was recorded. Call it again if that is still wanted.`,
   );
 }
 

@@ -144,7 +144,7 @@ export function popping(cell: SessionCell): Changing<Message | undefined> {
   );
 }
 
-/** Removes the newest turn: the last user message and everything after it. */
+/** Removes the newest turn: the last user message and everything after it; nothing where no user said anything. */
 export function poppingTurn(cell: SessionCell): Changing<Message[]> {
   return removingFrom(
     cell,
@@ -158,7 +158,7 @@ async function newestTurn(cell: SessionCell): Promise<PlacedMessage[]> {
     const placed = await readLatest(cell, count);
     const start = placed.findLastIndex(({ message }) => message.role === "user");
     if (start >= 0) return placed.slice(start);
-    if (placed.length < count) return placed;
+    if (placed.length < count) return [];
   }
 }
 

@@ -59,7 +59,7 @@ export class InMemorySession implements Session {
   /** Removes the newest turn, the last user message and everything after it, and gives what was removed. */
   async popTurn(): Promise<Message[]> {
     const start = this.#items.findLastIndex(({ role }) => role === "user");
-    return copies(this.#items.splice(Math.max(0, start)));
+    return start === -1 ? [] : copies(this.#items.splice(start));
   }
 
   async clearSession(): Promise<void> {

@@ -4,7 +4,7 @@ import { shownValue } from "../messages/check-options.ts";
 /** The limit as given; a `RangeError` where it is neither undefined nor a whole number from 0. */
 export function checkLimit(limit: number | undefined, name = "limit"): number | undefined {
   if (limit === undefined || (Number.isSafeInteger(limit) && limit >= 0)) return limit;
-  throw new RangeError(`"${name}" must be a whole number from 0, or undefined for all; found ${shownValue(limit)}.`);
+  throw new RangeError(`"${name}" must be a whole number from 0; found ${shownValue(limit)}.`);
 }
 
 /** The latest `limit` of a list. */

@@ -18,7 +18,7 @@ import {
   summarizeOlder,
   tool,
 } from "../../src/index.ts";
-import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
+import { crashingStore, type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 import { paying } from "./approval-cast.ts";
 import { bothWays, type Scene } from "./both-ways.ts";
 import { calls, echo, echoing, glance } from "./cast.ts";
@@ -236,6 +236,16 @@ describe("a call whose arguments were redacted", () => {
     expect((await agent.resume(runId, { store, approve: approvals })).output).toBe("Done.");
     expect(paid).toHaveLength(1);
     expect((await store.runs.get(runId))?.children).toMatchObject([{ status: "completed" }]);
+  });
+
+  test("is told as interrupted where it may have begun, though its tool may run again", async () => {
+    const put = tool({ name: "put", idempotent: true, input: { type: "object" }, execute: () => "put" });
+    const agent = saying([calls({ name: "put", input: { to: canary } }), "Done."], { tools: [put] });
+    const cut = { at: "tool.intent", when: "after", action: new Error("the store broke") } as const;
+    const store = crashingStore(memoryStore({ redact: removing }), cut);
+    const { result } = await agent.run("Go", { session: store.session("s") }).catch((error) => error);
+    const { steps } = await agent.resume(result.runId, { store });
+    expect(steps[0]?.toolResults[0]?.content).toContain('"put" was interrupted and is not run again: its arguments');
   });
 
   test("is rejected as any other", async () => {

@@ -35,10 +35,10 @@ export function memoryDriver(): StoreDriver {
 function apply(lists: Map<string, SortedList>, writes: Commit["writes"]): void {
   for (const { list: name, key, value } of writes) {
     const list = lists.get(name) ?? { keys: [], values: new Map<string, string>() };
-    if (key === undefined) lists.delete(name);
+    if (key === undefined) list.keys.length = 0;
     else if (value === undefined) remove(list, key);
     else put(list, key, value);
-    if (key !== undefined && list.keys.length > 0) lists.set(name, list);
+    if (list.keys.length > 0) lists.set(name, list);
     else lists.delete(name);
   }
 }

@@ -124,6 +124,16 @@ export const listClaims: readonly StoreClaim[] = [
     },
   },
   {
+    name: "popTurn leaves what stands before the first user message",
+    async claim(store) {
+      const session = store.session("a");
+      await session.addItems([answered("Welcome"), said("1"), answered("2")]);
+      assert.deepEqual(texts(await session.popTurn()), ["1", "2"]);
+      assert.deepEqual(await session.popTurn(), []);
+      assert.deepEqual(texts(await session.getItems()), ["Welcome"]);
+    },
+  },
+  {
     name: "replaceItems puts new items in the place of all, or leaves them",
     async claim(store) {
       const session = store.session("a");
