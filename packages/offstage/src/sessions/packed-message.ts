@@ -1,7 +1,7 @@
 // Packed messages: what an agent writes, without the names of its fields and what its run says already. Anything else stays as it is.
 import { isObject, setField } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
-import { isNumber, isText, mayBe, orZero, some, tuple } from "./shape.ts";
+import { isNumberOrNull, isText, mayBe, orZero, type Shape, some, tuple } from "./shape.ts";
 
 /** What the place of a message says of it. */
 export interface Known {
@@ -122,11 +122,33 @@ function packMetadata(metadata: Fields, known: Known): unknown[] | undefined {
   return packed;
 }
 
-const isTextOrKnown = some(isText, (value) => value === 0 || value === 1);
-const isMetadata = tuple(
-  ...[orZero(isText), orZero(isText), isTextOrKnown, isNumber, isTextOrKnown, isTextOrKnown, orZero(isText)].map(mayBe),
-  // A usage that somebody else wrote may be anything but a list.
-  (value) => !Array.isArray(value) || value.every(isNumber),
+/** In this order; 0 for what is not there, 1 for what the place of the message says, and last what few messages have. */
+type PackedMetadata = readonly [
+  id?: string | 0,
+  createdAt?: string | 0,
+  runId?: string | 0 | 1,
+  step?: number | null,
+  agent?: string | 0 | 1,
+  traceId?: string | 0 | 1,
+  spanId?: string | 0,
+  usage?: unknown,
+  rest?: Fields,
+];
+
+const isOne: Shape<1> = (value) => value === 1;
+const isTextOrKnown = mayBe(orZero(some(isText, isOne)));
+const isTextOrZero = mayBe(orZero(isText));
+// One that somebody else wrote may be anything but a list.
+const isUsage: Shape<unknown> = (value): value is unknown => !Array.isArray(value) || value.every(isNumberOrNull);
+const isMetadata = tuple<PackedMetadata>(
+  isTextOrZero,
+  isTextOrZero,
+  isTextOrKnown,
+  mayBe(isNumberOrNull),
+  isTextOrKnown,
+  isTextOrKnown,
+  isTextOrZero,
+  isUsage,
   mayBe(isObject),
 );
 

@@ -1,10 +1,23 @@
 // Packed spans: spans of one write, each as what differs from its run and from the span before it.
-import { isObject, type JsonObject } from "../messages/json.ts";
+import type { JsonObject } from "../messages/json.ts";
 import { leavingSpan } from "../tracing/leaving-span.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { encode } from "./message-rows.ts";
 import { packUsage, unpackUsage } from "./packed-message.ts";
-import { fields, isCount, isNull, isNumber, isText, listOf, mayBe, orZero, some, tuple } from "./shape.ts";
+import {
+  fields,
+  isCount,
+  isNull,
+  isNumberOrNull,
+  isText,
+  listOf,
+  mayBe,
+  objectOf,
+  orZero,
+  type Shape,
+  some,
+  tuple,
+} from "./shape.ts";
 
 /** What the run says of its spans. */
 export interface SpanRun {
@@ -22,7 +35,7 @@ export type PackedSpan = readonly [
   kind: string,
   status: string | 0,
   /** Milliseconds after the start of the span before it. */
-  start: number,
+  start: number | null,
   duration: number | null,
   metadata?: JsonObject | 0,
   changes?: SpanChanges,
@@ -109,7 +122,7 @@ export function unpackSpans(packed: readonly PackedSpan[], run: SpanRun = {}): S
   let { traceId = "", traceName, groupId } = run;
   let time = 0;
   return packed.map(([spanId, parent, name, kind, status, start, duration, metadata = 0, changes = {}]) => {
-    time = thousandths(time + start);
+    time = thousandths(time + (start ?? 0));
     traceId = changes.traceId ?? traceId;
     traceName = changes.traceName === undefined ? traceName : (changes.traceName ?? undefined);
     groupId = changes.groupId === undefined ? groupId : (changes.groupId ?? undefined);
@@ -133,25 +146,23 @@ export function unpackSpans(packed: readonly PackedSpan[], run: SpanRun = {}): S
   });
 }
 
-const hasFitChanges = fields({
+const isJsonObject = objectOf<JsonObject>();
+const isChanges = fields<Omit<SpanChanges, "parentIsRemote">>({
   traceId: mayBe(isText),
   traceName: mayBe(some(isNull, isText)),
   groupId: mayBe(some(isNull, isText)),
-  content: mayBe(isObject),
-  metadata: mayBe(isObject),
+  content: mayBe(isJsonObject),
+  metadata: mayBe(isJsonObject),
 });
-const isSpans = listOf(
-  tuple(
-    ...[isText, some(isText, isCount), isText, isText, orZero(isText), isNumber, isNumber],
-    mayBe(orZero(isObject)),
-    mayBe(hasFitChanges),
-  ),
-);
 
 /** Whether these are spans that can be unpacked. */
-export function isPackedSpans(value: unknown): value is PackedSpan[] {
-  return isSpans(value);
-}
+export const isPackedSpans: Shape<readonly PackedSpan[]> = listOf(
+  tuple<PackedSpan>(
+    ...([isText, some(isText, isCount), isText, isText, orZero(isText), isNumberOrNull, isNumberOrNull] as const),
+    mayBe(orZero(isJsonObject)),
+    mayBe(isChanges),
+  ),
+);
 
 interface Unusual {
   readonly isWhole: boolean;

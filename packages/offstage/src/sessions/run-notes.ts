@@ -18,17 +18,17 @@ export interface WaitingNote {
 
 const reasons = ["approval", "interrupted", "again"] as const;
 
-const isAwaited = fields({ toolCallId: isText, runId: isText });
-const isChild = fields({ runId: isText, agent: isText, awaits: mayBe(listOf(isAwaited)) });
-const isWaiting = fields({
-  toolCallId: isText,
-  why: oneOf(...reasons),
-  child: mayBe(isChild),
+const isAwaited = fields<CallNote>({ toolCallId: isText, runId: isText });
+const isChild = fields<NonNullable<WaitingNote["child"]>>({
+  runId: isText,
+  agent: isText,
+  awaits: mayBe(listOf(isAwaited)),
 });
+const isWaiting = fields<WaitingNote>({ toolCallId: isText, why: oneOf(...reasons), child: mayBe(isChild) });
 
 /** The calls that waited when the run last ended. */
 export function waitingNotes({ notes }: RunInfo): readonly WaitingNote[] {
-  return fitting<WaitingNote>(notes?.waiting, isWaiting).map(({ toolCallId, why, child }) => {
+  return fitting(notes?.waiting, isWaiting).map(({ toolCallId, why, child }) => {
     if (child === undefined) return { toolCallId, why };
     const { runId, agent, awaits } = child;
     return { toolCallId, why, child: { runId, agent, ...(awaits && { awaits }) } };
@@ -48,7 +48,8 @@ export function usedNote({ notes }: RunInfo): UsageByModel {
 
 /** How many of its steps have joined the conversation. */
 export function saidNote({ notes }: RunInfo): number {
-  return isCount(notes?.saidSteps) ? (notes?.saidSteps as number) : 0;
+  const said: unknown = notes?.saidSteps;
+  return isCount(said) ? said : 0;
 }
 
 /** What a compaction noted last: with the run where it had ended, else with one of its steps. */
@@ -58,6 +59,6 @@ export function compactionNote({ notes, steps }: RunRecord): unknown {
   return isObject(last) ? last.note : undefined;
 }
 
-function fitting<T>(value: unknown, isFit: Shape): readonly T[] {
+function fitting<T>(value: unknown, isFit: Shape<T>): readonly T[] {
   return Array.isArray(value) ? value.filter(isFit) : [];
 }

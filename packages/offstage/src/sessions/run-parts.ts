@@ -110,7 +110,15 @@ function readStep(step: number, row: unknown, { byKey, known }: Reading): ReadSt
     const whole = typeof message === "string" ? byKey.get(message) : readMessage(message, known);
     return whole === undefined ? [] : [whole];
   });
-  const record = { step, messages, usage: unpackUsage(usage) as Usage, finishReason, startedAt, durationMs, ...rest };
+  const record = {
+    step,
+    messages,
+    usage: unpackUsage(usage) as Usage,
+    finishReason: finishReason ?? "",
+    startedAt,
+    durationMs: durationMs ?? 0,
+    ...rest,
+  };
   return spans === 0 ? record : { ...record, spans: unpackSpans(spans, known) };
 }
 

@@ -35,9 +35,9 @@ export type KeptMessage = PackedMessage | Message | number | string;
 export type StepRow = readonly [
   messages: readonly KeptMessage[],
   usage: unknown,
-  finishReason: string,
+  finishReason: string | null,
   startedAt: string,
-  durationMs: number,
+  durationMs: number | null,
   spans: readonly PackedSpan[] | 0,
   rest?: Pick<StepRecord, "notes">,
 ];

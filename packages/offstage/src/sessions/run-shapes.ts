@@ -1,18 +1,21 @@
 // Run shapes: the forms of the rows of runs, for those who read them. The rows themselves are run-rows.ts.
-import { isObject } from "../messages/json.ts";
-import { runStatuses } from "./journal.ts";
+import type { JsonObject } from "../messages/json.ts";
+import type { Message } from "../messages/message.ts";
+import { runStatuses, type StepRecord } from "./journal.ts";
+import type { PackedMessage } from "./packed-message.ts";
 import { isPackedSpans } from "./packed-span.ts";
-import type { PackedRun, RareField, RunPlace, StepRow } from "./run-rows.ts";
+import type { KeptMessage, PackedRun, RareField, RunPlace, RunRow, StepRow } from "./run-rows.ts";
 import {
   fields,
   isCount,
   isList,
   isNull,
-  isNumber,
+  isNumberOrNull,
   isText,
   isUsage,
   listOf,
   mayBe,
+  objectOf,
   oneOf,
   orZero,
   type Shape,
@@ -20,49 +23,43 @@ import {
   tuple,
 } from "./shape.ts";
 
-const isPlace = tuple(isText, isCount);
-
 /** Where a run is. */
-export function isRunPlace(value: unknown): value is RunPlace {
-  return isPlace(value) && (value as RunPlace)[0] !== "";
+export const isRunPlace: Shape<RunPlace> = tuple<RunPlace>(isId, isCount);
+
+function isId(value: unknown): value is string {
+  return isText(value) && value !== "";
 }
 
-const rareShapes: Readonly<Record<RareField, Shape>> = {
-  error: mayBe(fields({ code: isText, message: isText })),
-  notes: mayBe(isObject),
+const isJsonObject = objectOf<JsonObject>();
+// The messages of a prompt are not looked at.
+const isRare = fields<Pick<RunRow, RareField>>({
+  error: mayBe(fields<NonNullable<RunRow["error"]>>({ code: isText, message: isText })),
+  notes: mayBe(isJsonObject),
   parentRunId: mayBe(isText),
   parentToolCallId: mayBe(isText),
-  prompt: mayBe(isList),
+  prompt: mayBe(isList as Shape<readonly Message[]>),
   resumedIn: mayBe(listOf(isText)),
   rootRunId: mayBe(isText),
-};
+});
 
-const isRun = tuple(
-  ...[isText, isText, oneOf(...runStatuses), isText, isCount],
-  orZero(tuple(isCount, isCount)),
-  ...[orZero(isText), orZero(isText), orZero(isText), orZero(isUsage)],
-  mayBe(fields(rareShapes)),
+/** A run. */
+export const isPackedRun: Shape<PackedRun> = tuple<PackedRun>(
+  ...([isId, isText, oneOf(...runStatuses), isText, isCount] as const),
+  orZero(tuple<readonly [number, number]>(isCount, isCount)),
+  ...([orZero(isText), orZero(isText), orZero(isText), orZero(isUsage)] as const),
+  mayBe(isRare),
 );
 
-/** A run. The messages of its prompt are not looked at. */
-export function isPackedRun(value: unknown): value is PackedRun {
-  return isRun(value) && (value as PackedRun)[0] !== "";
-}
+const areMessages = listOf<KeptMessage>(some(isCount, isText, isList as Shape<PackedMessage>, objectOf<Message>()));
 
-const areMessages = listOf(some(isCount, isText, isList, isObject));
-
-const isStep = tuple(
-  (value) => areMessages(value) && (value as unknown[]).length > 0,
+/** A finished step. Its messages are not looked at. */
+export const isStepRow: Shape<StepRow> = tuple<StepRow>(
+  (value): value is readonly KeptMessage[] => areMessages(value) && value.length > 0,
   isUsage,
   // A model may have said none.
   some(isText, isNull),
   isText,
-  isNumber,
+  isNumberOrNull,
   orZero(isPackedSpans),
-  mayBe(fields({ notes: mayBe(isObject) })),
+  mayBe(fields<Pick<StepRecord, "notes">>({ notes: mayBe(isJsonObject) })),
 );
-
-/** A finished step. Its messages are not looked at. */
-export function isStepRow(value: unknown): value is StepRow {
-  return isStep(value);
-}

@@ -85,17 +85,14 @@ export function parseHead(text: string, session: string): SessionHead {
   );
 }
 
-const isInteger: Shape = (value) => Number.isSafeInteger(value);
+const isInteger: Shape<number> = (value): value is number => Number.isSafeInteger(value);
 // Epoch milliseconds that a date can have.
-const isDate: Shape = (value) => isInteger(value) && Math.abs(value as number) <= 8.64e15;
-const isHead = tuple(
-  ...[isText, isDate, isInteger, isInteger, isInteger, isInteger, isInteger, isInteger, isInteger, isText],
-  orZero(tuple(isInteger, isText, isText, isInteger)),
+const isDate: Shape<number> = (value): value is number => isInteger(value) && Math.abs(value) <= 8.64e15;
+const isPackedHead = tuple<PackedHead>(
+  ...([isText, isDate, isInteger, isInteger, isInteger, isInteger, isInteger, isInteger, isInteger] as const),
+  isText,
+  orZero(tuple<PackedLease>(isInteger, isText, isText, isInteger)),
 );
-
-function isPackedHead(value: unknown): value is PackedHead {
-  return isHead(value);
-}
 
 function unpackHead([
   id,
