@@ -62,19 +62,32 @@ export function listNames(namespace: string): ListNames {
   };
 }
 
+/** What a row of a run is: the letter behind the run's number. A value is the last, for it is read only when asked for. */
+export const rowKinds = {
+  approval: "a",
+  child: "c",
+  intent: "i",
+  result: "r",
+  step: "s",
+  spans: "t",
+  value: "v",
+} as const;
+
+export type RowKind = (typeof rowKinds)[keyof typeof rowKinds];
+
 /** The rows of a run in its session's list of steps. Those from `values` on are read only when asked for. */
 export const stepKeys = {
   /** Calls that are about to run. */
-  intent: (run: number, step: number): string => `${numberKey(run)}.i${numberKey(step)}`,
-  child: (run: number, child: number): string => `${numberKey(run)}.c${numberKey(child)}`,
+  intent: (run: number, step: number): string => `${numberKey(run)}.${rowKinds.intent}${numberKey(step)}`,
+  child: (run: number, child: number): string => `${numberKey(run)}.${rowKinds.child}${numberKey(child)}`,
   result: (run: number, step: number, callId: string): string =>
-    `${numberKey(run)}.r${numberKey(step)}.${idKey(callId)}`,
+    `${numberKey(run)}.${rowKinds.result}${numberKey(step)}.${idKey(callId)}`,
   /** A call that waits for approval, and has not begun. */
   approval: (run: number, step: number, callId: string): string =>
-    `${numberKey(run)}.a${numberKey(step)}.${idKey(callId)}`,
-  step: (run: number, step: number): string => `${numberKey(run)}.s${numberKey(step)}`,
+    `${numberKey(run)}.${rowKinds.approval}${numberKey(step)}.${idKey(callId)}`,
+  step: (run: number, step: number): string => `${numberKey(run)}.${rowKinds.step}${numberKey(step)}`,
   /** Spans that came with no step, by the fence they were written under: a run may end more than once. */
-  spans: (run: number, fence: number): string => `${numberKey(run)}.t${numberKey(fence)}`,
-  values: (run: number): string => `${numberKey(run)}.v`,
-  value: (run: number, callId: string): string => `${numberKey(run)}.v${idKey(callId)}`,
+  spans: (run: number, fence: number): string => `${numberKey(run)}.${rowKinds.spans}${numberKey(fence)}`,
+  values: (run: number): string => `${numberKey(run)}.${rowKinds.value}`,
+  value: (run: number, callId: string): string => `${numberKey(run)}.${rowKinds.value}${idKey(callId)}`,
 } as const;

@@ -7,7 +7,7 @@ import { decode, readMessage } from "./message-rows.ts";
 import { openStep } from "./open-step.ts";
 import { type Known, unpackUsage } from "./packed-message.ts";
 import { isPackedSpans, type SpanRun, unpackSpans } from "./packed-span.ts";
-import { behindNumber, keyNumber, numberKey, stepKeys } from "./row-keys.ts";
+import { behindNumber, keyNumber, numberKey, type RowKind, rowKinds, stepKeys } from "./row-keys.ts";
 import { knownOf, type RunRow } from "./run-rows.ts";
 import { isStepRow } from "./run-shapes.ts";
 import type { SessionCell } from "./session-cell.ts";
@@ -34,30 +34,32 @@ export async function readRunParts(cell: SessionCell, run: RunRow, report?: Repo
   // A row whose key is damaged may be of any kind.
   for (const row of rows)
     if (row.damaged && !kinds.includes(kindOf(row.key))) parseRow(cell, row, { report, read: String });
-  const parts = <T>(kind: string, read: ReadPart<T>): Part<T>[] =>
+  const parts = <T>(kind: RowKind, read: ReadPart<T>): Part<T>[] =>
     rows.flatMap((row) => {
       if (kindOf(row.key) !== kind) return [];
       const key = behindNumber(row.key);
       const number = keyNumber(key.slice(1));
       // Spans are not what a run did.
-      const told = kind === "t" ? undefined : report;
+      const told = kind === rowKinds.spans ? undefined : report;
       const value = parseRow(cell, row, { report: told, read: (each) => read(each, number, key) });
       return value === undefined ? [] : [{ key, number, value }];
     });
   const ofRole = (role: Message["role"]) => (value: unknown) => messageOfRole(role, readMessage(value, known));
-  const written = [...parts("i", ofRole("assistant")), ...parts("r", ofRole("tool"))];
+  const written = [...parts(rowKinds.intent, ofRole("assistant")), ...parts(rowKinds.result, ofRole("tool"))];
   const byKey = new Map<string, Message | undefined>(rows.map((row) => [behindNumber(row.key), undefined]));
   for (const { key, value } of written) byKey.set(key, value);
-  const steps = parts("s", (value, step) => readStep(step, value, { byKey, known })).map(({ value }) => value);
+  const steps = parts(rowKinds.step, (value, step) => readStep(step, value, { byKey, known })).map(
+    ({ value }) => value,
+  );
   const finished = new Set(steps.map(({ step }) => step));
   return {
     steps,
     openStep: openStepOf(
       written.filter(({ number }) => !finished.has(number)),
-      parts("a", waitingId),
+      parts(rowKinds.approval, waitingId),
     ),
-    children: parts("c", childNumber).map(({ value }) => value),
-    spans: parts("t", shaped(isPackedSpans)).flatMap(({ value }) => unpackSpans(value, known)),
+    children: parts(rowKinds.child, childNumber).map(({ value }) => value),
+    spans: parts(rowKinds.spans, shaped(isPackedSpans)).flatMap(({ value }) => unpackSpans(value, known)),
   };
 }
 
@@ -87,7 +89,7 @@ function waitingId(value: unknown, step: number, key: string): string {
   return value;
 }
 
-const kinds = ["a", "c", "i", "r", "s", "t"];
+const kinds: readonly string[] = Object.values(rowKinds);
 
 // The letter behind the number of the run.
 function kindOf(key: string): string {
