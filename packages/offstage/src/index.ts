@@ -46,7 +46,7 @@ export type {
   ToolInputGuardrail,
   ToolOutputGuardrail,
 } from "./agent/guardrails.ts";
-export type { AgentHooks } from "./agent/hooks.ts";
+export type { AgentHooks, HookOptions } from "./agent/hooks.ts";
 export type { RunResult } from "./agent/run-result.ts";
 export { type ErrorCode, isOffstageError, OffstageError } from "./errors.ts";
 export type { AgentMemory } from "./memory/agent-memory.ts";

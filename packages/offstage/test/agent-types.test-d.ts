@@ -1,7 +1,7 @@
 // What the types say of agents and tools: what a schema describes, and nothing that is not there.
 import { expectTypeOf } from "vitest";
 import { z } from "zod";
-import { Agent, type Tool, tool } from "../src/index.ts";
+import { Agent, type AgentContext, type AgentHooks, type HookOptions, type Tool, tool } from "../src/index.ts";
 import { scriptedModel } from "../src/testing/index.ts";
 
 const model = scriptedModel([]);
@@ -32,3 +32,13 @@ export const typed: Tool = tool({
   input: ticket,
   execute: (input) => expectTypeOf(input).toEqualTypeOf<Ticket>(),
 });
+
+// A hook has the context of its run; one that knows what is in it says so.
+interface Tenancy {
+  tenant: string;
+}
+export const hooks: AgentHooks = {
+  onRunStart: (_, { context }) => expectTypeOf(context).toEqualTypeOf<AgentContext>(),
+  onRunEnd: (_, { context }: HookOptions<Tenancy>) =>
+    expectTypeOf(context.get("tenant")).toEqualTypeOf<string | undefined>(),
+};

@@ -59,6 +59,7 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
   const hasHooks = options.hooks !== undefined || config.options.hooks !== undefined;
   // Most runs have none: no lists are made for them.
   const hasListener = hasHooks || listener !== undefined || caller !== undefined;
+  const context = parent?.context ?? (contextOf<object>(options.context) as AgentContext);
   const endedSpans: SpanData[] = [];
   const { keepsSpans } = given;
   const span = spanOf(config, { runId, isNew: known === undefined, options, caller, endedSpans, keepsSpans });
@@ -73,9 +74,9 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
     isStreaming: listener !== undefined || parent?.isStreaming === true,
     hasOwnState: state !== undefined,
     cancellation: new Cancellation(options.signal, { hasAbort: listener !== undefined }),
-    context: parent?.context ?? (contextOf<object>(options.context) as AgentContext),
+    context,
     session,
-    emit: hasListener ? emitOf(config, { options, listener, caller }) : undefined,
+    emit: hasListener ? emitOf(config, { options, listener, caller, context }) : undefined,
     decisions: decisions ?? parent?.decisions ?? undecided,
     criteria,
     ledger: new Ledger(parent?.ledger),
@@ -111,10 +112,13 @@ function stateOf(state: AgentState | undefined, beginning: RunBeginning): AgentS
   return state === undefined ? AgentState.empty(beginning) : state.withRun(beginning);
 }
 
-type EmitOptions = Pick<CreateRunOptions, "options" | "listener" | "caller">;
+interface EmitOptions extends Pick<CreateRunOptions, "options" | "listener" | "caller"> {
+  readonly context: AgentContext;
+}
 
-function emitOf({ options: { hooks } }: AgentConfig, { options, listener, caller }: EmitOptions): Emit | undefined {
-  const all = [listener, relayTo(caller), emitToHooks([hooks, options.hooks])].filter((each) => each !== undefined);
+function emitOf(config: AgentConfig, { options, listener, caller, context }: EmitOptions): Emit | undefined {
+  const toHooks = emitToHooks([config.options.hooks, options.hooks], { context });
+  const all = [listener, relayTo(caller), toHooks].filter((each) => each !== undefined);
   const [only] = all;
   if (all.length <= 1) return only;
   return (event) => {

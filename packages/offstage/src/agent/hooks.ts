@@ -1,9 +1,17 @@
 // Hooks observe a run. They are called with its events, are not waited for, and can neither change nor break it.
 import { messageOf } from "../errors.ts";
 import { isThenable } from "../messages/thenable.ts";
+import type { AgentContext } from "../state/agent-context.ts";
 import type * as Event from "./events.ts";
 
-type Hook<E> = (event: E) => unknown;
+/** What a hook knows beside its event. */
+export interface HookOptions<Values extends object = Record<string, unknown>> {
+  /** The run's shared key-value state. */
+  readonly context: AgentContext<Values>;
+}
+
+// Of a method, so that a hook may say which values it knows of: `(event, { context }: HookOptions<MyValues>) => …`.
+type Hook<E> = { hear(event: E, options: HookOptions): unknown }["hear"];
 
 /** Called as things happen. What a hook throws goes to `onError`, which prints where nobody sets it. */
 export interface AgentHooks {
@@ -42,36 +50,40 @@ const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {
 export const hookNames: readonly string[] = Object.values(hookOf);
 
 /** One function that calls the hooks of every set in turn; undefined where there are none. */
-export function emitToHooks(sets: readonly (AgentHooks | undefined)[]): Event.Emit | undefined {
+export function emitToHooks(sets: readonly (AgentHooks | undefined)[], options: HookOptions): Event.Emit | undefined {
   const present = sets.filter((hooks) => hooks !== undefined);
   if (present.length === 0) return undefined;
   return (event) => {
     const name = hookOf[event.type];
-    if (name !== undefined) for (const hooks of present) call(hooks, name, event);
+    if (name !== undefined) for (const hooks of present) call(hooks, name, { event, options });
   };
 }
 
-function call(hooks: AgentHooks, name: keyof AgentHooks, event: Event.AgentEvent): void {
-  const failed = (error: unknown) => report(hooks, name, { error, event });
+interface Said {
+  readonly event: Event.AgentEvent;
+  readonly options: HookOptions;
+}
+
+function call(hooks: AgentHooks, name: keyof AgentHooks, { event, options }: Said): void {
+  const failed = (error: unknown) => report(hooks, name, { error, event, options });
   try {
-    const pending = (hooks[name] as Hook<Event.AgentEvent> | undefined)?.(event);
+    const pending = (hooks[name] as Hook<Event.AgentEvent> | undefined)?.(event, options);
     if (isThenable(pending)) pending.then(undefined, failed);
   } catch (error) {
     failed(error);
   }
 }
 
-interface Failure {
+interface Failure extends Said {
   readonly error: unknown;
-  readonly event: Event.AgentEvent;
 }
 
-function report(hooks: AgentHooks, source: keyof AgentHooks, { error, event }: Failure): void {
+function report(hooks: AgentHooks, source: keyof AgentHooks, { error, event, options }: Failure): void {
   const { runId, agent } = event;
   if (source === "onError" || hooks.onError === undefined) {
     // biome-ignore lint/suspicious/noConsole: nothing is swallowed; this is the default of onError
     console.error(`offstage: the hook "${source}" of agent "${agent}" failed: ${messageOf(error)}`);
     return;
   }
-  call(hooks, "onError", { type: "error", runId, agent, error, source });
+  call(hooks, "onError", { event: { type: "error", runId, agent, error, source }, options });
 }

@@ -3,11 +3,11 @@ import { keepShape } from "../messages/keep-shape.ts";
 
 /** A small typed map that travels with a run. */
 export class AgentContext<Values extends object = Record<string, unknown>> {
-  // Made with the first value: few runs have any.
-  #values: Map<keyof Values, unknown> | undefined;
+  // Made with the first value: few runs have any. Any key: a context can be taken for one whose values are known.
+  #values: Map<PropertyKey, unknown> | undefined;
 
   constructor(values?: Partial<Values>) {
-    if (values) this.#values = new Map(Object.entries(values) as [keyof Values, unknown][]);
+    if (values) this.#values = new Map(Object.entries(values));
   }
 
   get<Key extends keyof Values>(key: Key): Values[Key] | undefined {

@@ -106,9 +106,9 @@ class Stage implements Scene {
   #hooks({ hooks }: RunOptions): AgentHooks {
     return {
       ...hooks,
-      onRunEnd: (event) => {
+      onRunEnd: (event, options) => {
         this.ended.push(event.result);
-        return hooks?.onRunEnd?.(event);
+        return hooks?.onRunEnd?.(event, options);
       },
     };
   }

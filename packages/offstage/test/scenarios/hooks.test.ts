@@ -1,6 +1,6 @@
 // Hooks observe. They are called in order with what they are about, and nothing they do breaks a run.
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { Agent, AgentBuilder, type AgentHooks, tool } from "../../src/index.ts";
+import { Agent, AgentBuilder, AgentContext, type AgentHooks, type HookOptions, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "./both-ways.ts";
 import { broken, calls, echo, echoing, pause } from "./cast.ts";
@@ -98,6 +98,34 @@ describe("all hooks", () => {
     expect(JSON.stringify(state)).not.toContain("SeatError");
     const span = trace?.getSpans().find(({ kind }) => kind === "tool");
     expect(span?.metadata).toMatchObject({ isError: true, errorType: "SeatError" });
+  });
+
+  bothWays("share the context of the run with its tools", async ({ play }) => {
+    const context = new AgentContext<{ tenant: string; seat?: string }>({ tenant: "north" });
+    const book = tool({
+      name: "book",
+      execute: (_, { context }) => `${context.get("tenant")} ${context.set("seat", "7a").get("seat")}`,
+    });
+    const model = scriptedModel([calls({ name: "book" }), "Booked."]);
+    const heard = new Map<string, AgentContext>();
+    const hooks: AgentHooks = Object.fromEntries(
+      names.map((name) => [name, (_: unknown, options: HookOptions) => heard.set(name, options.context)]),
+    );
+    const seats: unknown[] = [];
+    const onToolEnd: AgentHooks["onToolEnd"] = (_, { context }) => seats.push(context.get("seat"));
+    await play(new Agent({ model, tools: [book], hooks: { onToolEnd } }), "Book it", { context, hooks });
+    expect(seats).toEqual(["7a"]);
+    expect(heard.size).toBe(9);
+    for (const each of heard.values()) expect(each).toBe(context);
+  });
+
+  bothWays("that are told of another's failure have the context as well", async ({ play }) => {
+    const onStepStart = () => Promise.reject(new Error("hook trouble"));
+    const tenants: unknown[] = [];
+    const onError: AgentHooks["onError"] = (_, { context }) => tenants.push(context.get("tenant"));
+    await play(agentOf({ onStepStart, onError }), "Go", { context: { tenant: "north" } });
+    await pause(1);
+    expect(tenants).toEqual(["north", "north"]);
   });
 
   bothWays("of the agent and of the run are both called, the agent's first", async ({ play }) => {
