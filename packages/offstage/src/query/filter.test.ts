@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { assistant, system, toolCall, toolResult, user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
+import type { MessageCriteria } from "./filter.ts";
 import { MessageQuery } from "./message-query.ts";
 
 const call = (id: string, name: string, input: unknown = {}): Message =>
@@ -39,6 +40,27 @@ describe("filter", () => {
     for (const part of ["a.b*c", "(d)", "[e]", "{f}", "$1", "^x", "|", "y?", "z+", "\\", "/"]) {
       expect(signs.filter({ content: part })).toEqual(signs.first());
     }
+  });
+
+  test("by a RegExp under regex is by content", () => {
+    expect(query.filter({ regex: /Error:\s+\d+/ })).toEqual(query.filter({ content: /Error:\s+\d+/ }));
+    expect(query.filter({ regex: /Error/g })).toHaveLength(1);
+    expect(query.filter({ regex: /Error/, content: "no such words" })).toEqual([]);
+    expect(query.filter({ regex: /Error/, content: "ERROR" })).toEqual([messages[3]]);
+  });
+
+  test("by a regex that says nothing of what is looked for is refused", () => {
+    const wordings: [unknown, string][] = [
+      [{ regex: "Err" }, 'found "Err"'],
+      [{ regex: "Err", content: "x" }, 'found "Err"'],
+      [{ regex: true }, 'found true without "content"'],
+      [{ regex: 1, content: "x" }, "found 1"],
+    ];
+    for (const [criteria, words] of wordings) {
+      expect(() => query.filter(criteria as MessageCriteria)).toThrow(words);
+      expect(() => query.filter(criteria as MessageCriteria)).toThrow('{ content: "Err.*", regex: true }');
+    }
+    expect(query.filter({ regex: false })).toEqual(messages);
   });
 
   test("by content reads a pattern where regex is true", () => {

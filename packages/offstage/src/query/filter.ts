@@ -15,8 +15,8 @@ export interface MessageCriteria {
   readonly toolName?: string | undefined;
   /** Text found anywhere in the content, in any case; or a RegExp. */
   readonly content?: string | RegExp | undefined;
-  /** Reads a `content` text as a regular expression, which then runs under a time limit. */
-  readonly regex?: boolean | undefined;
+  /** `true` reads a `content` text as a regular expression, which then runs under a time limit; or a RegExp the content meets. */
+  readonly regex?: boolean | RegExp | undefined;
   readonly runId?: string | undefined;
   /** The name of the agent that took part. */
   readonly agent?: string | undefined;
@@ -74,10 +74,10 @@ type TestMaker<Key extends keyof MessageCriteria> = (
   wanted: Given<Key>,
   criteria: MessageCriteria,
   list: readonly Message[],
-) => Test;
+) => Test | undefined;
 
 // In the order in which they are tried: what is cheap and rules out most comes first.
-const makers: { readonly [Key in Exclude<keyof MessageCriteria, "regex">]: TestMaker<Key> } = {
+const makers: { readonly [Key in keyof MessageCriteria]-?: TestMaker<Key> } = {
   role: (wanted) => ({ matches: roleTest(wanted) }),
   runId: (wanted) => ({ matches: (message) => metadataOf(message).runId === wanted }),
   agent: (wanted) => ({ matches: (message) => metadataOf(message).agent === wanted }),
@@ -85,21 +85,22 @@ const makers: { readonly [Key in Exclude<keyof MessageCriteria, "regex">]: TestM
   toolName: (wanted, _criteria, list) => ({ matches: toolTest(wanted, list) }),
   since: (wanted) => ({ matches: timeTest("since", wanted, (time, limit) => time >= limit) }),
   until: (wanted) => ({ matches: timeTest("until", wanted, (time, limit) => time <= limit) }),
-  content: (wanted, { regex }) => contentTest(wanted, regex),
+  content: (wanted, { regex }) => contentTest(wanted, regex === true),
+  regex: regexTest,
 };
 
 function testsOf(criteria: MessageCriteria, list: readonly Message[]): Test[] {
-  const known = [...Object.keys(makers), "regex"];
+  const known = Object.keys(makers);
   const unknown = Object.keys(criteria).find((key) => !known.includes(key));
   if (unknown !== undefined) {
     const sentence = `There is no criterion "${unknown}" to filter messages by; there are ${known.join(", ")}.`;
     throw new OffstageError("invalid-argument", sentence);
   }
-  const keys = Object.keys(makers) as (keyof typeof makers)[];
+  const keys = known as (keyof typeof makers)[];
   return keys.flatMap((key) => {
     const make = makers[key] as TestMaker<typeof key>;
     const wanted = criteria[key];
-    return wanted === undefined || wanted === null ? [] : [make(wanted as never, criteria, list)];
+    return wanted === undefined || wanted === null ? [] : (make(wanted as never, criteria, list) ?? []);
   });
 }
 
@@ -146,7 +147,16 @@ function timeTest(
   };
 }
 
-function contentTest(wanted: string | RegExp, regex: boolean | undefined): Test {
+// True or false says how `content` is read; a RegExp is a test of its own.
+function regexTest(wanted: boolean | RegExp, { content }: MessageCriteria): Test | undefined {
+  if (wanted instanceof RegExp) return contentTest(wanted, false);
+  if (wanted === false || (wanted === true && content !== undefined && content !== null)) return undefined;
+  const found = wanted === true ? 'true without "content"' : shownValue(wanted);
+  const sentence = `"regex" is a RegExp, or true beside a pattern as text, { content: "Err.*", regex: true }; found ${found}.`;
+  throw new OffstageError("invalid-argument", sentence);
+}
+
+function contentTest(wanted: string | RegExp, regex: boolean): Test {
   const { pattern, isUntrusted } = contentPattern(wanted, regex);
   const matches: MessagePredicate = (message) => {
     const text = contentOf(message);
