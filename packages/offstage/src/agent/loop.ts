@@ -1,6 +1,7 @@
 // The one loop. `run`, `stream` and `execute` are faces of it; all persist the same things and fail the same way.
 import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import { AgentState } from "../state/agent-state.ts";
+import type { Criterion } from "../state/criterion.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { chain } from "../state/processor.ts";
 import { runInSpan } from "../tracing/with-span.ts";
@@ -45,7 +46,7 @@ async function takeSteps(run: Run): Promise<void> {
     return inStep;
   });
   if (run.state.outcome === undefined && run.state.pendingStep === undefined && mayEndBefore(run)) {
-    const ruled = ruling(run, run.state);
+    const ruled = ruling(run, run.state, criteriaBefore(run));
     const { outcome } = "then" in ruled ? await ruled : ruled;
     if (outcome !== undefined) run.state = run.state.withOutcome(outcome);
   }
@@ -73,9 +74,14 @@ async function leaveProcessors(run: Run, inStep: Promise<AgentState> | undefined
   recordStep(run);
 }
 
-// Criteria of our own have nothing to say before the first step of a run; those of a user or of a run above may.
+// Limits that are on by default have nothing to say before the first step of a run; others, and those of a run above, may.
 function mayEndBefore({ state, parent, config }: Run): boolean {
   return state.stepCount > 0 || parent !== undefined || config.options.continueWhile !== undefined;
+}
+
+// What is said of a step is asked after one; a limit may have passed already.
+function criteriaBefore({ state, criteria }: Run): readonly Criterion[] {
+  return state.stepCount > 0 ? criteria : criteria.filter(({ isShared }) => isShared);
 }
 
 // An error of a processor is the processor's; one from inside the step already says what it is.

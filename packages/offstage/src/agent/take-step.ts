@@ -2,7 +2,7 @@
 import { messageOf, OffstageError } from "../errors.ts";
 import { type Message, textOf, withMetadata, withoutProviderParts } from "../messages/message.ts";
 import type { AgentState } from "../state/agent-state.ts";
-import { type Ruling, rule } from "../state/criterion.ts";
+import { type Criterion, type Ruling, rule } from "../state/criterion.ts";
 import type { Outcome } from "../state/outcome.ts";
 import { partialAnswer } from "../state/partial-answer.ts";
 import type { PendingStep } from "../state/pending-step.ts";
@@ -57,10 +57,14 @@ function paused(run: Run, state: AgentState, { step, span }: { step: PendingStep
   return state.withPendingStep(step).withUsage(run.ledger.usageByModel).withOutcome(waitingOutcome);
 }
 
-/** What the criteria say of a state; synchronous unless one of them is not. A criterion that throws fails the run. */
-export function ruling(run: Run, state: AgentState): Ruling | Promise<Ruling> {
+/** What criteria, the run's, say of a state; synchronous unless one of them is not. A criterion that throws fails the run. */
+export function ruling(
+  run: Run,
+  state: AgentState,
+  criteria: readonly Criterion[] = run.criteria,
+): Ruling | Promise<Ruling> {
   try {
-    const ruled = rule(run.criteria, state);
+    const ruled = rule(criteria, state);
     return "then" in ruled ? run.cancellation.race(ruled).catch((cause) => criterionFailed(run, cause)) : ruled;
   } catch (cause) {
     return criterionFailed(run, cause);

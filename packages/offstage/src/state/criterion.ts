@@ -12,7 +12,7 @@ import type { NamedVerdict, Outcome, Verdict } from "./outcome.ts";
 export interface Criterion {
   readonly name: string;
   decide(state: AgentState): Verdict | undefined | Promise<Verdict | undefined>;
-  /** The limit also binds subagents, whose tokens and time count against it. */
+  /** A limit that also binds subagents, whose tokens and time count against it; it is asked before the first step as well. */
   readonly isShared?: boolean;
 }
 

@@ -223,6 +223,25 @@ describe("hard limits", () => {
     expect({ text: result.text, calls: model.callCount }).toEqual({ text: "", calls: 0 });
   });
 
+  bothWays("a criterion that is not a limit is first asked after a step", async ({ play }) => {
+    const asked: number[] = [];
+    const unheard: CriterionFunction = (state) => {
+      asked.push(state.stepCount);
+      return !state.currentStep?.text.includes("STOP");
+    };
+    const never: Criterion = {
+      name: "never",
+      decide: () => ({ decision: "forbid", reason: "never", message: "No more." }),
+    };
+    const script = [{ text: "Go on.", toolCalls: [echoing("a")] }, "STOP"];
+    const model = () => scriptedModel(script);
+    const result = await play(new Agent({ model: model(), tools: [echo], continueWhile: unheard }), "Go");
+    expectStopped(result, "unheard", 2);
+    expect(asked).toEqual([1, 2]);
+    const once = await play(new Agent({ model: model(), tools: [echo], continueWhile: never }), "Go");
+    expectStopped(once, "never", 1);
+  });
+
   bothWays("maxSteps of a run overrides the agent's", async ({ play }) => {
     const agent = new Agent({ model: restless(), tools: [echo], maxSteps: 5 });
     expect((await play(agent, "Go", { maxSteps: 1 })).steps).toHaveLength(1);
