@@ -180,6 +180,7 @@ export { type BatchedExporter, type BatchedOptions, type BatchStats, batched } f
 export { consoleExporter } from "./tracing/exporters/console.ts";
 export { jsonlExporter } from "./tracing/exporters/jsonl.ts";
 export { type MemoryExporter, memoryExporter } from "./tracing/exporters/memory.ts";
+export { type StoreExporterOptions, storeExporter } from "./tracing/exporters/store.ts";
 export { leavingSpan } from "./tracing/leaving-span.ts";
 export { type RenderableTrace, type RenderTraceOptions, renderTrace } from "./tracing/render-trace.ts";
 export type { EndStatus, SpanData, SpanKind, SpanStatus } from "./tracing/span-data.ts";

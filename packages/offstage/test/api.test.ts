@@ -82,6 +82,7 @@ const api: Record<string, readonly string[]> = {
     "spanTree",
     "sqliteStore",
     "stepLimit",
+    "storeExporter",
     "system",
     "timeLimit",
     "tokenCounter",

@@ -1,6 +1,16 @@
 // The spans of a run in the journal of its session: all of them, whoever made them and however, and nobody else's.
 import { expect, test } from "vitest";
-import { Agent, type Store, sqliteStore, TraceContext, TraceSpan, tool, withSpan, withTrace } from "../../src/index.ts";
+import {
+  Agent,
+  type Store,
+  sqliteStore,
+  storeExporter,
+  TraceContext,
+  TraceSpan,
+  tool,
+  withSpan,
+  withTrace,
+} from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { memoryExporter } from "../../src/tracing/exporters/memory.ts";
 
@@ -43,6 +53,23 @@ test("the spans of a run within a run, on a session of the same store, are liste
   const ids = (await store.spans.list({ traceId })).map(({ spanId }) => spanId);
   expect(names).toContain("inner");
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+test("spans that an exporter adds to the store of their session are listed once, with those of nobody's run", async () => {
+  await using store = sqliteStore({ path: ":memory:" });
+  const exporter = storeExporter(store);
+  const agent = new Agent({ name: "outer", model: scriptedModel(["Yes."]) });
+  const { traceId } = await withTrace("both", { exporters: [exporter] }, async (trace) => {
+    await withSpan("loose", () => agent.run("?", { session: store.session("s") }));
+    return trace;
+  });
+  await exporter.shutdown();
+  for (const place of [{ traceId }, { sessionId: "s" }]) {
+    const names = (await store.spans.list(place)).map(({ name, kind }) => (kind === "session" ? kind : name));
+    expect(names.filter((name) => name !== "session")).toEqual(["loose", "outer", "step", "scripted"]);
+    const ids = (await store.spans.list(place)).map(({ spanId }) => spanId);
+    expect(new Set(ids).size).toBe(ids.length);
+  }
 });
 
 test("metadata that JSON cannot hold fails no run: the rest of the span is kept", async () => {

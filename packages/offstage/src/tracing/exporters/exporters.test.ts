@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { memoryStore } from "../../sessions/open-store.ts";
 import { checkSpans } from "../../testing/check-spans.ts";
 import { type ExporterUnderTest, spanExporterContract } from "../../testing/span-exporter-contract.ts";
 import type { SpanData } from "../span-data.ts";
@@ -10,6 +11,7 @@ import { withSpan, withTrace } from "../with-span.ts";
 import { consoleExporter } from "./console.ts";
 import { jsonlExporter } from "./jsonl.ts";
 import { memoryExporter } from "./memory.ts";
+import { storeExporter } from "./store.ts";
 
 function readLines(path: string): SpanData[] {
   const text = readFileSync(path, { encoding: "utf8", flag: "a+" });
@@ -46,6 +48,15 @@ const subjects: Record<string, () => ExporterUnderTest> = {
     const text: string[] = [];
     const exporter = consoleExporter({ color: false, write: (more) => text.push(more) });
     return { exporter, exported: () => [...text.join("").matchAll(/^. (\S+)/gm)].map(([, name]) => name ?? "") };
+  },
+  store() {
+    const store = memoryStore();
+    const exporter = storeExporter(store);
+    const exported = async () => {
+      const spans = await store.spans.list({ traceId: "4bf92f3577b34da6a3ce929d0e0e4736" });
+      return spans.map((span) => span.name);
+    };
+    return { exporter, exported, close: () => store.close() };
   },
 };
 
@@ -89,6 +100,39 @@ test("JSONL that cannot be written rejects and gives those spans up, and writes 
   rmSync(path, { recursive: true });
   await jsonl.export([make("kept")]);
   expect(readLines(path).map((span) => span.name)).toEqual(["kept"]);
+});
+
+test("a store that fails is reported, never waited for, and kept to again when it works", async () => {
+  const kept: string[] = [];
+  const told: string[] = [];
+  let isBroken = true;
+  const add = async (spans: readonly SpanData[]) => {
+    if (isBroken) throw new Error("the disk is full");
+    kept.push(...spans.map((span) => span.name));
+  };
+  const onError = (error: unknown, source: string) => told.push(`${source}: ${error}`);
+  const exporter = storeExporter({ spans: { add } }, { onError, maxPending: 2 });
+  const make = (name: string): TraceSpan => new TraceSpan({ name, endTime: Date.now() });
+  expect(exporter.export([make("lost"), make("lost too"), make("one too many")])).toBeUndefined();
+  await exporter.flush();
+  expect(told).toEqual(["store: Error: the disk is full"]);
+  expect(exporter.stats()).toEqual({ exported: 0, dropped: 3, pending: 0 });
+  isBroken = false;
+  exporter.export([make("kept")]);
+  await exporter.flush();
+  expect(kept).toEqual(["kept"]);
+  expect(() => storeExporter({} as never)).toThrow("storeExporter takes an open store");
+});
+
+test("a store holds many spans with one write, without secrets", async () => {
+  const writes: (readonly SpanData[])[] = [];
+  const exporter = storeExporter({ spans: { add: async (spans) => void writes.push(spans) } });
+  await withTrace("t", { exporters: [exporter] }, async () => {
+    for (let i = 0; i < 10; i++) await withSpan("pay", { metadata: { apiKey: "sk-123" } }, async () => {});
+  });
+  await exporter.shutdown();
+  expect(writes.map((spans) => spans.length)).toEqual([10]);
+  expect(JSON.stringify(writes)).not.toContain("sk-123");
 });
 
 test("the console prints a tree when its root ends, and what has no root at flush", async () => {
