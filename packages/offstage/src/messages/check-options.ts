@@ -35,6 +35,12 @@ export function checkNames(options: object, rules: OptionRules, owner: string): 
   throw new OffstageError("invalid-argument", `${owner} have no "${unknown}"; they are ${known}.`);
 }
 
+/** Throws a `RangeError` where a limit that is given does not fit its rule. */
+export function checkRange(name: string, limit: unknown, { isFit, words }: OptionRule): void {
+  if (limit !== undefined && !isFit(limit))
+    throw new RangeError(`"${name}" must be ${words}; found ${shownValue(limit)}.`);
+}
+
 /** One of these texts. */
 export function oneOf(...values: readonly string[]): OptionRule {
   const quoted = values.map((value) => `"${value}"`);

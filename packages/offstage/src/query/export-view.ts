@@ -1,5 +1,5 @@
 // Export view: what a format sees of the messages it writes. Reads message by message, so that a format can stream.
-import { checkOptions } from "../messages/check-options.ts";
+import { checkOptions, checkRange, type OptionRule, wholeFrom } from "../messages/check-options.ts";
 import { checkSlips, type KnownNames } from "../messages/check-slips.ts";
 import type { Message, ToolMessage } from "../messages/message.ts";
 import { type Redactor, redactor } from "../messages/redact.ts";
@@ -15,7 +15,7 @@ export interface ExportOptions {
   readonly includeMetadata?: boolean;
   /** Blanks (or text) to indent json with. Default 2; 0 writes it on one line. */
   readonly indent?: number | string;
-  /** Cuts longer content, by characters as a reader counts them, and marks the cut with "...". Default for csv: 500. */
+  /** Cuts longer content, by characters as a reader counts them, and marks the cut with "...". Default for csv: 500; `Infinity` cuts nothing. */
   readonly maxContentLength?: number;
   /** Takes secrets out: true for the usual ones, or a redactor of your own. Default false. */
   readonly redact?: boolean | Redactor;
@@ -71,10 +71,16 @@ const known: KnownNames = {
   },
 };
 
+const contentLength: OptionRule = {
+  isFit: (value) => value === Number.POSITIVE_INFINITY || wholeFrom(0).isFit(value),
+  words: "a whole number from 0, or Infinity",
+};
+
 /** The view of these messages under these options. */
 export function exportView({ list, whole, counter }: ExportSource, options: ExportOptions): ExportView {
   checkOptions(options, {}, "The options of an export");
   checkSlips(options, known, "The options of an export");
+  checkRange("maxContentLength", options.maxContentLength, contentLength);
   const { redact = false } = options;
   const clean = redact === true ? redactor() : redact;
   const places = whole === list ? undefined : lazy(() => placesOf(whole));

@@ -198,3 +198,9 @@ describe("every export", () => {
     expect(query.export("csv", { redact: hide })).toContain("3,tool,***,f,c,7");
   });
 });
+
+test.for([-1, 1.5, Number.NaN, "5", null])("no export takes the content length %j", (length) => {
+  const options = { maxContentLength: length as number };
+  for (const format of ["csv", "markdown", "html", "json"] as const)
+    expect(() => query.export(format, options)).toThrow(RangeError);
+});

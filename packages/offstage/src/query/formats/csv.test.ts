@@ -37,6 +37,10 @@ describe("the csv export", () => {
     expect(rowsOf([user("abc")], { maxContentLength: 0 })[1]?.[2]).toBe("...");
   });
 
+  test("is whole where the length has no end", () => {
+    expect(rowsOf([user("x".repeat(501))], { maxContentLength: Number.POSITIVE_INFINITY })[1]?.[2]).toHaveLength(501);
+  });
+
   test("cuts between characters, never inside one", () => {
     expect(rowsOf([user("😀".repeat(400))])[1]?.[2]).toBe("😀".repeat(400));
     expect(rowsOf([user("😀".repeat(501))])[1]?.[2]).toBe(`${"😀".repeat(500)}...`);

@@ -70,7 +70,10 @@ test("memory keeps the latest spans up to its limit, cheaply", () => {
   expect(exporter.spans.map((span) => span.name)).toEqual(["9997", "9998", "9999"]);
   exporter.clear();
   expect(exporter.spans).toEqual([]);
-  expect(() => memoryExporter({ limit: -1 })).toThrow(RangeError);
+});
+
+test.for([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "5", null])("memory refuses the limit %j", (limit) => {
+  expect(() => memoryExporter({ limit: limit as number })).toThrow(RangeError);
 });
 
 test("JSONL holds whole spans that read back as they were, in a file only its owner reads", async () => {

@@ -1,4 +1,5 @@
 // Keeps ended spans in memory, to be looked at. The exporter of tests; not a store.
+import { checkRange, wholeFrom } from "../../messages/check-options.ts";
 import type { SpanData } from "../span-data.ts";
 import type { SpanExporter } from "../span-exporter.ts";
 
@@ -16,8 +17,8 @@ export interface MemoryExporter extends SpanExporter {
 
 /** An exporter that keeps ended spans in memory. */
 export function memoryExporter(options: MemoryExporterOptions = {}): MemoryExporter {
+  checkRange("limit", options.limit, wholeFrom(0));
   const { limit = Number.POSITIVE_INFINITY } = options;
-  if (!(limit >= 0)) throw new RangeError(`"limit" must be 0 or more; found ${limit}.`);
   let spans: SpanData[] = [];
   let isOpen = true;
 

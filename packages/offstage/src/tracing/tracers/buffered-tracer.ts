@@ -1,4 +1,5 @@
 // A tracer that holds records back: to be looked at, or to be written later, in order and with their own time and ids.
+import { checkRange, wholeFrom } from "../../messages/check-options.ts";
 import { forward, type RecordTracer, type TraceRecord, type Tracer, traceRecord } from "../tracer.ts";
 import { printErrors, report } from "../tracing-options.ts";
 
@@ -20,7 +21,7 @@ export class BufferedTracer implements RecordTracer {
   /** `flush` writes to `target`. Without one, records stay until they are cleared or pushed out. */
   constructor(target?: Tracer, options: BufferedTracerOptions = {}) {
     const { limit = 1000, onError = printErrors() } = options;
-    if (!(limit >= 1)) throw new RangeError(`"limit" must be 1 or more; found ${limit}.`);
+    checkRange("limit", limit, wholeFrom(1));
     this.#target = target;
     this.#limit = limit;
     this.#onError = onError;

@@ -152,6 +152,10 @@ test("a full buffer flushes itself; without a target the oldest go and are count
   expect(ring.records).toEqual([]);
 });
 
+test.for([-1, 0, 1.5, Number.NaN, "5"])("a buffer refuses the limit %j", (limit) => {
+  expect(() => new BufferedTracer(undefined, { limit: limit as number })).toThrow(RangeError);
+});
+
 test("a noop tracer writes nothing", () => {
   writeEveryLevel(new NoopTracer());
   writeEveryLevel(new CompositeTracer([new NoopTracer()]));
