@@ -62,3 +62,9 @@ test("withMetadata keeps what was there unless it is named again", () => {
   expect(withMetadata(message, { step: 2 }).metadata).toEqual({ id: "1", step: 2 });
   expect(message.metadata).toEqual({ id: "1", step: 1 });
 });
+
+test("the calls of assistant() may be called as in a message", () => {
+  const calls = [toolCall("c", "search")];
+  expect(assistant("x", { tool_calls: calls })).toEqual(assistant("x", { toolCalls: calls }));
+  expect(assistant("x", { tool_calls: null })).toStrictEqual(assistant("x"));
+});

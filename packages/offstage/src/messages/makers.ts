@@ -16,6 +16,8 @@ export interface MakerOptions {
 
 export interface AssistantOptions extends MakerOptions {
   readonly toolCalls?: readonly ToolCall[];
+  /** The same, as a message calls them. */
+  readonly tool_calls?: AssistantMessage["tool_calls"];
 }
 
 export interface ToolResultOptions extends MakerOptions {
@@ -37,7 +39,7 @@ export function user(content: Content, options: MakerOptions = {}): UserMessage 
 
 /** An assistant message, with tool calls if any are given. */
 export function assistant(content: Content | null, options: AssistantOptions = {}): AssistantMessage {
-  const { toolCalls = [] } = options;
+  const toolCalls = options.toolCalls ?? options.tool_calls ?? [];
   const calls = toolCalls.length > 0 ? { tool_calls: toolCalls } : undefined;
   return { role: "assistant", content, ...calls, ...metadataOf(options) };
 }

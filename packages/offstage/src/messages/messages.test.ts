@@ -187,3 +187,8 @@ test("as JSON a list is an array of its messages", () => {
 test("map gives a plain array", () => {
   expect(Messages.from(some(2)).map((message, i) => `${i}${message.content}`)).toEqual(["00", "11"]);
 });
+
+test("a list made with new is refused, saying how it is made", () => {
+  const Made = Messages as unknown as new (messages: unknown) => Messages;
+  expect(() => new Made(some(2))).toThrow("Messages.from([…])");
+});

@@ -1,4 +1,5 @@
 // Messages: an immutable list whose append is O(1) amortised. Versions share one backing array; each knows its own end.
+import { OffstageError } from "../errors.ts";
 import { appendShared } from "./append-shared.ts";
 import type { Message } from "./message.ts";
 import { printsAs } from "./prints-as.ts";
@@ -9,6 +10,7 @@ export class Messages implements Iterable<Message> {
   declare readonly length: number;
 
   private constructor(backing: Message[], length: number) {
+    if (length === undefined) throw notMadeWithNew();
     this.#backing = backing;
     this.length = length;
   }
@@ -89,6 +91,11 @@ export class Messages implements Iterable<Message> {
   *[Symbol.iterator](): Iterator<Message> {
     for (let i = 0; i < this.length; i++) yield this.#backing[i] as Message;
   }
+}
+
+// Types forbid it, and JavaScript does not.
+function notMadeWithNew(): OffstageError {
+  return new OffstageError("invalid-argument", "A list of messages is made with Messages.from([…]), not with new.");
 }
 
 function isIterable(value: Message | Iterable<Message>): value is Iterable<Message> {
