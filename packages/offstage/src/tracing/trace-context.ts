@@ -24,6 +24,8 @@ export interface TraceOptions extends TracingOptions {
   readonly metadata?: JsonObject | undefined;
   /** Incoming headers: a valid `traceparent` among them makes this the caller's trace, continued. */
   readonly headers?: HeaderSource | undefined;
+  /** The `traceparent` alone, where there are no headers; one that is not valid is passed over as in them. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface SpanOptions {
@@ -63,7 +65,7 @@ export class TraceContext implements SpanHome, TraceScope {
   #endsWith: TraceSpan | undefined;
 
   private constructor(name: string, options: TraceOptions, init?: TraceInit) {
-    const remote = options.headers === undefined ? undefined : parseTraceparent(options.headers);
+    const remote = remoteOf(options);
     this.name = name;
     this.traceId = remote?.traceId ?? init?.traceId ?? traceState.ids.traceId();
     this.groupId = options.groupId;
@@ -216,6 +218,11 @@ export function currentTraceId(): string | undefined {
 /** The group id of the current trace, if it has one. */
 export function currentGroupId(): string | undefined {
   return TraceContext.current?.groupId;
+}
+
+function remoteOf({ headers, traceparent }: TraceOptions): RemoteParent | undefined {
+  const sent = headers === undefined ? undefined : parseTraceparent(headers);
+  return sent ?? (traceparent === undefined ? undefined : parseTraceparent({ traceparent }));
 }
 
 function misplaced({ spanId, traceId }: TraceSpan): RangeError {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { TraceContext } from "./trace-context.ts";
+import { TraceContext, type TraceOptions } from "./trace-context.ts";
 import { configureTracing } from "./trace-state.ts";
 import { parseTraceparent } from "./traceparent.ts";
 import { withSpan, withTrace } from "./with-span.ts";
@@ -87,4 +87,11 @@ test("what goes out comes in again, and no header text makes reading throw", () 
     }),
   );
   fc.assert(fc.property(fc.string(), (text) => void parseTraceparent({ traceparent: text, tracestate: text })));
+});
+
+test("a trace is continued from the traceparent alone, where no header is valid", async () => {
+  const idOf = (options: TraceOptions) => withTrace("t", options, (trace) => [trace.traceId, trace.remoteParentId]);
+  expect(await idOf({ traceparent })).toEqual([traceId, spanId]);
+  expect(await idOf({ traceparent, headers: {} })).toEqual([traceId, spanId]);
+  expect(await idOf({ traceparent: "hello" })).toEqual([expect.not.stringContaining(traceId), undefined]);
 });
