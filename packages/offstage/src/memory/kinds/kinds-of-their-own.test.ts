@@ -162,3 +162,8 @@ test("a message that a store refuses is not in the memory either", async () => {
   await expect(memory.add(user("x"))).rejects.toThrow("full");
   expect(await memory.count).toBe(0);
 });
+
+test("a persistent memory that stands on none is refused, saying what it stands on", async () => {
+  const open = () => PersistentMemory.on(openStoreOn(memoryDriver()), "user-1", undefined as never);
+  await expect(open()).rejects.toThrow("such as new ConversationMemory(); found undefined. Pass it last");
+});

@@ -1,4 +1,6 @@
 // PersistentMemory: any kind of memory whose messages outlive the process, in a session of a store.
+import { OffstageError } from "../../errors.ts";
+import { shownValue } from "../../messages/check-options.ts";
 import type { Message } from "../../messages/message.ts";
 import { type Fifo, fifo } from "../../sessions/fifo.ts";
 import type { SessionPort } from "../../sessions/session.ts";
@@ -23,11 +25,13 @@ export class PersistentMemory implements AgentMemory {
 
   /** The memory of an id in a store. Its messages are a session named "memory:" and the id, apart from any conversation. */
   static async on(store: MemoryStore, id: string, memory: AgentMemory): Promise<PersistentMemory> {
+    checkInner(memory);
     return PersistentMemory.over(store.session(`memory:${id}`), memory);
   }
 
   /** A memory whose messages are the items of this session. The memory must be empty: it is filled from there. */
   static async over(session: SessionPort, memory: AgentMemory): Promise<PersistentMemory> {
+    checkInner(memory);
     await memory.add(await session.getItems());
     return new PersistentMemory(session, memory);
   }
@@ -74,4 +78,10 @@ export class PersistentMemory implements AgentMemory {
       leave();
     }
   }
+}
+
+function checkInner(memory: AgentMemory | undefined): void {
+  if (typeof memory?.add === "function") return;
+  const sentence = `A PersistentMemory stands on a memory that chooses what is shown, such as new ConversationMemory(); found ${shownValue(memory)}.`;
+  throw new OffstageError("invalid-argument", `${sentence} Pass it last: PersistentMemory.on(store, id, memory).`);
 }

@@ -1,4 +1,5 @@
 // Several tracers as one: each gets every record, and one that fails does not keep it from the others.
+import { OffstageError } from "../../errors.ts";
 import { forward, type RecordTracer, type TraceRecord, type Tracer, traceRecord } from "../tracer.ts";
 import { printErrors, report } from "../tracing-options.ts";
 
@@ -7,12 +8,15 @@ export interface CompositeTracerOptions {
   readonly onError?: (error: unknown, source: string) => void;
 }
 
+const listWanted = "A CompositeTracer takes a list of tracers: new CompositeTracer([first, second]).";
+
 /** Writes every record to each of its tracers, in their order. */
 export class CompositeTracer implements RecordTracer {
   readonly #tracers: readonly Tracer[];
   readonly #onError: (error: unknown, source: string) => void;
 
   constructor(tracers: readonly Tracer[], options: CompositeTracerOptions = {}) {
+    if (!Array.isArray(tracers)) throw new OffstageError("invalid-argument", listWanted);
     this.#tracers = [...tracers];
     this.#onError = options.onError ?? printErrors();
   }

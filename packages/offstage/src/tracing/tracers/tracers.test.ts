@@ -156,6 +156,11 @@ test.for([-1, 0, 1.5, Number.NaN, "5"])("a buffer refuses the limit %j", (limit)
   expect(() => new BufferedTracer(undefined, { limit: limit as number })).toThrow(RangeError);
 });
 
+test("several tracers that are no list are refused, saying how they are given", () => {
+  const Composite = CompositeTracer as unknown as new (...tracers: unknown[]) => CompositeTracer;
+  expect(() => new Composite(new NoopTracer(), new NoopTracer())).toThrow("new CompositeTracer([first, second])");
+});
+
 test("a noop tracer writes nothing", () => {
   writeEveryLevel(new NoopTracer());
   writeEveryLevel(new CompositeTracer([new NoopTracer()]));
