@@ -28,6 +28,14 @@ test.each([
   [{ driver: "react" }, '"driver" must be a driver, such as reactDriver(); found "react".'],
   [{ retry: 3 }, '"retry" must be an object { maxRetries'],
   [{ retry: { maxRetries: -1 } }, '"maxRetries" must be a number from 0; found -1.'],
+  [
+    { retry: { attempts: 1 } },
+    'The options of a retry have no "attempts"; they are maxRetries, initialDelayMs, maxDelayMs.',
+  ],
+  [
+    { tracing: { enabeld: true } },
+    'The options of tracing have no "enabeld"; they are enabled, content, sample, exporters, onError.',
+  ],
   [{ memory: {} }, '"memory" must be a memory'],
   [{ memoryTokens: 1.5 }, '"memoryTokens" must be a whole number from 1; found 1.5.'],
   [{ maxParallelTools: "5" }, '"maxParallelTools" must be a number from 1; found "5".'],

@@ -1,5 +1,6 @@
 // What the options of an agent, a run and a subagent may be, as far as nobody else checks them. A slip is told when it is made.
 import {
+  checkNames,
   checkOptions,
   having,
   numberFrom,
@@ -84,7 +85,7 @@ export function checkAgentOptions(options: AgentOptions<unknown>): void {
   checkOptions(options, agentRules, "The options of an agent");
   checkSlips(options, knownToAgents, "The options of an agent");
   checkHooks(options.hooks);
-  if (options.retry) checkOptions(options.retry, retryRules, "The options of a retry");
+  if (options.retry) checkRetry(options.retry);
   if (options.session !== undefined) checkSession(options.session);
   checkTracing(options.tracing);
 }
@@ -96,6 +97,11 @@ export function checkRunOptions(options: RunOptions): void {
   checkHooks(options.hooks);
   checkLimit(options.historyLimit, "historyLimit");
   if (options.tracing !== undefined) checkTracing(options.tracing);
+}
+
+function checkRetry(given: object): void {
+  checkOptions(given, retryRules, "The options of a retry");
+  checkNames(given, retryRules, "The options of a retry");
 }
 
 function checkHooks(given: AgentHooks | undefined): void {

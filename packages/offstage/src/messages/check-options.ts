@@ -28,11 +28,12 @@ export function checkOptions(options: unknown, rules: OptionRules, owner: string
 
 /** Throws `invalid-argument` at an option that none of the rules knows; what is undefined passes. */
 export function checkNames(options: object, rules: OptionRules, owner: string): void {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  const unknown = given.map(([name]) => name).find((name) => !Object.hasOwn(rules, name));
-  if (unknown === undefined) return;
-  const known = Object.keys(rules).join(", ");
-  throw new OffstageError("invalid-argument", `${owner} have no "${unknown}"; they are ${known}.`);
+  const given = options as Record<string, unknown>;
+  for (const name in given) {
+    if (Object.hasOwn(rules, name) || given[name] === undefined) continue;
+    const known = Object.keys(rules).join(", ");
+    throw new OffstageError("invalid-argument", `${owner} have no "${name}"; they are ${known}.`);
+  }
 }
 
 /** Throws a `RangeError` where a limit that is given does not fit its rule. */

@@ -60,7 +60,7 @@ const optionNames: Readonly<Record<keyof ExportOptions, true>> = {
   redact: true,
 };
 
-// A format of one's own may have options of its own; one that must be meant for ours would export secrets.
+// A format of one's own may have options of its own; one that must be meant for ours would export secrets, or too much.
 const known: KnownNames = {
   names: optionNames,
   aliens: {
@@ -68,6 +68,8 @@ const known: KnownNames = {
     redactor: "redact",
     redaction: "redact",
     redactSecrets: "redact",
+    maxLength: "maxContentLength",
+    contentLength: "maxContentLength",
   },
 };
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { assistant, system, toolCall, toolResult, user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
+import type { ExportOptions } from "./export-view.ts";
 import { fromExport } from "./from-export.ts";
 import { MessageQuery } from "./message-query.ts";
 
@@ -203,4 +204,9 @@ test.for([-1, 1.5, Number.NaN, "5", null])("no export takes the content length %
   const options = { maxContentLength: length as number };
   for (const format of ["csv", "markdown", "html", "json"] as const)
     expect(() => query.export(format, options)).toThrow(RangeError);
+});
+
+test("an export told a length by another name is refused, saying the right one", () => {
+  const options = { maxLength: 3 } as ExportOptions;
+  expect(() => query.export("csv", options)).toThrow('Did you mean "maxContentLength"?');
 });

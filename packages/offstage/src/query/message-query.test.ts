@@ -98,6 +98,17 @@ describe("a query", () => {
     expect(() => new MessageQuery(value as never)).toThrow(/list of messages or a function.*MessageQuery\.from/);
   });
 
+  test("asked where without criteria is over the same messages", () => {
+    expect(new MessageQuery(ten).where().all()).toEqual(ten);
+  });
+
+  test("refuses options that it would not heed, saying which there are", () => {
+    const make = (options: object) => () => new MessageQuery(ten, options);
+    expect(make({ filter: { role: "user" } })).toThrow('have no "filter"; they are tokenCounter, where.');
+    expect(make({ where: { role: "user" } })).toThrow('"where" must be a list of criteria');
+    expect(make({ where: [{ role: "user" }], tokenCounter: undefined })).not.toThrow();
+  });
+
   test("changes no message and no list", () => {
     const list = [system("s"), user("u"), assistant("a")].map((message) => Object.freeze(message));
     const frozen = new MessageQuery(Object.freeze(list));

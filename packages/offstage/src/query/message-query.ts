@@ -1,6 +1,7 @@
 // MessageQuery: a thin, read-only face over a list of messages. What it answers is computed beside it, per question.
 import type { Writable } from "node:stream";
 import { OffstageError } from "../errors.ts";
+import { anything, checkNames, checkOptions, type OptionRule } from "../messages/check-options.ts";
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { printsAs } from "../messages/prints-as.ts";
@@ -28,6 +29,11 @@ export interface MessageQueryOptions {
   readonly where?: readonly (MessageCriteria | MessagePredicate)[];
 }
 
+const optionRules: Readonly<Record<keyof MessageQueryOptions, OptionRule>> = {
+  tokenCounter: anything,
+  where: { isFit: Array.isArray, words: 'a list of criteria, such as [{ role: "user" }]' },
+};
+
 /**
  * Finds, counts, shows and exports messages. Stateless: it reads its source anew at every question, keeps nothing and
  * changes nothing.
@@ -38,6 +44,8 @@ export class MessageQuery implements Iterable<Message> {
   readonly #criteria: readonly (MessageCriteria | MessagePredicate)[];
 
   constructor(source: MessageSource = none, options: MessageQueryOptions = {}) {
+    checkOptions(options, optionRules, "The options of a query");
+    checkNames(options, optionRules, "The options of a query");
     this.#source = typeof source === "function" ? source : lasting(source);
     this.#counter = tokenCounter(options.tokenCounter);
     this.#criteria = options.where ?? none;
@@ -61,8 +69,8 @@ export class MessageQuery implements Iterable<Message> {
     return filterMessages(this.#read(), [...this.#criteria, criteria]);
   }
 
-  /** The same filter as a query of its own, to go on asking. */
-  where(criteria: MessageCriteria | MessagePredicate): MessageQuery {
+  /** The same filter as a query of its own, to go on asking; where none is given, a query over the same messages. */
+  where(criteria: MessageCriteria | MessagePredicate = {}): MessageQuery {
     return new MessageQuery(this.#source, { tokenCounter: this.#counter, where: [...this.#criteria, criteria] });
   }
 

@@ -1,6 +1,6 @@
 // How spans are recorded and where they go: the options people write, and the settings every span carries. No spans here.
 import { messageOf } from "../errors.ts";
-import { checkOptions, type OptionRules, someFunction, yesOrNo } from "../messages/check-options.ts";
+import { checkNames, checkOptions, type OptionRules, someFunction, yesOrNo } from "../messages/check-options.ts";
 import { inertLine } from "../messages/inert.ts";
 import { redactor } from "../messages/redact.ts";
 import { isBridge, type SpanBridge, type TraceInfo } from "./span-bridge.ts";
@@ -60,7 +60,7 @@ export function refine(settings: TraceSettings, options: TracingOptions | false 
 function refined(settings: TraceSettings, options: TracingOptions | false): TraceSettings {
   if (options === false || options.enabled === false || !settings.recording) return silenced(settings);
   if (changesNothing(options)) return settings;
-  checkTracing(options);
+  checkOptions(options, tracingRules, owner);
   const exporters = options.exporters ?? settings.exporters;
   return settingsOf({
     recording: true,
@@ -100,11 +100,14 @@ const tracingRules: OptionRules = {
   onError: someFunction,
 };
 
-/** Throws `invalid-argument` where tracing is told something that cannot be meant. */
+const owner = "The options of tracing";
+
+/** Throws `invalid-argument` where tracing is told something that cannot be meant, or that it knows nothing of. */
 export function checkTracing(options: TracingOptions | false | undefined): void {
   // `true` means what leaving it out means.
-  if (options !== undefined && typeof options !== "boolean")
-    checkOptions(options, tracingRules, "The options of tracing");
+  if (options === undefined || typeof options === "boolean") return;
+  checkOptions(options, tracingRules, owner);
+  checkNames(options, tracingRules, owner);
 }
 
 function changesNothing({ exporters, sample, content, onError }: TracingOptions): boolean {
