@@ -124,10 +124,10 @@ export type { ToolCallRecord } from "./query/tool-calls.ts";
 export type { ToolCallInfo } from "./query/tool-summary.ts";
 export type { Timeline, Turn } from "./query/turn.ts";
 export type { Approval } from "./sessions/approval.ts";
-export { type EncryptedStore, encryptedStore } from "./sessions/encrypted-store.ts";
+export { type EncryptedStore, type EncryptedStoreOptions, encryptedStore } from "./sessions/encrypted-store.ts";
 export type { FoundRun } from "./sessions/found-run.ts";
 export { InMemorySession } from "./sessions/in-memory-session.ts";
-export type { RunInfo, RunRecord, RunStatus } from "./sessions/journal.ts";
+export type { OpenStep, RunInfo, RunRecord, RunStatus, StepRecord } from "./sessions/journal.ts";
 export {
   memoryStore,
   openStore,
@@ -140,15 +140,15 @@ export {
   type StoreOptions,
   sqliteStore,
 } from "./sessions/open-store.ts";
-export { type BranchOptions, PersistentSession } from "./sessions/persistent-session.ts";
+export { type BranchOptions, PersistentSession, type PersistentSessionOptions } from "./sessions/persistent-session.ts";
 export type { PruneOptions, PruneReport } from "./sessions/prune.ts";
 export type { MessageRedactor } from "./sessions/redaction.ts";
 export type { RunFilter } from "./sessions/run-filter.ts";
 export type { ListedRun, ListRunsOptions } from "./sessions/run-list.ts";
 export type { Session, SessionPort } from "./sessions/session.ts";
 export { SessionBusyError, SessionConflictError } from "./sessions/session-errors.ts";
-export type { SessionInfo } from "./sessions/session-list.ts";
-export { openStoreOn, type Store, type StoredRuns, type StoredSpans } from "./sessions/store.ts";
+export type { ListSessionsOptions, SessionInfo } from "./sessions/session-list.ts";
+export { openStoreOn, type Store, type StoredRuns, type StoredSessions, type StoredSpans } from "./sessions/store.ts";
 export type { StoreDriver } from "./sessions/store-driver.ts";
 export type { Violation } from "./sessions/verify-store.ts";
 export { AgentContext } from "./state/agent-context.ts";

@@ -8,7 +8,7 @@ export interface RunFilter {
   /** Only runs of the agent with this name; one that was given none is called "agent". */
   readonly agent?: string;
   /** At most so many, the newest; undefined is all. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 const filterRules: OptionRules = {

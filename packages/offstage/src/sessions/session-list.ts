@@ -28,7 +28,7 @@ export interface SessionInfo {
 
 export interface ListSessionsOptions {
   /** At most so many; undefined is all. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** The `cursor` of the last session of the page before. */
   readonly before?: string;
 }
