@@ -1,4 +1,4 @@
-// AgentBuilder: the same options, one call each. Immutable: every call gives a new builder, so a base can be shared.
+// AgentBuilder: every option of an agent, call by call. Immutable: every call gives a new builder, so a base can be shared.
 import { OffstageError } from "../errors.ts";
 import type { Compactor } from "../memory/compactor.ts";
 import type { AnyModel, ModelSettings } from "../models/model.ts";
@@ -17,7 +17,10 @@ import type { Driver } from "./driver.ts";
 import type { Guardrails } from "./guardrails.ts";
 import type { AgentHooks } from "./hooks.ts";
 
-/** Builds an agent step by step. What is added (tools, processors, criteria, guardrails) adds; everything else replaces. */
+/**
+ * Builds an agent step by step. What is added (tools, processors, criteria, guardrails) adds, model settings join those
+ * before; everything else replaces.
+ */
 export class AgentBuilder<Output = string> {
   readonly #options: Partial<AgentOptions<Output>>;
 
@@ -54,7 +57,7 @@ export class AgentBuilder<Output = string> {
     return this.#with({ tools: [...(this.#options.tools ?? []), ...tools.flat()] });
   }
 
-  /** Keeps the tool trace out of the conversation: the model sees it while it works, and nobody keeps it. */
+  /** Keeps the tool trace out of the conversation: the model sees it while it works; the steps and the journal keep it. */
   withSeparatedToolTrace(separateToolTrace = true): AgentBuilder<Output> {
     return this.#with({ separateToolTrace });
   }
@@ -97,6 +100,11 @@ export class AgentBuilder<Output = string> {
   /** The answer must fit this schema. */
   withOutput<Value>(output: AnySchema<Value>): AgentBuilder<Value> {
     return new AgentBuilder<Value>({ ...(this.#options as Partial<AgentOptions<Value>>), output });
+  }
+
+  /** How often an answer that does not fit goes back to the model. */
+  withOutputRetries(outputRetries: number): AgentBuilder<Output> {
+    return this.#with({ outputRetries });
   }
 
   withDriver(driver: Driver): AgentBuilder<Output> {

@@ -106,11 +106,11 @@ export interface MessageAddedEvent extends InRun {
   readonly message: Message;
 }
 
-/** Something failed: the run itself, a question about a call, or what observes the run. */
+/** Something failed: the run itself, a question about a call, a memory, or what observes the run. */
 export interface ErrorEvent extends InRun {
   readonly type: "error";
   readonly error: unknown;
-  /** Where: "run", "needsApproval" of a tool, or the name of the hook that threw. */
+  /** Where: "run", "needsApproval" of a tool, "memory" when it is fed, or the name of the hook that threw. */
   readonly source: string;
 }
 

@@ -104,6 +104,13 @@ describe("an answer that does not fit", () => {
     });
   }
 
+  bothWays("goes back as often as the builder says", async ({ fail }) => {
+    const model = scriptedModel(() => "Nope.");
+    const builder = AgentBuilder.base().withModel(model).withOutput(Person).withOutputRetries(1);
+    expect((await fail(builder.build(), "Who?")).code).toBe("output-mismatch");
+    expect(model.callCount).toBe(2);
+  });
+
   bothWays("because the check throws is sent back with what it said", async ({ play }) => {
     let checks = 0;
     const standard = Person["~standard"];
