@@ -1,7 +1,16 @@
 // Memory log: the log of one run that is remembered by this process alone. What is remembered of it is in run-memory.ts.
 import { keepShape } from "../messages/keep-shape.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
-import type { HeldSession, NewRun, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
+import {
+  type HeldSession,
+  hasEnded,
+  type NewRun,
+  type RunEnd,
+  type RunLog,
+  type RunRecord,
+  type StepRecord,
+  type Writing,
+} from "./journal.ts";
 import {
   addStep,
   endedInfo,
@@ -83,7 +92,7 @@ export class MemoryLog implements RunLog {
     if (end.lastStep !== undefined) addStep(run, end.lastStep);
     try {
       this.#options.onOver(end.answer, end.isFrozen);
-      run.info = endedInfo(run.info, end);
+      if (!hasEnded(run.info.status)) run.info = endedInfo(run.info, end);
     } catch (error) {
       markInterrupted(run);
       throw error;
@@ -110,7 +119,8 @@ function openChild(parent: RememberedRun, start: NewRun, runs: readonly Remember
     known ??
     rememberRun({ ...start, parentRunId: parent.info.runId }, { input: start.input, sessionId: parent.info.sessionId });
   const recorded = known && recordOf(known);
-  child.info = { ...child.info, status: "running" };
+  // One that ended stays so, for whoever takes its parent up once more.
+  if (!hasEnded(child.info.status)) child.info = { ...child.info, status: "running" };
   if (known === undefined) parent.children.push(child);
   return new MemoryLog(child, { runs, history: [], onOver: () => {}, recorded });
 }

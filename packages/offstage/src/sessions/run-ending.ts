@@ -1,7 +1,7 @@
 // How the end of a stored run is written. The run until then is stored-run.ts.
 import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
-import type { RunEnd, RunRecord, StepRecord } from "./journal.ts";
+import { hasEnded, type RunEnd, type RunRecord, type StepRecord } from "./journal.ts";
 import { checkHeld } from "./lease.ts";
 import { encodeWithSpans } from "./packed-span.ts";
 import { redactedEnd, redactOnce } from "./redaction.ts";
@@ -36,12 +36,14 @@ export function endRun(ending: Ending, head: SessionHead): Change<undefined> {
   return { result: undefined, appended, head: change.head, writes: change.writes };
 }
 
-/** The end of a run beneath another: its row becomes final. */
+/** The end of a run beneath another: its row becomes final, unless it was before its parent was taken up again. */
 export function endChild(ending: Ending, head: SessionHead): Change<undefined> {
   checkHeld(ending.cell, head, ending.fence);
-  return { result: undefined, writes: endWrites(ending) };
+  const writes = endWrites(ending);
+  return { result: undefined, writes: hasEnded(ending.row.status) ? writes.slice(1) : writes };
 }
 
+// The row of the run comes first.
 function endWrites({ cell, row, fence, end, lastStep, written }: Ending): Write[] {
   const { redact } = cell.context;
   const ended = putRun(cell, endedRow(row, redact === undefined ? end : redactedEnd(redact, end)));

@@ -3,7 +3,7 @@ import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
 import { loadHistory, loadHistoryBefore } from "./conversation.ts";
-import type { Journal, ReopenOptions, RunLog, RunRecord, RunStart } from "./journal.ts";
+import { hasEnded, type Journal, type ReopenOptions, type RunLog, type RunRecord, type RunStart } from "./journal.ts";
 import { type Admitted, inOrder, leased, whenFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
 import { findToResume, readToResume } from "./run-reader.ts";
@@ -124,8 +124,7 @@ async function resumable(cell: SessionCell, runId: string): Promise<RunRow> {
   if (row === undefined)
     throw new OffstageError("run-not-found", `There is no run "${runId}" in session "${cell.id}".`);
   if (row.rootRunId !== undefined) throw notResumable(row, `belongs to run "${row.rootRunId}"; resume that one`);
-  if (row.status === "completed" || row.status === "stopped")
-    throw notResumable(row, `is ${row.status}. Start a new one`);
+  if (hasEnded(row.status)) throw notResumable(row, `is ${row.status}. Start a new one`);
   return row;
 }
 

@@ -2,7 +2,17 @@
 import { OffstageError } from "../errors.ts";
 import { keepShape } from "../messages/keep-shape.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
-import type { HeldSession, NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
+import {
+  type HeldSession,
+  hasEnded,
+  type NewRun,
+  type OpenStep,
+  type RunEnd,
+  type RunLog,
+  type RunRecord,
+  type StepRecord,
+  type Writing,
+} from "./journal.ts";
 import { checkHeld, holdLease, type LeaseHold } from "./lease.ts";
 import { encode } from "./message-rows.ts";
 import { deepFreeze } from "./plain-json.ts";
@@ -195,7 +205,7 @@ async function traceAt(cell: SessionCell, place: RunPlace | undefined): Promise<
   const run = await readRunRow(cell, place[1]);
   if (run === undefined) return [];
   const trace = await readToolTrace(cell, run);
-  if (run.status === "completed" || run.status === "stopped") keepTrace(cell, run.n, trace);
+  if (hasEnded(run.status)) keepTrace(cell, run.n, trace);
   return trace;
 }
 
@@ -260,7 +270,9 @@ function beginChild({ cell, row: parent }: StoredRunOptions, head: SessionHead, 
   };
 }
 
+// One that ended stays so, for whoever takes its parent up once more.
 function againChild(cell: SessionCell, known: RunRow): Change<RunRow> {
+  if (hasEnded(known.status)) return { result: known, writes: none };
   const row = reopenedRow(known);
   return { result: row, writes: [putRun(cell, row)] };
 }

@@ -125,6 +125,26 @@ export const resumeClaims: readonly StoreClaim[] = [
     },
   },
   {
+    name: "a subagent's run that ended stays as it is, however often its parent is taken up again",
+    async claim(store) {
+      const log = await open(store, "a", start("r", "question"));
+      const child = await log.child(start("child", "sub"));
+      await child.end(ended("", { lastStep: step(1, [answered("sub-answer")]) }));
+      await log.abandon();
+      const before = await store.runs.get("child");
+      for (const _ of ["once", "twice"]) {
+        const again = await reopen(store, "r");
+        const childAgain = await again.child(start("child", "sub"));
+        assert.equal(childAgain.recorded?.status, "completed");
+        assert.deepEqual(await store.runs.get("child"), before);
+        await childAgain.end(ended("", { status: "failed", reason: "error" }));
+        assert.deepEqual(await store.runs.get("child"), before);
+        await again.abandon();
+      }
+      assert.deepEqual(await store.verify(), []);
+    },
+  },
+  {
     name: "a run that completed, or is not there, cannot be taken up",
     async claim(store) {
       await turn(store, "a", 1);
