@@ -4,10 +4,17 @@ import { isOffstageError, OffstageError } from "../errors.ts";
 import { openSchema } from "./schema.ts";
 import type { Commit, Refused, StoreDriver } from "./store-driver.ts";
 
+/** What a commit is sent for. */
+export interface Sending {
+  /** A reply was lost and the commit sent again: where it is refused, it may be because it was written the first time. */
+  isRepeated: boolean;
+}
+
 /** A driver with its life attached. */
 export interface OpenedDriver extends StoreDriver {
   /** Opens the place now; rejects with what is wrong with it. */
   ready(): Promise<void>;
+  commit(commit: Commit, sending?: Sending): Refused | Promise<Refused>;
 }
 
 const retryDelaysMs = [50, 250, 1_000];
@@ -45,7 +52,8 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
     prepare: (version) => driver.prepare(version),
     get: (places) => call(() => driver.get(places)),
     read: (list, range) => call(() => driver.read(list, range)),
-    commit: (commit) => (isOpen ? commitOnce(driver, commit) : call(async () => driver.commit(commit))),
+    commit: (commit, sending) =>
+      isOpen ? commitOnce(driver, commit, sending) : ready().then(() => commitOnce(driver, commit, sending)),
     close: () => {
       isOpen = false;
       closing ??= (opening ?? Promise.resolve()).catch(() => {}).then(() => driver.close());
@@ -55,8 +63,11 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
 }
 
 // At once where the driver answers at once.
-function commitOnce(driver: StoreDriver, commit: Commit): Refused | Promise<Refused> {
-  const repeat = (error: unknown) => again(error, async () => driver.commit(commit));
+function commitOnce(driver: StoreDriver, commit: Commit, sending?: Sending): Refused | Promise<Refused> {
+  const repeat = (error: unknown) => {
+    if (sending !== undefined) sending.isRepeated = true;
+    return again(error, async () => driver.commit(commit));
+  };
   try {
     const committing = driver.commit(commit);
     return committing !== undefined && "then" in committing ? committing.catch(repeat) : committing;

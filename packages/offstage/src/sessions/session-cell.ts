@@ -1,14 +1,24 @@
 // Session cell: one session as this process knows it, and the one way to change it: compare-and-swap on its head.
 import { setTimeout as sleep } from "node:timers/promises";
+import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import type { RunEnd } from "./journal.ts";
 import { encode, keptMessage } from "./message-rows.ts";
+import type { Sending } from "./opened-driver.ts";
 import { packMessage } from "./packed-message.ts";
 import type { MessageRedactor } from "./redaction.ts";
 import { numberKey } from "./row-keys.ts";
 import { SessionConflictError } from "./session-errors.ts";
-import { formatHead, hasOperation, newHead, parseHead, type SessionHead, withOperation } from "./session-head.ts";
+import {
+  formatHead,
+  hasOperation,
+  newHead,
+  parseHead,
+  remembersSince,
+  type SessionHead,
+  withOperation,
+} from "./session-head.ts";
 import type { StoreContext } from "./store-context.ts";
 import type { Check, Commit, Refused, Row, Write, WriteLabel } from "./store-driver.ts";
 import { extendTail, type StoredMessage, type Tail } from "./tail.ts";
@@ -42,7 +52,7 @@ export interface WaitingMark {
 }
 
 /** A change that was asked for. */
-interface Task<T> {
+interface Task<T> extends Sending {
   readonly label: WriteLabel;
   readonly changing: Changing<T>;
   readonly operation: string;
@@ -118,7 +128,7 @@ export class SessionCell {
 
   /** The same, at once where nothing has to be waited for: then it throws instead of rejecting. */
   updateNow<T>(label: WriteLabel, changing: Changing<T>): T | Promise<T> {
-    const task = { label, changing, operation: this.context.operation() };
+    const task = { label, changing, operation: this.context.operation(), isRepeated: false };
     if (this.#pending > 0 || !this.#isKnown) return this.#queue(task);
     this.#pending++;
     let first: Attempt<T> | Promise<Attempt<T>>;
@@ -163,12 +173,17 @@ export class SessionCell {
     return "then" in changed ? changed.then((change) => this.#commit(task, change)) : this.#commit(task, changed);
   }
 
-  #commit<T>({ label, operation }: Task<T>, change: Change<T>): Attempt<T> | Promise<Attempt<T>> {
+  #commit<T>(task: Task<T>, change: Change<T>): Attempt<T> | Promise<Attempt<T>> {
+    const { label, operation } = task;
+    const before = this.#head;
     const head = change.head === undefined ? undefined : withOperation(change.head, operation);
     const row = head === undefined ? undefined : formatHead(head);
     const settle = (refused: Refused): Attempt<T> => {
       if (refused === undefined) this.#accept(change, head, row);
       else if (!hasOperation(this.#learn(refused[0]), operation)) {
+        // A change without a head puts the same rows again.
+        if (task.isRepeated && head !== undefined) this.#checkUnwritten(before);
+        task.isRepeated = false;
         change.onRefused?.(refused.slice(1));
         return undefined;
       }
@@ -176,13 +191,22 @@ export class SessionCell {
     };
     let committing: Refused | Promise<Refused>;
     try {
-      committing = this.context.driver.commit(this.#commitOf(label, change, row));
+      committing = this.context.driver.commit(this.#commitOf(label, change, row), task);
     } catch (error) {
       return this.#forgetting(error);
     }
     return committing !== undefined && "then" in committing
       ? committing.then(settle, this.#forgetting)
       : settle(committing);
+  }
+
+  // After a lost reply: a change may be tried again only where its operation would be found if it had been written.
+  #checkUnwritten(before: SessionHead | undefined): void {
+    if (!remembersSince(this.#head, before))
+      throw new OffstageError(
+        "store-connection",
+        `The connection to ${this.context.driver.name} was lost while session "${this.id}" was written to, and so many others have written to it since that nobody can tell whether the change arrived. Read the session before you ask for it again.`,
+      );
   }
 
   #commitOf<T>(label: WriteLabel, change: Change<T>, row: string | undefined): Commit {

@@ -30,25 +30,45 @@ export interface SessionHead {
   /** Runs that were begun, subagents' runs not included. */
   readonly runs: number;
   readonly fence: number;
-  /** The latest operations, one after another, so that one whose reply was lost is not repeated. */
+  /** The latest operation of each writer, the newest last, so that one whose reply was lost is not repeated. */
   readonly operations: string;
   readonly lease?: Lease | undefined;
 }
 
-// Room for about a dozen.
+/** How many characters of an operation say whose it is. */
+export const writerLength = 8;
+// Room for some fifteen writers; few sessions are shared by more. Each asks for one change after another, so that its latest will do.
 const operationsLength = 200;
+
 export function newHead(id: string, created: number): SessionHead {
   return { id, created, active: 0, listed: 0, next: 0, count: 0, nextRun: 0, runs: 0, fence: 0, operations: "" };
 }
 
-/** The head with one more operation remembered. */
+/** The head with one more operation remembered, in the place of the one before of the same writer. */
 export function withOperation(head: SessionHead, operation: string): SessionHead {
-  return { ...head, operations: `${head.operations} ${operation}`.slice(-operationsLength) };
+  const others = withoutWriter(head.operations, operation.slice(0, writerLength));
+  return { ...head, operations: `${others} ${operation}`.slice(-operationsLength) };
+}
+
+function withoutWriter(operations: string, writer: string): string {
+  const start = operations.indexOf(` ${writer}`);
+  if (start < 0) return operations;
+  const end = operations.indexOf(" ", start + 1);
+  return end < 0 ? operations.slice(0, start) : operations.slice(0, start) + operations.slice(end);
 }
 
 /** True where the operation is among the latest. */
 export function hasOperation(head: SessionHead | undefined, operation: string): boolean {
   return head?.operations.endsWith(` ${operation}`) || head?.operations.includes(` ${operation} `) || false;
+}
+
+/**
+ * True where any operation since `before` would still be found in `now`: none was ever dropped, or one that is older is
+ * still there. The oldest go first, and what is full stays full, for the operations of a writer never get shorter.
+ */
+export function remembersSince(now: SessionHead | undefined, before: SessionHead | undefined): boolean {
+  if (now === undefined || now.operations.length < operationsLength) return true;
+  return before?.operations.split(" ").some((operation) => operation !== "" && hasOperation(now, operation)) ?? false;
 }
 
 type PackedLease = readonly [fence: number, runId: string, holder: string, seen: number];

@@ -2,15 +2,15 @@
 import type { OffstageError } from "../errors.ts";
 import { clockMs, clockOffsetMs } from "../messages/clock-ms.ts";
 import type { Holds } from "./hold.ts";
+import type { OpenedDriver } from "./opened-driver.ts";
 import type { MessageRedactor } from "./redaction.ts";
 import type { ListNames } from "./row-keys.ts";
-import type { StoreDriver } from "./store-driver.ts";
 
 /** Told of what cannot be read; one that throws does not let it be passed over. */
 export type Report = (error: OffstageError) => void;
 
 export interface StoreContext {
-  readonly driver: StoreDriver;
+  readonly driver: OpenedDriver;
   readonly lists: ListNames;
   /** This store as the holder of leases. */
   readonly holder: string;

@@ -7,6 +7,7 @@ import { type OpenedDriver, openedDriver } from "./opened-driver.ts";
 import { checkedRedact, type MessageRedactor } from "./redaction.ts";
 import { listNames } from "./row-keys.ts";
 import { type SessionCells, sessionCells } from "./session-cells.ts";
+import { writerLength } from "./session-head.ts";
 import { stampClock } from "./store-context.ts";
 import type { StoreDriver } from "./store-driver.ts";
 
@@ -50,7 +51,7 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCor
   const kept: CoreOptions = { ...(redact && { redact }), ...(options.onError && { onError: options.onError }) };
   const driver = openedDriver(bare);
   // Made with the first write: loading what makes random numbers and hashes takes longer than opening a store.
-  const token = lazy(() => crypto.randomUUID().slice(0, 8));
+  const token = lazy(() => crypto.randomUUID().slice(0, writerLength));
   const holder = lazy(() => holderOf(token()));
   let operations = 0;
   const shared = {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { OffstageError } from "../../src/errors.ts";
+import type { Message } from "../../src/messages/message.ts";
 import { openStoreOn, type Store } from "../../src/sessions/store.ts";
-import type { StoreDriver } from "../../src/sessions/store-driver.ts";
+import type { Commit, Refused, StoreDriver, WriteLabel } from "../../src/sessions/store-driver.ts";
 import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { said, texts, turn } from "../../src/testing/store-claims/claim.ts";
 
@@ -69,20 +70,67 @@ test("a connection that stays lost is told after a bounded number of tries", asy
   await expect(store.session("a").addItem(said("x"))).rejects.toMatchObject({ code: "store-connection" });
 });
 
-test("a reply that is lost while another process writes is still known by its operation", async () => {
+/** A store that loses the reply of its first write with a label, and only after others have written. */
+function losing(driver: StoreDriver, label: WriteLabel, others: () => Promise<unknown>): Store {
+  let isLost = false;
+  const commit = async (given: Commit): Promise<Refused> => {
+    const refused = await driver.commit(given);
+    if (given.label !== label || isLost) return refused;
+    isLost = true;
+    await others();
+    throw lost();
+  };
+  return openStoreOn({ ...driver, commit });
+}
+
+async function write(stores: readonly Store[], times: number): Promise<void> {
+  for (let n = 0; n < times; n++) for (const store of stores) await store.session("a").addItem(said("theirs"));
+}
+
+const mine = (messages: readonly Message[]): unknown[] => texts(messages).filter((text) => text !== "theirs");
+
+test.for([
+  ["session.add", (store: Store) => store.session("a").addItem(said("mine")), ["mine"]],
+  ["session.replace", (store: Store) => store.session("a").replaceItems([said("mine")]), ["mine"]],
+  ["run.begin", (store: Store) => turn(store, "a", 1), ["question 1", "answer 1"]],
+  ["run.end", (store: Store) => turn(store, "a", 1), ["question 1", "answer 1"]],
+] as const)("a lost reply of %s is known by its operation, however often another wrote since", async (each) => {
+  const [label, change, expected] = each;
   const driver = memoryDriver();
-  let isOther = false;
   const other = openStoreOn(driver);
-  const store = openStoreOn({
-    ...driver,
-    commit: async (commit) => {
-      const refused = await driver.commit(commit);
-      if (commit.label !== "session.add" || isOther) return refused;
-      isOther = true;
-      await other.session("a").addItem(said("theirs"));
-      throw lost();
-    },
+  const store = losing(driver, label, () => write([other], 60));
+  await change(store);
+  expect(mine(await other.session("a").getItems())).toEqual(expected);
+  expect(await other.session("a").getItemCount()).toBe(60 + expected.length);
+  expect((await other.runs.list()).map(({ status }) => status)).toEqual(label.startsWith("run.") ? ["completed"] : []);
+  expect(await other.verify()).toEqual([]);
+});
+
+test("a lost reply of a write that more others followed than are remembered is told, and nothing is written twice", async () => {
+  const driver = memoryDriver();
+  const others = Array.from({ length: 40 }, () => openStoreOn(driver));
+  const store = losing(driver, "session.add", () => write(others, 1));
+  const error = await store
+    .session("a")
+    .addItem(said("mine"))
+    .catch((reason) => reason);
+  expect(error).toMatchObject({ code: "store-connection" });
+  expect(error.message).toMatch(/session "a" .* nobody can tell whether the change arrived/);
+  expect(mine(await store.session("a").getItems())).toEqual(["mine"]);
+  await store.session("a").addItem(said("more"));
+  expect(mine(await store.session("a").getItems())).toEqual(["mine", "more"]);
+});
+
+test("forty who write to one session at once, and lose replies, miss nothing and write nothing twice", async () => {
+  const driver = memoryDriver();
+  const stores = Array.from({ length: 40 }, () => openStoreOn(unreliable(driver, every(4).isLost)));
+  const told = await Promise.allSettled(
+    stores.flatMap((store, s) => [1, 2, 3, 4].map((n) => store.session("a").addItem(said(`${s}.${n}`)))),
+  );
+  const there = texts(await openStoreOn(driver).session("a").getItems());
+  expect(new Set(there).size).toBe(there.length);
+  told.forEach(({ status }, index) => {
+    const text = `${Math.floor(index / 4)}.${(index % 4) + 1}`;
+    if (status === "fulfilled") expect(there).toContain(text);
   });
-  await store.session("a").addItem(said("mine"));
-  expect(texts(await store.session("a").getItems())).toEqual(["mine", "theirs"]);
 });
