@@ -46,6 +46,27 @@ test.for([
   expect(await other.verify()).toEqual([]);
 });
 
+test("a holder that was silent for long is refused in a session that was deleted and made again", async () => {
+  const { driver, log } = await held();
+  const child = await log.child(start("child", "sub"));
+  await pretend(driver, elsewhere, 61_000);
+  const other = openStoreOn(driver);
+  expect(await other.sessions.delete("a")).toBe(true);
+  // It has the same fence and the same number as the one before.
+  const fresh = await open(other, "a", start("r2", "two"));
+  for (const late of [log, child]) {
+    await expect(late.step(step(1, []))).rejects.toThrow(SessionConflictError);
+    await expect(late.end(ended("late"))).rejects.toThrow(SessionConflictError);
+    await late.abandon();
+  }
+  const below = await fresh.child(start("below", "sub"));
+  await below.end(ended(""));
+  await fresh.end(ended("done"));
+  expect(texts(await other.session("a").getItems())).toEqual(["two", "done"]);
+  expect((await other.runs.list()).map(({ runId, status }) => [runId, status])).toEqual([["r2", "completed"]]);
+  expect(await other.verify()).toEqual([]);
+});
+
 test("a holder elsewhere that shows signs of life keeps its session", async () => {
   const { driver } = await held();
   await pretend(driver, elsewhere, 5_000);

@@ -6,6 +6,7 @@ import type { Hold } from "./hold.ts";
 import { isAbandoned } from "./holder.ts";
 import type { RunStart } from "./journal.ts";
 import { closedError } from "./opened-driver.ts";
+import type { RunRow } from "./run-rows.ts";
 import type { Change, SessionCell } from "./session-cell.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
 import type { SessionHead } from "./session-head.ts";
@@ -50,9 +51,20 @@ export function checkFree(cell: SessionCell, head: SessionHead): void {
     throw new SessionBusyError(`Run "${lease.runId}" holds session "${cell.id}". Wait until it has ended.`);
 }
 
-/** Throws `SessionConflictError` unless the lease is still the one with this fence, or `store-closed` where that is why. */
-export function checkHeld(cell: SessionCell, head: SessionHead, fence: number): void {
-  if (head.lease?.fence !== fence) throw notHeld(cell);
+/** What a run holds its session by. */
+export interface Tenure {
+  readonly fence: number;
+  readonly row: Pick<RunRow, "runId" | "rootRunId">;
+}
+
+/** Throws `SessionConflictError` unless the lease is still that of this run, or `store-closed` where that is why. */
+export function checkHeld(cell: SessionCell, head: SessionHead, tenure: Tenure): void {
+  if (!isHeldBy(head, tenure)) throw notHeld(cell);
+}
+
+// By the run as well: the fences of a session that was deleted and made again begin anew.
+function isHeldBy({ lease }: SessionHead, { fence, row }: Tenure): boolean {
+  return lease?.fence === fence && lease.runId === (row.rootRunId ?? row.runId);
 }
 
 function notHeld({ id, context }: SessionCell): OffstageError {
@@ -66,8 +78,8 @@ export interface LeaseHold extends Hold {
   stop(): void;
 }
 
-/** Keeps the lease of this fence until it is released; `leave` then lets the next run of this process in. */
-export function holdLease(cell: SessionCell, fence: number, leave: () => void): LeaseHold {
+/** Keeps the lease until it is released; `leave` then lets the next run of this process in. */
+export function holdLease(cell: SessionCell, tenure: Tenure, leave: () => void): LeaseHold {
   const { holds } = cell.context;
   const stop = (): void => {
     holds.remove(hold);
@@ -75,9 +87,9 @@ export function holdLease(cell: SessionCell, fence: number, leave: () => void): 
   };
   const hold = {
     stop,
-    renew: () => cell.update("lease.renew", (head) => renewed(cell, head, fence)),
+    renew: () => cell.update("lease.renew", (head) => renewed(cell, head, tenure)),
     release: async () => {
-      await cell.update("run.abandon", (head) => released(head, fence)).catch(() => {});
+      await cell.update("run.abandon", (head) => released(head, tenure)).catch(() => {});
       stop();
     },
   };
@@ -85,14 +97,14 @@ export function holdLease(cell: SessionCell, fence: number, leave: () => void): 
   return hold;
 }
 
-function renewed(cell: SessionCell, head: SessionHead, fence: number): Change<void> {
-  checkHeld(cell, head, fence);
+function renewed(cell: SessionCell, head: SessionHead, tenure: Tenure): Change<void> {
+  checkHeld(cell, head, tenure);
   const { lease } = head;
   return { result: undefined, writes: [], ...(lease && { head: { ...head, lease: { ...lease, seen: Date.now() } } }) };
 }
 
-function released(head: SessionHead, fence: number): Change<void> {
-  if (head.lease?.fence !== fence) return { result: undefined, writes: [] };
+function released(head: SessionHead, tenure: Tenure): Change<void> {
+  if (!isHeldBy(head, tenure)) return { result: undefined, writes: [] };
   return { result: undefined, writes: [], head: { ...head, lease: undefined } };
 }
 

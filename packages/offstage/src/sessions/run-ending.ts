@@ -24,8 +24,8 @@ export interface Ending {
 
 /** The answer joins the conversation, the run's row becomes final and the lease is given up: one write. */
 export function endRun(ending: Ending, head: SessionHead): Change<undefined> {
-  const { cell, fence, end, recorded } = ending;
-  checkHeld(cell, head, fence);
+  const { cell, end, recorded } = ending;
+  checkHeld(cell, head, ending);
   const appended = storedMessages(redactOnce(cell.context.redact, recorded), end.answer, end);
   // Mostly empty by then: to go through an empty map takes longer than to make one.
   const written = new Map<Message, string | number>(ending.written.size === 0 ? undefined : ending.written);
@@ -38,7 +38,7 @@ export function endRun(ending: Ending, head: SessionHead): Change<undefined> {
 
 /** The end of a run beneath another: its row becomes final, unless it was before its parent was taken up again. */
 export function endChild(ending: Ending, head: SessionHead): Change<undefined> {
-  checkHeld(ending.cell, head, ending.fence);
+  checkHeld(ending.cell, head, ending);
   const writes = endWrites(ending);
   return { result: undefined, writes: hasEnded(ending.row.status) ? writes.slice(1) : writes };
 }

@@ -63,7 +63,7 @@ export class StoredRun implements RunLog {
   #ending: Promise<void> | undefined;
 
   constructor(options: StoredRunOptions) {
-    const { cell, row, fence, history, recorded, leave } = options;
+    const { cell, row, history, recorded, leave } = options;
     this.runId = row.runId;
     this.history = history;
     this.held = leave && { place: leave, runId: row.runId };
@@ -71,7 +71,7 @@ export class StoredRun implements RunLog {
     this.#options = options;
     this.#lastFinished = recorded?.steps.at(-1)?.step ?? 0;
     this.#open = recorded?.openStep === undefined ? new Map() : openRows(row, recorded.openStep);
-    this.#hold = leave && holdLease(cell, fence, leave);
+    this.#hold = leave && holdLease(cell, options, leave);
   }
 
   async toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>> {
@@ -132,10 +132,11 @@ export class StoredRun implements RunLog {
   }
 
   #write(label: WriteLabel, writes: readonly Write[]): Writing {
-    const { cell, fence } = this.#options;
+    const options = this.#options;
+    const { cell } = options;
     if (this.#isOver) return Promise.reject(overError(this.runId));
     return changing(cell, label, (head) => {
-      checkHeld(cell, head, fence);
+      checkHeld(cell, head, options);
       return { result: undefined, writes };
     });
   }
@@ -249,7 +250,7 @@ async function openChild(parent: StoredRunOptions, start: NewRun): Promise<RunLo
   const known = await findToResume(cell, start.runId);
   const recorded = known && (await readToResume(cell, known));
   const row = await cell.update("run.child", (head) => {
-    checkHeld(cell, head, fence);
+    checkHeld(cell, head, parent);
     return known === undefined ? beginChild(parent, head, start) : againChild(cell, known);
   });
   return new StoredRun({ cell, row, fence, history: [], recorded });
