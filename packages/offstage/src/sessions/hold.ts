@@ -11,21 +11,29 @@ export interface Hold {
 
 /** All sessions that are held. One timer serves them; it keeps no process alive. */
 export interface Holds {
-  /** They were given up because the store is closed. */
+  /** They were given up because the store is closed; no more are to be taken. */
   readonly isClosed: boolean;
   add(hold: Hold): void;
   remove(hold: Hold): void;
-  /** Gives up all of them. Never rejects. */
+  /** A session is being taken: what comes of it is waited for before the store closes. */
+  expect(taking: Promise<unknown>): void;
+  /** Gives up all of them, and those that are being taken. Never rejects. */
   close(): Promise<void>;
 }
 
 export function holdsOf(): Holds {
   const held = new Set<Hold>();
+  const expected = new Set<Promise<unknown>>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   const renewAll = (): void => {
     // A renewal that fails shows at the run's next write.
     for (const hold of held) hold.renew().catch(() => {});
+  };
+  const expect = (work: Promise<unknown>): void => {
+    const settle = (): void => void expected.delete(work);
+    expected.add(work);
+    work.then(settle, settle);
   };
   return {
     get isClosed() {
@@ -33,17 +41,21 @@ export function holdsOf(): Holds {
     },
     add: (hold) => {
       held.add(hold);
-      timer ??= setInterval(renewAll, renewMs).unref();
+      // Its first write was under way when the store was closed.
+      if (isClosed) expect(hold.release());
+      else timer ??= setInterval(renewAll, renewMs).unref();
     },
     remove: (hold) => {
       held.delete(hold);
     },
+    expect,
     close: async () => {
       isClosed = true;
       clearInterval(timer);
       timer = undefined;
-      await Promise.allSettled(Array.from(held, (hold) => hold.release()));
-      held.clear();
+      for (const hold of held) expect(hold.release());
+      // One that is given up lets in the next of its queue, which is refused.
+      while (expected.size > 0) await Promise.allSettled(expected);
     },
   };
 }

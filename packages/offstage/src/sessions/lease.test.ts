@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { ended, open, start, step, texts } from "../testing/store-claims/claim.ts";
+import { ended, open, said, start, step, texts } from "../testing/store-claims/claim.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
 import { formatHead, type Lease, parseHead } from "./session-head.ts";
 import { openStoreOn } from "./store.ts";
-import type { StoreDriver } from "./store-driver.ts";
+import type { Commit, StoreDriver } from "./store-driver.ts";
 import { memoryDriver } from "./stores/memory.ts";
 import { sqliteDriver } from "./stores/sqlite.ts";
 
@@ -131,6 +131,38 @@ test("a store that closes while a run waits for its session lets go of it", asyn
   await other.close();
   await expect(waiting).rejects.toMatchObject({ code: "store-closed" });
 });
+
+test.for([
+  ["at once", (driver: StoreDriver) => driver.commit],
+  [
+    "after a while",
+    (driver: StoreDriver) => async (commit: Commit) => {
+      await sleep(20);
+      const refused = await driver.commit(commit);
+      await sleep(20);
+      return refused;
+    },
+  ],
+] as const)(
+  "a store that closes while runs queue and begin leaves the session free, where it answers %s",
+  async (each) => {
+    const driver = memoryDriver();
+    const store = openStoreOn({ ...driver, commit: each[1](driver) });
+    await store.session("a").addItem(said("zero"));
+    const runs = ["r1", "r2", "r3"].map((runId) => open(store, "a", start(runId, runId)));
+    const told = Promise.allSettled(runs);
+    // The first write of the first run is under way, or done.
+    await sleep(30);
+    await store.close();
+    const [, second, third] = await told;
+    for (const queued of [second, third]) expect(queued).toMatchObject({ reason: { code: "store-closed" } });
+    const other = openStoreOn(driver);
+    expect((await other.runs.list()).map(({ runId, status }) => [runId, status])).toEqual([["r1", "interrupted"]]);
+    const next = await open(other, "a", start("r4", "four", { onBusy: "reject" }));
+    await next.end(ended("done"));
+    expect(texts(await other.session("a").getItems())).toEqual(["zero", "r1", "four", "done"]);
+  },
+);
 
 test("a run of another process is let in after a while, though runs here queue without end", async () => {
   const driver = memoryDriver();

@@ -15,9 +15,10 @@ import { leaveMark, noteMark, type Precedence, patienceMs, precedence, removeMar
 const firstPollMs = 2;
 const longestPollMs = 100;
 
-/** The head with the lease given to a run; throws `SessionBusyError` where somebody else holds it. */
+/** The head with the lease given to a run; throws `SessionBusyError` where somebody else holds it, or `store-closed`. */
 export function leased(cell: SessionCell, head: SessionHead, runId: string): SessionHead {
-  const { holder } = cell.context;
+  const { holder, holds } = cell.context;
+  if (holds.isClosed) throw closedError(cell.context.driver.name);
   const { lease } = head;
   const now = Date.now();
   if (lease !== undefined && lease.holder !== holder && !isAbandoned(lease, now)) throw busy(cell.id, lease.runId);

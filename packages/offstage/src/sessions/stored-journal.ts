@@ -18,9 +18,15 @@ export function storedJournal(cells: SessionCells, sessionId: string): Journal {
   return {
     keepsSpans: true,
     keepsRuns: true,
-    open: (start) => openRun(cells.of(sessionId), start),
-    reopen: (runId, options) => reopenRun(cells.of(sessionId), runId, options),
+    open: (start) => expected(cells, openRun(cells.of(sessionId), start)),
+    reopen: (runId, options) => expected(cells, reopenRun(cells.of(sessionId), runId, options)),
   };
+}
+
+// A store that is closed in the meantime gives up what comes of it.
+function expected<Taking extends RunLog | Promise<RunLog>>({ context }: SessionCells, taking: Taking): Taking {
+  if ("then" in taking) context.holds.expect(taking);
+  return taking;
 }
 
 interface Begun {
