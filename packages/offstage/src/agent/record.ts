@@ -1,10 +1,12 @@
 // Recording: what a run tells its journal, its listeners and its agent's own list, and when.
+import { isoNow } from "../messages/iso-now.ts";
 import type { JsonValue } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
 import type { RunLog, RunStart, StepRecord } from "../sessions/journal.ts";
 import { journalFor } from "../sessions/plain-journal.ts";
 import type { Step, ToolResult } from "../state/step.ts";
+import { noUsage } from "../tokens/usage.ts";
 import { startSpan } from "../tracing/trace-span.ts";
 import { endAfter, runInSpan } from "../tracing/with-span.ts";
 import type { Run } from "./run.ts";
@@ -60,12 +62,21 @@ export function journaling<Work extends object | undefined>(run: Run, name: stri
   return isOurs ? endAfter(span, work, signal) : runInSpan(span, () => endAfter(span, work, signal));
 }
 
-// A session that does not listen is not waited for; should it open after all, it is let go again.
+// A session that does not listen is not waited for; should it open after all, the run ends there as well.
 function unlessAborted({ cancellation }: Run, opening: Promise<RunLog>): Promise<RunLog> {
   return cancellation.race(opening).catch((error) => {
-    if (cancellation.isAborted) opening.then((log) => log.abandon()).catch(() => undefined);
+    if (cancellation.isAborted) opening.then(endAborted).catch(() => undefined);
     throw error;
   });
+}
+
+// An end, where it can be written: a run that reads as interrupted is taken up again by whoever starts next.
+async function endAborted(log: RunLog): Promise<void> {
+  try {
+    await log.end({ status: "stopped", reason: "aborted", usage: noUsage, endedAt: isoNow(), answer: [] });
+  } catch {
+    await log.abandon();
+  }
 }
 
 /** Tells of the newest step, and journals it unless the run's end will. */

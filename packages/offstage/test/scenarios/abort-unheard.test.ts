@@ -1,11 +1,26 @@
 // What does not listen to an abort is left behind: the run ends, its subagents before it, and its session is free.
-import { describe, expect } from "vitest";
-import { Agent, InMemorySession, memoryStore, type Processor } from "../../src/index.ts";
+import { describe, expect, vi } from "vitest";
+import { Agent, InMemorySession, memoryStore, type Processor, type Store } from "../../src/index.ts";
+import { openStoreOn } from "../../src/sessions/store.ts";
+import type { StoreDriver } from "../../src/sessions/store-driver.ts";
+import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "./both-ways.ts";
 import { calls, deaf, glance, pause, quietMemory } from "./cast.ts";
 
 const hangs = () => new Promise<never>(() => {});
+
+/** A store that is told once a run has begun, before whoever began it. */
+function storeWith(onBegun: () => void): Store {
+  const driver = memoryDriver();
+  const commit: StoreDriver["commit"] = async (given) => {
+    const refused = await driver.commit(given);
+    if (given.label === "run.begin") onBegun();
+    await pause(5);
+    return refused;
+  };
+  return openStoreOn({ ...driver, commit });
+}
 
 describe("where something does not listen", () => {
   bothWays("a memory that takes the answer for ever does not hold the session", async ({ play, ended }) => {
@@ -41,6 +56,19 @@ describe("where something does not listen", () => {
     expect((await session.getItems())[1]?.metadata?.interrupted).toBe(true);
     const [{ runId = "" } = {}] = await session.runs();
     expect((await store.runs.get(runId))?.steps).toHaveLength(1);
+    await store.close();
+  });
+
+  bothWays("a run that was aborted during its first write ends there too, and nobody resumes it", async ({ play }) => {
+    const controller = new AbortController();
+    const store = storeWith(() => controller.abort(new Error("enough")));
+    const session = store.session("s");
+    const agent = new Agent({ model: scriptedModel([]) });
+    await expect(play(agent, "Go", { session, signal: controller.signal })).rejects.toThrow("enough");
+    await vi.waitFor(async () => {
+      expect(await store.runs.list()).toMatchObject([{ status: "stopped", reason: "aborted" }]);
+    });
+    expect(glance(await session.getItems())).toEqual(["user: Go"]);
     await store.close();
   });
 
