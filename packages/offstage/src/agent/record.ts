@@ -62,8 +62,8 @@ export function journaling<Work extends object | undefined>(run: Run, name: stri
   return isOurs ? endAfter(span, work, signal) : runInSpan(span, () => endAfter(span, work, signal));
 }
 
-// A session that does not listen is not waited for; should it open after all, the run ends there as well.
-function unlessAborted({ cancellation }: Run, opening: Promise<RunLog>): Promise<RunLog> {
+/** The log, or the abort: a session that does not listen is not waited for. Should it open after all, the run ends there too. */
+export function unlessAborted({ cancellation }: Run, opening: Promise<RunLog>): Promise<RunLog> {
   return cancellation.race(opening).catch((error) => {
     if (cancellation.isAborted) opening.then(endAborted).catch(() => undefined);
     throw error;
@@ -72,8 +72,9 @@ function unlessAborted({ cancellation }: Run, opening: Promise<RunLog>): Promise
 
 // An end, where it can be written: a run that reads as interrupted is taken up again by whoever starts next.
 async function endAborted(log: RunLog): Promise<void> {
+  const { usage = noUsage } = log.recorded ?? {};
   try {
-    await log.end({ status: "stopped", reason: "aborted", usage: noUsage, endedAt: isoNow(), answer: [] });
+    await log.end({ status: "stopped", reason: "aborted", usage, endedAt: isoNow(), answer: [] });
   } catch {
     await log.abandon();
   }

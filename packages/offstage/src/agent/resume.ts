@@ -19,7 +19,7 @@ import { admitDecisions, checkDecisions, endedOutcome, knownState } from "./know
 import type { Open } from "./loop.ts";
 import { instructionsOf } from "./open-run.ts";
 import { knownToResume } from "./option-names.ts";
-import { defaultHistory, stepRecord } from "./record.ts";
+import { defaultHistory, stepRecord, unlessAborted } from "./record.ts";
 import { type Run, takeLog } from "./run.ts";
 import { openShown } from "./shown-input.ts";
 import { withToolHistory } from "./tool-history.ts";
@@ -66,7 +66,7 @@ export function resumedRun(config: AgentConfig, source: string | AgentState, res
   const keepsSpans = store !== undefined;
   const run = createRun(config, { ...rest, input: [], options: runOptions, state, runId, decisions, keepsSpans });
   const open = async (): Promise<AgentState> => {
-    const journal = await journalOf(config, runId, options);
+    const journal = await run.cancellation.race(journalOf(config, runId, options));
     // A store that does not hold the run cannot see to it that a call runs once.
     if (journal === undefined && store !== undefined) throw notFound(runId);
     if (journal === undefined && state === undefined) throw noPlace(runId);
@@ -120,7 +120,7 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<AgentStat
   const opening = isUnrecorded
     ? join(run, journal)
     : journal?.reopen(run.runId, { historyLimit, onBusy, signal, traceId, admit });
-  takeLog(run, await opening);
+  takeLog(run, opening && (await unlessAborted(run, opening)));
   if (run.log?.recorded === undefined) checkDecisions(run, run.state.pendingStep);
   await catchUp(run);
   return takeUp(run);

@@ -1,17 +1,18 @@
 // What does not listen to an abort is left behind: the run ends, its subagents before it, and its session is free.
-import { describe, expect, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Agent, InMemorySession, memoryStore, type Processor, type Store } from "../../src/index.ts";
 import { openStoreOn } from "../../src/sessions/store.ts";
 import type { StoreDriver } from "../../src/sessions/store-driver.ts";
 import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
+import { payingAgent, payTo } from "./approval-cast.ts";
 import { bothWays } from "./both-ways.ts";
 import { calls, deaf, glance, pause, quietMemory } from "./cast.ts";
 
 const hangs = () => new Promise<never>(() => {});
 
 /** A store that is told once a run has begun, before whoever began it. */
-function storeWith(onBegun: () => void): Store {
+function storeWith(onBegun: () => unknown): Store {
   const driver = memoryDriver();
   const commit: StoreDriver["commit"] = async (given) => {
     const refused = await driver.commit(given);
@@ -99,5 +100,42 @@ describe("where something does not listen", () => {
     setTimeout(() => controller.abort(), 5);
     await play(agent, "Go", { signal: controller.signal }).catch(() => {});
     expect(order).toEqual(["child", "parent"]);
+  });
+});
+
+describe("taking up a run from a store that does not answer", () => {
+  const silent = {
+    "to a write": (driver: StoreDriver) => ({ ...driver, commit: hangs }),
+    "to a read": (driver: StoreDriver) => ({ ...driver, get: hangs }),
+  };
+
+  test.for(Object.entries(silent))("%s ends with the abort, by resume and by resumeStream", async ([, mute]) => {
+    const driver = memoryDriver();
+    const { agent } = payingAgent([calls(payTo("ann"))]);
+    const { runId } = await agent.run("Pay Ann", { session: openStoreOn(driver).session("s") });
+    const reason = new Error("enough");
+    for (const way of ["resume", "resumeStream"] as const) {
+      const controller = new AbortController();
+      const options = { store: openStoreOn(mute(driver)), approve: ["ann"], signal: controller.signal };
+      const resumed = way === "resume" ? agent.resume(runId, options) : agent.resumeStream(runId, options).result;
+      setTimeout(() => controller.abort(reason), 5);
+      await expect(resumed).rejects.toBe(reason);
+    }
+    expect((await openStoreOn(driver).runs.get(runId))?.status).toBe("waiting");
+  });
+
+  test("that answers late after all leaves it ended", async () => {
+    const controller = new AbortController();
+    let begun = 0;
+    // The first is that of the run, the second that of the resumption.
+    const store = storeWith(() => ++begun === 2 && controller.abort(new Error("enough")));
+    const { agent, paid } = payingAgent([calls(payTo("ann"))]);
+    const { runId, usage } = await agent.run("Pay Ann", { session: store.session("s") });
+    const resumed = agent.resume(runId, { store, approve: ["ann"], signal: controller.signal });
+    await expect(resumed).rejects.toThrow("enough");
+    await vi.waitFor(async () => expect((await store.runs.get(runId))?.status).toBe("stopped"));
+    expect((await store.runs.get(runId))?.usage).toEqual(usage);
+    expect(paid).toEqual([]);
+    await store.close();
   });
 });
