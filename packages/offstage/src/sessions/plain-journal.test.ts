@@ -1,6 +1,28 @@
 import { expect, test } from "vitest";
+import { OffstageError } from "../errors.ts";
+import type { Message } from "../messages/message.ts";
+import { ended, start } from "../testing/store-claims/claim.ts";
 import { journalFor } from "./plain-journal.ts";
 import type { SessionPort } from "./session.ts";
+
+/** A session as a user writes one: five methods around a list. */
+function ownSession(methods: Partial<SessionPort> = {}, items: Message[] = []): SessionPort {
+  return {
+    sessionId: "own",
+    getItems: async () => items,
+    addItems: async (added) => void items.push(...added),
+    popItem: async () => items.pop(),
+    clearSession: async () => void items.splice(0),
+    getItemCount: async () => items.length,
+    ...methods,
+  };
+}
+
+function throwing(thrown: unknown): () => never {
+  return () => {
+    throw thrown;
+  };
+}
 
 test.for([
   ["anna", 'found the text "anna". Pass store.session("anna").'],
@@ -9,3 +31,33 @@ test.for([
 ] as const)("what is no session is refused with what to pass instead: %s", ([value, sentence]) => {
   expect(() => journalFor(value as unknown as SessionPort)).toThrow(sentence);
 });
+
+test.for([
+  ["getItems", new Error("db down"), 'Session "own" could not be read: db down'],
+  ["getItems", undefined, 'Session "own" could not be read: undefined'],
+  ["addItems", new Error("db down"), 'Session "own" could not take messages: db down'],
+  ["addItems", null, 'Session "own" could not take messages: null'],
+] as const)(
+  "what %s of a session throws is told with the name of the session: %s",
+  async ([method, thrown, sentence]) => {
+    for (const fail of [throwing(thrown), () => Promise.reject(thrown)]) {
+      const opening = journalFor(ownSession({ [method]: fail })).open(start("r", "question"));
+      await expect(opening).rejects.toMatchObject({ code: "store-failed", message: sentence, cause: thrown });
+    }
+  },
+);
+
+test("an answer that a session does not take is told in the same way", async () => {
+  const session = ownSession();
+  const log = await journalFor(session).open(start("r", "question"));
+  Object.assign(session, { addItems: throwing(new Error("db down")) });
+  await expect(log.end(ended("answer"))).rejects.toThrow('Session "own" could not take messages: db down');
+});
+
+test.for([new OffstageError("store-full", "full"), new DOMException("enough", "AbortError")])(
+  "an error of ours, or an abort, that a session throws passes as it is: %s",
+  async (thrown) => {
+    const opening = journalFor(ownSession({ getItems: throwing(thrown) })).open(start("r", "question"));
+    await expect(opening).rejects.toBe(thrown);
+  },
+);

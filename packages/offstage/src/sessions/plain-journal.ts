@@ -1,9 +1,10 @@
 // Plain journal: any session with the five methods, as the agent needs it. Input and answer are added; no run is recorded.
-import { OffstageError } from "../errors.ts";
+import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import { shownValue } from "../messages/check-options.ts";
 import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { isThenable } from "../messages/thenable.ts";
+import { isAbort } from "../tracing/abort.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import { enterSession } from "./held-session.ts";
 import type { Journal, RunLog, RunStart } from "./journal.ts";
@@ -54,7 +55,7 @@ async function openRun(session: SessionPort, start: RunStart): Promise<RunLog> {
   const leave = await enterSession(gateOf(session), session.sessionId, start);
   try {
     const history = await loadHistory(session, start.historyLimit);
-    if (start.input.length > 0) await session.addItems(start.input);
+    if (start.input.length > 0) await add(session, start.input);
     return plainRun(session, start, { history, leave });
   } catch (error) {
     leave();
@@ -70,10 +71,33 @@ function gateOf(session: SessionPort): Fifo {
 
 async function loadHistory(session: SessionPort, limit: number | undefined): Promise<readonly Message[]> {
   for (let count = limit; ; count = count === undefined ? count : count * 2) {
-    const items = copied(await session.getItems(count));
+    const items = copied(await read(session, count));
     const turns = wholeTurns(items, limit, count === undefined || items.length < count);
     if (turns !== undefined) return turns;
   }
+}
+
+async function read(session: SessionPort, limit: number | undefined): Promise<readonly Message[]> {
+  try {
+    return await session.getItems(limit);
+  } catch (cause) {
+    throw failureOf(session, { cause, asked: "be read" });
+  }
+}
+
+async function add(session: SessionPort, messages: readonly Message[]): Promise<void> {
+  try {
+    await session.addItems(messages);
+  } catch (cause) {
+    throw failureOf(session, { cause, asked: "take messages" });
+  }
+}
+
+// What was thrown says what happened to the session, and seldom to which one.
+function failureOf({ sessionId }: SessionPort, { cause, asked }: { cause: unknown; asked: string }): unknown {
+  if (isOffstageError(cause) || isAbort(cause)) return cause;
+  const sentence = `Session "${sessionId}" could not ${asked}: ${messageOf(cause)}`;
+  return new OffstageError("store-failed", sentence, { cause });
 }
 
 // What is added to a session must not show up in what was read of it before.
@@ -94,7 +118,7 @@ function plainRun(session: SessionPort, start: RunStart, { history, leave }: Pla
   const held = { place: leave, runId: start.runId };
   const run = rememberRun(start, { input: start.input, sessionId: session.sessionId });
   const store = async (answer: readonly Message[]): Promise<void> => {
-    if (answer.length > 0) await session.addItems(answer.map(unfrozen));
+    if (answer.length > 0) await add(session, answer.map(unfrozen));
   };
   return new MemoryLog(run, { runs: [], history, held, store, onOver: leave });
 }
