@@ -45,7 +45,7 @@ function close(run: Run, closing: Closing): RunResult<unknown> | Promise<RunResu
 function finish(run: Run, { answer, ending }: Closing, unwritten?: OffstageError): RunResult<unknown> {
   // What begins from here on, in a hook for instance, is within no run that holds its session.
   if (run.around !== undefined) run.around.held = undefined;
-  const failure = run.state.outcome?.status === "failed" ? (failureOf(run, ending) ?? unwritten) : undefined;
+  const failure = run.state.outcome?.status === "failed" ? (unwritten ?? failureOf(run, ending)) : undefined;
   const { pendingStep, status } = run.state;
   const unfinished = status === "waiting" ? pendingStep?.step.messages : run.underWay;
   if (unfinished !== undefined) run.tracked.addUnfinished(run.runId, unfinished);
@@ -92,9 +92,8 @@ function abortedAnswer(run: Run): readonly Message[] {
   return [assistant(run.partialText, { metadata: { ...metadata, interrupted: true } })];
 }
 
-function failureOf(run: Run, { failedWith }: Ending): OffstageError | undefined {
+function failureOf(run: Run, { failedWith }: Ending): OffstageError {
   const { reason, message } = run.state.outcome as Outcome;
-  if (reason === "store-failed") return undefined;
   if (isOffstageError(failedWith)) return failedWith;
   if (failedWith !== undefined) return new OffstageError("run-failed", messageOf(failedWith), { cause: failedWith });
   return new OffstageError(failureCode(run, reason), `Agent "${run.config.name}" failed: ${message}`);

@@ -48,6 +48,18 @@ test("a commit that throws for another reason is not", async () => {
   expect(driver.commits).toBe(1);
 });
 
+test("what a driver throws that is no error of ours is told with its name, thrown at once or not", async () => {
+  const cause = new Error("the disk is gone");
+  const told = { code: "store-failed", message: "the store in memory failed: the disk is gone", cause };
+  const driver = failing(() => {
+    throw cause;
+  });
+  const opened = openedDriver({ ...driver, read: () => Promise.reject(cause) });
+  await opened.ready();
+  await expect((async () => opened.commit(write))()).rejects.toMatchObject(told);
+  await expect(opened.read("l")).rejects.toMatchObject(told);
+});
+
 test("a write that was repeated, and arrives once more when its step is done, undoes nothing", async () => {
   const inner = memoryDriver();
   let late: Commit | undefined;

@@ -1,6 +1,6 @@
 // Opened driver: a driver that opens itself on first use, repeats calls whose connection was lost, and refuses when closed.
 import { setTimeout as sleep } from "node:timers/promises";
-import { isOffstageError, OffstageError } from "../errors.ts";
+import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import { openSchema } from "./schema.ts";
 import type { Commit, Refused, StoreDriver } from "./store-driver.ts";
 
@@ -27,7 +27,7 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
   const ready = (): Promise<void> => {
     if (closing !== undefined) return Promise.reject(closedError(driver.name));
     opening ??= openSchema(driver)
-      .catch((error) => again(error, () => openSchema(driver)))
+      .catch((error) => again(driver, error, () => openSchema(driver)))
       .then(
         () => {
           isOpen = closing === undefined;
@@ -41,7 +41,8 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
     return opening;
   };
 
-  const call = <T>(work: () => Promise<T>): Promise<T> => (isOpen ? tryOnce(work) : ready().then(() => tryOnce(work)));
+  const call = <T>(work: () => Promise<T>): Promise<T> =>
+    isOpen ? tryOnce(driver, work) : ready().then(() => tryOnce(driver, work));
 
   return {
     get name() {
@@ -66,31 +67,44 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
 function commitOnce(driver: StoreDriver, commit: Commit, sending?: Sending): Refused | Promise<Refused> {
   const repeat = (error: unknown) => {
     if (sending !== undefined) sending.isRepeated = true;
-    return again(error, async () => driver.commit(commit));
+    return again(driver, error, async () => driver.commit(commit));
   };
   try {
     const committing = driver.commit(commit);
     return committing !== undefined && "then" in committing ? committing.catch(repeat) : committing;
   } catch (error) {
-    if (!isOffstageError(error, "store-connection")) throw error;
+    if (!isOffstageError(error, "store-connection")) throw failureOf(driver, error);
     return repeat(error);
   }
 }
 
-function tryOnce<T>(work: () => Promise<T>): Promise<T> {
+function tryOnce<T>(driver: StoreDriver, work: () => Promise<T>): Promise<T> {
   try {
-    return work().catch((error) => again(error, work));
+    return work().catch((error) => again(driver, error, work));
   } catch (error) {
-    return again(error, work);
+    return again(driver, error, work);
   }
 }
 
 // Only a lost connection is worth another try.
-async function again<T>(error: unknown, work: () => Promise<T>, attempt = 0): Promise<T> {
-  const delayMs = retryDelaysMs[attempt];
-  if (delayMs === undefined || !isOffstageError(error, "store-connection")) throw error;
-  await sleep(delayMs * (0.5 + Math.random() / 2));
-  return work().catch((next) => again(next, work, attempt + 1));
+async function again<T>(driver: StoreDriver, failure: unknown, work: () => Promise<T>): Promise<T> {
+  let error = failure;
+  for (const delayMs of retryDelaysMs) {
+    if (!isOffstageError(error, "store-connection")) break;
+    await sleep(delayMs * (0.5 + Math.random() / 2));
+    try {
+      return await work();
+    } catch (next) {
+      error = next;
+    }
+  }
+  throw failureOf(driver, error);
+}
+
+// A driver of somebody's may throw anything; whoever hears of it is to know where it came from.
+function failureOf({ name }: StoreDriver, error: unknown): OffstageError {
+  if (isOffstageError(error)) return error;
+  return new OffstageError("store-failed", `${name} failed: ${messageOf(error)}`, { cause: error });
 }
 
 /** What using a closed store gives. */
