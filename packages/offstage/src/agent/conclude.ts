@@ -51,7 +51,8 @@ function finish(run: Run, { answer, ending }: Closing, unwritten?: OffstageError
   if (unfinished !== undefined) run.tracked.addUnfinished(run.runId, unfinished);
   // The answer of a step that was done is there with its step.
   if (ending.abortedWith !== undefined && !run.state.currentStep?.isAnswer) run.tracked.add(answer);
-  const result = new FinishedRun(run, textOfRun(run, answer));
+  const text = textOfRun(run, ending, answer);
+  const result = new FinishedRun(run, text, run.config.output === undefined ? text : checkedOutput(run, ending));
   if (result.outcome.status !== "waiting") run.parent?.children.push(result);
   if (run.isTraced) endSpan(run, failure, ending);
   if (failure !== undefined) {
@@ -195,9 +196,15 @@ function unfinishedText(run: Run): string {
   return run.config.guardrails.output.length === 0 ? run.partialText : "";
 }
 
-function textOfRun(run: Run, answer: readonly Message[]): string {
-  if (run.state.outcome?.status === "failed") return unfinishedText(run);
+// By how the run came to its end: an answer that could not be stored is still one.
+function textOfRun(run: Run, { state }: Ending, answer: readonly Message[]): string {
+  if (state.outcome?.status === "failed") return unfinishedText(run);
   return answer.length === 1 ? textOf(answer[0] as Message) : answer.map(textOf).join("");
+}
+
+// Of an answer that was checked; a run that was stopped has none.
+function checkedOutput({ output }: Run, { state }: Ending): unknown {
+  return state.outcome?.status === "completed" ? output : undefined;
 }
 
 function endSpan(run: Run, failure: OffstageError | undefined, ending: Ending): void {

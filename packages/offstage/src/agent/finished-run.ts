@@ -33,9 +33,9 @@ export class FinishedRun implements RunResult<unknown> {
   declare readonly traceId: string | undefined;
   declare readonly messages: MessageQuery;
 
-  constructor(run: Run, text: string) {
+  constructor(run: Run, text: string, output: unknown) {
     const { state, config, input } = run;
-    this.output = config.output === undefined ? text : checkedOutput(run);
+    this.output = output;
     this.text = text;
     this.outcome = state.outcome as Outcome;
     this.state = state;
@@ -84,13 +84,8 @@ function messagesOf(input: readonly Message[], { steps, pendingStep }: AgentStat
   return [...input, ...made.flatMap((step) => step.messages)];
 }
 
-// Of an answer that was checked; a run that was stopped has none.
-function checkedOutput({ state, output }: Run): unknown {
-  return state.outcome?.status === "completed" ? output : undefined;
-}
-
 // Never used: only its shape matters.
-keepShape(new FinishedRun({ state: {}, config: {} } as Run, ""));
+keepShape(new FinishedRun({ state: {}, config: {} } as Run, "", ""));
 printsAs(FinishedRun, ({ runId, agent, output, outcome, usage, steps, traceId, children, approvals }) => ({
   runId,
   agent,

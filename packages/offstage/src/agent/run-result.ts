@@ -10,7 +10,10 @@ import type { GuardrailTrip } from "./guardrails.ts";
 
 /** What a run gives. Everything is a property of its own: `{ ...result, tenant }` has it all. */
 export interface RunResult<Output = string> {
-  /** The answer. Of a run that was stopped or waits: the text so far, or undefined where there is a schema. */
+  /**
+   * The answer, also of a run that failed because its end could not be stored. Of a run that was stopped or waits: the text
+   * so far, or undefined where there is a schema.
+   */
   readonly output: Output;
   /** The answer as text, or the partial text of a run that was stopped. */
   readonly text: string;

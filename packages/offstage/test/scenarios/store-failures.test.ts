@@ -1,9 +1,10 @@
 // A store that fails a run: told as a failure of the store, whatever was being written, with what the run had done.
 import { describe, expect } from "vitest";
+import { z } from "zod";
 import { Agent, memoryStore } from "../../src/index.ts";
 import { crashingStore, scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "./both-ways.ts";
-import { calls, echo, echoing } from "./cast.ts";
+import { calls, echo, echoing, glance } from "./cast.ts";
 
 const gone = new Error("the disk is gone");
 
@@ -20,4 +21,34 @@ describe("a store that throws any error", () => {
       });
       expect(error.result.outcome).toMatchObject({ status: "failed", reason: "store-failed" });
     });
+});
+
+describe("an answer that could not be stored", () => {
+  const broken = () => crashingStore(memoryStore(), { at: "run.end", when: "before", action: gone });
+
+  bothWays("is in the result so far", async ({ fail }) => {
+    await using store = broken();
+    const error = await fail(new Agent({ model: scriptedModel(["Hi."]) }), "Go", { session: store.session("s") });
+    expect(error.result).toMatchObject({ output: "Hi.", text: "Hi.", outcome: { status: "failed" } });
+    expect(glance(error.result.state.messages)).toEqual(["user: Go", "assistant: Hi."]);
+    expect(glance(await store.session("s").getItems())).toEqual(["user: Go"]);
+  });
+
+  bothWays("is there as the checked value where there is a schema", async ({ fail }) => {
+    await using store = broken();
+    const output = z.object({ n: z.number() });
+    const agent = new Agent({ model: scriptedModel(['{"n": 1}']), output });
+    const error = await fail(agent, "Go", { session: store.session("s") });
+    expect(error.result.output).toEqual({ n: 1 });
+  });
+
+  bothWays("stays withheld where a guardrail blocked it", async ({ fail }) => {
+    await using store = broken();
+    const output = z.object({ n: z.number() });
+    const blocks = { name: "never", check: () => false };
+    const agent = new Agent({ model: scriptedModel(['{"n": 1}']), output, outputGuardrails: [blocks] });
+    const error = await fail(agent, "Go", { session: store.session("s") });
+    expect(error.result.output).toBeUndefined();
+    expect(error.result.text).not.toContain("1");
+  });
 });
