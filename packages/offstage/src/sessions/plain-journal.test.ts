@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { ended, start } from "../testing/store-claims/claim.ts";
@@ -61,3 +61,26 @@ test.for([new OffstageError("store-full", "full"), new DOMException("enough", "A
     await expect(opening).rejects.toBe(thrown);
   },
 );
+
+test("items of a session that are no messages are told of once", async () => {
+  const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+  onTestFinished(() => warn.mockRestore());
+  const strange = ["hello", null, { role: "developer", content: "x" }, { content: "y" }] as unknown as Message[];
+  const session = ownSession({}, [{ role: "user", content: "a" }, ...strange]);
+  for (const runId of ["r1", "r2"]) {
+    const log = await journalFor(session).open(start(runId, "question"));
+    await log.end(ended("answer"));
+  }
+  const [sentence, options] = warn.mock.calls[0] ?? [];
+  expect(sentence).toMatch(/^getItems\(\) of session "own" gave 4 of 5 items that are no messages/);
+  expect(options).toEqual({ type: "OffstageWarning" });
+  expect(warn).toHaveBeenCalledTimes(1);
+});
+
+test("a session whose items are messages is not told of", async () => {
+  const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+  onTestFinished(() => warn.mockRestore());
+  const log = await journalFor(ownSession({}, [{ role: "user", content: "a" }])).open(start("r", "question"));
+  expect(log.history).toHaveLength(1);
+  expect(warn).not.toHaveBeenCalled();
+});

@@ -2,7 +2,7 @@
 import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import { shownValue } from "../messages/check-options.ts";
 import { isObject } from "../messages/json.ts";
-import type { Message } from "../messages/message.ts";
+import type { Message, Role } from "../messages/message.ts";
 import { isThenable } from "../messages/thenable.ts";
 import { isAbort } from "../tracing/abort.ts";
 import { type Fifo, fifo } from "./fifo.ts";
@@ -16,6 +16,8 @@ import { wholeTurns } from "./whole-turns.ts";
 
 // Beside the session it belongs to, and gone with it: runs of several agents on one object must queue together.
 const gates = new WeakMap<SessionPort, Fifo>();
+// The sessions that were told of.
+const told = new WeakSet<SessionPort>();
 
 /** The journal of any session: its own if it has one, otherwise a plain one. Throws for what is no session. */
 export function journalFor(session: SessionPort): Journal {
@@ -71,7 +73,7 @@ function gateOf(session: SessionPort): Fifo {
 
 async function loadHistory(session: SessionPort, limit: number | undefined): Promise<readonly Message[]> {
   for (let count = limit; ; count = count === undefined ? count : count * 2) {
-    const items = copied(await read(session, count));
+    const items = await read(session, count);
     const turns = wholeTurns(items, limit, count === undefined || items.length < count);
     if (turns !== undefined) return turns;
   }
@@ -79,7 +81,9 @@ async function loadHistory(session: SessionPort, limit: number | undefined): Pro
 
 async function read(session: SessionPort, limit: number | undefined): Promise<readonly Message[]> {
   try {
-    return await session.getItems(limit);
+    const items = copied(await session.getItems(limit));
+    tellOfStrangers(session, items);
+    return items;
   } catch (cause) {
     throw failureOf(session, { cause, asked: "be read" });
   }
@@ -107,6 +111,17 @@ function copied(items: readonly Message[]): readonly Message[] {
     "invalid-argument",
     `getItems() of a session gives a list of messages; found ${shownValue(items)}.`,
   );
+}
+
+const roles: ReadonlySet<unknown> = new Set<Role>(["system", "user", "assistant", "tool"]);
+
+// Repair leaves out of the input what is no message; a user who stored it should hear of it, and not at every turn.
+function tellOfStrangers(session: SessionPort, items: readonly unknown[]): void {
+  const strangers = items.filter((item) => !isObject(item) || !roles.has(item.role));
+  if (strangers.length === 0 || told.has(session)) return;
+  told.add(session);
+  const sentence = `getItems() of session "${session.sessionId}" gave ${strangers.length} of ${items.length} items that are no messages: the model does not see them. A message has the role "system", "user", "assistant" or "tool".`;
+  process.emitWarning(sentence, { type: "OffstageWarning" });
 }
 
 interface PlainRunOptions {
