@@ -1,5 +1,4 @@
 // InMemorySession: a conversation in this process only. For tests and simple uses; nothing is written anywhere.
-import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { woven } from "./exchanged.ts";
@@ -12,6 +11,7 @@ import { MemoryLog } from "./memory-log.ts";
 import { checkedMessages, keptMessage } from "./message-rows.ts";
 import { plainCopy } from "./plain-json.ts";
 import { checkRunFilter, isWanted, type RunFilter } from "./run-filter.ts";
+import { checkResumable, reopenedRun } from "./run-life.ts";
 import { findRun, type RememberedRun, recordOf, rememberRun, wholeTraceOf } from "./run-memory.ts";
 import type { Session } from "./session.ts";
 import { checkSessionId } from "./session-cells.ts";
@@ -164,7 +164,7 @@ export class InMemorySession implements Session {
       const before = start < 0 ? this.#items : this.#items.slice(0, start);
       const recorded = this.#record(run);
       const notes = options.admit?.(recorded);
-      run.info = { ...run.info, status: "running", ...(notes && { notes: { ...run.info.notes, ...notes } }) };
+      run.info = { ...reopenedRun(run.info), ...(notes && { notes: { ...run.info.notes, ...notes } }) };
       return this.#log(run, wholeTurns(before, options.historyLimit, true) ?? [], { leave, recorded });
     } catch (error) {
       leave();
@@ -173,12 +173,11 @@ export class InMemorySession implements Session {
   }
 
   #resumable(runId: string): RememberedRun {
-    const run = findRun(this.#runs, runId);
-    if (run === undefined)
-      throw new OffstageError("run-not-found", `There is no run "${runId}" in session "${this.sessionId}".`);
-    const { status } = run.info;
-    if (status === "interrupted" || status === "waiting" || status === "failed") return run;
-    throw new OffstageError("run-not-resumable", `Run "${runId}" cannot be resumed: it is ${status}.`);
+    const root = this.#runs.find((each) => findRun([each], runId) !== undefined);
+    const run = root && findRun([root], runId);
+    const rootRunId = run === root ? undefined : root?.info.runId;
+    checkResumable(run && { runId, status: run.info.status, rootRunId }, { runId, sessionId: this.sessionId });
+    return run;
   }
 
   #log(

@@ -9,11 +9,6 @@ export const runStatuses = ["running", "completed", "stopped", "failed", "interr
 /** How a journaled run stands. */
 export type RunStatus = (typeof runStatuses)[number];
 
-/** True where a run ended for good: nothing takes it up again, and what is recorded of it stays. */
-export function hasEnded(status: RunStatus | undefined): boolean {
-  return status === "completed" || status === "stopped";
-}
-
 /** What is known when a run begins. */
 export interface RunStart {
   readonly runId: string;

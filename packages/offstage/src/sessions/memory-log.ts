@@ -1,19 +1,10 @@
 // Memory log: the log of one run that is remembered by this process alone. What is remembered of it is in run-memory.ts.
 import { keepShape } from "../messages/keep-shape.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
-import {
-  type HeldSession,
-  hasEnded,
-  type NewRun,
-  type RunEnd,
-  type RunLog,
-  type RunRecord,
-  type StepRecord,
-  type Writing,
-} from "./journal.ts";
+import type { HeldSession, NewRun, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
+import { endedRun, hasEnded, reopenedRun } from "./run-life.ts";
 import {
   addStep,
-  endedInfo,
   findRun,
   markInterrupted,
   type RememberedRun,
@@ -92,7 +83,7 @@ export class MemoryLog implements RunLog {
     if (end.lastStep !== undefined) addStep(run, end.lastStep);
     try {
       this.#options.onOver(end.answer, end.isFrozen);
-      if (!hasEnded(run.info.status)) run.info = endedInfo(run.info, end);
+      if (!hasEnded(run.info.status)) run.info = endedRun(run.info, end);
     } catch (error) {
       markInterrupted(run);
       throw error;
@@ -120,7 +111,7 @@ function openChild(parent: RememberedRun, start: NewRun, runs: readonly Remember
     rememberRun({ ...start, parentRunId: parent.info.runId }, { input: start.input, sessionId: parent.info.sessionId });
   const recorded = known && recordOf(known);
   // One that ended stays so, for whoever takes its parent up once more.
-  if (!hasEnded(child.info.status)) child.info = { ...child.info, status: "running" };
+  if (known !== undefined && !hasEnded(known.info.status)) known.info = reopenedRun(known.info);
   if (known === undefined) parent.children.push(child);
   return new MemoryLog(child, { runs, history: [], onOver: () => {}, recorded });
 }

@@ -1,12 +1,13 @@
 // How the end of a stored run is written. The run until then is stored-run.ts.
 import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
-import { hasEnded, type RunEnd, type RunRecord, type StepRecord } from "./journal.ts";
+import type { RunEnd, RunRecord, StepRecord } from "./journal.ts";
 import { checkHeld } from "./lease.ts";
 import { encodeWithSpans } from "./packed-span.ts";
 import { redactedEnd, redactOnce } from "./redaction.ts";
 import { stepKeys } from "./row-keys.ts";
-import { endedRow, keptSpans, knownOf, putRun, putStep, type RunRow, type Written } from "./run-rows.ts";
+import { endedRun, hasEnded } from "./run-life.ts";
+import { keptSpans, knownOf, putRun, putStep, type RunRow, type Written } from "./run-rows.ts";
 import { type Change, type SessionCell, storedMessages } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { Write } from "./store-driver.ts";
@@ -46,7 +47,7 @@ export function endChild(ending: Ending, head: SessionHead): Change<undefined> {
 // The row of the run comes first.
 function endWrites({ cell, row, fence, end, lastStep, written }: Ending): Write[] {
   const { redact } = cell.context;
-  const ended = putRun(cell, endedRow(row, redact === undefined ? end : redactedEnd(redact, end)));
+  const ended = putRun(cell, endedRun(row, redact === undefined ? end : redactedEnd(redact, end)));
   if (lastStep === undefined) {
     if (end.spans === undefined) return [ended];
     const key = stepKeys.spans(row.n, fence);

@@ -1,7 +1,7 @@
 // Run memory: the records of runs as plain objects, for sessions that live in memory. Not durable, and fast for it.
 import type { Message, ToolMessage } from "../messages/message.ts";
 import type { Mutable } from "../messages/mutable.ts";
-import type { NewRun, OpenStep, RunEnd, RunInfo, RunRecord, StepRecord } from "./journal.ts";
+import type { NewRun, OpenStep, RunInfo, RunRecord, StepRecord } from "./journal.ts";
 import { openStep } from "./open-step.ts";
 
 /** One run as it is remembered. */
@@ -49,17 +49,6 @@ export function addStep(run: RememberedRun, record: StepRecord): void {
   for (let i = 0; i < run.steps.length; i++) if (run.steps[i]?.step === record.step) return;
   run.steps.push(record);
   run.open = undefined;
-}
-
-/** What is known of a run that ended. */
-export function endedInfo(info: RunInfo, end: RunEnd): RunInfo {
-  const { status, reason, usage, endedAt, error } = end;
-  const ended: Mutable<RunInfo> = { ...info, status, reason, usage, endedAt };
-  if (error !== undefined) ended.error = error;
-  // What an earlier end of the run said is over.
-  else if (ended.error !== undefined) delete ended.error;
-  if (end.notes !== undefined) ended.notes = { ...info.notes, ...end.notes };
-  return ended;
 }
 
 /** Takes note that a run was given up, and the runs beneath it. */

@@ -1,9 +1,8 @@
 // Run rows: a run and its steps as text. A message that also stands in the conversation is kept there once, and here as its position.
 import type { Message } from "../messages/message.ts";
-import type { Mutable } from "../messages/mutable.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { traceIdOf } from "../tracing/trace-ids.ts";
-import type { NewRun, RunEnd, RunInfo, StepRecord } from "./journal.ts";
+import type { NewRun, RunInfo, StepRecord } from "./journal.ts";
 import { encode } from "./message-rows.ts";
 import { type Known, type PackedMessage, packMessage, packUsage, unpackUsage } from "./packed-message.ts";
 import { encodeWithSpans, type PackedSpan, type SpanRun, thousandths } from "./packed-span.ts";
@@ -54,22 +53,6 @@ export function runRow(start: NewRun, { n, stamp, input, prompt, rootRunId }: Ru
   const { runId, agent, startedAt, parentRunId, parentToolCallId, traceId, notes } = start;
   const row = { n, runId, agent, status: "running", startedAt, stamp, input, traceId, notes, prompt, rootRunId };
   return parentRunId === undefined ? (row as RunRow) : ({ ...row, parentRunId, parentToolCallId } as RunRow);
-}
-
-/** The row of a run that is taken up again: what its earlier end said is over. */
-export function reopenedRow(row: RunRow): RunRow {
-  const { reason: _, endedAt: __, error: ___, ...left } = row;
-  return { ...left, status: "running" };
-}
-
-/** The row of a run that ends. */
-export function endedRow(row: RunRow, { status, reason, usage, endedAt, error, notes }: RunEnd): RunRow {
-  const ended: Mutable<RunRow> = { ...row, status, reason, usage, endedAt };
-  if (notes !== undefined) ended.notes = { ...row.notes, ...notes };
-  if (error !== undefined) ended.error = error;
-  // What an earlier end of the run said is over.
-  else if (row.error !== undefined) delete ended.error;
-  return ended;
 }
 
 /** A run as it is written: in this order, 0 for what is not there, and last what few runs have. */

@@ -1,13 +1,13 @@
 // The journal of one stored session: takes the session for a run, or for one that is taken up again. The run itself is stored-run.ts.
-import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
 import { loadHistory, loadHistoryBefore } from "./conversation.ts";
-import { hasEnded, type Journal, type ReopenOptions, type RunLog, type RunRecord, type RunStart } from "./journal.ts";
+import type { Journal, ReopenOptions, RunLog, RunRecord, RunStart } from "./journal.ts";
 import { type Admitted, inOrder, leased, whenFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
+import { checkResumable, reopenedRun } from "./run-life.ts";
 import { findToResume, readToResume } from "./run-reader.ts";
-import { indexRun, putRun, type RunRow, reopenedRow, runRow, traceRow } from "./run-rows.ts";
+import { indexRun, putRun, type RunRow, runRow, traceRow } from "./run-rows.ts";
 import { type Change, type SessionCell, storedMessages } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
 import type { SessionHead } from "./session-head.ts";
@@ -115,7 +115,7 @@ async function reopening(cell: SessionCell, head: SessionHead, options: Reopenin
   const notes = options.admit?.(recorded);
   const { traceId } = options;
   const row: RunRow = {
-    ...reopenedRow(found),
+    ...reopenedRun(found),
     ...(notes && { notes: { ...found.notes, ...notes } }),
     ...(traceId && { resumedIn: [...(found.resumedIn ?? []), traceId] }),
   };
@@ -127,15 +127,8 @@ async function reopening(cell: SessionCell, head: SessionHead, options: Reopenin
 
 async function resumable(cell: SessionCell, runId: string): Promise<RunRow> {
   const row = await findToResume(cell, runId);
-  if (row === undefined)
-    throw new OffstageError("run-not-found", `There is no run "${runId}" in session "${cell.id}".`);
-  if (row.rootRunId !== undefined) throw notResumable(row, `belongs to run "${row.rootRunId}"; resume that one`);
-  if (hasEnded(row.status)) throw notResumable(row, `is ${row.status}. Start a new one`);
+  checkResumable(row, { runId, sessionId: cell.id });
   return row;
-}
-
-function notResumable({ runId }: RunRow, why: string): OffstageError {
-  return new OffstageError("run-not-resumable", `Run "${runId}" cannot be resumed: it ${why}.`);
 }
 
 function historyOf(cell: SessionCell, { input }: RunRow, { historyLimit }: ReopenOptions): Promise<readonly Message[]> {

@@ -2,26 +2,17 @@
 import { OffstageError } from "../errors.ts";
 import { keepShape } from "../messages/keep-shape.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
-import {
-  type HeldSession,
-  hasEnded,
-  type NewRun,
-  type OpenStep,
-  type RunEnd,
-  type RunLog,
-  type RunRecord,
-  type StepRecord,
-  type Writing,
-} from "./journal.ts";
+import type { HeldSession, NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
 import { checkHeld, holdLease, type LeaseHold } from "./lease.ts";
 import { encode } from "./message-rows.ts";
 import { deepFreeze } from "./plain-json.ts";
 import { redactedNotes } from "./redaction.ts";
 import { stepKeys } from "./row-keys.ts";
 import { endChild, endRun } from "./run-ending.ts";
+import { hasEnded, reopenedRun } from "./run-life.ts";
 import { readToolTrace } from "./run-parts.ts";
 import { findRuns, findToResume, readRunRow, readToResume } from "./run-reader.ts";
-import { indexRun, putMessage, putRun, putStep, type RunPlace, type RunRow, reopenedRow, runRow } from "./run-rows.ts";
+import { indexRun, putMessage, putRun, putStep, type RunPlace, type RunRow, runRow } from "./run-rows.ts";
 import type { Change, Changing, SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { Write, WriteLabel } from "./store-driver.ts";
@@ -274,6 +265,6 @@ function beginChild({ cell, row: parent }: StoredRunOptions, head: SessionHead, 
 // One that ended stays so, for whoever takes its parent up once more.
 function againChild(cell: SessionCell, known: RunRow): Change<RunRow> {
   if (hasEnded(known.status)) return { result: known, writes: none };
-  const row = reopenedRow(known);
+  const row = reopenedRun(known);
   return { result: row, writes: [putRun(cell, row)] };
 }
