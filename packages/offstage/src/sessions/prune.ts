@@ -3,7 +3,8 @@ import { isOffstageError, OffstageError } from "../errors.ts";
 import { anything, checkNames, checkOptions, type OptionRule } from "../messages/check-options.ts";
 import { checkLimit } from "./limit.ts";
 import type { SessionCells } from "./session-cells.ts";
-import { deleteSession, listSessions, type SessionInfo } from "./session-list.ts";
+import type { SessionHead } from "./session-head.ts";
+import { deleteSession, listHeads } from "./session-list.ts";
 
 export interface PruneOptions {
   /** Removes sessions without activity since this date, or for this many milliseconds; those with runs that wait too. */
@@ -38,13 +39,10 @@ export async function prune(cells: SessionCells, options: PruneOptions): Promise
   checkNames(options, pruneRules, "The options of prune()");
   const keepLast = checkLimit(options.keepLast, "keepLast");
   const cutoff = cutoffOf(options);
-  const sessions = (await listSessions(cells)).slice(keepLast ?? 0);
-  const report = { removedSessions: 0, busySessions: 0 };
-  for (const session of sessions.filter((each) => isOlder(each, cutoff))) {
-    if (await removed(cells, session)) report.removedSessions++;
-    else report.busySessions++;
-  }
-  return report;
+  const heads = (await listHeads(cells)).slice(keepLast ?? 0).map(({ head }) => head);
+  const outcomes = { removed: 0, busy: 0, active: 0 };
+  for (const head of heads) if (isOlder(head, cutoff)) outcomes[await remove(cells, head)]++;
+  return { removedSessions: outcomes.removed, busySessions: outcomes.busy };
 }
 
 function cutoffOf({ olderThan, keepLast }: PruneOptions): number {
@@ -55,16 +53,16 @@ function cutoffOf({ olderThan, keepLast }: PruneOptions): number {
   return typeof olderThan === "number" ? Date.now() - olderThan : olderThan.getTime();
 }
 
-function isOlder(session: SessionInfo, cutoff: number): boolean {
-  return Date.parse(session.lastActivityAt) < cutoff;
+function isOlder({ active }: SessionHead, cutoff: number): boolean {
+  return Math.trunc(active / 1000) < cutoff;
 }
 
-async function removed(cells: SessionCells, { sessionId }: SessionInfo): Promise<boolean> {
+// Somebody may come back to a session after it was listed: then it is not an old one any more.
+async function remove(cells: SessionCells, { id, active }: SessionHead): Promise<"removed" | "busy" | "active"> {
   try {
-    await deleteSession(cells.of(sessionId));
-    return true;
+    return (await deleteSession(cells.of(id), { active })) ? "removed" : "active";
   } catch (error) {
-    if (isOffstageError(error, "session-busy")) return false;
+    if (isOffstageError(error, "session-busy")) return "busy";
     throw error;
   }
 }

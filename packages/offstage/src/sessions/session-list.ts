@@ -34,12 +34,17 @@ export interface ListSessionsOptions {
 }
 
 /** Sessions, the most recently active first. */
-export async function listSessions(
+export async function listSessions(cells: SessionCells, options: ListSessionsOptions = {}): Promise<SessionInfo[]> {
+  return (await listHeads(cells, options)).map(({ head, cursor }) => infoOf(head, cursor));
+}
+
+/** The same as the store keeps them. */
+export async function listHeads(
   { context }: SessionCells,
   options: ListSessionsOptions = {},
-): Promise<SessionInfo[]> {
+): Promise<readonly ListedHead[]> {
   const limit = checkLimit(options.limit) ?? Number.POSITIVE_INFINITY;
-  const found: SessionInfo[] = [];
+  const found: ListedHead[] = [];
   let { before } = options;
   while (found.length < limit) {
     const size = limit - found.length;
@@ -56,8 +61,13 @@ interface Listed {
   readonly cursor: string;
 }
 
+interface ListedHead {
+  readonly head: SessionHead;
+  readonly cursor: string;
+}
+
 interface SessionPage {
-  readonly sessions: readonly SessionInfo[];
+  readonly sessions: readonly ListedHead[];
   /** The last key of a page that was full. */
   readonly last: string | undefined;
 }
@@ -83,10 +93,10 @@ function listedId(value: unknown, key: string): string {
 }
 
 // A head that expired or cannot be read leaves a gap in the list, not an error.
-function readHead(context: StoreContext, row: Row | undefined, { id, cursor }: Listed): SessionInfo | undefined {
+function readHead(context: StoreContext, row: Row | undefined, { id, cursor }: Listed): ListedHead | undefined {
   if (row === undefined) return undefined;
   try {
-    return infoOf(parseHead(row.damaged ? "" : row.value, `session "${id}" in ${context.driver.name}`), cursor);
+    return { head: parseHead(row.damaged ? "" : row.value, `session "${id}" in ${context.driver.name}`), cursor };
   } catch (error) {
     context.report(error as Parameters<StoreContext["report"]>[0]);
     return undefined;
@@ -110,9 +120,18 @@ export async function getSession(cell: SessionCell): Promise<SessionInfo | undef
   return head && infoOf(head, activityKey(head));
 }
 
+export interface DeleteOptions {
+  /** When the session was last active, as far as the caller knows: one that changed since then stays as it is. */
+  readonly active?: number;
+}
+
 /** Removes a session with its conversation, runs and spans; true where there was one. Throws where a run holds it. */
-export function deleteSession(cell: SessionCell): Promise<boolean> {
+export function deleteSession(
+  cell: SessionCell,
+  { active = Number.POSITIVE_INFINITY }: DeleteOptions = {},
+): Promise<boolean> {
   return cell.update("session.delete", async (head) => {
+    if (head.active > active) return { result: false, writes: [] };
     checkFree(cell, head);
     const removed = head.active === 0 ? [] : await everythingOf(cell, head);
     return { result: removed.length > 0, writes: removed, isRewrite: true, isGone: true };

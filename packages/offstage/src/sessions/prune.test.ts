@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { said, texts } from "../testing/store-claims/claim.ts";
+import { openStoreOn, type Store } from "./store.ts";
+import { memoryDriver } from "./stores/memory.ts";
+
+/** A store with two idle sessions; `meanwhile` happens once prune() has listed them and removes the first. */
+async function prunedStore(meanwhile: (store: Store) => Promise<unknown>): Promise<Store> {
+  const driver = memoryDriver();
+  const other = openStoreOn(driver);
+  let deletes = 0;
+  const store = openStoreOn({
+    ...driver,
+    commit: async (commit) => {
+      if (commit.label === "session.delete" && deletes++ === 0) await meanwhile(other);
+      return driver.commit(commit);
+    },
+  });
+  for (const id of ["returning", "idle"]) await store.session(id).addItem(said("long ago"));
+  return store;
+}
+
+test.for([{ olderThan: new Date(Date.now() + 60_000) }, { keepLast: 0 }])(
+  "a session that became active after prune(%j) listed it stays",
+  async (options) => {
+    const store = await prunedStore((other) => other.session("returning").addItem(said("I am back.")));
+    expect(await store.prune(options)).toEqual({ removedSessions: 1, busySessions: 0 });
+    expect(texts(await store.session("returning").getItems())).toEqual(["long ago", "I am back."]);
+    expect(await store.sessions.get("idle")).toBeUndefined();
+  },
+);
+
+test("a session that somebody else deletes meanwhile is not counted", async () => {
+  const store = await prunedStore((other) => other.sessions.delete("returning"));
+  expect(await store.prune({ keepLast: 0 })).toEqual({ removedSessions: 1, busySessions: 0 });
+  expect(await store.sessions.list()).toEqual([]);
+});
