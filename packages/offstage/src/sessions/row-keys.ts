@@ -75,6 +75,23 @@ export const rowKinds = {
 
 export type RowKind = (typeof rowKinds)[keyof typeof rowKinds];
 
+/** What a list belongs to, as its name says: a session with all of its lists, or something that is found by an id of its own. */
+export interface ListOwner {
+  /** The session: its namespace and its id, as they stand in names. */
+  readonly session?: string;
+  /** The lists that live and go together with this one, itself among them. */
+  readonly lists: readonly string[];
+}
+
+/** Whose list this is; undefined for one of the store as a whole. */
+export function ownerOf(list: string): ListOwner | undefined {
+  const [, kind = "", space = "", id] = /^([ahmjsrt])\/([^/]*)(?:\/([^/]*))?$/.exec(list) ?? [];
+  if (kind === "") return undefined;
+  if (id === undefined || !"hmjs".includes(kind)) return { lists: [list] };
+  const session = `${space}/${id}`;
+  return { session, lists: [`a/${space}`, ...Array.from("hmjs", (each) => `${each}/${session}`)] };
+}
+
 /** The rows of a run in its session's list of steps. Those from `values` on are read only when asked for. */
 export const stepKeys = {
   /** Calls that are about to run. */

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import type { Check, Commit, Row, RowRange, StoreDriver, Write } from "../store-driver.ts";
+import { lifetimesOf } from "./redis/lifetimes.ts";
 import { commitScript, getScript, readScript } from "./redis/scripts.ts";
 
 export interface RedisOptions {
@@ -11,7 +12,10 @@ export interface RedisOptions {
   readonly client?: RedisClient;
   /** What every key begins with, in braces, so that a cluster keeps them together. Default "offstage". */
   readonly prefix?: string;
-  /** Sessions go when they were not written for so long. Default: they stay. */
+  /**
+   * Sessions go, each as a whole, when they were not written for so long. A run that goes on writes every two seconds.
+   * Default: they stay.
+   */
   readonly ttlMs?: number;
 }
 
@@ -39,9 +43,10 @@ export function redisDriver(options: RedisOptions): StoreDriver {
       throw new OffstageError("store-connection", `${name} cannot be reached. (${messageOf(error)})`, { cause: error });
     }
   };
-  const hash = (list: string): string => `{${prefix}}:h:${list}`;
-  const keys = (list: string): string[] => [hash(list), `{${prefix}}:z:${list}`];
-  const schema = `{${prefix}}:schema`;
+  const base = `{${prefix}}:`;
+  const hash = (list: string): string => `${base}h:${list}`;
+  const keys = (list: string): string[] => [hash(list), `${base}z:${list}`];
+  const schema = `${base}schema`;
   return {
     name,
     open: async () => versionOf(await send("GET", schema), name),
@@ -67,7 +72,7 @@ export function redisDriver(options: RedisOptions): StoreDriver {
       }));
     },
     commit: async (commit) => {
-      const { places, args } = commitArgs(commit, ttlMs);
+      const { places, args } = commitArgs(commit, { base, ttlMs });
       const [outcome, ...current] = (await run(send, commitScript, places.flatMap(keys), args)) as (string | null)[];
       return outcome === "done" ? undefined : commit.checks.map(({ key }, index) => rowOf(key, current[index]));
     },
@@ -96,7 +101,7 @@ function boundsOf({ from, before, limit = -1, reverse = false }: RowRange): stri
 }
 
 // Each list takes two keys, hence the places are odd: 1, 3, 5 …
-function commitArgs({ checks, writes }: Commit, ttlMs: number | undefined): { places: string[]; args: string[] } {
+function commitArgs({ checks, writes }: Commit, { base, ttlMs }: Lasting): { places: string[]; args: string[] } {
   const places = [...new Set([...checks, ...writes].map(({ list }) => list))];
   const at = new Map(places.map((list, index) => [list, String(2 * index + 1)]));
   const checkArgs = ({ list, key, value }: Check): string[] => [
@@ -109,15 +114,21 @@ function commitArgs({ checks, writes }: Commit, ttlMs: number | undefined): { pl
     const kind = key === undefined ? "list" : value === undefined ? "row" : "put";
     return [at.get(list) ?? "", kind, key ?? "", value ?? ""];
   };
-  const ttl = ttlMs === undefined ? "" : String(Math.trunc(ttlMs));
-  const args = [
-    ttl,
-    String(checks.length),
-    ...checks.flatMap(checkArgs),
-    String(writes.length),
-    ...writes.flatMap(writeArgs),
-  ];
-  return { places, args };
+  const args = [...counted(checks, checkArgs), ...counted(writes, writeArgs)];
+  if (ttlMs === undefined) return { places, args: [base, "", "", ...args] };
+  const { session, own, finding } = lifetimesOf(writes);
+  const named = (list: string): string[] => [list];
+  return { places, args: [base, String(ttlMs), session, ...args, ...counted(own, named), ...counted(finding, named)] };
+}
+
+interface Lasting {
+  /** What every key begins with. */
+  readonly base: string;
+  readonly ttlMs: number | undefined;
+}
+
+function counted<T>(all: readonly T[], argsOf: (each: T) => string[]): string[] {
+  return [String(all.length), ...all.flatMap(argsOf)];
 }
 
 async function run(send: Send, script: string, keys: readonly string[], args: readonly string[]): Promise<unknown> {

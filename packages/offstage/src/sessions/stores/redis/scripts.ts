@@ -1,9 +1,27 @@
 // What runs inside Redis: whole reads and whole commits as scripts. A list is a hash of values and a sorted set of its keys.
 
-/** KEYS: hash and sorted set of each list. ARGV: ttl; then checks and writes as numbered lists of fields. */
+/**
+ * KEYS: hash and sorted set of each list. ARGV: what keys begin with, the time to live ("" for none) and the session that
+ * is written to ("" for none); then checks, writes, lists of the session and lists that something is found by, each with
+ * their number before them.
+ *
+ * Where sessions expire, the names of the lists that its runs are found by are kept in a set. They expire together with
+ * that set, at least half a lifetime after the session, so that they are refreshed only now and then; a session that
+ * begins anew removes those of the one that expired. All keys have the same part in braces: a cluster keeps them in one slot.
+ */
 export const commitScript = `
-local at, current, refused = 2, {}, false
+local base, ttl, session = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local at, current, refused = 4, {}, false
 local function take() at = at + 1; return ARGV[at - 1] end
+local function both(list, call) call(base .. "h:" .. list); call(base .. "z:" .. list) end
+local set, lives = base .. "k:" .. session, ttl and session ~= ""
+local function isThere() return redis.call("EXISTS", base .. "h:h/" .. session) == 1 end
+if lives and not isThere() then
+  for _, list in ipairs(redis.call("SMEMBERS", set)) do
+    if list:sub(1, 2) == "r/" then both(list, function(key) redis.call("DEL", key) end) end
+  end
+  redis.call("DEL", set)
+end
 for i = 1, tonumber(take()) do
   local list, key, present, value = tonumber(take()), take(), take(), take()
   local found = redis.call("HGET", KEYS[list], key)
@@ -11,10 +29,8 @@ for i = 1, tonumber(take()) do
   if (found or "") ~= value or (found and "1" or "0") ~= present then refused = true end
 end
 if refused then return { "refused", unpack(current) } end
-local lists = {}
 for _ = 1, tonumber(take()) do
   local list, kind, key, value = tonumber(take()), take(), take(), take()
-  lists[list] = true
   if kind == "list" then
     redis.call("DEL", KEYS[list], KEYS[list + 1])
   elseif kind == "row" then
@@ -25,11 +41,24 @@ for _ = 1, tonumber(take()) do
     redis.call("ZADD", KEYS[list + 1], 0, key)
   end
 end
-if ARGV[1] ~= "" then
-  for list in pairs(lists) do
-    redis.call("PEXPIRE", KEYS[list], ARGV[1])
-    redis.call("PEXPIRE", KEYS[list + 1], ARGV[1])
-  end
+if not ttl then return { "done" } end
+local function live(list, ms)
+  both(list, function(key) if redis.call("PTTL", key) < ms then redis.call("PEXPIRE", key, ms) end end)
+end
+for _ = 1, tonumber(take()) do
+  both(take(), function(key) redis.call("PEXPIRE", key, ttl) end)
+end
+local left = lives and redis.call("PTTL", set) or ttl
+for _ = 1, tonumber(take()) do
+  local list = take()
+  if lives then redis.call("SADD", set, list) end
+  live(list, left)
+end
+if lives and not isThere() then
+  redis.call("DEL", set)
+elseif lives and left < 1.5 * ttl then
+  for _, list in ipairs(redis.call("SMEMBERS", set)) do live(list, 2 * ttl) end
+  redis.call("PEXPIRE", set, 2 * ttl)
 end
 return { "done" }`;
 
