@@ -207,7 +207,9 @@ async function saidBy(
 ): Promise<ReadonlyMap<number, Message>> {
   const positions = steps.flatMap((step) => step.messages.filter((message) => typeof message === "number"));
   if (positions.length === 0) return new Map();
-  const placed = await readBetween(cell, [Math.min(...positions), Math.max(...positions)], report);
+  const first = positions.reduce((a, b) => Math.min(a, b));
+  const last = positions.reduce((a, b) => Math.max(a, b));
+  const placed = await readBetween(cell, [first, last], report);
   return new Map(placed.map(({ position, message }) => [position, message]));
 }
 

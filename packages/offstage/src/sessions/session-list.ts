@@ -49,7 +49,8 @@ export async function listHeads(
   while (found.length < limit) {
     const size = limit - found.length;
     const page = await readPage(context, size, before);
-    found.push(...page.sessions);
+    // One by one: as arguments of one call, too many would not fit on the stack.
+    for (const each of page.sessions) found.push(each);
     if (page.last === undefined) break;
     before = page.last;
   }

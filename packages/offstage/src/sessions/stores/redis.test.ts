@@ -41,6 +41,12 @@ describe.runIf(server)("Redis", () => {
     client.destroy();
   });
 
+  test("a write and a read of very many rows are one each", { timeout: 30_000 }, async () => {
+    const session = open().session("many");
+    await session.addItems(Array.from({ length: 50_000 }, (_, n) => ({ role: "user", content: String(n) })));
+    expect((await session.getItems()).length).toBe(50_000);
+  });
+
   test("a server that was restarted is found again, and no write is lost or repeated", {
     timeout: 30_000,
   }, async () => {

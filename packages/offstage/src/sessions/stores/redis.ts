@@ -24,20 +24,21 @@ export type RedisClient =
   | { sendCommand(args: string[]): Promise<unknown> }
   | { call(command: string, ...args: string[]): Promise<unknown> };
 
-type Send = (...args: string[]) => Promise<unknown>;
+// A list: as arguments of one call, those of a large write would not fit on the stack.
+type Send = (args: string[]) => Promise<unknown>;
 
 /** The back end on a Redis server. */
 export function redisDriver(options: RedisOptions): StoreDriver {
   const { prefix = "offstage", ttlMs } = options;
   const name = nameOf(options);
   let connecting: Promise<Connection> | undefined;
-  const send: Send = async (...args) => {
+  const send: Send = async (args) => {
     try {
       connecting ??= connect(options).catch((error) => {
         connecting = undefined;
         throw error;
       });
-      return await (await connecting).send(...args);
+      return await (await connecting).send(args);
     } catch (error) {
       if (isOffstageError(error) || !isConnectionError(error)) throw typedError(error, name);
       throw new OffstageError("store-connection", `${name} cannot be reached. (${messageOf(error)})`, { cause: error });
@@ -49,9 +50,9 @@ export function redisDriver(options: RedisOptions): StoreDriver {
   const schema = `${base}schema`;
   return {
     name,
-    open: async () => versionOf(await send("GET", schema), name),
+    open: async () => versionOf(await send(["GET", schema]), name),
     prepare: async (version) => {
-      await send("SET", schema, String(version));
+      await send(["SET", schema, String(version)]);
     },
     get: async (places) => {
       if (places.length === 0) return [];
@@ -134,10 +135,10 @@ function counted<T>(all: readonly T[], argsOf: (each: T) => string[]): string[] 
 async function run(send: Send, script: string, keys: readonly string[], args: readonly string[]): Promise<unknown> {
   const sha = createHash("sha1").update(script).digest("hex");
   try {
-    return await send("EVALSHA", sha, String(keys.length), ...keys, ...args);
+    return await send(["EVALSHA", sha, String(keys.length), ...keys, ...args]);
   } catch (error) {
     if (!messageOf(error).includes("NOSCRIPT")) throw error;
-    return send("EVAL", script, String(keys.length), ...keys, ...args);
+    return send(["EVAL", script, String(keys.length), ...keys, ...args]);
   }
 }
 
@@ -165,8 +166,8 @@ async function connect({ url, client }: RedisOptions): Promise<Connection> {
 }
 
 function sender(client: RedisClient): Send {
-  if ("sendCommand" in client) return (...args) => client.sendCommand(args);
-  return (command = "", ...args) => client.call(command, ...args);
+  if ("sendCommand" in client) return (args) => client.sendCommand(args);
+  return ([command = "", ...args]) => client.call(command, ...args);
 }
 
 async function loadPackage(): Promise<typeof import("@redis/client")> {
