@@ -18,7 +18,8 @@ export function touched(
   changes: Partial<Pick<SessionHead, "next" | "count" | "nextRun" | "runs" | "lease">>,
 ): { head: SessionHead; writes: Write[] } {
   const { context } = cell;
-  const active = context.stamp();
+  // Another machine's clock may be ahead of ours: what happens later is later all the same.
+  const active = Math.max(head.active + 1, context.stamp());
   const changed: Mutable<SessionHead> = { ...head };
   // One by one: a second spread would take several times as long.
   changed.active = active;

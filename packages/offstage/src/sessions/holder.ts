@@ -1,23 +1,27 @@
 // The holder of a lease: which process, on which machine, started when; and whether it still lives.
 import type { Lease } from "./session-head.ts";
 
-/** How long a holder elsewhere may be silent, and how often one shows a sign of life. */
+/** How often a holder shows a sign of life, and how long one elsewhere may be watched without. */
 export const renewMs = 2_000;
-const silentMs = 8_000;
-// A holder on this machine whose process lives may be busy with long synchronous work.
-const silentNearbyMs = 60_000;
+export const silentMs = 8_000;
+// By the clock. A holder here may be busy with long synchronous work; the clock of one elsewhere may differ from ours.
+const silentByClockMs = 60_000;
 
 /** This process as text: machine, process id, start time and a token that tells holders within it apart. */
 export function holderOf(token: string): string {
   return `${machine()} ${process.pid} ${startOf(process.pid) ?? ""} ${token}`;
 }
 
-/** True where nobody can still write under this lease, as far as can be known from here. */
+/** Where a holder is, seen from here; "gone" is one that was here and is dead. */
+export function whereIs(holder: string): "gone" | "nearby" | "elsewhere" {
+  const [where, pid, start] = holder.split(" ");
+  if (where !== machine()) return "elsewhere";
+  return isAlive(Number(pid), start) ? "nearby" : "gone";
+}
+
+/** True where nobody seems to write under this lease any more, for those who cannot wait and watch: by the clock, after a minute. */
 export function isAbandoned(lease: Pick<Lease, "holder" | "seen">, now: number): boolean {
-  const [where, pid, start] = lease.holder.split(" ");
-  const silent = now - lease.seen;
-  if (where !== machine()) return silent > silentMs;
-  return !isAlive(Number(pid), start) || silent > silentNearbyMs;
+  return now - lease.seen > silentByClockMs || whereIs(lease.holder) === "gone";
 }
 
 function isAlive(pid: number, start: string | undefined): boolean {

@@ -1,29 +1,41 @@
 // Leases: one run at a time on a session. First in this process by a queue, then among processes by the head's lease.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OffstageError } from "../errors.ts";
+import { clockMs } from "../messages/clock-ms.ts";
 import { busy, enterSession } from "./held-session.ts";
 import type { Hold } from "./hold.ts";
-import { isAbandoned } from "./holder.ts";
+import { isAbandoned, silentMs, whereIs } from "./holder.ts";
 import type { RunStart } from "./journal.ts";
 import { closedError } from "./opened-driver.ts";
 import type { RunRow } from "./run-rows.ts";
 import type { Change, SessionCell } from "./session-cell.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
-import type { SessionHead } from "./session-head.ts";
+import type { Lease, SessionHead } from "./session-head.ts";
+import { unchangedMs } from "./sighting.ts";
 import { leaveMark, noteMark, type Precedence, patienceMs, precedence, removeMark } from "./waiting-mark.ts";
 
 const firstPollMs = 2;
 const longestPollMs = 100;
 
 /** The head with the lease given to a run; throws `SessionBusyError` where somebody else holds it, or `store-closed`. */
-export function leased(cell: SessionCell, head: SessionHead, runId: string): SessionHead {
+export function leased(
+  cell: SessionCell,
+  head: SessionHead,
+  { runId, onBusy }: Pick<RunStart, "runId" | "onBusy">,
+): SessionHead {
   const { holder, holds } = cell.context;
   if (holds.isClosed) throw closedError(cell.context.driver.name);
   const { lease } = head;
-  const now = Date.now();
-  if (lease !== undefined && lease.holder !== holder && !isAbandoned(lease, now)) throw busy(cell.id, lease.runId);
+  if (lease !== undefined && lease.holder !== holder && !isLeft(cell, lease, onBusy)) throw busy(cell.id, lease.runId);
   const fence = head.fence + 1;
-  return { ...head, fence, lease: { fence, runId, holder, seen: now } };
+  return { ...head, fence, lease: { fence, runId, holder, seen: Date.now() } };
+}
+
+// A holder elsewhere is watched: its clock may be ahead of ours, or behind. Who cannot wait has to go by the clocks.
+function isLeft(cell: SessionCell, lease: Lease, onBusy: RunStart["onBusy"]): boolean {
+  const silent = unchangedMs(cell.sighting, `${lease.fence} ${lease.seen}`);
+  if (whereIs(lease.holder) !== "elsewhere") return isAbandoned(lease, Date.now());
+  return silent > silentMs || (onBusy === "reject" && isAbandoned(lease, Date.now()));
 }
 
 /** The change that takes the session, where nobody in another process has waited for it for long; with `onBusy: "reject"` nobody is asked. */
@@ -48,7 +60,7 @@ function behind<T>(cell: SessionCell, { checks, writes }: Precedence, change: Ch
 export function checkFree(cell: SessionCell, head: SessionHead): void {
   const { lease } = head;
   const isOurs = lease?.holder === cell.context.holder;
-  if (lease !== undefined && (isOurs ? cell.gate.isHeld : !isAbandoned(lease, Date.now())))
+  if (lease !== undefined && (isOurs ? cell.gate.isHeld : !isLeft(cell, lease, "reject")))
     throw new SessionBusyError(`Run "${lease.runId}" holds session "${cell.id}". Wait until it has ended.`);
 }
 
@@ -179,7 +191,7 @@ async function waited<T>(cell: SessionCell, start: InTurn, attempting: Attemptin
 
 async function untilFree<T>(cell: SessionCell, start: Waiting, { work, first }: Attempting<T>): Promise<T> {
   const { onBusy, signal } = start;
-  let markAt = Date.now() + patienceMs;
+  let markAt = clockMs() + patienceMs;
   let working: T | Promise<T> = first;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
     try {
@@ -189,9 +201,9 @@ async function untilFree<T>(cell: SessionCell, start: Waiting, { work, first }: 
     }
     await sleep(pollMs * (0.5 + Math.random()), undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
     cell.forget();
-    if (Date.now() >= markAt) {
+    if (clockMs() >= markAt) {
       await leaveMark(cell);
-      markAt = Date.now() + patienceMs;
+      markAt = clockMs() + patienceMs;
     }
     working = attempted(work, signal);
   }

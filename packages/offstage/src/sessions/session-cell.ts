@@ -19,6 +19,7 @@ import {
   type SessionHead,
   withOperation,
 } from "./session-head.ts";
+import { noSighting, type Sighting } from "./sighting.ts";
 import type { StoreContext } from "./store-context.ts";
 import type { Check, Commit, Refused, Row, Write, WriteLabel } from "./store-driver.ts";
 import { extendTail, type StoredMessage, type Tail } from "./tail.ts";
@@ -47,8 +48,10 @@ export type Changing<T> = (head: SessionHead) => Change<T> | Promise<Change<T>>;
 export interface WaitingMark {
   /** The row, where it is ours or means nothing any more. */
   text: string | undefined;
-  /** Epoch milliseconds of the last look. */
+  /** When it was last looked at, by `clockMs()`. */
   lookedAt: number;
+  /** The mark of another, as long as it is the same. */
+  readonly sighting: Sighting;
 }
 
 /** A change that was asked for. */
@@ -62,6 +65,7 @@ interface Task<T> extends Sending {
 type Attempt<T> = { readonly result: T } | undefined;
 
 const mostAttempts = 200;
+const never = Number.NEGATIVE_INFINITY;
 const none: readonly never[] = [];
 const nothing = (): undefined => undefined;
 
@@ -74,7 +78,9 @@ export class SessionCell {
   /** Runs of this process on the session, one at a time. */
   readonly gate: Fifo = fifo();
   /** Whoever has waited for the session for long. */
-  readonly mark: WaitingMark = { text: undefined, lookedAt: 0 };
+  readonly mark: WaitingMark = { text: undefined, lookedAt: never, sighting: noSighting() };
+  /** The sign of life of a holder in another process. */
+  readonly sighting: Sighting = noSighting();
   #row: string | undefined;
   #head: SessionHead | undefined;
   #isKnown = false;

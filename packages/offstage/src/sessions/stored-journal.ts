@@ -58,7 +58,7 @@ function logOf(cell: SessionCell, { result, leave }: Admitted<Begun>): RunLog {
 }
 
 function beginning(cell: SessionCell, head: SessionHead, start: RunStart): Change<Begun> | Promise<Change<Begun>> {
-  const held = leased(cell, head, start.runId);
+  const held = leased(cell, head, start);
   const history = loadHistory(cell, head, start.historyLimit);
   return "then" in history
     ? history.then((loaded) => beginChange(cell, held, { start, history: loaded }))
@@ -109,7 +109,7 @@ interface Reopened extends Begun {
 type Reopening = ReopenOptions & { readonly runId: string };
 
 async function reopening(cell: SessionCell, head: SessionHead, options: Reopening): Promise<Change<Reopened>> {
-  const held = leased(cell, head, options.runId);
+  const held = leased(cell, head, options);
   const found = await resumable(cell, options.runId);
   const recorded = await readToResume(cell, found);
   const notes = options.admit?.(recorded);

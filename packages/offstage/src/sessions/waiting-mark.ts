@@ -1,14 +1,16 @@
 // The mark of a run that has waited for long: other processes let it in before they take the session again. Leases are in lease.ts.
+import { clockMs } from "../messages/clock-ms.ts";
 import { parseJson } from "../messages/json.ts";
 import { isAbandoned } from "./holder.ts";
 import type { SessionCell } from "./session-cell.ts";
+import { type Sighting, unchangedMs } from "./sighting.ts";
 import type { Check, Row, RowPlace, Write } from "./store-driver.ts";
 
 /** How long a run waits for another process before it leaves its mark, and how often it renews it. */
 export const patienceMs = 1_000;
 /** How often the runs of a process look for the mark of another. */
 const lookMs = 500;
-// The mark of somebody who gave up is not respected for longer.
+// The mark of somebody who gave up is not respected for longer than this from when it is seen first.
 const lifeMs = 5_000;
 
 /** What taking a session has to check and to write so that one who has waited for long goes first. */
@@ -23,7 +25,7 @@ export interface Precedence {
  */
 export function precedence(cell: SessionCell): Precedence | undefined {
   const { mark } = cell;
-  const now = Date.now();
+  const now = clockMs();
   return mark.text === undefined && now - mark.lookedAt < lookMs ? undefined : precedenceNow(cell, now);
 }
 
@@ -37,9 +39,9 @@ function precedenceNow(cell: SessionCell, now: number): Precedence {
 /** Takes note of the mark as it was found; true where somebody else is to go first. */
 export function noteMark(cell: SessionCell, row: Row | undefined): boolean {
   const { mark, context } = cell;
-  const isOther = row !== undefined && !isOurs(row.value, context.holder) && !isVoid(row.value);
+  const isOther = row !== undefined && !isOurs(row.value, context.holder) && !isVoid(row.value, mark.sighting);
   mark.text = isOther || row?.damaged ? undefined : row?.value;
-  if (isOther) mark.lookedAt = 0;
+  if (isOther) mark.lookedAt = Number.NEGATIVE_INFINITY;
   return isOther;
 }
 
@@ -78,10 +80,10 @@ function isOurs(text: string, holder: string): boolean {
   return text.startsWith(`[${JSON.stringify(holder)},`);
 }
 
-function isVoid(text: string): boolean {
+// A mark is renewed every second: one that stays the same is of somebody who is gone, whatever the clocks say.
+function isVoid(text: string, sighting: Sighting): boolean {
   const mark = parseJson(text);
   const [holder, seen] = Array.isArray(mark) ? (mark as readonly unknown[]) : [];
   if (typeof holder !== "string" || typeof seen !== "number") return true;
-  const now = Date.now();
-  return now - seen > lifeMs || isAbandoned({ holder, seen }, now);
+  return unchangedMs(sighting, text) > lifeMs || isAbandoned({ holder, seen }, Date.now());
 }

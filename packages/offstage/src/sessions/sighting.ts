@@ -1,0 +1,22 @@
+// Sightings: for how long a sign of life has been the same, measured here. What the clocks of other machines say does not matter.
+import { clockMs } from "../messages/clock-ms.ts";
+
+/** The sign that was seen last, and when it was first seen so, by `clockMs()`. */
+export interface Sighting {
+  sign: string;
+  since: number;
+}
+
+export function noSighting(): Sighting {
+  return { sign: "", since: 0 };
+}
+
+/** How long the sign has been this one, as far as it was looked at from here; 0 for one that is new. */
+export function unchangedMs(sighting: Sighting, sign: string): number {
+  const now = clockMs();
+  if (sighting.sign !== sign) {
+    sighting.sign = sign;
+    sighting.since = now;
+  }
+  return now - sighting.since;
+}
