@@ -7,8 +7,14 @@ import type { Check, Commit, Row, StoreDriver, Write } from "./store-driver.ts";
 const proofList = "e";
 const proofText = "offstage";
 
+/** A driver that seals. */
+export interface EncryptedDriver extends StoreDriver {
+  /** Leaves a proof of the key where there is none yet, so that a wrong one is told. */
+  prove(): Promise<void>;
+}
+
 /** The driver with AES-256-GCM around it. Each value is bound to its place: tenant, session and position. */
-export function encryptedDriver(driver: StoreDriver, options: EncryptionOptions): StoreDriver {
+export function encryptedDriver(driver: StoreDriver, options: EncryptionOptions): EncryptedDriver {
   const sealer = sealerOf(options);
   const opened = (list: string, row: Row | undefined): Row | undefined => row && unsealed(sealer, list, row);
   const sealed = <W extends Write | Check>(write: W): W => {
@@ -21,13 +27,11 @@ export function encryptedDriver(driver: StoreDriver, options: EncryptionOptions)
     },
     open: async () => {
       const version = await driver.open();
-      if (version > 0) await prove(driver, sealer);
+      if (version > 0) await isProven(driver, sealer);
       return version;
     },
-    prepare: async (version) => {
-      await driver.prepare(version);
-      await prove(driver, sealer);
-    },
+    prepare: (version) => driver.prepare(version),
+    prove: () => prove(driver, sealer),
     get: async (places) => {
       const rows = await driver.get(places);
       return rows.map((row, index) => opened(places[index]?.list ?? "", row));
@@ -67,18 +71,23 @@ async function again(
 }
 
 async function prove(driver: StoreDriver, sealer: Sealer): Promise<void> {
+  if (await isProven(driver, sealer)) return;
   const place = { list: proofList, key: sealer.keyId };
-  const known = (await driver.read(proofList)).filter((row) => sealer.knows(row.key));
-  for (const row of known) {
-    if (sealer.open(`${proofList} ${row.key}`, row.value) !== proofText) throw wrongKey(driver.name, row.key);
-  }
-  if (known.some(({ key }) => key === sealer.keyId)) return;
   const value = sealer.seal(`${proofList} ${sealer.keyId}`, proofText);
   await driver.commit({
     label: "store.migrate",
     checks: [{ ...place, value: undefined }],
     writes: [{ ...place, value }],
   });
+}
+
+// True where there is a proof of the current key; throws where one of a key that we have does not fit.
+async function isProven(driver: StoreDriver, sealer: Sealer): Promise<boolean> {
+  const known = (await driver.read(proofList)).filter((row) => sealer.knows(row.key));
+  for (const row of known) {
+    if (sealer.open(`${proofList} ${row.key}`, row.value) !== proofText) throw wrongKey(driver.name, row.key);
+  }
+  return known.some(({ key }) => key === sealer.keyId);
 }
 
 function wrongKey(name: string, keyId: string): OffstageError {

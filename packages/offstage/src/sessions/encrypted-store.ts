@@ -1,7 +1,9 @@
 // Encrypted store: a store whose texts are sealed at rest, and the rotation of its keys.
 import { OffstageError } from "../errors.ts";
 import { shownValue } from "../messages/check-options.ts";
+import { checkEncrypted } from "./check-sealing.ts";
 import { encryptedDriver } from "./encrypted-driver.ts";
+import { repeated } from "./opened-driver.ts";
 import type { EncryptionOptions } from "./sealer.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { listSessions, listsOf } from "./session-list.ts";
@@ -26,7 +28,13 @@ export function encryptedStore(store: Store, options: EncryptedStoreOptions): En
   if (store?.[storeDriver] === undefined)
     throw new OffstageError("invalid-argument", `encryptedStore takes a store; found ${shownValue(store)}.`);
   checkStoreOptions("encrypted", options);
-  const core = openCore(encryptedDriver(store[storeDriver], options), { ...store[storeOptions], ...given(options) });
+  const beneath = store[storeDriver];
+  const driver = encryptedDriver(beneath, options);
+  const look = async (activity: string): Promise<void> => {
+    await repeated(driver, () => checkEncrypted(beneath, activity));
+    await repeated(driver, () => driver.prove());
+  };
+  const core = openCore(driver, { ...store[storeOptions], ...given(options) }, look);
   return Object.assign(storeOf(core), { rotate: () => rotate(core.cells) });
 }
 

@@ -1,8 +1,8 @@
 // Makers of stores: one per back end, and one that chooses by address. Nothing is opened or loaded before first use.
 import { OffstageError } from "../errors.ts";
 import { shownValue, someText } from "../messages/check-options.ts";
-import { openStoreOn, type Store } from "./store.ts";
-import type { CoreOptions } from "./store-core.ts";
+import { openStoreOn, type Store, storeOf } from "./store.ts";
+import { type CoreOptions, openCore } from "./store-core.ts";
 import { checkStoreOptions } from "./store-rules.ts";
 import { drivers, type PostgresOptions, type RedisOptions, type SqliteOptions } from "./stores/index.ts";
 import type { Violation } from "./verify-store.ts";
@@ -29,14 +29,16 @@ export function memoryStore(options: StoreOptions = {}): Store {
 export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
   checkStoreOptions("sqlite", options);
   const driver = drivers.sqlite(options);
-  const store = openStoreOn(driver, options);
+  const core = openCore(driver, options);
+  const store = storeOf(core);
   const backup = async (path: string): Promise<void> => {
     if (!someText.isFit(path))
       throw new OffstageError(
         "invalid-argument",
         `A backup goes to the path of a new file; found ${shownValue(path)}.`,
       );
-    await store.ready();
+    // The file as it is: what is encrypted stays so in the copy.
+    await core.driver.ready();
     await (await driver.load()).backup(path);
   };
   const verify = async (): Promise<Violation[]> => {

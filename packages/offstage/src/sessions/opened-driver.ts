@@ -42,7 +42,7 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
   };
 
   const call = <T>(work: () => Promise<T>): Promise<T> =>
-    isOpen ? tryOnce(driver, work) : ready().then(() => tryOnce(driver, work));
+    isOpen ? repeated(driver, work) : ready().then(() => repeated(driver, work));
 
   return {
     get name() {
@@ -78,7 +78,8 @@ function commitOnce(driver: StoreDriver, commit: Commit, sending?: Sending): Ref
   }
 }
 
-function tryOnce<T>(driver: StoreDriver, work: () => Promise<T>): Promise<T> {
+/** What the work gives, tried again where a connection was lost. */
+export function repeated<T>(driver: StoreDriver, work: () => Promise<T>): Promise<T> {
   try {
     return work().catch((error) => again(driver, error, work));
   } catch (error) {

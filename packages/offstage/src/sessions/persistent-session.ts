@@ -71,7 +71,10 @@ export class PersistentSession implements Session {
 
   static async #open(sessionId: string, core: StoreCore): Promise<PersistentSession> {
     const session = new PersistentSession(core.cells, sessionId, core);
-    await core.ready();
+    await core.ready().catch(async (error) => {
+      await core.close();
+      throw error;
+    });
     return session;
   }
 

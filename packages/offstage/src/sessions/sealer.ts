@@ -26,6 +26,11 @@ interface Keys {
 
 const form = /^1\.([\w-]{1,64})\.([\w-]{16})\.([\w-]{22,})$/;
 
+/** Whether a text has the form of a sealed one. No text that is stored unsealed has it. */
+export function isSealed(text: string): boolean {
+  return form.test(text);
+}
+
 export function sealerOf({ key, keyId = "1", earlierKeys = {} }: EncryptionOptions): Sealer {
   const all = new Map(Object.entries({ ...earlierKeys, [keyId]: key }).map(([id, each]) => [id, keysOf(id, each)]));
   const current = all.get(keyId) as Keys;

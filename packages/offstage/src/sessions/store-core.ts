@@ -1,6 +1,8 @@
 // Store core: a driver made usable for one namespace. What Store and PersistentSession both stand on; no face of its own.
 import type { OffstageError } from "../errors.ts";
 import { checkOptions, type OptionRules, someFunction } from "../messages/check-options.ts";
+import { admittedDriver } from "./admitted-driver.ts";
+import { checkPlain } from "./check-sealing.ts";
 import { holdsOf } from "./hold.ts";
 import { holderOf } from "./holder.ts";
 import { type OpenedDriver, openedDriver } from "./opened-driver.ts";
@@ -35,6 +37,7 @@ export interface StoreCore {
   readonly bare: StoreDriver;
   /** What it was told, and its namespace: for a store around this one. */
   readonly options: CoreOptions;
+  /** The place, whatever namespace is used. */
   readonly driver: OpenedDriver;
   readonly cells: SessionCells;
   ready(): Promise<void>;
@@ -44,7 +47,11 @@ export interface StoreCore {
   close(): Promise<void>;
 }
 
-export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCore {
+/** A look at a namespace before it is used, by its list of sessions; throws where it must not be. */
+export type Look = (activity: string) => Promise<void>;
+
+/** A driver made usable. Where there is no look of its own, what is encrypted is refused. */
+export function openCore(bare: StoreDriver, options: CoreOptions = {}, look?: Look): StoreCore {
   checkOptions(options, coreRules, "The options of a store");
   const { namespace = "", redact, onError: report = warn } = options;
   // By name: the options of a back end hold keys and addresses, which are not to be seen on a store.
@@ -54,8 +61,8 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCor
   const token = lazy(() => crypto.randomUUID().slice(0, writerLength));
   const holder = lazy(() => holderOf(token()));
   let operations = 0;
+  const lookAt: Look = look ?? ((activity) => checkPlain(driver, activity));
   const shared = {
-    driver,
     redact: redact && checkedRedact(redact),
     holds: holdsOf(),
     report,
@@ -70,16 +77,19 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}): StoreCor
   const coreOf = (name: string): StoreCore => {
     const known = cores.get(name);
     if (known !== undefined) return known;
+    const lists = listNames(name);
+    const admitted = admittedDriver(driver, () => lookAt(lists.activity));
     const cells = sessionCells({
       ...shared,
+      driver: admitted,
       get holder() {
         return holder();
       },
-      lists: listNames(name),
+      lists,
       recent: {},
     });
     const told = { ...kept, namespace: name };
-    const core = { bare, options: told, driver, cells, ready: driver.ready, namespace: coreOf, close };
+    const core = { bare, options: told, driver, cells, ready: admitted.ready, namespace: coreOf, close };
     cores.set(name, core);
     return core;
   };
