@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Message } from "../messages/message.ts";
 import { sessionStoreContract } from "../testing/session-store-contract.ts";
 import { turn } from "../testing/store-claims/claim.ts";
+import type { SpanData } from "../tracing/span-data.ts";
 import { encryptedStore } from "./encrypted-store.ts";
 import { openStore } from "./open-store.ts";
 import type { Store } from "./store.ts";
@@ -25,6 +26,11 @@ function open(
 async function put(driver: StoreDriver, list: string, row: Row): Promise<void> {
   await driver.commit({ label: "session.add", checks: [], writes: [{ list, key: row.key, value: row.value }] });
 }
+
+const looseSpan = (traceId: string): SpanData => ({
+  ...{ traceId, spanId: "a".repeat(16), name: "work", kind: "custom", metadata: {} },
+  ...{ startTime: 1, endTime: 2, duration: 1, status: "ok" },
+});
 
 describe("the contract of every store", () => {
   for (const { name, run } of sessionStoreContract(() => open())) test(name, run);
@@ -180,6 +186,34 @@ test("keys are rotated: old rows are read, written rows use the new key, and in 
     "question 2",
     "answer 2",
   ]);
+  expect(await rotated.verify()).toEqual([]);
+});
+
+test("no row of a namespace is left under the old key, spans of a trace without runs included", async () => {
+  const driver = memoryDriver();
+  const values = new Map<string, string>();
+  const watched: StoreDriver = {
+    ...driver,
+    commit: async (commit) => {
+      const refused = await driver.commit(commit);
+      for (const { list, key: row = "", value = "" } of refused === undefined ? commit.writes : [])
+        values.set(`${list} ${row}`, value);
+      return refused;
+    },
+  };
+  const old = encryptedStore(openStoreOn(watched), { key, keyId: "old" });
+  const tenant = old.namespace("tenant");
+  await turn(tenant, "a", 1);
+  await tenant.spans.add([looseSpan("f".repeat(32)), looseSpan("e".repeat(32))]);
+  const next = { key: randomBytes(32), keyId: "new" };
+  const both = encryptedStore(openStoreOn(watched), { ...next, earlierKeys: { old: key } });
+  expect(await both.rotate()).toBe(0);
+  const count = await both.namespace("tenant").rotate();
+  const rows = [...values].filter(([place]) => !place.startsWith("e "));
+  expect(count).toBe(rows.length);
+  for (const [place, value] of rows) expect(value, place).toMatch(/^1\.new\./);
+  const rotated = encryptedStore(openStoreOn(driver), next).namespace("tenant");
+  expect(await rotated.spans.list({ traceId: "f".repeat(32) })).toHaveLength(1);
   expect(await rotated.verify()).toEqual([]);
 });
 

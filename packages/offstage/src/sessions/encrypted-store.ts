@@ -7,16 +7,21 @@ import { repeated } from "./opened-driver.ts";
 import type { EncryptionOptions } from "./sealer.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { listSessions, listsOf } from "./session-list.ts";
+import { readLooseTraces } from "./span-rows.ts";
 import { type Store, storeDriver, storeOf, storeOptions } from "./store.ts";
-import { type CoreOptions, openCore } from "./store-core.ts";
+import { type CoreOptions, openCore, type StoreCore } from "./store-core.ts";
 import { checkStoreOptions } from "./store-rules.ts";
 
 export type EncryptedStoreOptions = EncryptionOptions & CoreOptions;
 
 /** A store whose texts are encrypted. */
 export interface EncryptedStore extends Store {
-  /** Seals every row of this namespace with the current key, and gives their number. Earlier keys can go afterwards. */
+  /**
+   * Seals every row of this namespace with the current key, and gives their number. Earlier keys can go when that was done in
+   * every namespace, and nobody writes with them any more.
+   */
   rotate(): Promise<number>;
+  namespace(name: string): EncryptedStore;
 }
 
 /**
@@ -35,7 +40,12 @@ export function encryptedStore(store: Store, options: EncryptedStoreOptions): En
     await repeated(driver, () => driver.prove());
   };
   const core = openCore(driver, { ...store[storeOptions], ...given(options) }, look);
-  return Object.assign(storeOf(core), { rotate: () => rotate(core.cells) });
+  return encryptedOf(core);
+}
+
+function encryptedOf(core: StoreCore): EncryptedStore {
+  const namespace = (name: string): EncryptedStore => encryptedOf(core.namespace(name));
+  return Object.assign(storeOf(core), { namespace, rotate: () => rotate(core.cells) });
 }
 
 // What is undefined is not said.
@@ -48,10 +58,19 @@ function given({ namespace, redact, onError }: CoreOptions): CoreOptions {
 }
 
 async function rotate(cells: SessionCells): Promise<number> {
-  let count = await rotateList(cells, cells.context.lists.activity);
-  for (const { sessionId } of await listSessions(cells)) {
-    for (const list of await listsOf(cells.of(sessionId))) count += await rotateList(cells, list);
-  }
+  const { context } = cells;
+  const done = new Set<string>();
+  let count = 0;
+  const rotateAll = async (lists: readonly string[]): Promise<void> => {
+    for (const list of lists) {
+      // A trace may be of several sessions.
+      if (!done.has(list)) count += await rotateList(cells, list);
+      done.add(list);
+    }
+  };
+  await rotateAll([context.lists.activity, context.lists.looseTraces]);
+  for (const { sessionId } of await listSessions(cells)) await rotateAll(await listsOf(cells.of(sessionId)));
+  await rotateAll((await readLooseTraces(context)).map(context.lists.trace));
   return count;
 }
 

@@ -46,6 +46,8 @@ export interface ListNames {
   run(runId: string): string;
   /** Which runs have spans in a trace, and spans that belong to no run. */
   trace(traceId: string): string;
+  /** The traces with spans that belong to no run: no session leads to them. */
+  readonly looseTraces: string;
 }
 
 export function listNames(namespace: string): ListNames {
@@ -59,6 +61,7 @@ export function listNames(namespace: string): ListNames {
     steps: name("s"),
     run: name("r"),
     trace: name("t"),
+    looseTraces: `l/${space}`,
   };
 }
 
@@ -85,7 +88,7 @@ export interface ListOwner {
 
 /** Whose list this is; undefined for one of the store as a whole. */
 export function ownerOf(list: string): ListOwner | undefined {
-  const [, kind = "", space = "", id] = /^([ahmjsrt])\/([^/]*)(?:\/([^/]*))?$/.exec(list) ?? [];
+  const [, kind = "", space = "", id] = /^([ahmjsrtl])\/([^/]*)(?:\/([^/]*))?$/.exec(list) ?? [];
   if (kind === "") return undefined;
   if (id === undefined || !"hmjs".includes(kind)) return { lists: [list] };
   const session = `${space}/${id}`;

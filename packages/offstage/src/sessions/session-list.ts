@@ -10,6 +10,7 @@ import type { SessionCell } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { parseHead, type SessionHead } from "./session-head.ts";
 import { otherForm } from "./shape.ts";
+import { loosePlace } from "./span-rows.ts";
 import type { StoreContext } from "./store-context.ts";
 import type { Row, Write } from "./store-driver.ts";
 
@@ -156,7 +157,7 @@ async function leaveTrace(cell: SessionCell, traceId: string): Promise<Write[]> 
   const list = cell.context.lists.trace(traceId);
   const places = await runsInTrace(cell.context, traceId);
   const own = places.filter((place) => place?.[0] === cell.id) as RunPlace[];
-  if (own.length === places.length) return [{ list }];
+  if (own.length === places.length) return [{ list }, loosePlace(cell.context, traceId)];
   // The run that opened the trace may also have joined it.
   const keys = new Set(own.map(([, n]) => traceKey(cell.id, n)));
   return Array.from(keys, (key) => ({ list, key }));

@@ -4,20 +4,25 @@ import type { SpanData } from "../tracing/span-data.ts";
 import { decode } from "./message-rows.ts";
 import { encodeWithSpans, isPackedSpans, unpackSpans } from "./packed-span.ts";
 import { redactedSpans } from "./redaction.ts";
-import { numberKey } from "./row-keys.ts";
-import { shaped } from "./shape.ts";
+import { idKey, numberKey } from "./row-keys.ts";
+import { otherForm, shaped } from "./shape.ts";
 import type { StoreContext } from "./store-context.ts";
-import type { Write } from "./store-driver.ts";
+import type { RowPlace, Write } from "./store-driver.ts";
 
 /** Makes spans of nobody's run durable, as a span exporter does. */
 export async function addSpans(context: StoreContext, spans: readonly SpanData[]): Promise<void> {
   if (spans.length === 0) return;
   const kept = context.redact === undefined ? spans : redactedSpans(context.redact, spans, context.report);
   const key = `spans.${numberKey(context.stamp())}.${spans[0]?.spanId}`;
-  const writes = Array.from(new Set(spans.map(({ traceId }) => traceId)), (traceId): Write => {
+  // In one order everywhere: commits that put the same rows do not wait for each other crosswise.
+  const traceIds = [...new Set(spans.map(({ traceId }) => traceId))].sort();
+  const writes = traceIds.flatMap((traceId): Write[] => {
     const own = kept.filter((span) => span.traceId === traceId);
     const value = encodeWithSpans(own, {}, (packed) => packed);
-    return { list: context.lists.trace(traceId), key, value };
+    return [
+      { list: context.lists.trace(traceId), key, value },
+      { ...loosePlace(context, traceId), value: JSON.stringify(traceId) },
+    ];
   });
   const refused = await context.driver.commit({ label: "spans.add", checks: [], writes });
   if (refused !== undefined) throw new OffstageError("store-failed", `${context.driver.name} refused to keep spans.`);
@@ -28,4 +33,22 @@ export async function readLooseSpans(context: StoreContext, traceId: string): Pr
   const rows = await context.driver.read(context.lists.trace(traceId), { from: "spans." });
   const name = `spans of trace "${traceId}" in ${context.driver.name}`;
   return rows.flatMap((row) => unpackSpans(decode({ row, name }, context.report, shaped(isPackedSpans)) ?? []));
+}
+
+/** The row that says that a trace has such spans. */
+export function loosePlace({ lists }: StoreContext, traceId: string): RowPlace {
+  return { list: lists.looseTraces, key: idKey(traceId) };
+}
+
+/** All traces that have such spans. */
+export async function readLooseTraces(context: StoreContext): Promise<string[]> {
+  const rows = await context.driver.read(context.lists.looseTraces);
+  const name = `the list of traces in ${context.driver.name}`;
+  return rows.flatMap((row) => decode({ row, name }, context.report, (value) => looseId(value, row.key)) ?? []);
+}
+
+// The key has the id as well.
+function looseId(value: unknown, key: string): string {
+  if (typeof value !== "string" || idKey(value) !== key) throw otherForm();
+  return value;
 }

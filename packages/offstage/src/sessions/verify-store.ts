@@ -7,6 +7,7 @@ import { listRuns, readRecord } from "./run-list.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { sessionCells } from "./session-cells.ts";
 import { listSessions, type SessionInfo } from "./session-list.ts";
+import { readLooseSpans, readLooseTraces } from "./span-rows.ts";
 
 /** One thing that is wrong. */
 export interface Violation {
@@ -20,6 +21,7 @@ export async function verifyStore(open: SessionCells): Promise<Violation[]> {
   const found: Violation[] = [];
   const cells = sessionCells({ ...open.context, report: (error) => found.push({ problem: error.message }) });
   for (const session of await listSessions(cells)) found.push(...(await checkSession(cells, session)));
+  for (const traceId of await readLooseTraces(cells.context)) await readLooseSpans(cells.context, traceId);
   const ofRuns = new Map<string, Violation[]>();
   for (const { runId } of await listRuns(cells)) {
     const problems = await checkRun(cells, runId);

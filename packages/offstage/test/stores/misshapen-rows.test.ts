@@ -160,6 +160,7 @@ function kindOf({ list, key }: KeptRow): string {
     j: "run",
     r: "place",
     t: "trace",
+    l: "loose trace",
   };
   const letter = list.charAt(0);
   return letter === "s"
@@ -173,6 +174,7 @@ test("every kind of row is there", () => {
     [
       "activity",
       "head",
+      "loose trace",
       "message",
       "place",
       "run",
@@ -186,8 +188,18 @@ test("every kind of row is there", () => {
 const others = ["other items", "other run"];
 
 describe("a row of another form", () => {
+  test("in the list of traces is told by verify()", async () => {
+    for (const row of left.rows.filter((each) => kindOf(each) === "loose trace")) {
+      for (const value of misshapen(row)) {
+        const { store } = await opened(left.rows, row, value);
+        expect((await store.verify()).map(({ problem }) => problem).join(), value).toContain("the list of traces");
+      }
+    }
+  });
+
   test("is found out by its readers, which throw nothing of their own, and stays as it is", async () => {
-    for (const row of left.rows.filter((each) => kindOf(each) !== "step row v")) {
+    // Whole values have any form; the list of traces is read by verify() and rotate() alone.
+    for (const row of left.rows.filter((each) => !["step row v", "loose trace"].includes(kindOf(each)))) {
       for (const value of misshapen(row)) {
         const { store, reported, now } = await opened(left.rows, row, value);
         const { read, thrown } = await readEverything(store, left);
