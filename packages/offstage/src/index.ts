@@ -124,6 +124,7 @@ export type { ToolCallRecord } from "./query/tool-calls.ts";
 export type { ToolCallInfo } from "./query/tool-summary.ts";
 export type { Timeline, Turn } from "./query/turn.ts";
 export type { Approval } from "./sessions/approval.ts";
+export type { BranchOptions } from "./sessions/branch-options.ts";
 export { type EncryptedStore, type EncryptedStoreOptions, encryptedStore } from "./sessions/encrypted-store.ts";
 export type { FoundRun } from "./sessions/found-run.ts";
 export { InMemorySession } from "./sessions/in-memory-session.ts";
@@ -140,7 +141,7 @@ export {
   type StoreOptions,
   sqliteStore,
 } from "./sessions/open-store.ts";
-export { type BranchOptions, PersistentSession, type PersistentSessionOptions } from "./sessions/persistent-session.ts";
+export { PersistentSession, type PersistentSessionOptions } from "./sessions/persistent-session.ts";
 export type { PruneOptions, PruneReport } from "./sessions/prune.ts";
 export type { MessageRedactor } from "./sessions/redaction.ts";
 export type { RunFilter } from "./sessions/run-filter.ts";

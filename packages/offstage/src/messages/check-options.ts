@@ -84,5 +84,7 @@ export const positiveNumber: OptionRule = {
 export function shownValue(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
   if (Array.isArray(value)) return "a list";
+  if (value instanceof Date)
+    return Number.isNaN(value.getTime()) ? "an invalid Date" : `a Date, ${value.toISOString()}`;
   return isObject(value) || typeof value === "function" || typeof value === "symbol" ? typeof value : String(value);
 }

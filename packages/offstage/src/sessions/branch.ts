@@ -1,18 +1,15 @@
 // Branch: a new session that begins with part of another. One atomic write; the two are strangers afterwards.
 import { touched } from "./activity.ts";
 import { readLatest } from "./conversation.ts";
-import { checkLimit } from "./limit.ts";
 import type { SessionCell } from "./session-cell.ts";
-import { SessionConflictError } from "./session-errors.ts";
+import { existsAlready } from "./session-errors.ts";
 
 /** Gives `target`, which must not exist yet, the first `at` messages of `source`. */
 export async function branch(source: SessionCell, target: SessionCell, at?: number): Promise<void> {
-  checkLimit(at, "at");
   const messages = (await readLatest(source)).slice(0, at).map(({ message }) => message);
   const appended = messages.map((message) => ({ message, text: JSON.stringify(message) }));
   await target.update("session.branch", (head) => {
-    if (head.active > 0)
-      throw new SessionConflictError(`A session "${target.id}" exists already; nothing was changed.`);
+    if (head.active > 0) throw existsAlready(target.id);
     const counts = { next: appended.length, count: appended.length };
     return { result: undefined, appended, ...touched(target, head, counts) };
   });

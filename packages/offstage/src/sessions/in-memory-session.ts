@@ -1,6 +1,7 @@
 // InMemorySession: a conversation in this process only. For tests and simple uses; nothing is written anywhere.
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
+import { type BranchOptions, branchId } from "./branch-options.ts";
 import { woven } from "./exchanged.ts";
 import { fifo } from "./fifo.ts";
 import { type FoundRun, foundRun } from "./found-run.ts";
@@ -15,6 +16,7 @@ import { checkResumable, reopenedRun } from "./run-life.ts";
 import { findRun, type RememberedRun, recordOf, rememberRun, wholeTraceOf } from "./run-memory.ts";
 import type { Session } from "./session.ts";
 import { checkSessionId } from "./session-cells.ts";
+import { existsAlready } from "./session-errors.ts";
 import { wholeTurns } from "./whole-turns.ts";
 
 /** A conversation in memory. */
@@ -123,9 +125,9 @@ export class InMemorySession implements Session {
   }
 
   /** A new session with the first `at` messages of this one; all of them where `at` is left out. */
-  async branch(at?: number, options: { readonly id?: string } = {}): Promise<InMemorySession> {
-    checkLimit(at, "at");
-    const session = new InMemorySession(options.id);
+  async branch(at?: number, options: BranchOptions = {}): Promise<InMemorySession> {
+    const session = new InMemorySession(branchId(at, options));
+    if (session.sessionId === this.sessionId) throw existsAlready(this.sessionId);
     session.#items = copies(this.#items.slice(0, at));
     return session;
   }

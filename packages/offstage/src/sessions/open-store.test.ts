@@ -34,7 +34,9 @@ test("what cannot be meant is refused with a sentence", async () => {
   await expect(store.runs.get("")).rejects.toMatchObject(invalid('found ""'));
   await expect(store.spans.list(undefined as never)).rejects.toMatchObject(invalid("Whose spans?"));
   await expect(store.runs.list({ state: "waiting" } as never)).rejects.toMatchObject(invalid('have no "state"'));
-  await expect(store.runs.list({ before: null } as never)).rejects.toMatchObject(invalid('"before" must be text'));
+  await expect(store.runs.list({ before: null } as never)).rejects.toMatchObject(
+    invalid('"before" must be the "cursor"'),
+  );
 });
 
 test("a path where the options stand is refused, not passed over", async () => {
@@ -232,7 +234,7 @@ test.each([
     '"olderThan" must be a Date, or an age in milliseconds (for a moment pass new Date(…)); found -5.',
   ],
   [{ olderThan: Date.now() }, "for a moment pass new Date(…)); found"],
-  [{ olderThan: new Date("never") }, '"olderThan" must be a Date'],
+  [{ olderThan: new Date("never") }, "found an invalid Date."],
   [{ olderThan: 1, keepLatest: 100 }, 'have no "keepLatest"; they are olderThan, keepLast'],
   [undefined, "The options of prune() are an object; found undefined."],
   [{}, 'needs "olderThan", "keepLast" or both'],

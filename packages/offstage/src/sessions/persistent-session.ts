@@ -4,6 +4,7 @@ import { shownValue } from "../messages/check-options.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { branch } from "./branch.ts";
+import { type BranchOptions, branchId } from "./branch-options.ts";
 import { appending, clearing, popping, poppingTurn, readItems, replacing } from "./conversation.ts";
 import { exchanged } from "./exchanged.ts";
 import type { FoundRun } from "./found-run.ts";
@@ -25,11 +26,6 @@ export interface PersistentSessionOptions extends SqliteOptions, CoreOptions {}
 export interface SessionSource {
   session(id?: string): PersistentSession;
   ready(): Promise<void>;
-}
-
-export interface BranchOptions {
-  /** The id of the new session. Default: a new one. */
-  readonly id?: string;
 }
 
 /** A conversation that outlives the process. Several objects of the same id on a store are the same session. */
@@ -155,8 +151,7 @@ export class PersistentSession implements Session {
 
   /** A new session with the first `at` messages of this one, without its runs; all of them where `at` is left out. */
   async branch(at?: number, options: BranchOptions = {}): Promise<PersistentSession> {
-    const { id = crypto.randomUUID() } = options;
-    checkSessionId(id);
+    const id = branchId(at, options);
     await branch(this.#cell, this.#cells.of(id), at);
     return new PersistentSession(this.#cells, id);
   }

@@ -2,6 +2,7 @@
 import { someText } from "../messages/check-options.ts";
 import type { JsonValue } from "../messages/json.ts";
 import { activitySlack } from "./activity.ts";
+import { someCursor } from "./cursor.ts";
 import { type FoundRun, foundRun } from "./found-run.ts";
 import type { RunInfo, RunRecord } from "./journal.ts";
 import { checkLimit } from "./limit.ts";
@@ -38,7 +39,7 @@ const pageSize = 100;
 
 /** Runs, the newest first. */
 export async function listRuns(cells: SessionCells, options: ListRunsOptions = {}): Promise<ListedRun[]> {
-  checkRunFilter(options, { sessionId: someText, before: someText });
+  checkRunFilter(options, { sessionId: someText, before: someCursor });
   const { sessionId } = options;
   const limit = checkLimit(options.limit) ?? Number.POSITIVE_INFINITY;
   const before = options.before === undefined ? Number.POSITIVE_INFINITY : keyNumber(options.before);

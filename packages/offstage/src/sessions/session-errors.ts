@@ -26,3 +26,8 @@ export class SessionConflictError extends OffstageError {
     super("session-conflict", message, options);
   }
 }
+
+/** The error where a new session is to have the id of one that is there. */
+export function existsAlready(sessionId: string): SessionConflictError {
+  return new SessionConflictError(`A session "${sessionId}" exists already; nothing was changed.`);
+}

@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import { activityKey } from "./activity.ts";
+import { InMemorySession } from "./in-memory-session.ts";
+import { memoryStore } from "./open-store.ts";
 import { listNames } from "./row-keys.ts";
 import { formatHead, newHead } from "./session-head.ts";
 import { openStoreOn } from "./store.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
-test("a store of 150,000 sessions is listed and pruned", async () => {
+test("a store of 150,000 sessions is listed and pruned", { timeout: 60_000 }, async () => {
   const driver = memoryDriver();
   const store = openStoreOn(driver);
   await store.ready();
@@ -20,4 +22,38 @@ test("a store of 150,000 sessions is listed and pruned", async () => {
   await driver.commit({ label: "session.add", checks: [], writes: writes.flat() });
   expect((await store.sessions.list()).length).toBe(150_000);
   expect(await store.prune({ keepLast: 149_999 })).toEqual({ removedSessions: 1, busySessions: 0 });
+});
+
+test.for([
+  [{ limti: 1 }, 'The options of a list of sessions have no "limti"; they are limit, before.'],
+  [{ before: "junk" }, '"before" must be the "cursor" of what was listed before; found "junk".'],
+  [{ before: "" }, '"before" must be the "cursor"'],
+  [{ before: 5 }, '"before" must be the "cursor"'],
+  [null, "The options of a list of sessions are an object; found null."],
+] as const)("a slip in sessions.list(%j) is refused, not passed over", async ([options, sentence]) => {
+  const failure = memoryStore().sessions.list(options as never);
+  await expect(failure).rejects.toMatchObject({ code: "invalid-argument" });
+  await expect(failure).rejects.toThrow(sentence);
+});
+
+test("a cursor of runs that no list gave is refused", async () => {
+  const store = memoryStore();
+  for (const listed of [store.runs.list({ before: "junk" }), store.session("a").runs({ before: "3NaN.1" })])
+    await expect(listed).rejects.toThrow('"before" must be the "cursor" of what was listed before');
+});
+
+test.for([undefined, null, 5])("a namespace is named by text, not by %s", (name) => {
+  expect(() => memoryStore().namespace(name as never)).toThrow(`The name of a namespace is text; found ${name}.`);
+});
+
+test.for([
+  ["in memory", () => new InMemorySession("a")],
+  ["on a store", () => memoryStore().session("a")],
+] as const)("a branch of a session %s has an id of its own, and no option under another name", async ([, open]) => {
+  const session = open();
+  await session.addItem({ role: "user", content: "hello" });
+  await expect(session.branch(1, { sessionId: "b" } as never)).rejects.toThrow('have no "sessionId"; they are id.');
+  await expect(session.branch(1, { id: "a" })).rejects.toMatchObject({ code: "session-conflict" });
+  expect(await session.getItemCount()).toBe(1);
+  expect((await session.branch(1, { id: "b" })).sessionId).toBe("b");
 });

@@ -1,5 +1,7 @@
 // The sessions of a store: listed by last activity, looked up, deleted with everything that belongs to them.
+import { anything, checkNames, checkOptions, type OptionRule } from "../messages/check-options.ts";
 import { activityKey } from "./activity.ts";
+import { someCursor } from "./cursor.ts";
 import { checkFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
 import { decode } from "./message-rows.ts";
@@ -34,6 +36,12 @@ export interface ListSessionsOptions {
   readonly before?: string;
 }
 
+const listRules: Readonly<Record<keyof ListSessionsOptions, OptionRule>> = {
+  // Checked where it is used.
+  limit: anything,
+  before: someCursor,
+};
+
 /** Sessions, the most recently active first. */
 export async function listSessions(cells: SessionCells, options: ListSessionsOptions = {}): Promise<SessionInfo[]> {
   return (await listHeads(cells, options)).map(({ head, cursor }) => infoOf(head, cursor));
@@ -44,6 +52,8 @@ export async function listHeads(
   { context }: SessionCells,
   options: ListSessionsOptions = {},
 ): Promise<readonly ListedHead[]> {
+  checkOptions(options, listRules, "The options of a list of sessions");
+  checkNames(options, listRules, "The options of a list of sessions");
   const limit = checkLimit(options.limit) ?? Number.POSITIVE_INFINITY;
   const found: ListedHead[] = [];
   let { before } = options;

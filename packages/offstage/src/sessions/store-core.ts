@@ -1,6 +1,6 @@
 // Store core: a driver made usable for one namespace. What Store and PersistentSession both stand on; no face of its own.
-import type { OffstageError } from "../errors.ts";
-import { checkOptions, type OptionRules, someFunction } from "../messages/check-options.ts";
+import { OffstageError } from "../errors.ts";
+import { checkOptions, type OptionRules, shownValue, someFunction } from "../messages/check-options.ts";
 import { admittedDriver } from "./admitted-driver.ts";
 import { checkPlain } from "./check-sealing.ts";
 import { holdsOf } from "./hold.ts";
@@ -75,6 +75,8 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}, look?: Lo
     await driver.close();
   };
   const coreOf = (name: string): StoreCore => {
+    if (typeof name !== "string")
+      throw new OffstageError("invalid-argument", `The name of a namespace is text; found ${shownValue(name)}.`);
     const known = cores.get(name);
     if (known !== undefined) return known;
     const lists = listNames(name);
