@@ -50,16 +50,27 @@ test("a place without sessions may become either, and so may each namespace", as
   expect(await openStoreOn(driver).session("a").getItemCount()).toBe(1);
 });
 
-test("a session in an encrypted file is refused without the key, and the file can be copied as it is", async () => {
+test("a session in an encrypted file is refused without the key", async () => {
   const path = join(mkdtempSync(join(tmpdir(), "offstage-sealed-")), "a.db");
-  const inner = sqliteStore({ path });
-  await using vault = encryptedStore(inner, { key });
+  await using vault = encryptedStore(sqliteStore({ path }), { key });
   await vault.session("a").addItem(said("secret"));
   await expect(PersistentSession.persistent("a", { path })).rejects.toMatchObject({ code: "wrong-key" });
-  await inner.backup(`${path}.copy`);
-  await using copy = encryptedStore(sqliteStore({ path: `${path}.copy` }), { key });
-  expect(texts(await copy.session("a").getItems())).toEqual(["secret"]);
 });
+
+test.for([":memory:", "b.db"])(
+  "the store within an encrypted one copies what that one holds, in %s, and takes nothing away",
+  async (name) => {
+    const folder = mkdtempSync(join(tmpdir(), "offstage-sealed-"));
+    const path = name === ":memory:" ? name : join(folder, name);
+    const inner = sqliteStore({ path });
+    await using vault = encryptedStore(inner, { key });
+    await vault.session("a").addItem(said("secret"));
+    await expect(inner.verify()).rejects.toMatchObject({ code: "wrong-key" });
+    await inner.backup(join(folder, "copy.db"));
+    await using copy = encryptedStore(sqliteStore({ path: join(folder, "copy.db") }), { key });
+    for (const store of [vault, copy]) expect(texts(await store.session("a").getItems())).toEqual(["secret"]);
+  },
+);
 
 test("a look that fails is repeated at the next use", async () => {
   const driver = memoryDriver();

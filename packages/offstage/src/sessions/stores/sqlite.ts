@@ -1,7 +1,7 @@
 // SQLite: rows in one table of one file, through node:sqlite. Loaded on first use; nothing else to install.
 import type { DatabaseSync } from "node:sqlite";
 import type { Check, Commit, Refused, Row, RowPlace, RowRange, StoreDriver, Write } from "../store-driver.ts";
-import { backupFile, checkPages, openFile, prepareFile, type SqliteOptions } from "./sqlite/file.ts";
+import { backupFile, checkPages, openFile, prepareFile, type SqliteOptions, schemaOf } from "./sqlite/file.ts";
 import { rowSum } from "./sqlite/row-sum.ts";
 import { sameFile } from "./sqlite/same-file.ts";
 import { nameOf, typedError } from "./sqlite/typed-error.ts";
@@ -10,6 +10,8 @@ export type { SqliteOptions } from "./sqlite/file.ts";
 
 /** A SQLite file as a driver, and the one thing only a file can do. */
 export interface SqliteDriver extends StoreDriver {
+  /** It was opened, perhaps through another store on the same driver. */
+  readonly isOpen: boolean;
   /** Writes a consistent copy to a new file while others go on working. */
   backup(path: string): Promise<void>;
   /** Reads the whole file; rejects with `store-corrupt` where its pages do not add up. */
@@ -35,8 +37,13 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
   };
   return {
     name: nameOf(path),
+    get isOpen() {
+      return database !== undefined;
+    },
     open: () =>
       guard(() => {
+        // What is in memory alone would be gone.
+        if (database !== undefined && path === ":memory:") return schemaOf(database);
         database?.close();
         const found = openFile({ ...options, path });
         database = found.database;

@@ -165,6 +165,11 @@ function beginsAsDatabase(path: string): boolean {
 function versionOf(database: DatabaseSync, path: string): number {
   const id = database.prepare("PRAGMA application_id").get()?.application_id;
   if (id !== applicationId) throw foreign(path, "is a database of another program");
+  return schemaOf(database);
+}
+
+/** The schema version of an open database; 0 where it has none yet. */
+export function schemaOf(database: DatabaseSync): number {
   return Number(database.prepare("PRAGMA user_version").get()?.user_version);
 }
 
