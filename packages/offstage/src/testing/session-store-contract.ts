@@ -14,7 +14,8 @@ export interface SessionStoreContractOptions {
 }
 
 /**
- * The cases every store passes. `open` gives a new, empty store each time; each case closes what it opened.
+ * The cases every store passes. `open` gives a new, empty store each time; each case closes what it opened. Stores on one
+ * server are to be kept apart by their place (a file, a prefix, a database), not by namespace: one case is about namespaces.
  * `for (const { name, run } of sessionStoreContract(open)) test(name, run)` is all a driver's test needs.
  */
 export function sessionStoreContract(
