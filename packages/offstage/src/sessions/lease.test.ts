@@ -233,29 +233,38 @@ test.for([
   },
 );
 
-test("a run of another process is let in after a while, though runs here queue without end", async () => {
-  const driver = memoryDriver();
-  const here = openStoreOn(driver);
-  let count = 0;
-  let isOver = false;
-  const oneAfterAnother = async (): Promise<void> => {
-    while (!isOver) {
-      const log = await open(here, "a", start(`r${++count}`, "mine"));
-      await sleep(1);
-      await log.end(ended("done"));
-    }
-  };
-  const queue = [oneAfterAnother(), oneAfterAnother()];
-  const begun = Date.now();
-  const log = await open(openStoreOn(driver), "a", start("other", "theirs"));
-  expect(Date.now() - begun).toBeLessThan(4_000);
-  isOver = true;
-  await log.end(ended("done"));
-  await Promise.all(queue);
-  expect(count).toBeGreaterThan(10);
-  expect(await driver.read("h//a")).toHaveLength(1);
-  expect(await here.verify()).toEqual([]);
-});
+test.for([
+  ["", 0],
+  [" and the clock is set back by an hour", 3_600_000],
+] as const)(
+  "a run of another process is let in after a while, though runs here queue without end%s",
+  async ([, backMs]) => {
+    const driver = memoryDriver();
+    const here = openStoreOn(driver);
+    let count = 0;
+    let isOver = false;
+    const oneAfterAnother = async (): Promise<void> => {
+      while (!isOver) {
+        const log = await open(here, "a", start(`r${++count}`, "mine"));
+        await sleep(1);
+        await log.end(ended("done"));
+      }
+    };
+    const queue = [oneAfterAnother(), oneAfterAnother()];
+    await sleep(20);
+    const clock = Date.now;
+    vi.spyOn(Date, "now").mockImplementation(() => clock() - backMs);
+    const begun = Date.now();
+    const log = await open(openStoreOn(driver), "a", start("other", "theirs"));
+    expect(Date.now() - begun).toBeLessThan(4_000);
+    isOver = true;
+    await log.end(ended("done"));
+    await Promise.all(queue);
+    expect(count).toBeGreaterThan(10);
+    expect(await driver.read("h//a")).toHaveLength(1);
+    expect(await here.verify()).toEqual([]);
+  },
+);
 
 test("the mark of one who gave up keeps nobody waiting", async () => {
   const { driver, log } = await held();
