@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { idKey, keyNumber, listNames, numberKey } from "./row-keys.ts";
+import { idKey, keyNumber, listNames, numberKey, ownerOf } from "./row-keys.ts";
 
 const anyText = fc.string({ unit: "binary", maxLength: 200 });
 
@@ -30,4 +30,17 @@ test("no list of one namespace is a list of another", () => {
       expect(listNames(space).messages(id)).not.toBe(listNames(otherSpace).messages(otherId));
     }),
   );
+});
+
+test("a list of a session tells all lists that go with it, and no list of something else does", () => {
+  fc.assert(
+    fc.property(anyText, anyText, (space, id) => {
+      const lists = listNames(space);
+      const all = [lists.activity, lists.head(id), lists.messages(id), lists.runs(id), lists.steps(id)];
+      for (const list of all.slice(1)) expect(ownerOf(list)?.lists).toEqual(all);
+      for (const list of [lists.activity, lists.run(id), lists.trace(id), lists.looseTraces])
+        expect(ownerOf(list)).toEqual({ lists: [list] });
+    }),
+  );
+  for (const list of ["e", "schema"]) expect(ownerOf(list)).toBeUndefined();
 });
