@@ -1,5 +1,9 @@
 // Holds: the sessions that runs of a store hold, kept by signs of life and given up when a run or the store ends. Taking one is in lease.ts.
+import { withDeadline } from "../tracing/with-deadline.ts";
 import { renewMs } from "./holder.ts";
+
+/** How long a store that does not answer keeps its closing waiting; leases run out by themselves. */
+const closeMs = 5_000;
 
 /** A session that is held. */
 export interface Hold {
@@ -54,8 +58,11 @@ export function holdsOf(): Holds {
       clearInterval(timer);
       timer = undefined;
       for (const hold of held) expect(hold.release());
-      // One that is given up lets in the next of its queue, which is refused.
-      while (expected.size > 0) await Promise.allSettled(expected);
+      const settled = async (): Promise<void> => {
+        // One that is given up lets in the next of its queue, which is refused.
+        while (expected.size > 0) await Promise.allSettled(expected);
+      };
+      await withDeadline(settled, { timeoutMs: closeMs, what: "store", holdsProcess: true }).catch(() => {});
     },
   };
 }

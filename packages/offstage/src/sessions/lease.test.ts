@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { ended, open, said, start, step, texts } from "../testing/store-claims/claim.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
 import { formatHead, type Lease, parseHead } from "./session-head.ts";
@@ -232,6 +232,29 @@ test.for([
     expect(texts(await other.session("a").getItems())).toEqual(["zero", "r1", "four", "done"]);
   },
 );
+
+test("a store that does not answer keeps its closing waiting for so long and no longer", async () => {
+  const driver = memoryDriver();
+  const beginning = Promise.withResolvers<void>();
+  const commit = () => {
+    beginning.resolve();
+    return new Promise<never>(() => {});
+  };
+  const store = openStoreOn({ ...driver, commit });
+  open(store, "a", start("r1", "one")).catch(() => {});
+  await beginning.promise;
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let isClosed = false;
+  const closing = store.close().then(() => {
+    isClosed = true;
+  });
+  await vi.advanceTimersByTimeAsync(4_900);
+  expect(isClosed).toBe(false);
+  await vi.advanceTimersByTimeAsync(200);
+  await closing;
+  expect(vi.getTimerCount()).toBe(0);
+});
 
 test.for([
   ["", 0],
