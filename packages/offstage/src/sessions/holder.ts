@@ -1,11 +1,11 @@
 // The holder of a lease: which process, on which machine, started when; and whether it still lives.
 import type { Lease } from "./session-head.ts";
 
-/** How often a holder shows a sign of life, and how long one elsewhere may be watched without. */
+/** How often a holder shows a sign of life, and how long one elsewhere may go without. */
 export const renewMs = 2_000;
 export const silentMs = 8_000;
-// By the clock. A holder here may be busy with long synchronous work; the clock of one elsewhere may differ from ours.
-const silentByClockMs = 60_000;
+// A holder on this machine whose process lives may be busy with long synchronous work.
+const silentNearbyMs = 60_000;
 
 /** This process as text: machine, process id, start time and a token that tells holders within it apart. */
 export function holderOf(token: string): string {
@@ -19,9 +19,10 @@ export function whereIs(holder: string): "gone" | "nearby" | "elsewhere" {
   return isAlive(Number(pid), start) ? "nearby" : "gone";
 }
 
-/** True where nobody seems to write under this lease any more, for those who cannot wait and watch: by the clock, after a minute. */
-export function isAbandoned(lease: Pick<Lease, "holder" | "seen">, now: number): boolean {
-  return now - lease.seen > silentByClockMs || whereIs(lease.holder) === "gone";
+/** True where nobody seems to write under this lease any more, by the clocks: for those who cannot wait and watch. */
+export function isAbandoned({ holder, seen }: Pick<Lease, "holder" | "seen">, now: number): boolean {
+  const where = whereIs(holder);
+  return where === "gone" || now - seen > (where === "nearby" ? silentNearbyMs : silentMs);
 }
 
 function isAlive(pid: number, start: string | undefined): boolean {
