@@ -12,7 +12,7 @@ import type { Processor } from "../state/processor.ts";
 import { separatedProcessors, togetherProcessors } from "../state/processors/index.ts";
 import { type TokenCounter, tokenCounter } from "../tokens/token-counter.ts";
 import { type CompiledSchema, compileSchema } from "../tools/schema.ts";
-import { type Tool, toolsByName } from "../tools/tool.ts";
+import { alwaysAsks, type Tool, toolsByName } from "../tools/tool.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import type { Driver } from "./driver.ts";
 import { toolCallingDriver } from "./drivers/tool-calling.ts";
@@ -79,7 +79,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     shownNotes: new ShownNotes(),
     tokenCounter: tokenCounter(options.tokenCounter),
     isShortened: options.compaction !== undefined || options.memory !== undefined,
-    mustAsk: tools.some(({ needsApproval }) => needsApproval === true),
+    mustAsk: tools.some(alwaysAsks),
     remembersTools: toolHistory !== "none" || tools.some(({ remember = "none" }) => remember !== "none"),
   };
 }

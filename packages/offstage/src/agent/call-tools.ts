@@ -9,7 +9,7 @@ import type { StepToolCall, ToolResult } from "../state/step.ts";
 import type { CallSite, ToolGuard } from "../tools/admit-call.ts";
 import { runTool } from "../tools/run-tool.ts";
 import { runTools } from "../tools/run-tools.ts";
-import type { Tool, ToolRunOptions } from "../tools/tool.ts";
+import { alwaysAsks, type Tool, type ToolRunOptions } from "../tools/tool.ts";
 import { ToolWaiting } from "../tools/tool-answer.ts";
 import { errorType } from "../tracing/abort.ts";
 import { startSpan, type TraceSpan } from "../tracing/trace-span.ts";
@@ -82,8 +82,8 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
     const result =
       unrunnable(call, before) ?? (await (run.isTraced ? runToolTraced(span, call, site) : runTool(call, site)));
     if (result instanceof ToolWaiting) {
-      // Whatever the other calls do until the run ends, this one has not begun. That of some tools is known before.
-      if (result.child === undefined && run.config.tools.get(call.name)?.needsApproval !== true)
+      // Whatever the other calls do until the run ends, this one has not begun. Where its tool always asks, the intent said so.
+      if (result.child === undefined && !alwaysAsks(run.config.tools.get(call.name)))
         await run.log?.wait(step, call.id);
       return unsettled(span, call, result);
     }

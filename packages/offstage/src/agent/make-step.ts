@@ -8,6 +8,7 @@ import type { ModelReply } from "../models/reply.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { PendingStep } from "../state/pending-step.ts";
 import type { Correction, Step, StepToolCall, ToolResult } from "../state/step.ts";
+import { alwaysAsks } from "../tools/tool.ts";
 import type { TraceSpan } from "../tracing/trace-span.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { callModel, releaseText } from "./call-model.ts";
@@ -47,7 +48,7 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
 
 // The calls that cannot begin before somebody was asked.
 function mustWait({ config: { tools } }: Run, calls: readonly StepToolCall[]): string[] {
-  return calls.filter(({ name }) => tools.get(name)?.needsApproval === true).map(({ id }) => id);
+  return calls.filter(({ name }) => alwaysAsks(tools.get(name))).map(({ id }) => id);
 }
 
 function readReply({ config }: Run, reply: ModelReply): Reading {

@@ -11,7 +11,7 @@ import type { RunRow } from "./run-rows.ts";
 import type { Change, SessionCell } from "./session-cell.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
 import type { Lease, SessionHead } from "./session-head.ts";
-import { unchangedMs } from "./sighting.ts";
+import { watch } from "./sighting.ts";
 import { leaveMark, noteMark, type Precedence, patienceMs, precedence, removeMark } from "./waiting-mark.ts";
 
 const firstPollMs = 2;
@@ -26,16 +26,18 @@ export function leased(
   const { holder, holds } = cell.context;
   if (holds.isClosed) throw closedError(cell.context.driver.name);
   const { lease } = head;
-  if (lease !== undefined && lease.holder !== holder && !isLeft(cell, lease, onBusy)) throw busy(cell.id, lease.runId);
+  const isOthers = lease !== undefined && lease.holder !== holder;
+  if (isOthers && !isLeft(cell, lease, { canWait: onBusy === "queue" })) throw busy(cell.id, lease.runId);
   const fence = head.fence + 1;
   return { ...head, fence, lease: { fence, runId, holder, seen: Date.now() } };
 }
 
 // A holder elsewhere is watched: its clock may be ahead of ours, or behind. Who cannot wait has to go by the clocks.
-function isLeft(cell: SessionCell, lease: Lease, onBusy: RunStart["onBusy"]): boolean {
-  const silent = unchangedMs(cell.sighting, `${lease.fence} ${lease.seen}`);
-  if (whereIs(lease.holder) !== "elsewhere") return isAbandoned(lease, Date.now());
-  return silent > silentMs || (onBusy === "reject" && isAbandoned(lease, Date.now()));
+function isLeft(cell: SessionCell, lease: Lease, { canWait }: { readonly canWait: boolean }): boolean {
+  const isSilent = isAbandoned(lease, Date.now());
+  if (whereIs(lease.holder) !== "elsewhere") return isSilent;
+  const watchedMs = watch(cell.sighting, `${lease.fence} ${lease.seen}`);
+  return watchedMs > silentMs || (isSilent && !canWait);
 }
 
 /** The change that takes the session, where nobody in another process has waited for it for long; with `onBusy: "reject"` nobody is asked. */
@@ -60,7 +62,7 @@ function behind<T>(cell: SessionCell, { checks, writes }: Precedence, change: Ch
 export function checkFree(cell: SessionCell, head: SessionHead): void {
   const { lease } = head;
   const isOurs = lease?.holder === cell.context.holder;
-  if (lease !== undefined && (isOurs ? cell.gate.isHeld : !isLeft(cell, lease, "reject")))
+  if (lease !== undefined && (isOurs ? cell.gate.isHeld : !isLeft(cell, lease, { canWait: false })))
     throw new SessionBusyError(`Run "${lease.runId}" holds session "${cell.id}". Wait until it has ended.`);
 }
 

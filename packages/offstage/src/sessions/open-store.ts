@@ -37,10 +37,9 @@ export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
         "invalid-argument",
         `A backup goes to the path of a new file; found ${shownValue(path)}.`,
       );
-    const loaded = await driver.load();
-    // The file as it is: what is encrypted stays so in the copy, and a store around this one has opened it already.
-    if (!loaded.isOpen) await core.driver.ready();
-    await loaded.backup(path);
+    // The file as it is: what is encrypted stays so in the copy.
+    await core.driver.ready();
+    await (await driver.load()).backup(path);
   };
   const verify = async (): Promise<Violation[]> => {
     await store.ready();

@@ -33,30 +33,29 @@ export function endRun(ending: Ending, head: SessionHead): Change<undefined> {
   for (let i = 0; i < end.answer.length; i++) written.set(end.answer[i] as Message, head.next + i);
   const counts = { next: head.next + appended.length, count: head.count + appended.length, lease: undefined };
   const change = touched(cell, head, counts);
-  change.writes.push(...endWrites({ ...ending, written }));
+  change.writes.push(endedRow(ending), ...lastWrites({ ...ending, written }));
   return { result: undefined, appended, head: change.head, writes: change.writes };
 }
 
-/** The end of a run beneath another: its row becomes final, unless it was before its parent was taken up again. */
+/** The end of a run beneath another: its row becomes final, unless the run had ended already. */
 export function endChild(ending: Ending, head: SessionHead): Change<undefined> {
   checkHeld(ending.cell, head, ending);
-  const writes = endWrites(ending);
-  return { result: undefined, writes: hasEnded(ending.row.status) ? writes.slice(1) : writes };
+  const writes = lastWrites(ending);
+  return { result: undefined, writes: hasEnded(ending.row.status) ? writes : [endedRow(ending), ...writes] };
 }
 
-// The row of the run comes first.
-function endWrites({ cell, row, fence, end, lastStep, written }: Ending): Write[] {
+function endedRow({ cell, row, end }: Ending): Write {
   const { redact } = cell.context;
-  const ended = putRun(cell, endedRun(row, redact === undefined ? end : redactedEnd(redact, end)));
-  if (lastStep === undefined) {
-    if (end.spans === undefined) return [ended];
-    const key = stepKeys.spans(row.n, fence);
-    const spans = keptSpans(cell, end.spans);
-    return [
-      ended,
-      { list: cell.lists.steps, key, value: encodeWithSpans(spans, knownOf(cell, row), (packed) => packed) },
-    ];
+  return putRun(cell, endedRun(row, redact === undefined ? end : redactedEnd(redact, end)));
+}
+
+// What is written with the end beside the row of the run: the last step, or spans that came with none.
+function lastWrites({ cell, row, fence, end, lastStep, written }: Ending): Write[] {
+  if (lastStep !== undefined) {
+    const spans = end.spans === undefined ? undefined : { spans: [...(lastStep.spans ?? []), ...end.spans] };
+    return putStep(cell, row, spans === undefined ? lastStep : { ...lastStep, ...spans }, written);
   }
-  const record = end.spans === undefined ? lastStep : { ...lastStep, spans: [...(lastStep.spans ?? []), ...end.spans] };
-  return [ended, ...putStep(cell, row, record, written)];
+  if (end.spans === undefined) return [];
+  const value = encodeWithSpans(keptSpans(cell, end.spans), knownOf(cell, row), (packed) => packed);
+  return [{ list: cell.lists.steps, key: stepKeys.spans(row.n, fence), value }];
 }

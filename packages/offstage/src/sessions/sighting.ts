@@ -11,8 +11,8 @@ export function noSighting(): Sighting {
   return { sign: "", since: 0 };
 }
 
-/** How long the sign has been this one, as far as it was looked at from here; 0 for one that is new. */
-export function unchangedMs(sighting: Sighting, sign: string): number {
+/** Takes note of a sign, and gives for how long it has been this one as far as was looked from here: 0 where it is new. */
+export function watch(sighting: Sighting, sign: string): number {
   const now = clockMs();
   if (sighting.sign !== sign) {
     sighting.sign = sign;

@@ -1,9 +1,9 @@
 // The mark of a run that has waited for long: other processes let it in before they take the session again. Leases are in lease.ts.
 import { clockMs } from "../messages/clock-ms.ts";
 import { parseJson } from "../messages/json.ts";
-import { isAbandoned } from "./holder.ts";
+import { whereIs } from "./holder.ts";
 import type { SessionCell } from "./session-cell.ts";
-import { type Sighting, unchangedMs } from "./sighting.ts";
+import { type Sighting, watch } from "./sighting.ts";
 import type { Check, Row, RowPlace, Write } from "./store-driver.ts";
 
 /** How long a run waits for another process before it leaves its mark, and how often it renews it. */
@@ -85,5 +85,5 @@ function isVoid(text: string, sighting: Sighting): boolean {
   const mark = parseJson(text);
   const [holder, seen] = Array.isArray(mark) ? (mark as readonly unknown[]) : [];
   if (typeof holder !== "string" || typeof seen !== "number") return true;
-  return unchangedMs(sighting, text) > lifeMs || isAbandoned({ holder, seen }, Date.now());
+  return watch(sighting, text) > lifeMs || whereIs(holder) === "gone";
 }

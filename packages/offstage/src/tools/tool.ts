@@ -144,6 +144,11 @@ function invalid(message: string): OffstageError {
   return new OffstageError("invalid-tool", message);
 }
 
+/** Whether no call of the tool begins without approval, whatever its input. */
+export function alwaysAsks(tool: Tool | undefined): boolean {
+  return tool?.needsApproval === true;
+}
+
 /** The tools by name; throws `invalid-tool` where a name stands twice or a value is not a tool. */
 export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   if (!Array.isArray(tools)) throw invalid('"tools" must be a list of tools made with tool({ … }) or agent.asTool().');

@@ -31,7 +31,9 @@ async function startLocal(): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), "offstage-redis-"));
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
-  const args = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--appendonly", "yes"];
+  const args = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
+  // With any other setting it may answer before it has written, and lose that when it is killed.
+  args.push("--appendonly", "yes", "--appendfsync", "always");
   const startOnce = async (): Promise<ChildProcess> => {
     const server = spawn("redis-server", args, { stdio: "ignore" });
     const failed = new Promise<never>((_, reject) => {

@@ -10,8 +10,6 @@ export type { SqliteOptions } from "./sqlite/file.ts";
 
 /** A SQLite file as a driver, and the one thing only a file can do. */
 export interface SqliteDriver extends StoreDriver {
-  /** It was opened, perhaps through another store on the same driver. */
-  readonly isOpen: boolean;
   /** Writes a consistent copy to a new file while others go on working. */
   backup(path: string): Promise<void>;
   /** Reads the whole file; rejects with `store-corrupt` where its pages do not add up. */
@@ -37,14 +35,10 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
   };
   return {
     name: nameOf(path),
-    get isOpen() {
-      return database !== undefined;
-    },
     open: () =>
       guard(() => {
-        // What is in memory alone would be gone.
-        if (database !== undefined && path === ":memory:") return schemaOf(database);
-        database?.close();
+        // Several stores may be made on one driver: it stays open, and what is in memory stays there.
+        if (database !== undefined) return schemaOf(database);
         const found = openFile({ ...options, path });
         database = found.database;
         checkSame = sameFile(path);
