@@ -1,6 +1,6 @@
 // What the options of an agent, a run and a subagent may be, as far as nobody else checks them. A slip is told when it is made.
 import {
-  checkNames,
+  checkOnly,
   checkOptions,
   having,
   numberFrom,
@@ -100,8 +100,7 @@ export function checkRunOptions(options: RunOptions): void {
 }
 
 function checkRetry(given: object): void {
-  checkOptions(given, retryRules, "The options of a retry");
-  checkNames(given, retryRules, "The options of a retry");
+  checkOnly(given, retryRules, "The options of a retry");
 }
 
 function checkHooks(given: AgentHooks | undefined): void {

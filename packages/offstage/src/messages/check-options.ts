@@ -26,11 +26,16 @@ export function checkOptions(options: unknown, rules: OptionRules, owner: string
   }
 }
 
+/** The same, and throws at an option that none of the rules knows, unless it is undefined. */
+export function checkOnly(options: unknown, rules: OptionRules, owner: string): void {
+  checkOptions(options, rules, owner);
+  checkNames(options as object, rules, owner);
+}
+
 /** Throws `invalid-argument` at an option that none of the rules knows; what is undefined passes. */
 export function checkNames(options: object, rules: OptionRules, owner: string): void {
-  const given = options as Record<string, unknown>;
-  for (const name in given) {
-    if (Object.hasOwn(rules, name) || given[name] === undefined) continue;
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(rules, name) || (options as Record<string, unknown>)[name] === undefined) continue;
     const known = Object.keys(rules).join(", ");
     throw new OffstageError("invalid-argument", `${owner} have no "${name}"; they are ${known}.`);
   }

@@ -1,7 +1,7 @@
 // MessageQuery: a thin, read-only face over a list of messages. What it answers is computed beside it, per question.
 import type { Writable } from "node:stream";
 import { OffstageError } from "../errors.ts";
-import { anything, checkNames, checkOptions, type OptionRule } from "../messages/check-options.ts";
+import { anything, checkOnly, type OptionRule } from "../messages/check-options.ts";
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { printsAs } from "../messages/prints-as.ts";
@@ -44,8 +44,7 @@ export class MessageQuery implements Iterable<Message> {
   readonly #criteria: readonly (MessageCriteria | MessagePredicate)[];
 
   constructor(source: MessageSource = none, options: MessageQueryOptions = {}) {
-    checkOptions(options, optionRules, "The options of a query");
-    checkNames(options, optionRules, "The options of a query");
+    checkOnly(options, optionRules, "The options of a query");
     this.#source = typeof source === "function" ? source : lasting(source);
     this.#counter = tokenCounter(options.tokenCounter);
     this.#criteria = options.where ?? none;

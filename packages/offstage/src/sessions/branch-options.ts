@@ -1,5 +1,5 @@
 // What a branch may be told. Checked, since an id under another name would be no id.
-import { anything, checkNames, checkOptions, type OptionRule } from "../messages/check-options.ts";
+import { anything, checkOnly, type OptionRule } from "../messages/check-options.ts";
 import { checkLimit } from "./limit.ts";
 import { checkSessionId } from "./session-cells.ts";
 
@@ -13,8 +13,7 @@ const branchRules: Readonly<Record<keyof BranchOptions, OptionRule>> = { id: any
 /** The id of the new session. Throws where it cannot be one, or where something else is asked for. */
 export function branchId(at: number | undefined, options: BranchOptions): string {
   checkLimit(at, "at");
-  checkOptions(options, branchRules, "The options of branch()");
-  checkNames(options, branchRules, "The options of branch()");
+  checkOnly(options, branchRules, "The options of branch()");
   const { id = crypto.randomUUID() } = options;
   checkSessionId(id);
   return id;

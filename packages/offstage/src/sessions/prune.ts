@@ -1,6 +1,6 @@
 // Prune: removes sessions that are old or too many, each whole and in one write. Sessions a run holds are left alone.
 import { isOffstageError, OffstageError } from "../errors.ts";
-import { anything, checkNames, checkOptions, type OptionRule } from "../messages/check-options.ts";
+import { anything, checkOnly, type OptionRule } from "../messages/check-options.ts";
 import { checkLimit } from "./limit.ts";
 import type { SessionCells } from "./session-cells.ts";
 import type { SessionHead } from "./session-head.ts";
@@ -35,8 +35,7 @@ const pruneRules: Readonly<Record<keyof PruneOptions, OptionRule>> = {
 
 /** Removes what both options agree may go; with `keepLast` alone, everything but the latest. */
 export async function prune(cells: SessionCells, options: PruneOptions): Promise<PruneReport> {
-  checkOptions(options, pruneRules, "The options of prune()");
-  checkNames(options, pruneRules, "The options of prune()");
+  checkOnly(options, pruneRules, "The options of prune()");
   const keepLast = checkLimit(options.keepLast, "keepLast");
   const cutoff = cutoffOf(options);
   const heads = (await listHeads(cells)).slice(keepLast ?? 0).map(({ head }) => head);

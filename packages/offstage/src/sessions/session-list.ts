@@ -1,5 +1,5 @@
 // The sessions of a store: listed by last activity, looked up, deleted with everything that belongs to them.
-import { anything, checkNames, checkOptions, type OptionRule } from "../messages/check-options.ts";
+import { anything, checkOnly, type OptionRule } from "../messages/check-options.ts";
 import { activityKey } from "./activity.ts";
 import { someCursor } from "./cursor.ts";
 import { checkFree } from "./lease.ts";
@@ -52,8 +52,7 @@ export async function listHeads(
   { context }: SessionCells,
   options: ListSessionsOptions = {},
 ): Promise<readonly ListedHead[]> {
-  checkOptions(options, listRules, "The options of a list of sessions");
-  checkNames(options, listRules, "The options of a list of sessions");
+  checkOnly(options, listRules, "The options of a list of sessions");
   const limit = checkLimit(options.limit) ?? Number.POSITIVE_INFINITY;
   const found: ListedHead[] = [];
   let { before } = options;

@@ -1,6 +1,6 @@
 // How spans are recorded and where they go: the options people write, and the settings every span carries. No spans here.
 import { messageOf } from "../errors.ts";
-import { checkNames, checkOptions, type OptionRules, someFunction, yesOrNo } from "../messages/check-options.ts";
+import { checkOnly, checkOptions, type OptionRules, someFunction, yesOrNo } from "../messages/check-options.ts";
 import { inertLine } from "../messages/inert.ts";
 import { redactor } from "../messages/redact.ts";
 import { isBridge, type SpanBridge, type TraceInfo } from "./span-bridge.ts";
@@ -106,8 +106,7 @@ const owner = "The options of tracing";
 export function checkTracing(options: TracingOptions | false | undefined): void {
   // `true` means what leaving it out means.
   if (options === undefined || typeof options === "boolean") return;
-  checkOptions(options, tracingRules, owner);
-  checkNames(options, tracingRules, owner);
+  checkOnly(options, tracingRules, owner);
 }
 
 function changesNothing({ exporters, sample, content, onError }: TracingOptions): boolean {
