@@ -34,3 +34,23 @@ test("a session that somebody else deletes meanwhile is not counted", async () =
   expect(await store.prune({ keepLast: 0 })).toEqual({ removedSessions: 1, busySessions: 0 });
   expect(await store.sessions.list()).toEqual([]);
 });
+
+test("a session that became active while prune() listed it stays, and the list shows it once", async () => {
+  const driver = memoryDriver();
+  const other = openStoreOn(driver);
+  for (const id of ["old", "newer"]) await other.session(id).addItem(said("long ago"));
+  let isRead = false;
+  const read: typeof driver.read = async (list, range) => {
+    const rows = await driver.read(list, range);
+    if (list === "a/" && range?.limit === undefined && !isRead) {
+      isRead = true;
+      await other.session("old").addItem(said("I am back."));
+    }
+    return rows;
+  };
+  const store = openStoreOn({ ...driver, read });
+  expect(await store.prune({ keepLast: 1 })).toEqual({ removedSessions: 0, busySessions: 0 });
+  expect(texts(await other.session("old").getItems())).toEqual(["long ago", "I am back."]);
+  isRead = false;
+  expect((await store.sessions.list()).map(({ sessionId }) => sessionId).sort()).toEqual(["newer", "old"]);
+});

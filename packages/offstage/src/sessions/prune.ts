@@ -4,7 +4,7 @@ import { anything, checkOnly, type OptionRule } from "../messages/check-options.
 import { checkLimit } from "./limit.ts";
 import type { SessionCells } from "./session-cells.ts";
 import type { SessionHead } from "./session-head.ts";
-import { deleteSession, listHeads } from "./session-list.ts";
+import { deleteSession, isInPlace, listHeads } from "./session-list.ts";
 
 export interface PruneOptions {
   /** Removes sessions without activity since this date, or for this many milliseconds; those with runs that wait too. */
@@ -38,7 +38,9 @@ export async function prune(cells: SessionCells, options: PruneOptions): Promise
   checkOnly(options, pruneRules, "The options of prune()");
   const keepLast = checkLimit(options.keepLast, "keepLast");
   const cutoff = cutoffOf(options);
-  const heads = (await listHeads(cells)).slice(keepLast ?? 0).map(({ head }) => head);
+  const listed = (await listHeads(cells)).slice(keepLast ?? 0);
+  // One that moved while the list was read is in use.
+  const heads = listed.filter(isInPlace).map(({ head }) => head);
   const outcomes = { removed: 0, busy: 0, active: 0 };
   for (const head of heads) if (isOlder(head, cutoff)) outcomes[await remove(cells, head)]++;
   return { removedSessions: outcomes.removed, busySessions: outcomes.busy };

@@ -13,7 +13,7 @@ import { findRun, infoOf, readRun, readRunAt, readRunPage } from "./run-reader.t
 import type { RunRow } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionCells } from "./session-cells.ts";
-import { listSessions } from "./session-list.ts";
+import { listHeads } from "./session-list.ts";
 
 export interface ListRunsOptions extends RunFilter {
   /** Only runs of this session; otherwise those of all. Runs of subagents are in `get(runId).children`. */
@@ -53,11 +53,14 @@ export async function listRuns(cells: SessionCells, options: ListRunsOptions = {
 async function searchStore(cells: SessionCells, search: Search): Promise<ListedRun[]> {
   let found: ListedRun[] = [];
   let before: string | undefined;
+  const searched = new Set<string>();
   for (;;) {
-    const page = await listSessions(cells, { limit: pageSize, ...(before === undefined ? undefined : { before }) });
-    for (const { sessionId, cursor } of page) {
+    const page = await listHeads(cells, { limit: pageSize, ...(before === undefined ? undefined : { before }) });
+    for (const { head, cursor } of page) {
       if (isEnough(found, search.limit, keyNumber(cursor) + activitySlack)) return found;
-      const runs = await searchSession(cells.of(sessionId), search);
+      if (searched.has(head.id)) continue;
+      searched.add(head.id);
+      const runs = await searchSession(cells.of(head.id), search);
       found = [...found, ...runs].sort((a, b) => keyNumber(b.cursor) - keyNumber(a.cursor)).slice(0, search.limit);
     }
     if (page.length < pageSize) return found;

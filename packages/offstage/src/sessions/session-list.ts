@@ -44,23 +44,31 @@ const listRules: Readonly<Record<keyof ListSessionsOptions, OptionRule>> = {
 
 /** Sessions, the most recently active first. */
 export async function listSessions(cells: SessionCells, options: ListSessionsOptions = {}): Promise<SessionInfo[]> {
-  return (await listHeads(cells, options)).map(({ head, cursor }) => infoOf(head, cursor));
+  checkOnly(options, listRules, "The options of a list of sessions");
+  const listed = await readList(cells, options, isListedHere);
+  return listed.map(({ head, cursor }) => infoOf(head, cursor));
 }
 
-/** The same as the store keeps them. */
-export async function listHeads(
+/** The rows of the list with the heads of their sessions, in their places or not: a session may be there twice. */
+export function listHeads(cells: SessionCells, options: ListSessionsOptions = {}): Promise<readonly ListedHead[]> {
+  return readList(cells, options, () => true);
+}
+
+async function readList(
   { context }: SessionCells,
-  options: ListSessionsOptions = {},
+  options: ListSessionsOptions,
+  isShown: typeof isListedHere,
 ): Promise<readonly ListedHead[]> {
-  checkOnly(options, listRules, "The options of a list of sessions");
   const limit = checkLimit(options.limit) ?? Number.POSITIVE_INFINITY;
   const found: ListedHead[] = [];
   let { before } = options;
+  let newest: string | undefined;
   while (found.length < limit) {
     const size = limit - found.length;
     const page = await readPage(context, size, before);
+    newest ??= page.first;
     // One by one: as arguments of one call, too many would not fit on the stack.
-    for (const each of page.sessions) found.push(each);
+    for (const each of page.sessions) if (isShown(each, options, newest)) found.push(each);
     if (page.last === undefined) break;
     before = page.last;
   }
@@ -72,13 +80,25 @@ interface Listed {
   readonly cursor: string;
 }
 
-interface ListedHead {
+export interface ListedHead {
   readonly head: SessionHead;
   readonly cursor: string;
 }
 
+/** Whether the session has not moved in the list since its row was read. */
+export function isInPlace({ head, cursor }: ListedHead): boolean {
+  return activityKey(head) === cursor;
+}
+
+// A row may be left of a session that expired and was made again: then it is listed in its place. One that became active since
+// the list was begun has moved ahead of it, and is shown where it was.
+function isListedHere(listed: ListedHead, { before }: ListSessionsOptions, newest: string | undefined): boolean {
+  return isInPlace(listed) || (before === undefined && newest !== undefined && activityKey(listed.head) > newest);
+}
+
 interface SessionPage {
   readonly sessions: readonly ListedHead[];
+  readonly first: string | undefined;
   /** The last key of a page that was full. */
   readonly last: string | undefined;
 }
@@ -94,7 +114,7 @@ async function readPage(context: StoreContext, size: number, before: string | un
   });
   const heads = await context.driver.get(listed.map(({ id }) => ({ list: context.lists.head(id), key: "head" })));
   const sessions = listed.flatMap((each, index) => readHead(context, heads[index], each) ?? []);
-  return { sessions, last: rows.length === size ? rows.at(-1)?.key : undefined };
+  return { sessions, first: rows[0]?.key, last: rows.length === size ? rows.at(-1)?.key : undefined };
 }
 
 // The key has the id as well, behind the time.

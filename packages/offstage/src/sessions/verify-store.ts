@@ -6,7 +6,7 @@ import { keyNumber } from "./row-keys.ts";
 import { listRuns, readRecord } from "./run-list.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { sessionCells } from "./session-cells.ts";
-import { listSessions, type SessionInfo } from "./session-list.ts";
+import { listHeads, type SessionInfo } from "./session-list.ts";
 import { readLooseSpans, readLooseTraces } from "./span-rows.ts";
 
 /** One thing that is wrong. */
@@ -16,11 +16,14 @@ export interface Violation {
   readonly problem: string;
 }
 
+type Listed = Pick<SessionInfo, "sessionId" | "cursor">;
+
 /** Everything that is wrong in a namespace. */
 export async function verifyStore(open: SessionCells): Promise<Violation[]> {
   const found: Violation[] = [];
   const cells = sessionCells({ ...open.context, report: (error) => found.push({ problem: error.message }) });
-  for (const session of await listSessions(cells)) found.push(...(await checkSession(cells, session)));
+  for (const { head, cursor } of await listHeads(cells))
+    found.push(...(await checkSession(cells, { sessionId: head.id, cursor })));
   for (const traceId of await readLooseTraces(cells.context)) await readLooseSpans(cells.context, traceId);
   const ofRuns = new Map<string, Violation[]>();
   for (const { runId } of await listRuns(cells)) {
@@ -40,7 +43,7 @@ async function stillListed(open: SessionCells, problems: ReadonlyMap<string, Vio
 const mostLooks = 100;
 
 // A session that is written to meanwhile is looked at again: what was read before and after a write does not add up.
-async function checkSession(cells: SessionCells, info: SessionInfo): Promise<Violation[]> {
+async function checkSession(cells: SessionCells, info: Listed): Promise<Violation[]> {
   for (let look = 0; look < mostLooks; look++) {
     const problems = await lookAt(cells, info);
     if (problems !== undefined) return problems.map((problem) => ({ sessionId: info.sessionId, problem }));
@@ -49,7 +52,7 @@ async function checkSession(cells: SessionCells, info: SessionInfo): Promise<Vio
 }
 
 /** What is wrong with a session; undefined where it changed while it was read. */
-async function lookAt(cells: SessionCells, { sessionId, cursor }: SessionInfo): Promise<string[] | undefined> {
+async function lookAt(cells: SessionCells, { sessionId, cursor }: Listed): Promise<string[] | undefined> {
   const cell = cells.of(sessionId);
   const { driver, lists } = cells.context;
   const head = await cell.head();
