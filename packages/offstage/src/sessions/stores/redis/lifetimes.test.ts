@@ -45,6 +45,31 @@ describe.runIf(server)("Redis with a time to live", () => {
     await store.close();
   });
 
+  test("a session that expired and was made again is listed once, and is the newest for prune", async () => {
+    const store = opened("again");
+    for (const id of ["x", "keep"]) await store.session(id).addItem(said("1"));
+    await dead("again", "x");
+    await store.session("x").addItem(said("2"));
+    const listed = async () => (await store.sessions.list()).map(({ sessionId }) => sessionId);
+    expect(await listed()).toEqual(["x", "keep"]);
+    expect(await store.prune({ keepLast: 2 })).toEqual({ removedSessions: 0, busySessions: 0 });
+    expect(await client.zCard("{again}:z:a/")).toBe(2);
+    expect(texts(await store.session("x").getItems())).toEqual(["2"]);
+    await store.close();
+  });
+
+  test("the list of sessions does not grow with those that expired", async () => {
+    const store = opened("shorter");
+    for (let n = 0; n < 20; n++) {
+      await store.session(`s${n}`).addItem(said("x"));
+      if (n < 19) await dead("shorter", `s${n}`);
+    }
+    for (let n = 0; n < 20; n++) await store.session("s19").addItem(said("more"));
+    expect(await client.zCard("{shorter}:z:a/")).toBe(1);
+    expect(await client.hLen("{shorter}:h:a/")).toBe(1);
+    await store.close();
+  });
+
   test("any write to a session keeps all of it alive, and its place in the list", async () => {
     const store = opened("whole");
     await turn(store, "a", 1);

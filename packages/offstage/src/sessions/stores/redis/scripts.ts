@@ -5,9 +5,11 @@
  * is written to ("" for none); then checks, writes, lists of the session and lists that something is found by, each with
  * their number before them.
  *
- * Where sessions expire, the names of the lists that its runs are found by are kept in a set. They expire together with
- * that set, at least half a lifetime after the session, so that they are refreshed only now and then; a session that
- * begins anew removes those of the one that expired. All keys have the same part in braces: a cluster keeps them in one slot.
+ * Where sessions expire, the names of the lists that its runs are found by are kept in a set, with its place in the list of
+ * sessions behind an "a". They expire together with that set, at least half a lifetime after the session, so that they are
+ * refreshed only now and then; a session that begins anew removes those of the one that expired. Each write looks at the two
+ * sessions that were active longest ago, and takes them from the list where they have expired. All keys have the same part
+ * in braces: a cluster keeps them in one slot.
  */
 export const commitScript = `
 local base, ttl, session = ARGV[1], tonumber(ARGV[2]), ARGV[3]
@@ -16,9 +18,13 @@ local function take() at = at + 1; return ARGV[at - 1] end
 local function both(list, call) call(base .. "h:" .. list); call(base .. "z:" .. list) end
 local set, lives = base .. "k:" .. session, ttl and session ~= ""
 local function isThere() return redis.call("EXISTS", base .. "h:h/" .. session) == 1 end
+local space = session:match("^[^/]*")
+local hash, sorted = base .. "h:a/" .. space, base .. "z:a/" .. space
+local function unlist(key) redis.call("HDEL", hash, key); redis.call("ZREM", sorted, key) end
 if lives and not isThere() then
-  for _, list in ipairs(redis.call("SMEMBERS", set)) do
-    if list:sub(1, 2) == "r/" then both(list, function(key) redis.call("DEL", key) end) end
+  for _, each in ipairs(redis.call("SMEMBERS", set)) do
+    if each:sub(1, 2) == "r/" then both(each, function(key) redis.call("DEL", key) end) end
+    if each:sub(1, 2) == "a " then unlist(each:sub(3)) end
   end
   redis.call("DEL", set)
 end
@@ -31,6 +37,7 @@ end
 if refused then return { "refused", unpack(current) } end
 for _ = 1, tonumber(take()) do
   local list, kind, key, value = tonumber(take()), take(), take(), take()
+  if lives and KEYS[list] == hash then redis.call(kind == "put" and "SADD" or "SREM", set, "a " .. key) end
   if kind == "list" then
     redis.call("DEL", KEYS[list], KEYS[list + 1])
   elseif kind == "row" then
@@ -59,6 +66,9 @@ if lives and not isThere() then
 elseif lives and left < 1.5 * ttl then
   for _, list in ipairs(redis.call("SMEMBERS", set)) do live(list, 2 * ttl) end
   redis.call("PEXPIRE", set, 2 * ttl)
+end
+for _, key in ipairs(lives and redis.call("ZRANGE", sorted, 0, 1) or {}) do
+  if redis.call("EXISTS", base .. "h:h/" .. space .. "/" .. key:match("%.(.*)$")) == 0 then unlist(key) end
 end
 return { "done" }`;
 
