@@ -217,6 +217,14 @@ test("no row of a namespace is left under the old key, spans of a trace without 
   expect(await rotated.verify()).toEqual([]);
 });
 
+test("a namespace with spans alone tells as well whether it is encrypted", async () => {
+  const [sealed, plain] = [memoryDriver(), memoryDriver()];
+  await encryptedStore(openStoreOn(sealed), { key }).spans.add([looseSpan("f".repeat(32))]);
+  await openStoreOn(plain).spans.add([looseSpan("f".repeat(32))]);
+  await expect(openStoreOn(sealed).ready()).rejects.toMatchObject({ code: "wrong-key" });
+  await expect(encryptedStore(openStoreOn(plain), { key }).ready()).rejects.toMatchObject({ code: "wrong-key" });
+});
+
 test("a key must have 32 bytes, and its id must be plain", () => {
   for (const options of [{ key: "short" }, { key: randomBytes(16) }, { key, keyId: "a.b" }, { key, keyId: "" }]) {
     expect(() => encryptedStore(openStoreOn(memoryDriver()), options)).toThrow(/key/i);

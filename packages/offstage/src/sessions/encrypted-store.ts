@@ -4,6 +4,7 @@ import { shownValue } from "../messages/check-options.ts";
 import { checkEncrypted } from "./check-sealing.ts";
 import { encryptedDriver } from "./encrypted-driver.ts";
 import { repeated } from "./opened-driver.ts";
+import type { ListNames } from "./row-keys.ts";
 import type { EncryptionOptions } from "./sealer.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { listSessions, listsOf } from "./session-list.ts";
@@ -35,8 +36,8 @@ export function encryptedStore(store: Store, options: EncryptedStoreOptions): En
   checkStoreOptions("encrypted", options);
   const beneath = store[storeDriver];
   const driver = encryptedDriver(beneath, options);
-  const look = async (activity: string): Promise<void> => {
-    await repeated(driver, () => checkEncrypted(beneath, activity));
+  const look = async (lists: ListNames): Promise<void> => {
+    await repeated(driver, () => checkEncrypted(beneath, lists));
     await repeated(driver, () => driver.prove());
   };
   const core = openCore(driver, { ...store[storeOptions], ...given(options) }, look);

@@ -7,7 +7,7 @@ import { holdsOf } from "./hold.ts";
 import { holderOf } from "./holder.ts";
 import { type OpenedDriver, openedDriver } from "./opened-driver.ts";
 import { checkedRedact, type MessageRedactor } from "./redaction.ts";
-import { listNames } from "./row-keys.ts";
+import { type ListNames, listNames } from "./row-keys.ts";
 import { type SessionCells, sessionCells } from "./session-cells.ts";
 import { writerLength } from "./session-head.ts";
 import { stampClock } from "./store-context.ts";
@@ -47,8 +47,8 @@ export interface StoreCore {
   close(): Promise<void>;
 }
 
-/** A look at a namespace before it is used, by its list of sessions; throws where it must not be. */
-export type Look = (activity: string) => Promise<void>;
+/** A look at a namespace before it is used; throws where it must not be. */
+export type Look = (lists: ListNames) => Promise<void>;
 
 /** A driver made usable. Where there is no look of its own, what is encrypted is refused. */
 export function openCore(bare: StoreDriver, options: CoreOptions = {}, look?: Look): StoreCore {
@@ -61,7 +61,7 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}, look?: Lo
   const token = lazy(() => crypto.randomUUID().slice(0, writerLength));
   const holder = lazy(() => holderOf(token()));
   let operations = 0;
-  const lookAt: Look = look ?? ((activity) => checkPlain(driver, activity));
+  const lookAt: Look = look ?? ((lists) => checkPlain(driver, lists));
   const shared = {
     redact: redact && checkedRedact(redact),
     holds: holdsOf(),
@@ -80,7 +80,7 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}, look?: Lo
     const known = cores.get(name);
     if (known !== undefined) return known;
     const lists = listNames(name);
-    const admitted = admittedDriver(driver, () => lookAt(lists.activity));
+    const admitted = admittedDriver(driver, () => lookAt(lists));
     const cells = sessionCells({
       ...shared,
       driver: admitted,
