@@ -1,11 +1,10 @@
 // The holder of a lease: which process, on which machine, started when; and whether it still lives.
 import type { Lease } from "./session-head.ts";
 
-/** How often a holder shows a sign of life, and how long one elsewhere may go without. */
+/** How often a holder shows a sign of life. */
 export const renewMs = 2_000;
-export const silentMs = 8_000;
-// A holder on this machine whose process lives may be busy with long synchronous work.
-const silentNearbyMs = 60_000;
+/** How long one may go without. A process on this machine that lives may be busy with long synchronous work. */
+export const silentMs = { nearby: 60_000, elsewhere: 8_000 } as const;
 
 /** This process as text: machine, process id, start time and a token that tells holders within it apart. */
 export function holderOf(token: string): string {
@@ -22,7 +21,7 @@ export function whereIs(holder: string): "gone" | "nearby" | "elsewhere" {
 /** True where nobody seems to write under this lease any more, by the clocks: for those who cannot wait and watch. */
 export function isAbandoned({ holder, seen }: Pick<Lease, "holder" | "seen">, now: number): boolean {
   const where = whereIs(holder);
-  return where === "gone" || now - seen > (where === "nearby" ? silentNearbyMs : silentMs);
+  return where === "gone" || now - seen > silentMs[where];
 }
 
 function isAlive(pid: number, start: string | undefined): boolean {

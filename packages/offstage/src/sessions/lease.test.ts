@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { OffstageError } from "../errors.ts";
 import { ended, open, said, start, step, texts } from "../testing/store-claims/claim.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
 import { formatHead, type Lease, parseHead } from "./session-head.ts";
@@ -123,6 +124,39 @@ test.for([
     await (await waiting).abandon();
   },
 );
+
+test("a holder on this machine keeps its session when the clock is set forward", async () => {
+  const { driver, log } = await held();
+  const waiting = open(openStoreOn(driver), "a", start("r2", "two"));
+  await sleep(20);
+  const clock = Date.now;
+  vi.spyOn(Date, "now").mockImplementation(() => clock() + 120_000);
+  await sleep(300);
+  await log.end(ended("done"));
+  await (await waiting).end(ended("done too"));
+  expect(texts(await openStoreOn(driver).session("a").getItems())).toEqual(["one", "done", "two", "done too"]);
+});
+
+test("a begin that was written and of which nobody heard keeps no other process waiting", {
+  timeout: 20_000,
+}, async () => {
+  const driver = memoryDriver();
+  let isLost = true;
+  const commit = async (given: Commit) => {
+    const refused = await driver.commit(given);
+    if (!isLost || given.label !== "run.begin") return refused;
+    throw new OffstageError("store-connection", "the reply was lost");
+  };
+  const store = openStoreOn({ ...driver, commit });
+  await expect(open(store, "a", start("r1", "one"))).rejects.toMatchObject({ code: "store-connection" });
+  isLost = false;
+  await sleep(50);
+  const other = openStoreOn(driver);
+  const next = await open(other, "a", start("r2", "two", { onBusy: "reject" }));
+  await next.end(ended("done"));
+  expect((await other.runs.get("r1"))?.status).toBe("interrupted");
+  expect(await other.verify()).toEqual([]);
+});
 
 test.for([
   ["ahead", 3_600_000],

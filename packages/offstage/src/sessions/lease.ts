@@ -32,12 +32,12 @@ export function leased(
   return { ...head, fence, lease: { fence, runId, holder, seen: Date.now() } };
 }
 
-// A holder elsewhere is watched: its clock may be ahead of ours, or behind. Who cannot wait has to go by the clocks.
+// A holder is watched: clocks differ, and are set. Who cannot wait has to go by them.
 function isLeft(cell: SessionCell, lease: Lease, { canWait }: { readonly canWait: boolean }): boolean {
-  const isSilent = isAbandoned(lease, Date.now());
-  if (whereIs(lease.holder) !== "elsewhere") return isSilent;
+  const where = whereIs(lease.holder);
+  if (where === "gone") return true;
   const watchedMs = watch(cell.sighting, `${lease.fence} ${lease.seen}`);
-  return watchedMs > silentMs || (isSilent && !canWait);
+  return watchedMs > silentMs[where] || (!canWait && isAbandoned(lease, Date.now()));
 }
 
 /** The change that takes the session, where nobody in another process has waited for it for long; with `onBusy: "reject"` nobody is asked. */
@@ -116,6 +116,20 @@ function renewed(cell: SessionCell, head: SessionHead, tenure: Tenure): Change<v
   checkHeld(cell, head, tenure);
   const { lease } = head;
   return { result: undefined, writes: [], ...(lease && { head: { ...head, lease: { ...lease, seen: Date.now() } } }) };
+}
+
+/**
+ * Gives up the lease of a run whose begin may have been written, and whose run nobody has in hand: the next must not wait for
+ * it. Never rejects.
+ */
+export async function letGo(cell: SessionCell, runId: string): Promise<void> {
+  const isOrphan = ({ lease }: SessionHead) => lease?.runId === runId && lease.holder === cell.context.holder;
+  const letting = cell.update("run.abandon", (head) =>
+    isOrphan(head)
+      ? { result: undefined, writes: [], head: { ...head, lease: undefined } }
+      : { result: undefined, writes: [] },
+  );
+  await letting.catch(() => {});
 }
 
 function released(head: SessionHead, tenure: Tenure): Change<void> {

@@ -1,9 +1,10 @@
 // The journal of one stored session: takes the session for a run, or for one that is taken up again. The run itself is stored-run.ts.
+import { isOffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
 import { loadHistory, loadHistoryBefore } from "./conversation.ts";
 import type { Journal, ReopenOptions, RunLog, RunRecord, RunStart } from "./journal.ts";
-import { type Admitted, inOrder, leased, whenFree } from "./lease.ts";
+import { type Admitted, inOrder, leased, letGo, whenFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
 import { checkResumable, reopenedRun } from "./run-life.ts";
 import { findToResume, readToResume } from "./run-reader.ts";
@@ -46,10 +47,16 @@ function openRun(cell: SessionCell, start: RunStart): RunLog | Promise<RunLog> {
   return opening.then(
     (begun) => logOf(cell, begun),
     (error) => {
-      if (!(error instanceof KnownRun)) throw error;
-      return reopenRun(cell, start.runId, start);
+      if (error instanceof KnownRun) return reopenRun(cell, start.runId, start);
+      return notBegun(cell, start.runId, error);
     },
   );
+}
+
+// Where the connection was lost, nobody knows whether the lease was taken.
+function notBegun(cell: SessionCell, runId: string, error: unknown): never {
+  if (isOffstageError(error, "store-connection")) cell.context.holds.expect(letGo(cell, runId));
+  throw error;
 }
 
 function logOf(cell: SessionCell, { result, leave }: Admitted<Begun>): RunLog {
@@ -98,7 +105,8 @@ function unlessKnown({ context }: SessionCell, { runId }: RunRow): Pick<Change<B
 async function reopenRun(cell: SessionCell, runId: string, options: ReopenOptions): Promise<RunLog> {
   checkLimit(options.historyLimit, "historyLimit");
   const take = () => cell.updateNow("run.begin", (head) => reopening(cell, head, { ...options, runId }));
-  const { result, leave } = await whenFree(cell, options, take);
+  const taking = Promise.resolve(whenFree(cell, options, take));
+  const { result, leave } = await taking.catch((error) => notBegun(cell, runId, error));
   return new StoredRun({ cell, ...result, leave });
 }
 
