@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, test, vi } from "vitest";
+import { elsewhere, held, heldElsewhere, pass, place } from "../../test/stores/held-sessions.ts";
+import { ended, open, said, start, texts } from "../testing/store-claims/claim.ts";
+import { openStoreOn } from "./store.ts";
+import { memoryDriver } from "./stores/memory.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+test.for([
+  ["an hour ahead", 3_600_000],
+  ["right", 0],
+  ["an hour behind", -3_600_000],
+] as const)(
+  "one that waits gets the session when a holder elsewhere, whose clock is %s, is silent for 8 s, and no sooner",
+  async ([, aheadMs]) => {
+    const { driver, renew } = await heldElsewhere(aheadMs);
+    vi.useFakeTimers({ toFake: ["hrtime"] });
+    let isIn = false;
+    const waiting = open(openStoreOn(driver), "a", start("r2", "two")).then((log) => {
+      isIn = true;
+      return log;
+    });
+    await pass(0);
+    for (let n = 0; n < 3; n++) {
+      await pass(6_000);
+      await renew();
+      await pass(0);
+    }
+    await pass(6_000);
+    expect(isIn).toBe(false);
+    await pass(2_100);
+    await (await waiting).abandon();
+  },
+);
+
+test("a holder on this machine keeps its session when the clock is set forward", async () => {
+  const { driver, log } = await held();
+  const waiting = open(openStoreOn(driver), "a", start("r2", "two"));
+  await sleep(20);
+  const clock = Date.now;
+  vi.spyOn(Date, "now").mockImplementation(() => clock() + 120_000);
+  await sleep(300);
+  await log.end(ended("done"));
+  await (await waiting).end(ended("done too"));
+  expect(texts(await openStoreOn(driver).session("a").getItems())).toEqual(["one", "done", "two", "done too"]);
+});
+
+test.for([
+  ["ahead", 3_600_000],
+  ["behind", -3_600_000],
+] as const)(
+  "one who waited elsewhere goes first for 5 s and no longer, though its clock was an hour %s",
+  async ([, aheadMs]) => {
+    const { driver, log } = await held();
+    const text = JSON.stringify([elsewhere("here 1 1 x"), Date.now() + aheadMs]);
+    await driver.commit({ label: "lease.wait", checks: [], writes: [{ ...place, key: "waiting", value: text }] });
+    await log.end(ended("done"));
+    vi.useFakeTimers({ toFake: ["hrtime"] });
+    let isIn = false;
+    const waiting = open(openStoreOn(driver), "a", start("r2", "two")).then((second) => {
+      isIn = true;
+      return second;
+    });
+    await pass(0);
+    await pass(4_000);
+    expect(isIn).toBe(false);
+    await pass(1_100);
+    await (await waiting).abandon();
+  },
+);
+
+test("a session that is changed by a clock that is behind is not older for it", async () => {
+  const driver = memoryDriver();
+  const session = openStoreOn(driver).session("a");
+  await session.addItem(said("on time"));
+  const before = await openStoreOn(driver).sessions.get("a");
+  const hourAgo = Date.now() - 3_600_000;
+  vi.spyOn(Date, "now").mockReturnValue(hourAgo);
+  const late = openStoreOn(driver);
+  await late.session("b").addItem(said("another"));
+  await late.session("a").addItem(said("an hour ago, it says"));
+  const after = await late.sessions.get("a");
+  expect(after?.messageCount).toBe(2);
+  expect(Date.parse(after?.lastActivityAt ?? "")).toBeGreaterThanOrEqual(Date.parse(before?.lastActivityAt ?? ""));
+  expect(await late.verify()).toEqual([]);
+});
+
+test.for([
+  ["", 0],
+  [" and the clock is set back by an hour", 3_600_000],
+] as const)(
+  "a run of another process is let in after a while, though runs here queue without end%s",
+  async ([, backMs]) => {
+    const driver = memoryDriver();
+    const here = openStoreOn(driver);
+    let count = 0;
+    let isOver = false;
+    const oneAfterAnother = async (): Promise<void> => {
+      while (!isOver) {
+        const log = await open(here, "a", start(`r${++count}`, "mine"));
+        await sleep(1);
+        await log.end(ended("done"));
+      }
+    };
+    const queue = [oneAfterAnother(), oneAfterAnother()];
+    await sleep(20);
+    const clock = Date.now;
+    vi.spyOn(Date, "now").mockImplementation(() => clock() - backMs);
+    const begun = Date.now();
+    const log = await open(openStoreOn(driver), "a", start("other", "theirs"));
+    expect(Date.now() - begun).toBeLessThan(4_000);
+    isOver = true;
+    await log.end(ended("done"));
+    await Promise.all(queue);
+    expect(count).toBeGreaterThan(10);
+    expect(await driver.read("h//a")).toHaveLength(1);
+    expect(await here.verify()).toEqual([]);
+  },
+);

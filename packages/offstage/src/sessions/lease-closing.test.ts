@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { held } from "../../test/stores/held-sessions.ts";
+import { ended, open, said, start, texts } from "../testing/store-claims/claim.ts";
+import { openStoreOn } from "./store.ts";
+import type { Commit, StoreDriver } from "./store-driver.ts";
+import { memoryDriver } from "./stores/memory.ts";
+
+test("a store that closes while a run waits for its session lets go of it", async () => {
+  const { driver } = await held();
+  const other = openStoreOn(driver);
+  const waiting = open(other, "a", start("r2", "two"));
+  await sleep(10);
+  await other.close();
+  await expect(waiting).rejects.toMatchObject({ code: "store-closed" });
+});
+
+test.for([
+  ["at once", (driver: StoreDriver) => driver.commit],
+  [
+    "after a while",
+    (driver: StoreDriver) => async (commit: Commit) => {
+      await sleep(20);
+      const refused = await driver.commit(commit);
+      await sleep(20);
+      return refused;
+    },
+  ],
+] as const)(
+  "a store that closes while runs queue and begin leaves the session free, where it answers %s",
+  async (each) => {
+    const driver = memoryDriver();
+    const store = openStoreOn({ ...driver, commit: each[1](driver) });
+    await store.session("a").addItem(said("zero"));
+    const runs = ["r1", "r2", "r3"].map((runId) => open(store, "a", start(runId, runId)));
+    const told = Promise.allSettled(runs);
+    // The first write of the first run is under way, or done.
+    await sleep(30);
+    await store.close();
+    const [, second, third] = await told;
+    for (const queued of [second, third]) expect(queued).toMatchObject({ reason: { code: "store-closed" } });
+    const other = openStoreOn(driver);
+    expect((await other.runs.list()).map(({ runId, status }) => [runId, status])).toEqual([["r1", "interrupted"]]);
+    const next = await open(other, "a", start("r4", "four", { onBusy: "reject" }));
+    await next.end(ended("done"));
+    expect(texts(await other.session("a").getItems())).toEqual(["zero", "r1", "four", "done"]);
+  },
+);
+
+test("a store that does not answer keeps its closing waiting for so long and no longer", async () => {
+  const driver = memoryDriver();
+  const beginning = Promise.withResolvers<void>();
+  const commit = () => {
+    beginning.resolve();
+    return new Promise<never>(() => {});
+  };
+  const store = openStoreOn({ ...driver, commit });
+  open(store, "a", start("r1", "one")).catch(() => {});
+  await beginning.promise;
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let isClosed = false;
+  const closing = store.close().then(() => {
+    isClosed = true;
+  });
+  await vi.advanceTimersByTimeAsync(4_900);
+  expect(isClosed).toBe(false);
+  await vi.advanceTimersByTimeAsync(200);
+  await closing;
+  expect(vi.getTimerCount()).toBe(0);
+});
