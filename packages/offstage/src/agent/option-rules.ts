@@ -85,7 +85,7 @@ export function checkAgentOptions(options: AgentOptions<unknown>): void {
   checkOptions(options, agentRules, "The options of an agent");
   checkSlips(options, knownToAgents, "The options of an agent");
   checkHooks(options.hooks);
-  if (options.retry) checkRetry(options.retry);
+  if (options.retry) checkOnly(options.retry, retryRules, "The options of a retry");
   if (options.session !== undefined) checkSession(options.session);
   checkTracing(options.tracing);
 }
@@ -97,10 +97,6 @@ export function checkRunOptions(options: RunOptions): void {
   checkHooks(options.hooks);
   checkLimit(options.historyLimit, "historyLimit");
   if (options.tracing !== undefined) checkTracing(options.tracing);
-}
-
-function checkRetry(given: object): void {
-  checkOnly(given, retryRules, "The options of a retry");
 }
 
 function checkHooks(given: AgentHooks | undefined): void {

@@ -57,7 +57,7 @@ function paused(run: Run, state: AgentState, { step, span }: { step: PendingStep
   return state.withPendingStep(step).withUsage(run.ledger.usageByModel).withOutcome(waitingOutcome);
 }
 
-/** What criteria, the run's, say of a state; synchronous unless one of them is not. A criterion that throws fails the run. */
+/** What criteria, by default all of the run, say of a state; synchronous unless one of them is not. A criterion that throws fails the run. */
 export function ruling(
   run: Run,
   state: AgentState,

@@ -1,7 +1,7 @@
 // Admitted driver: an opened driver for one namespace, which is looked at once before anything in it is read or written.
 import type { OpenedDriver } from "./opened-driver.ts";
 
-/** The driver with a look at the namespace as part of opening it; what is wrong rejects `ready` and every call. */
+/** The driver with a look at the namespace as part of opening it; what is wrong rejects `ready`, and every read and write. */
 export function admittedDriver(driver: OpenedDriver, look: () => Promise<void>): OpenedDriver {
   let looking: Promise<void> | undefined;
   let isIn = false;
