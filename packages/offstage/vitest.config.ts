@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     pool: "forks",
-    reporters: ["default", "./test/closing-line-reporter.ts"],
+    reporters: ["default", "./test/support/closing-line-reporter.ts"],
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],

@@ -9,6 +9,6 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 600_000,
     hookTimeout: 60_000,
-    reporters: ["default", "./test/closing-line-reporter.ts"],
+    reporters: ["default", "./test/support/closing-line-reporter.ts"],
   },
 });

@@ -2,6 +2,9 @@
 
 export { Agent, type ContextState } from "./agent/agent.ts";
 export { AgentBuilder } from "./agent/agent-builder.ts";
+export type { AgentStream } from "./agent/agent-stream.ts";
+export { reactDriver } from "./agent/drivers/react.ts";
+export { toolCallingDriver } from "./agent/drivers/tool-calling.ts";
 export type {
   AgentOptions,
   Instructions,
@@ -10,12 +13,9 @@ export type {
   RunOptions,
   RunSource,
   SubagentOptions,
-} from "./agent/agent-options.ts";
-export type { AgentStream } from "./agent/agent-stream.ts";
-export type { DecidedCall, Decisions } from "./agent/approvals.ts";
-export type { Driver, Reading } from "./agent/driver.ts";
-export { reactDriver } from "./agent/drivers/react.ts";
-export { toolCallingDriver } from "./agent/drivers/tool-calling.ts";
+} from "./agent/ports/agent-options.ts";
+export type { DecidedCall, Decisions } from "./agent/ports/approvals.ts";
+export type { Driver, Reading } from "./agent/ports/driver.ts";
 export type {
   AgentEvent,
   CompactionEndEvent,
@@ -35,7 +35,7 @@ export type {
   ToolEndEvent,
   ToolInputDeltaEvent,
   ToolStartEvent,
-} from "./agent/events.ts";
+} from "./agent/ports/events.ts";
 export type {
   Guardrail,
   GuardrailOptions,
@@ -45,19 +45,34 @@ export type {
   OutputGuardrail,
   ToolInputGuardrail,
   ToolOutputGuardrail,
-} from "./agent/guardrails.ts";
-export type { AgentHooks, HookOptions } from "./agent/hooks.ts";
-export type { RunResult } from "./agent/run-result.ts";
+} from "./agent/ports/guardrails.ts";
+export type { AgentHooks, HookOptions } from "./agent/ports/hooks.ts";
+export type { RunResult } from "./agent/ports/run-result.ts";
+export type { JsonObject, JsonValue } from "./base/json.ts";
+export { type Redactor, type RedactorOptions, redactor } from "./base/redact.ts";
 export { type ErrorCode, isOffstageError, OffstageError } from "./errors.ts";
 export type { AgentMemory } from "./memory/agent-memory.ts";
-export type { CompactionReport } from "./memory/compaction.ts";
+export type { CompactionReport } from "./memory/compaction/compaction.ts";
 export type {
   Compacted,
   CompactionFunction,
   CompactionInput,
   CompactionStrategy,
-} from "./memory/compaction-strategy.ts";
-export { type Compactor, type CompactorOptions, compactor } from "./memory/compactor.ts";
+} from "./memory/compaction/compaction-strategy.ts";
+export { type Compactor, type CompactorOptions, compactor } from "./memory/compaction/compactor.ts";
+export {
+  type HybridOptions,
+  hybrid,
+  type ImportanceOptions,
+  type ImportanceScore,
+  importance,
+  type PruneToolResultsOptions,
+  pruneToolResults,
+  type SummarizeOlderOptions,
+  slidingWindow,
+  summarizeOlder,
+} from "./memory/compaction/strategies/index.ts";
+export { modelSummarizer, type Summarize, type Summary, type SummaryRequest } from "./memory/compaction/summarize.ts";
 export type { Embedder } from "./memory/embedder.ts";
 export {
   ConversationMemory,
@@ -76,21 +91,7 @@ export {
 export { lexicalEmbedder } from "./memory/lexical-embedder.ts";
 export type { PlainMemory } from "./memory/plain-memory.ts";
 export { type RecallSource, type RecallToolOptions, recallTool } from "./memory/recall.ts";
-export {
-  type HybridOptions,
-  hybrid,
-  type ImportanceOptions,
-  type ImportanceScore,
-  importance,
-  type PruneToolResultsOptions,
-  pruneToolResults,
-  type SummarizeOlderOptions,
-  slidingWindow,
-  summarizeOlder,
-} from "./memory/strategies/index.ts";
-export { modelSummarizer, type Summarize, type Summary, type SummaryRequest } from "./memory/summarize.ts";
 export { parseMessage, parseMessages } from "./messages/codec.ts";
-export type { JsonObject, JsonValue } from "./messages/json.ts";
 export { assistant, system, toolCall, toolResult, user } from "./messages/makers.ts";
 export type {
   AssistantMessage,
@@ -106,17 +107,16 @@ export type {
 } from "./messages/message.ts";
 export { MessageStore } from "./messages/message-store.ts";
 export { Messages } from "./messages/messages.ts";
-export { type Redactor, type RedactorOptions, redactor } from "./messages/redact.ts";
 export { repairMessages } from "./messages/repair.ts";
 export { adaptModel } from "./models/adapt-model.ts";
 export type { AnyModel, Model, ModelCallOptions, ModelResult, ModelSettings, ModelStreamPart } from "./models/model.ts";
 export type { RetryOptions } from "./models/retry.ts";
-export type { ExportFormat, FormatFunction } from "./query/export.ts";
-export type { ExportToOptions } from "./query/export-to.ts";
-export type { ExportOptions, ExportView } from "./query/export-view.ts";
-export type { ExportedMessage } from "./query/exported-message.ts";
+export type { ExportFormat, FormatFunction } from "./query/export/export.ts";
+export type { ExportToOptions } from "./query/export/export-to.ts";
+export type { ExportOptions, ExportView } from "./query/export/export-view.ts";
+export type { ExportedMessage } from "./query/export/exported-message.ts";
+export { fromExport } from "./query/export/from-export.ts";
 export type { MessageCriteria, MessagePredicate } from "./query/filter.ts";
-export { fromExport } from "./query/from-export.ts";
 export { MessageQuery, type MessageQueryOptions, type MessageSource } from "./query/message-query.ts";
 export type { PrintOptions } from "./query/print.ts";
 export type { MessageStats } from "./query/stats.ts";

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type DocProgram, programsOf, readPages } from "./doc-pages.ts";
+import { type DocProgram, programsOf, readPages } from "./support/doc-pages.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 // Ignored by git, and inside the package, so that "offstage" means the one just built.

@@ -1,6 +1,6 @@
 // AgentBuilder: every option of an agent, call by call. Immutable: every call gives a new builder, so a base can be shared.
 import { OffstageError } from "../errors.ts";
-import type { Compactor } from "../memory/compactor.ts";
+import type { Compactor } from "../memory/compaction/compactor.ts";
 import type { AnyModel, ModelSettings } from "../models/model.ts";
 import type { RetryOptions } from "../models/retry.ts";
 import type { SessionPort } from "../sessions/session.ts";
@@ -12,10 +12,10 @@ import type { AnySchema } from "../tools/schema.ts";
 import type { Remember, Tool } from "../tools/tool.ts";
 import type { TracingOptions } from "../tracing/tracing-options.ts";
 import { Agent } from "./agent.ts";
-import type { AgentOptions, Instructions } from "./agent-options.ts";
-import type { Driver } from "./driver.ts";
-import type { Guardrails } from "./guardrails.ts";
-import type { AgentHooks } from "./hooks.ts";
+import type { AgentOptions, Instructions } from "./ports/agent-options.ts";
+import type { Driver } from "./ports/driver.ts";
+import type { Guardrails } from "./ports/guardrails.ts";
+import type { AgentHooks } from "./ports/hooks.ts";
 
 /**
  * Builds an agent step by step. What is added (tools, processors, criteria, guardrails) adds, model settings join those

@@ -1,8 +1,8 @@
 // A run as a stream: its events as they happen, its text alone, and its result. Leaving the stream early aborts the run.
 import { OffstageError } from "../errors.ts";
 import type { EventQueue } from "./event-queue.ts";
-import type { AgentEvent } from "./events.ts";
-import type { RunResult } from "./run-result.ts";
+import type { AgentEvent } from "./ports/events.ts";
+import type { RunResult } from "./ports/run-result.ts";
 
 export interface AgentStreamParts<Output> {
   readonly runId: string;

@@ -1,25 +1,26 @@
 // Agent: a model, instructions and tools, ready to run. A thin face over the one loop.
+
+import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
 import { parseMessages } from "../messages/codec.ts";
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageQuery } from "../query/message-query.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { type Tool, tool } from "../tools/tool.ts";
-import { type AgentConfig, agentConfig } from "./agent-config.ts";
-import type { AgentOptions, ResumeOptions, RunInput, RunOptions, SubagentOptions } from "./agent-options.ts";
 import { AgentStream } from "./agent-stream.ts";
-import { createRun } from "./create-run.ts";
+import { type AgentConfig, agentConfig } from "./config/agent-config.ts";
+import { checkSubagentOptions } from "./config/option-rules.ts";
 import { EventQueue } from "./event-queue.ts";
-import type { Emit } from "./events.ts";
-import { loop, type Open } from "./loop.ts";
-import { checkSubagentOptions } from "./option-rules.ts";
-import { resumedRun } from "./resume.ts";
-import type { Run } from "./run.ts";
-import type { RunResult } from "./run-result.ts";
-import { runSubagent, subagentToolName } from "./run-subagent.ts";
-import { TrackedMessages } from "./tracked-messages.ts";
+import { loop, type Open } from "./lifecycle/loop.ts";
+import type { AgentOptions, ResumeOptions, RunInput, RunOptions, SubagentOptions } from "./ports/agent-options.ts";
+import type { Emit } from "./ports/events.ts";
+import type { RunResult } from "./ports/run-result.ts";
+import { resumedRun } from "./resume/resume.ts";
+import { createRun } from "./run/create-run.ts";
+import type { Run } from "./run/run.ts";
+import { TrackedMessages } from "./run/tracked-messages.ts";
+import { runSubagent, subagentToolName } from "./subagent.ts";
 
 /** How much an agent's own list of messages holds. */
 export interface ContextState {

@@ -1,7 +1,8 @@
 // The queue between a run and whoever reads its stream. The run never waits for the reader; a slow reader gets longer
 // deltas instead of more of them, so what is queued grows with the run's own content and no faster.
-import type { AgentEvent } from "./events.ts";
+
 import { joinDeltas, subjectOf } from "./join-deltas.ts";
+import type { AgentEvent } from "./ports/events.ts";
 
 const coalesceFrom = 1024;
 

@@ -1,5 +1,5 @@
 // Two deltas as one: what a slow reader gets. Of one run, one step and one call; a subagent's inside their wrapping.
-import type { AgentEvent } from "./events.ts";
+import type { AgentEvent } from "./ports/events.ts";
 
 /** The event itself: what a wrapped event of a subagent is about. */
 export function subjectOf(event: AgentEvent): AgentEvent {

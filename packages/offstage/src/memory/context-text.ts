@@ -1,6 +1,6 @@
 // Context as text: messages as a reader would write them down. For prompts that are text, for embedders and for summarisers.
 import { type Message, textOf, toolCallsOf } from "../messages/message.ts";
-import { type ClipOptions, clipText } from "./clip-message.ts";
+import { type ClipOptions, clipText } from "./compaction/clip-message.ts";
 import { fitContext } from "./fit.ts";
 
 const labels = { system: "System", user: "User", assistant: "Assistant", tool: "Result" } as const;

@@ -1,10 +1,10 @@
 // Fitting and clipping: which of the newest stays, and in what form.
 import { expect, test } from "vitest";
-import { buildLoopStep, buildTurn, buildTurns, idsOf } from "../../test/long-conversation.ts";
+import { buildLoopStep, buildTurn, buildTurns, idsOf } from "../../test/support/long-conversation.ts";
 import { assistant, system, toolCall, toolResult, user } from "../messages/makers.ts";
 import { textOf, toolCallsOf } from "../messages/message.ts";
 import { tokenCounter } from "../tokens/token-counter.ts";
-import { clipBlock, clipMessage } from "./clip-message.ts";
+import { clipBlock, clipMessage } from "./compaction/clip-message.ts";
 import { fitContext, fitNewest } from "./fit.ts";
 
 const counter = tokenCounter({ count: (text) => Math.ceil(text.length / 4) });

@@ -1,7 +1,7 @@
 // Fitting: the newest of a list within a token limit, in whole turns where they fit. The one rule all kinds and strategies share.
 import { type Message, toolCallsOf } from "../messages/message.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
-import { type ClipOptions, clipBlock, clipMessage } from "./clip-message.ts";
+import { type ClipOptions, clipBlock, clipMessage } from "./compaction/clip-message.ts";
 import { beginsTurn, blocksOf, questionOf, type Span, turnsOf } from "./turns.ts";
 
 /** The newest whole turns that fit. Of a newest turn that does not fit: what the user said, and its newest blocks. */

@@ -1,6 +1,6 @@
 // The feed: each message once, however often it is loaded.
 import { expect, test } from "vitest";
-import { buildTurns } from "../../test/long-conversation.ts";
+import { buildTurns } from "../../test/support/long-conversation.ts";
 import { user } from "../messages/makers.ts";
 import { ConversationMemory } from "./kinds/index.ts";
 import { MemoryFeed } from "./memory-feed.ts";

@@ -1,18 +1,18 @@
 // What holds for every list and every limit: fitting, kinds and strategies.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { anyHistories, deepFrozen, validHistories } from "../../test/generated-histories.ts";
-import { providerViolations } from "../../test/provider-violations.ts";
+import { anyHistories, deepFrozen, validHistories } from "../../test/support/generated-histories.ts";
+import { providerViolations } from "../../test/support/provider-violations.ts";
 import { type Message, toolCallsOf } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
 import { tokenCounter } from "../tokens/token-counter.ts";
 import type { AgentMemory } from "./agent-memory.ts";
-import type { CompactionStrategy } from "./compaction-strategy.ts";
+import type { CompactionStrategy } from "./compaction/compaction-strategy.ts";
+import { hybrid, importance, pruneToolResults, slidingWindow, summarizeOlder } from "./compaction/strategies/index.ts";
+import type { Summarize } from "./compaction/summarize.ts";
 import { contextText } from "./context-text.ts";
 import { fitContext } from "./fit.ts";
 import { ConversationMemory, HybridMemory, SlidingWindowMemory, SummaryMemory, VectorMemory } from "./kinds/index.ts";
-import { hybrid, importance, pruneToolResults, slidingWindow, summarizeOlder } from "./strategies/index.ts";
-import type { Summarize } from "./summarize.ts";
 import { blocksOf, questionOf, turnsOf } from "./turns.ts";
 
 const counter = tokenCounter({ count: (text) => Math.ceil(text.length / 4) });

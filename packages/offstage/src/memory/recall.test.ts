@@ -1,6 +1,6 @@
 // The recall tool: what it finds, how much of it, and where it looks.
 import { expect, test } from "vitest";
-import { buildTurns } from "../../test/long-conversation.ts";
+import { buildTurns } from "../../test/support/long-conversation.ts";
 import { assistant, toolCall, toolResult, user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { InMemorySession } from "../sessions/in-memory-session.ts";

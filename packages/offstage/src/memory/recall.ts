@@ -1,7 +1,8 @@
 // recall: a tool by which a model looks up its own earlier turns and tool results, which are kept but not shown.
+
+import { isObject } from "../base/json.ts";
+import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
-import { isObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { filterMessages, type MessageCriteria } from "../query/filter.ts";
 import { type Tool, type ToolRunOptions, tool } from "../tools/tool.ts";

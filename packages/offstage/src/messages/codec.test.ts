@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { validHistories } from "../../test/generated-histories.ts";
+import { validHistories } from "../../test/support/generated-histories.ts";
 import { isOffstageError } from "../errors.ts";
 import { parseMessage, parseMessages } from "./codec.ts";
 import { toolCall, user } from "./makers.ts";

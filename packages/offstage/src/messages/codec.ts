@@ -1,6 +1,7 @@
 // Codec: checks that a value is a message and says what is wrong with it, by place and field. Unknown fields are kept.
+
+import { isObject } from "../base/json.ts";
 import { OffstageError } from "../errors.ts";
-import { isObject } from "./json.ts";
 import type { Message } from "./message.ts";
 
 export interface ParseMessagesOptions {

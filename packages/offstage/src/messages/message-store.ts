@@ -1,8 +1,8 @@
 // MessageStore: named sections of messages in a fixed order. Immutable. Not a session's store: nothing here is durable.
-import { keepShape } from "./keep-shape.ts";
+import { keepShape } from "../base/keep-shape.ts";
+import { printsAs } from "../base/prints-as.ts";
 import type { Message } from "./message.ts";
 import { Messages } from "./messages.ts";
-import { printsAs } from "./prints-as.ts";
 
 type Section = readonly [name: string, messages: Messages];
 

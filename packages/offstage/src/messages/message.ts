@@ -1,5 +1,5 @@
 // The message: one utterance in OpenAI chat form, plain readonly JSON. Types, guards and readers; no behaviour.
-import type { JsonValue } from "./json.ts";
+import type { JsonValue } from "../base/json.ts";
 
 export interface TextPart {
   readonly type: "text";

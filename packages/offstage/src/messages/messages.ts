@@ -1,8 +1,9 @@
 // Messages: an immutable list whose append is O(1) amortised. Versions share one backing array; each knows its own end.
+
+import { printsAs } from "../base/prints-as.ts";
 import { OffstageError } from "../errors.ts";
 import { appendShared } from "./append-shared.ts";
 import type { Message } from "./message.ts";
-import { printsAs } from "./prints-as.ts";
 
 /** An immutable, append-only list of messages. Every operation gives a new list and leaves this one as it was. */
 export class Messages implements Iterable<Message> {

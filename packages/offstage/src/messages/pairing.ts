@@ -1,6 +1,6 @@
 // Pairing: is every tool call answered, by one result, right behind it? Checks a growing list, each message once.
-import { isObject, parseArguments } from "./json.ts";
-import { keepShape } from "./keep-shape.ts";
+import { isObject, parseArguments } from "../base/json.ts";
+import { keepShape } from "../base/keep-shape.ts";
 import type { Message, ToolCall } from "./message.ts";
 
 /**

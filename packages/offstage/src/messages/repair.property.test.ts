@@ -1,8 +1,8 @@
 // Repair over 10,000 generated histories, judged by a checker that shares no code with it.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyHistories, deepFrozen, validHistories } from "../../test/generated-histories.ts";
-import { providerViolations } from "../../test/provider-violations.ts";
+import { anyHistories, deepFrozen, validHistories } from "../../test/support/generated-histories.ts";
+import { providerViolations } from "../../test/support/provider-violations.ts";
 import type { Message } from "./message.ts";
 import { Messages } from "./messages.ts";
 import { repairMessages } from "./repair.ts";

@@ -1,5 +1,5 @@
 // Repair: any list of messages made valid for every provider. Pure; works on the outgoing copy, never on what is stored.
-import { isObject } from "./json.ts";
+import { isObject } from "../base/json.ts";
 import type {
   AssistantMessage,
   Content,

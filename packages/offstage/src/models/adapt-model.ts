@@ -1,7 +1,8 @@
 // Adapts models of the AI SDK's second and third generation to the port. A V4 model passes through untouched.
+
+import { isObject } from "../base/json.ts";
+import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
-import { isObject } from "../messages/json.ts";
 import type {
   AnyModel,
   LegacyModel,

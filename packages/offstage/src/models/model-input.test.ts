@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyHistories, validHistories } from "../../test/generated-histories.ts";
-import { providerViolations } from "../../test/provider-violations.ts";
+import { anyHistories, validHistories } from "../../test/support/generated-histories.ts";
+import { providerViolations } from "../../test/support/provider-violations.ts";
 import { assistant, system, toolCall, toolResult, user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";

@@ -1,6 +1,6 @@
 // Model input: the exact prompt of each model call of a run. Repaired before every call, converted once per message.
-import type { JsonValue } from "../messages/json.ts";
-import { keepShape } from "../messages/keep-shape.ts";
+import type { JsonValue } from "../base/json.ts";
+import { keepShape } from "../base/keep-shape.ts";
 import type { Message, ToolCall } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { PairingCheck } from "../messages/pairing.ts";

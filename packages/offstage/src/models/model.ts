@@ -1,6 +1,6 @@
 // The model port: the shape of the AI SDK's LanguageModelV4 as types of our own. Any V4 provider object fits as it is.
 // Unions of providers grow: nothing here is matched exhaustively, and a part of an unknown type is passed over.
-import type { JsonValue } from "../messages/json.ts";
+import type { JsonValue } from "../base/json.ts";
 
 export type ProviderData = Record<string, Record<string, JsonValue | undefined>>;
 

@@ -1,6 +1,7 @@
 // Messages to provider prompt, one message at a time. The list, and converting each message once, is model-input.ts.
+
+import { isObject, type JsonValue, parseArguments } from "../base/json.ts";
 import { OffstageError } from "../errors.ts";
-import { isObject, type JsonValue, parseArguments } from "../messages/json.ts";
 import {
   type AssistantMessage,
   type Content,

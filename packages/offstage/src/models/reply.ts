@@ -1,7 +1,8 @@
 // The reply: what a model call gave, generated or streamed, in one shape. Nothing of it is trusted yet.
+
+import type { JsonValue } from "../base/json.ts";
+import type { Mutable } from "../base/mutable.ts";
 import { messageOf } from "../errors.ts";
-import type { JsonValue } from "../messages/json.ts";
-import type { Mutable } from "../messages/mutable.ts";
 import { noUsage, type Usage } from "../tokens/usage.ts";
 import type { ModelContent, ModelResult, ModelUsage } from "./model.ts";
 

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Cancellation } from "./cancellation.ts";
+import { Cancellation } from "../base/cancellation.ts";
 import { isRetryable, type RetryEvents, type RetryOptions, sleep, tryAgain } from "./retry.ts";
 
 // As call-model.ts does it.

@@ -1,5 +1,5 @@
 // Retry: when a model call is worth another try, and how long to wait for it. Never after an abort.
-import type { Cancellation } from "./cancellation.ts";
+import type { Cancellation } from "../base/cancellation.ts";
 
 export interface RetryOptions {
   /** Tries after the first one. Default 2. */

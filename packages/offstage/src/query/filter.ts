@@ -1,6 +1,7 @@
 // Filter: the messages that meet every criterion, in order. One pass; the messages themselves, never copies.
+
+import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
 import type { Message } from "../messages/message.ts";
 import { contentPattern, patternTooSlow } from "./content-pattern.ts";
 import { callsOf, contentOf, isErrorOf, metadataOf, nameOfCall, nameOfResult, timeOf } from "./readers.ts";

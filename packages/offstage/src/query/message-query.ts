@@ -1,18 +1,18 @@
 // MessageQuery: a thin, read-only face over a list of messages. What it answers is computed beside it, per question.
 import type { Writable } from "node:stream";
+import { anything, checkOnly, type OptionRule } from "../base/options.ts";
+import { printsAs } from "../base/prints-as.ts";
 import { OffstageError } from "../errors.ts";
-import { anything, checkOnly, type OptionRule } from "../messages/check-options.ts";
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
-import { printsAs } from "../messages/prints-as.ts";
 import { type TokenCounter, type TokenCounting, tokenCounter } from "../tokens/token-counter.ts";
-import { type ExportFormat, exportMessages, exportPieces, type FormatFunction } from "./export.ts";
-import { type ExportToOptions, writePieces } from "./export-to.ts";
-import type { ExportOptions, ExportSource } from "./export-view.ts";
-import type { ExportedMessage } from "./exported-message.ts";
+import { type ExportFormat, exportMessages, exportPieces, type FormatFunction } from "./export/export.ts";
+import { type ExportToOptions, writePieces } from "./export/export-to.ts";
+import type { ExportOptions, ExportSource } from "./export/export-view.ts";
+import type { ExportedMessage } from "./export/exported-message.ts";
 import { filterMessages, type MessageCriteria, type MessagePredicate } from "./filter.ts";
 import type { TextFormat } from "./formats/index.ts";
-import { importMessages } from "./import-messages.ts";
+import { importMessages } from "./import/import-messages.ts";
 import { drawStats, drawTimeline, drawTools, type Pen, type PrintOptions, penOf } from "./print.ts";
 import { type MessageStats, stats } from "./stats.ts";
 import { timeline } from "./timeline.ts";

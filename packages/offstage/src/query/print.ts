@@ -1,6 +1,6 @@
 // Print: stats, tools and timeline for a terminal, in colour where it is one. What others said cannot steer it.
-import { inertLine } from "../messages/inert.ts";
-import { styleText } from "../messages/style-text.ts";
+import { inertLine } from "../base/inert.ts";
+import { styleText } from "../base/style-text.ts";
 import { type MessageStats, renderStats } from "./stats.ts";
 import type { ToolCallRecord } from "./tool-calls.ts";
 import { renderToolSummary, type ToolCallInfo } from "./tool-summary.ts";

@@ -1,5 +1,5 @@
 // Readers: what a query reads off a message, whatever the message looks like. They never throw; checking is codec's.
-import { isObject, parseJson } from "../messages/json.ts";
+import { isObject, parseJson } from "../base/json.ts";
 import type { Message, MessageMetadata, ToolCall } from "../messages/message.ts";
 
 type Loose = { readonly [key: string]: unknown } | null | undefined;

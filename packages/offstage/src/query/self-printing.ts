@@ -1,5 +1,5 @@
 // Self-printing: data that reads well as text. The rendering is on the side, so the data compares as plain data.
-import { inertText } from "../messages/inert.ts";
+import { inertText } from "../base/inert.ts";
 
 /** The same array, which renders itself under `String()`. Its `toString` is not enumerable. */
 export function printing<T extends object>(data: T, render: () => string): T {

@@ -1,5 +1,5 @@
 // Stats: how many messages and tokens a list has, by role. One pass; counts come from the counter it is given.
-import { inertLine } from "../messages/inert.ts";
+import { inertLine } from "../base/inert.ts";
 import type { Message } from "../messages/message.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
 import { addUsage, type Usage } from "../tokens/usage.ts";

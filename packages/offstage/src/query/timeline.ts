@@ -1,6 +1,7 @@
 // Timeline: a list cut into turns. Every message is in exactly one turn, and turns are in the order in which they begin.
+
+import { printsAs } from "../base/prints-as.ts";
 import type { Message } from "../messages/message.ts";
-import { printsAs } from "../messages/prints-as.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { callsOf, contentOf, metadataOf, roleOf } from "./readers.ts";
 import { printing } from "./self-printing.ts";

@@ -1,5 +1,5 @@
 // Tool calls as records: a call, what it was given, what came back. Shared by the tool summary and the timeline.
-import { isObject, parseJson } from "../messages/json.ts";
+import { isObject, parseJson } from "../base/json.ts";
 import type { Message, ToolMessage } from "../messages/message.ts";
 import { contentOf, jsonText, linkOf, metadataOf, nameOfResult, timeOf } from "./readers.ts";
 import type { ToolPair } from "./tool-pairs.ts";

@@ -1,5 +1,5 @@
 // Tool summary: which tools were called, how often, with what, and what came back. One entry for each tool.
-import { inertLine } from "../messages/inert.ts";
+import { inertLine } from "../base/inert.ts";
 import type { Message } from "../messages/message.ts";
 import { labelled, printing } from "./self-printing.ts";
 import { recordOfOrphan, recordOfPair, type ToolCallRecord } from "./tool-calls.ts";

@@ -1,5 +1,5 @@
 // Turn: one user message with everything up to its answer, as data and as text. Cutting a list into turns is timeline.ts.
-import { inertLine } from "../messages/inert.ts";
+import { inertLine } from "../base/inert.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { labelled } from "./self-printing.ts";
 import type { ToolCallRecord } from "./tool-calls.ts";

@@ -1,5 +1,5 @@
 // Activity: sessions in the order of their last change. One row each, moved when the session changes.
-import type { Mutable } from "../messages/mutable.ts";
+import type { Mutable } from "../base/mutable.ts";
 import { idKey, numberKey } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";

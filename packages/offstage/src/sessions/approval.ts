@@ -1,5 +1,5 @@
 // An approval: a call that waits for somebody's word, as results and stored runs tell of it. Deciding is the agent's.
-import { type JsonValue, parseJson } from "../messages/json.ts";
+import { type JsonValue, parseJson } from "../base/json.ts";
 
 /** A call that waits for approval, of this run or of a subagent's. */
 export interface Approval {

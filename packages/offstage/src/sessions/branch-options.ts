@@ -1,5 +1,5 @@
 // What a branch may be told. Checked, since an id under another name would be no id.
-import { anything, checkOnly, type OptionRule } from "../messages/check-options.ts";
+import { anything, checkOnly, type OptionRule } from "../base/options.ts";
 import { checkLimit } from "./limit.ts";
 import { checkSessionId } from "./session-cells.ts";
 

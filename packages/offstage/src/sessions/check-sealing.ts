@@ -1,6 +1,7 @@
 // Whether a namespace is encrypted: told by its newest session, or a trace where it has none, before anything is read or written, so that neither is taken for the other.
+
+import { parseJson } from "../base/json.ts";
 import { OffstageError } from "../errors.ts";
-import { parseJson } from "../messages/json.ts";
 import type { ListNames } from "./row-keys.ts";
 import { isSealed } from "./sealer.ts";
 import type { Row, StoreDriver } from "./store-driver.ts";

@@ -1,5 +1,5 @@
 // Cursors: where the next page of a list begins. A number that orders, a dot, and what tells apart those with the same.
-import type { OptionRule } from "../messages/check-options.ts";
+import type { OptionRule } from "../base/options.ts";
 import { keyNumber, numberKey } from "./row-keys.ts";
 
 /** A cursor that a list gave. Anything else would be all of the list, or none of it. */

@@ -1,6 +1,7 @@
 // Encrypted store: a store whose texts are sealed at rest, and the rotation of its keys.
+
+import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
 import { checkEncrypted } from "./check-sealing.ts";
 import { encryptedDriver } from "./encrypted-driver.ts";
 import { repeated } from "./opened-driver.ts";

@@ -1,5 +1,5 @@
 // The journal: what the loop writes of a run while it happens. The port between agent and sessions; no storage here.
-import type { JsonObject, JsonValue } from "../messages/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { SpanData } from "../tracing/span-data.ts";

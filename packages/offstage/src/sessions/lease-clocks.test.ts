@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
-import { elsewhere, held, heldElsewhere, pass, place } from "../../test/stores/held-sessions.ts";
+import { elsewhere, held, heldElsewhere, pass, place } from "../../test/support/held-sessions.ts";
 import { ended, open, said, start, texts } from "../testing/store-claims/claim.ts";
 import { openStoreOn } from "./store.ts";
 import { memoryDriver } from "./stores/memory.ts";

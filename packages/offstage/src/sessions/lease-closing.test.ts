@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { held } from "../../test/stores/held-sessions.ts";
+import { held } from "../../test/support/held-sessions.ts";
 import { ended, open, said, start, texts } from "../testing/store-claims/claim.ts";
 import { openStoreOn } from "./store.ts";
 import type { Commit, StoreDriver } from "./store-driver.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
-import { elsewhere, gone, held, place, pretend, reused } from "../../test/stores/held-sessions.ts";
+import { elsewhere, gone, held, place, pretend, reused } from "../../test/support/held-sessions.ts";
 import { OffstageError } from "../errors.ts";
 import { ended, open, start, step, texts } from "../testing/store-claims/claim.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";

@@ -1,7 +1,7 @@
 // Leases: one run at a time on a session. First in this process by a queue, then among processes by the head's lease.
 import { setTimeout as sleep } from "node:timers/promises";
+import { clockMs } from "../base/clock-ms.ts";
 import type { OffstageError } from "../errors.ts";
-import { clockMs } from "../messages/clock-ms.ts";
 import { busy, enterSession } from "./held-session.ts";
 import type { Hold } from "./hold.ts";
 import { isAbandoned, silentMs, whereIs } from "./holder.ts";

@@ -1,5 +1,5 @@
 // The one meaning of a limit: undefined is all, 0 is none, n is the latest n, anything else is a mistake.
-import { shownValue } from "../messages/check-options.ts";
+import { shownValue } from "../base/options.ts";
 
 /** The limit as given; a `RangeError` where it is neither undefined nor a whole number from 0. */
 export function checkLimit(limit: number | undefined, name = "limit"): number | undefined {

@@ -1,5 +1,5 @@
 // Memory log: the log of one run that is remembered by this process alone. What is remembered of it is in run-memory.ts.
-import { keepShape } from "../messages/keep-shape.ts";
+import { keepShape } from "../base/keep-shape.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
 import type { HeldSession, NewRun, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
 import { endedRun, hasEnded, reopenedRun } from "./run-life.ts";

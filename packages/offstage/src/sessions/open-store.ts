@@ -1,6 +1,7 @@
 // Makers of stores: one per back end, and one that chooses by address. Nothing is opened or loaded before first use.
+
+import { shownValue, someText } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { shownValue, someText } from "../messages/check-options.ts";
 import { openStoreOn, type Store, storeOf } from "./store.ts";
 import { type CoreOptions, openCore } from "./store-core.ts";
 import { checkStoreOptions } from "./store-rules.ts";

@@ -1,5 +1,5 @@
 // Packed messages: what an agent writes, without the names of its fields and what its run says already. Anything else stays as it is.
-import { isObject, setField } from "../messages/json.ts";
+import { isObject, setField } from "../base/json.ts";
 import type { Message } from "../messages/message.ts";
 import { isNumberOrNull, isText, mayBe, orZero, type Shape, some, tuple } from "./shape.ts";
 

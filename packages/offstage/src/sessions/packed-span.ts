@@ -1,5 +1,5 @@
 // Packed spans: spans of one write, each as what differs from its run and from the span before it.
-import type { JsonObject } from "../messages/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import { leavingSpan } from "../tracing/leaving-span.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { encode } from "./message-rows.ts";

@@ -1,6 +1,7 @@
 // PersistentSession: a session on a store. A face: what it does is in conversation.ts, stored-journal.ts and branch.ts.
+
+import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { branch } from "./branch.ts";

@@ -1,10 +1,11 @@
 // Plain journal: any session with the five methods, as the agent needs it. Input and answer are added; no run is recorded.
+
+import { isAbort } from "../base/abort.ts";
+import { isObject } from "../base/json.ts";
+import { shownValue } from "../base/options.ts";
+import { isThenable } from "../base/thenable.ts";
 import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
-import { isObject } from "../messages/json.ts";
 import type { Message, Role } from "../messages/message.ts";
-import { isThenable } from "../messages/thenable.ts";
-import { isAbort } from "../tracing/abort.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import { enterSession } from "./held-session.ts";
 import type { Journal, RunLog, RunStart } from "./journal.ts";

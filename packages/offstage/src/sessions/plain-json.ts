@@ -1,6 +1,7 @@
 // Plain JSON: a checked copy of a value that must survive being written down, and a frozen one that may be shared.
+
+import { setField } from "../base/json.ts";
 import { OffstageError } from "../errors.ts";
-import { setField } from "../messages/json.ts";
 
 const deepest = 500;
 

@@ -1,6 +1,7 @@
 // Prune: removes sessions that are old or too many, each whole and in one write. Sessions a run holds are left alone.
+
+import { anything, checkOnly, type OptionRule } from "../base/options.ts";
 import { isOffstageError, OffstageError } from "../errors.ts";
-import { anything, checkOnly, type OptionRule } from "../messages/check-options.ts";
 import { checkLimit } from "./limit.ts";
 import type { SessionCells } from "./session-cells.ts";
 import type { SessionHead } from "./session-head.ts";

@@ -1,8 +1,10 @@
 // Redaction: what the redactor of a store makes of what is kept. It knows messages only: anything else is shown to it as the content of one.
+
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../base/json.ts";
+import { shownValue } from "../base/options.ts";
+import { isThenable } from "../base/thenable.ts";
 import { messageOf, OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
 import { parseMessage } from "../messages/codec.ts";
-import { isObject, type JsonObject, type JsonValue, parseJson } from "../messages/json.ts";
 import {
   type Message,
   type ToolCall,
@@ -11,7 +13,6 @@ import {
   withMetadata,
   withoutProviderParts,
 } from "../messages/message.ts";
-import { isThenable } from "../messages/thenable.ts";
 import { leavingSpan } from "../tracing/leaving-span.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { RunEnd, RunRecord } from "./journal.ts";

@@ -1,5 +1,5 @@
 // Run filter: what a list of runs can be asked for. Checked, since a status that no run can have would look like nothing to resume.
-import { checkOnly, type OptionRules, oneOf, someText } from "../messages/check-options.ts";
+import { checkOnly, type OptionRules, oneOf, someText } from "../base/options.ts";
 import { type RunInfo, type RunStatus, runStatuses } from "./journal.ts";
 
 /** Which runs are wanted. */

@@ -1,6 +1,7 @@
 // Run life: how what is known of a run changes as it ends and is taken up again. One rule for stores and for memory.
+
+import type { Mutable } from "../base/mutable.ts";
 import { OffstageError } from "../errors.ts";
-import type { Mutable } from "../messages/mutable.ts";
 import type { RunEnd, RunInfo, RunStatus } from "./journal.ts";
 
 type Known = Omit<RunInfo, "sessionId">;

@@ -1,6 +1,7 @@
 // The runs of a store or of a session: listed newest first, and read whole by id.
-import { someText } from "../messages/check-options.ts";
-import type { JsonValue } from "../messages/json.ts";
+
+import type { JsonValue } from "../base/json.ts";
+import { someText } from "../base/options.ts";
 import { activitySlack } from "./activity.ts";
 import { someCursor } from "./cursor.ts";
 import { type FoundRun, foundRun } from "./found-run.ts";

@@ -1,6 +1,7 @@
 // Run memory: the records of runs as plain objects, for sessions that live in memory. Not durable, and fast for it.
+
+import type { Mutable } from "../base/mutable.ts";
 import type { Message, ToolMessage } from "../messages/message.ts";
-import type { Mutable } from "../messages/mutable.ts";
 import type { NewRun, OpenStep, RunInfo, RunRecord, StepRecord } from "./journal.ts";
 import { openStep } from "./open-step.ts";
 

@@ -1,5 +1,5 @@
 // Run notes: what the notes of a recorded run say, as far as they have the form that is written. What they do not say is not assumed.
-import { isObject } from "../messages/json.ts";
+import { isObject } from "../base/json.ts";
 import type { UsageByModel } from "../tokens/usage.ts";
 import type { Approval } from "./approval.ts";
 import type { RunInfo, RunRecord } from "./journal.ts";

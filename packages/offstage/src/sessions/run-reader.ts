@@ -1,6 +1,7 @@
 // Reads runs back: rows made into records. Says `interrupted` where a row says `running` and nobody runs it.
+
+import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
 import { parseMessage } from "../messages/codec.ts";
 import type { Message } from "../messages/message.ts";
 import { runIdOf } from "../tracing/trace-ids.ts";

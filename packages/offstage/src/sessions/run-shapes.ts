@@ -1,5 +1,5 @@
 // Run shapes: the forms of the rows of runs, for those who read them. The rows themselves are run-rows.ts.
-import type { JsonObject } from "../messages/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { Message } from "../messages/message.ts";
 import { runStatuses, type StepRecord } from "./journal.ts";
 import type { PackedMessage } from "./packed-message.ts";

@@ -1,6 +1,7 @@
 // The sessions of a store that this process works with: one cell each, forgotten when idle for long enough.
+
+import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
 import { SessionCell } from "./session-cell.ts";
 import type { StoreContext } from "./store-context.ts";
 

@@ -1,6 +1,7 @@
 // The head of a session: its one small row with counts, lease and recent operations. Every change of a session is a change of it.
+
+import { parseJson } from "../base/json.ts";
 import { OffstageError } from "../errors.ts";
-import { parseJson } from "../messages/json.ts";
 import { isText, orZero, type Shape, tuple } from "./shape.ts";
 
 /** Who may write runs on the session right now. */

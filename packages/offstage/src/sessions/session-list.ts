@@ -1,5 +1,5 @@
 // The sessions of a store: listed by last activity, looked up, deleted with everything that belongs to them.
-import { anything, checkOnly, type OptionRule } from "../messages/check-options.ts";
+import { anything, checkOnly, type OptionRule } from "../base/options.ts";
 import { activityKey } from "./activity.ts";
 import { someCursor } from "./cursor.ts";
 import { checkFree } from "./lease.ts";

@@ -1,5 +1,5 @@
 // Shapes: small guards that a value read from a row has the form that is written. JSON of another form is damage, as on back ends without row sums.
-import { isObject } from "../messages/json.ts";
+import { isObject } from "../base/json.ts";
 import type { Usage } from "../tokens/usage.ts";
 
 /** Whether a value has a form. */

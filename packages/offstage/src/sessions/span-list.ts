@@ -1,6 +1,7 @@
 // The spans of a store, found by the run, the trace or the session they belong to.
+
+import { isObject } from "../base/json.ts";
 import { OffstageError } from "../errors.ts";
-import { isObject } from "../messages/json.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { readRunSpans } from "./run-parts.ts";
 import { findRun, readRunRow, readRunRows, runsInTrace } from "./run-reader.ts";

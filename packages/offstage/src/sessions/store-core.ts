@@ -1,6 +1,7 @@
 // Store core: a driver made usable for one namespace. What Store and PersistentSession both stand on; no face of its own.
+
+import { checkOptions, type OptionRules, shownValue, someFunction } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { checkOptions, type OptionRules, shownValue, someFunction } from "../messages/check-options.ts";
 import { admittedDriver } from "./admitted-driver.ts";
 import { checkPlain } from "./check-sealing.ts";
 import { holdsOf } from "./hold.ts";

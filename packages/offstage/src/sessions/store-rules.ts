@@ -10,7 +10,7 @@ import {
   positiveNumber,
   someText,
   wholeFrom,
-} from "../messages/check-options.ts";
+} from "../base/options.ts";
 import type { EncryptionOptions } from "./sealer.ts";
 import { coreRules } from "./store-core.ts";
 import type { PostgresOptions, RedisOptions, SqliteOptions } from "./stores/index.ts";

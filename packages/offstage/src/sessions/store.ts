@@ -1,5 +1,5 @@
 // Store: where sessions, runs and spans live. The face over any driver; the policy behind it is in the files beside.
-import type { JsonValue } from "../messages/json.ts";
+import type { JsonValue } from "../base/json.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { FoundRun } from "./found-run.ts";
 import type { Journal } from "./journal.ts";

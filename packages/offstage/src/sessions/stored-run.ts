@@ -1,6 +1,7 @@
 // A stored run: the record of one run on a store while it happens. Every write is fenced by the session's lease.
+
+import { keepShape } from "../base/keep-shape.ts";
 import { OffstageError } from "../errors.ts";
-import { keepShape } from "../messages/keep-shape.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
 import type { HeldSession, NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
 import { checkHeld, holdLease, type LeaseHold } from "./lease.ts";

@@ -1,6 +1,6 @@
 // The mark of a run that has waited for long: other processes let it in before they take the session again. Leases are in lease.ts.
-import { clockMs } from "../messages/clock-ms.ts";
-import { parseJson } from "../messages/json.ts";
+import { clockMs } from "../base/clock-ms.ts";
+import { parseJson } from "../base/json.ts";
 import { whereIs } from "./holder.ts";
 import type { SessionCell } from "./session-cell.ts";
 import { type Sighting, watch } from "./sighting.ts";

@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, test } from "vitest";
-import type { RunOptions } from "../agent/agent-options.ts";
+import type { RunOptions } from "../agent/ports/agent-options.ts";
 import { AgentContext, contextOf } from "./agent-context.ts";
 
 interface Values {

@@ -1,5 +1,5 @@
 // AgentContext: typed key-value state shared along a run, by its tools, hooks, guardrails and subagents. Not for the model.
-import { keepShape } from "../messages/keep-shape.ts";
+import { keepShape } from "../base/keep-shape.ts";
 
 /** A small typed map that travels with a run. */
 export class AgentContext<Values extends object = Record<string, unknown>> {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { buildState, buildStep, buildToolStep, buildUsage } from "../../test/build-state.ts";
-import { validHistories } from "../../test/generated-histories.ts";
+import { buildState, buildStep, buildToolStep, buildUsage } from "../../test/support/build-state.ts";
+import { validHistories } from "../../test/support/generated-histories.ts";
 import { AgentState } from "./agent-state.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Step } from "./step.ts";

@@ -1,7 +1,8 @@
 // The state as JSON, with a schema version: written by `toJSON`, checked and read by `fromJSON`.
+
+import { isObject, type JsonObject } from "../base/json.ts";
 import { messageOf, OffstageError, type OffstageErrorOptions } from "../errors.ts";
 import { parseMessages } from "../messages/codec.ts";
-import { isObject, type JsonObject } from "../messages/json.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageStore } from "../messages/message-store.ts";
 import { totalUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { buildState, buildStep, buildToolStep, buildUsage } from "../../test/build-state.ts";
+import { buildState, buildStep, buildToolStep, buildUsage } from "../../test/support/build-state.ts";
 import { assistant, system, user } from "../messages/makers.ts";
 import { MessageStore } from "../messages/message-store.ts";
 import { AgentState } from "./agent-state.ts";

@@ -1,14 +1,15 @@
 // AgentState: everything a run knows, immutable and serialisable. Transitions give a new state; nothing is half done.
+
+import { isoNow } from "../base/iso-now.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { keepShape } from "../base/keep-shape.ts";
+import type { Mutable } from "../base/mutable.ts";
+import { printsAs } from "../base/prints-as.ts";
 import { appendShared } from "../messages/append-shared.ts";
-import { isoNow } from "../messages/iso-now.ts";
-import type { JsonObject, JsonValue } from "../messages/json.ts";
-import { keepShape } from "../messages/keep-shape.ts";
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageStore } from "../messages/message-store.ts";
 import type { Messages } from "../messages/messages.ts";
-import type { Mutable } from "../messages/mutable.ts";
-import { printsAs } from "../messages/prints-as.ts";
 import { noUsage, totalUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
 import { type AgentStateFields, agentIdOf, readState, writeState } from "./agent-state-json.ts";
 import type { Outcome } from "./outcome.ts";

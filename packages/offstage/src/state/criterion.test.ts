@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { buildState, buildStep } from "../../test/build-state.ts";
+import { buildState, buildStep } from "../../test/support/build-state.ts";
 import type { AgentState } from "./agent-state.ts";
 import { stepLimit } from "./criteria/limits.ts";
 import { responseContent, toolCallPresence } from "./criteria/replies.ts";

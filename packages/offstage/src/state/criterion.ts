@@ -1,5 +1,5 @@
 // Continuation: criteria vote, and one rule decides. Order-independent; the outcome says who decided and why.
-import { isThenable } from "../messages/thenable.ts";
+import { isThenable } from "../base/thenable.ts";
 import type { AgentState } from "./agent-state.ts";
 import type { NamedVerdict, Outcome, Verdict } from "./outcome.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildState, buildStep, buildToolStep } from "../../test/build-state.ts";
+import { buildState, buildStep, buildToolStep } from "../../test/support/build-state.ts";
 import { assistant } from "../messages/makers.ts";
 import { partialAnswer } from "./partial-answer.ts";
 

@@ -1,6 +1,6 @@
 // A step that is not finished: some of its calls wait, for approval or because a crash cut them off. Plain data, and with
 // it the JSON of a whole state, because a subagent's state can wait inside a call.
-import type { JsonObject } from "../messages/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { Usage, UsageByModel } from "../tokens/usage.ts";
 import type { Outcome } from "./outcome.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildState, buildStep } from "../../test/build-state.ts";
+import { buildState, buildStep } from "../../test/support/build-state.ts";
 import { chain, type Next, type Processor } from "./processor.ts";
 
 const step: Next = async (state) => state.withStep(buildStep(), {});

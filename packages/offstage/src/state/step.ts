@@ -1,5 +1,5 @@
 // A step: one model reply plus the results of the tools it asked for. Plain data; the run's journal is made of these.
-import type { JsonValue } from "../messages/json.ts";
+import type { JsonValue } from "../base/json.ts";
 import type { Content, Message } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 

@@ -1,8 +1,9 @@
 // Checks scripts of a scripted model: a slip in one would be a model that says nothing, and a test that proves nothing.
+
+import { checkSlips } from "../base/check-slips.ts";
+import { isObject } from "../base/json.ts";
+import { anything, type OptionRule, type OptionRules, shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { anything, type OptionRule, type OptionRules, shownValue } from "../messages/check-options.ts";
-import { checkSlips } from "../messages/check-slips.ts";
-import { isObject } from "../messages/json.ts";
 import type { ScriptedReply, ScriptedToolCall } from "./scripted-reply.ts";
 
 const text = { isFit: (value: unknown) => typeof value === "string", words: "text" };

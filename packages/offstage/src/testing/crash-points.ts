@@ -1,6 +1,7 @@
 // Crash points: a store whose writes can be made to throw, hang or kill the process, before or after they take effect.
+
+import { checkOnly, type OptionRule, oneOf, wholeFrom } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { checkOnly, type OptionRule, oneOf, wholeFrom } from "../messages/check-options.ts";
 import { openStoreOn, type Store, storeDriver, storeOptions } from "../sessions/store.ts";
 import { type StoreDriver, type WriteLabel, writeLabels } from "../sessions/store-driver.ts";
 

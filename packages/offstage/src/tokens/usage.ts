@@ -1,5 +1,5 @@
 // Usage: the tokens a model reported. Plain data and its sum; prices are in cost.ts, estimates in token-counter.ts.
-import type { Mutable } from "../messages/mutable.ts";
+import type { Mutable } from "../base/mutable.ts";
 
 /** Tokens as the provider reported them. Cached input and reasoning are parts of input and output, not additions. */
 export interface Usage {

@@ -1,6 +1,7 @@
 // Whether a call may run: its tool is known, its input fits, no guard objects, and it is approved where it must be.
-import { isObject, parseArguments } from "../messages/json.ts";
-import type { Cancellation } from "../models/cancellation.ts";
+
+import type { Cancellation } from "../base/cancellation.ts";
+import { isObject, parseArguments } from "../base/json.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
 import { clip } from "./clip.ts";
 import type { Checked } from "./schema.ts";

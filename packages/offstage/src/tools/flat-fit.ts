@@ -1,5 +1,5 @@
 // Flat schemas: an object of texts, numbers and truth values, as most tools take. What fits one is seen at a glance.
-import { isObject } from "../messages/json.ts";
+import { isObject } from "../base/json.ts";
 
 type Schema = Record<string, unknown>;
 

@@ -1,7 +1,8 @@
 // Any value as JSON: whatever a tool gives back, one bounded, plain value comes out. Never throws, never loops.
+
+import { isObject, type JsonValue, setField } from "../base/json.ts";
+import { keepShape } from "../base/keep-shape.ts";
 import { messageOf } from "../errors.ts";
-import { isObject, type JsonValue, setField } from "../messages/json.ts";
-import { keepShape } from "../messages/keep-shape.ts";
 import { utf8Prefix } from "./clip.ts";
 
 const maxDepth = 64;

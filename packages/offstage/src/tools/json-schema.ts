@@ -1,6 +1,6 @@
 // A small JSON Schema check for input that comes with no validator of its own: types, properties, items, enums, bounds,
 // combinations and local references. A keyword it does not know constrains nothing.
-import { isObject } from "../messages/json.ts";
+import { isObject } from "../base/json.ts";
 
 type Schema = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 // A tool may return anything: each becomes one bounded result that is JSON, whatever it was (R2).
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { givenBack } from "../../test/build-tool-run.ts";
+import { givenBack } from "../../test/support/build-tool-run.ts";
 
 const circular: unknown[] = [];
 circular.push(circular);

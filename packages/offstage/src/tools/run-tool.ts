@@ -1,11 +1,12 @@
 // Runs one call: execute in time, make JSON of what came. Every failure is a result, never a throw; only an abort of the
 // run gets out, and a guardrail that fails.
+
+import { Cancellation } from "../base/cancellation.ts";
+import { clockMs } from "../base/clock-ms.ts";
+import type { JsonValue } from "../base/json.ts";
+import type { Mutable } from "../base/mutable.ts";
+import { isThenable } from "../base/thenable.ts";
 import { messageOf } from "../errors.ts";
-import { clockMs } from "../messages/clock-ms.ts";
-import type { JsonValue } from "../messages/json.ts";
-import type { Mutable } from "../messages/mutable.ts";
-import { isThenable } from "../messages/thenable.ts";
-import { Cancellation } from "../models/cancellation.ts";
 import { longestTimer } from "../models/retry.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
 import { admitCall, type CallSite } from "./admit-call.ts";

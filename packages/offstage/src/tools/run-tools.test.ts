@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { buildCall, buildTool, runBuilt } from "../../test/build-tool-run.ts";
+import { buildCall, buildTool, runBuilt } from "../../test/support/build-tool-run.ts";
 import type { StepToolCall } from "../state/step.ts";
 import { runTools } from "./run-tools.ts";
 

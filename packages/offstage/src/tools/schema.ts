@@ -1,8 +1,9 @@
 // Schemas of tool input and structured output: any Standard Schema, or JSON Schema as it is. Two things of each: the
 // JSON Schema the model is shown, and the check that its words must pass.
+
+import { isObject } from "../base/json.ts";
+import { isThenable } from "../base/thenable.ts";
 import { messageOf, OffstageError } from "../errors.ts";
-import { isObject } from "../messages/json.ts";
-import { isThenable } from "../messages/thenable.ts";
 import { flatFit } from "./flat-fit.ts";
 import { checkJsonSchema, unknownType } from "./json-schema.ts";
 

@@ -1,8 +1,8 @@
 // A tool: a name, a schema and a function. Defining one checks it; a call of one is run by run-tool.ts.
 
+import { isObject } from "../base/json.ts";
+import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
-import { isObject } from "../messages/json.ts";
 import type { AgentContext } from "../state/agent-context.ts";
 import { type AnySchema, type CompiledSchema, compileSchema, type OutputOf } from "./schema.ts";
 

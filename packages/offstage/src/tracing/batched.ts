@@ -1,14 +1,15 @@
 // A decorator that hands spans to an exporter in batches, later, through a bounded queue. Not an exporter by itself.
+
+import { clockMs } from "../base/clock-ms.ts";
+import { type DeadlineOptions, withDeadline } from "../base/deadline.ts";
+import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
-import { clockMs } from "../messages/clock-ms.ts";
 import { isBridge, type SpanBridge } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
 import type { SpanExporter } from "./span-exporter.ts";
 import { unrecorded } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { report } from "./tracing-options.ts";
-import { type DeadlineOptions, withDeadline } from "./with-deadline.ts";
 
 export interface BatchedOptions {
   /** How many spans may wait or be on their way; more are dropped and counted. Default 8,192. */

@@ -1,6 +1,6 @@
 // A span made ready to leave the process: plain, JSON-safe and redacted. Every exporter that writes or sends uses it.
-import { isObject, type JsonObject, type JsonValue } from "../messages/json.ts";
-import type { Redactor } from "../messages/redact.ts";
+import { isObject, type JsonObject, type JsonValue } from "../base/json.ts";
+import type { Redactor } from "../base/redact.ts";
 import type { SpanData } from "./span-data.ts";
 
 const maxDepth = 32;

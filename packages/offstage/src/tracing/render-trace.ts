@@ -1,10 +1,11 @@
 // A trace as text for terminals: a tree with durations, tokens and a waterfall. Untrusted text comes out inert.
+
+import { inertLine } from "../base/inert.ts";
+import { isObject } from "../base/json.ts";
+import { shownValue } from "../base/options.ts";
+import { styleText } from "../base/style-text.ts";
+import { isThenable } from "../base/thenable.ts";
 import { OffstageError } from "../errors.ts";
-import { shownValue } from "../messages/check-options.ts";
-import { inertLine } from "../messages/inert.ts";
-import { isObject } from "../messages/json.ts";
-import { styleText } from "../messages/style-text.ts";
-import { isThenable } from "../messages/thenable.ts";
 import type { SpanData, SpanStatus } from "./span-data.ts";
 import { type SpanNode, spanTree } from "./span-tree.ts";
 

@@ -1,5 +1,5 @@
 // What a span is to those who read it: plain names and numbers. The written side is trace-span.ts.
-import type { JsonObject } from "../messages/json.ts";
+import type { JsonObject } from "../base/json.ts";
 
 /** What a span timed. Kinds nest run > step > model | tool; `withSpan` makes `custom` unless told otherwise. */
 export type SpanKind =

@@ -1,6 +1,6 @@
 // A trace: the spans of one piece of work, under one id. It is not itself a span.
-import { clockMs, clockOffsetMs } from "../messages/clock-ms.ts";
-import type { JsonObject } from "../messages/json.ts";
+import { clockMs, clockOffsetMs } from "../base/clock-ms.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { SpanKind } from "./span-data.ts";
 import { currentScope, enter, standInFor } from "./trace-scope.ts";
 import { noTraceId, type SpanHome, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";

@@ -1,10 +1,11 @@
 // One timed operation while it happens. Readers see it as SpanData; which one is current is told by trace-scope.ts.
+
+import { errorType, isAbort } from "../base/abort.ts";
+import { clockMs, clockOffsetMs } from "../base/clock-ms.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Mutable } from "../base/mutable.ts";
+import { printsAs } from "../base/prints-as.ts";
 import { messageOf } from "../errors.ts";
-import { clockMs, clockOffsetMs } from "../messages/clock-ms.ts";
-import type { JsonObject } from "../messages/json.ts";
-import type { Mutable } from "../messages/mutable.ts";
-import { printsAs } from "../messages/prints-as.ts";
-import { errorType, isAbort } from "./abort.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
 import { type AsyncScope, traceState } from "./trace-state.ts";
 import { emit, initialSettings, notify, silenced, type TraceSettings } from "./tracing-options.ts";

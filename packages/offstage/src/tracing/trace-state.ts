@@ -1,5 +1,6 @@
 // The one piece of process-wide state: the async storage, the process's settings and its id maker. Shared by all copies of Offstage.
 import { AsyncLocalStorage } from "node:async_hooks";
+import { withDeadline } from "../base/deadline.ts";
 import { type TraceIds, traceIds } from "./trace-ids.ts";
 import {
   checkTracing,
@@ -9,7 +10,6 @@ import {
   type TraceSettings,
   type TracingOptions,
 } from "./tracing-options.ts";
-import { withDeadline } from "./with-deadline.ts";
 
 /** What follows async code. One storage for all of it: Node copies the map of all storages for every entry. */
 export interface AsyncScope {

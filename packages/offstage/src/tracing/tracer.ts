@@ -1,6 +1,7 @@
 // Leveled log lines that know the trace and span they were written in. Timed operations are spans, not these.
+
+import { errorType } from "../base/abort.ts";
 import { messageOf } from "../errors.ts";
-import { errorType } from "./abort.ts";
 import { currentScope } from "./trace-scope.ts";
 import { noTraceId } from "./trace-span.ts";
 

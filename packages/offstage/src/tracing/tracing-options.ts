@@ -1,8 +1,9 @@
 // How spans are recorded and where they go: the options people write, and the settings every span carries. No spans here.
+
+import { inertLine } from "../base/inert.ts";
+import { checkOnly, checkOptions, type OptionRules, someFunction, yesOrNo } from "../base/options.ts";
+import { redactor } from "../base/redact.ts";
 import { messageOf } from "../errors.ts";
-import { checkOnly, checkOptions, type OptionRules, someFunction, yesOrNo } from "../messages/check-options.ts";
-import { inertLine } from "../messages/inert.ts";
-import { redactor } from "../messages/redact.ts";
 import { isBridge, type SpanBridge, type TraceInfo } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
 import type { SpanExporter } from "./span-exporter.ts";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { sqliteStore } from "../../src/index.ts";
-import { glance } from "../scenarios/cast.ts";
+import { glance } from "../support/cast.ts";
 import type { AgentJob, AgentReport, KillPoint } from "./agent-worker.ts";
 import { effectsIn, spawnAgents } from "./spawn-agents.ts";
 

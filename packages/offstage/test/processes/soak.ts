@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Agent, sqliteStore } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { calls, echo, echoing } from "../scenarios/cast.ts";
+import { calls, echo, echoing } from "../support/cast.ts";
 
 export interface SoakOptions {
   /** How many messages the agent's own list holds. The default is reached after some 500 turns only. */

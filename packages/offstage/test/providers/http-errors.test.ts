@@ -1,7 +1,7 @@
 // Failures before a reply begins: what is retried, what is not, and that the conversation survives either.
 import { APICallError } from "@ai-sdk/provider";
 import { describe, expect, test } from "vitest";
-import type { ModelRetryEvent } from "../../src/agent/events.ts";
+import type { ModelRetryEvent } from "../../src/agent/ports/events.ts";
 import type { RunResult } from "../../src/index.ts";
 import { ask, cases, failureOf, goOn, loopback } from "./loopback-agents.ts";
 

@@ -5,9 +5,9 @@ import { openStoreOn } from "../../src/sessions/store.ts";
 import type { StoreDriver } from "../../src/sessions/store-driver.ts";
 import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { payingAgent, payTo } from "./approval-cast.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, deaf, glance, pause, quietMemory } from "./cast.ts";
+import { payingAgent, payTo } from "../support/approval-cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, deaf, glance, pause, quietMemory } from "../support/cast.ts";
 
 const hangs = () => new Promise<never>(() => {});
 

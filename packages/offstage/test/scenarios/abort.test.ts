@@ -3,8 +3,8 @@ import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { Agent, type RunOptions, sqliteStore, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, deaf, glance, patient, pause, quietMemory } from "./cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, deaf, glance, patient, pause, quietMemory } from "../support/cast.ts";
 
 const hangs = () => new Promise<never>(() => {});
 

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { Agent, AgentState, assistant, type OffstageError, user } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, echo, echoing, glance } from "./cast.ts";
-import { onSessions } from "./session-kinds.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, echo, echoing, glance } from "../support/cast.ts";
+import { onSessions } from "../support/session-kinds.ts";
 
 function agentOf(script: readonly ScriptEntry[], options: { keepMessages?: number; separateToolTrace?: boolean } = {}) {
   const model = scriptedModel(script);

@@ -2,10 +2,10 @@
 import { describe, expect } from "vitest";
 import { Agent, AgentState } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { paying, payingAgent, payingFamily, payTo } from "./approval-cast.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, glance } from "./cast.ts";
-import { onSessions, onStores } from "./session-kinds.ts";
+import { paying, payingAgent, payingFamily, payTo } from "../support/approval-cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, glance } from "../support/cast.ts";
+import { onSessions, onStores } from "../support/session-kinds.ts";
 
 describe("a call two levels down", () => {
   onSessions("waits in the result of the run at the top, and is approved there by id", async ({ play, session }) => {

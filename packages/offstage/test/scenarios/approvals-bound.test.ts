@@ -15,9 +15,9 @@ import {
 } from "../../src/index.ts";
 import { crashingStore, scriptedModel } from "../../src/testing/index.ts";
 import { effectsIn, spawnAgents } from "../processes/spawn-agents.ts";
-import { paying, payingAgent, payTo } from "./approval-cast.ts";
-import { calls, echo, echoing } from "./cast.ts";
-import { onSessions } from "./session-kinds.ts";
+import { paying, payingAgent, payTo } from "../support/approval-cast.ts";
+import { calls, echo, echoing } from "../support/cast.ts";
+import { onSessions } from "../support/session-kinds.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-bound-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

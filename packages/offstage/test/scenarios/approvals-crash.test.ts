@@ -2,10 +2,10 @@
 import { describe, expect } from "vitest";
 import { Agent, memoryStore, type Store, sqliteStore, tool } from "../../src/index.ts";
 import { type CrashPoint, crashingStore, scriptedModel } from "../../src/testing/index.ts";
-import { paying, payingAgent, payingFamily, payTo } from "./approval-cast.ts";
-import { bothWays, type Scene } from "./both-ways.ts";
-import { calls, echo, echoing, glance } from "./cast.ts";
-import { onSessions } from "./session-kinds.ts";
+import { paying, payingAgent, payingFamily, payTo } from "../support/approval-cast.ts";
+import { bothWays, type Scene } from "../support/both-ways.ts";
+import { calls, echo, echoing, glance } from "../support/cast.ts";
+import { onSessions } from "../support/session-kinds.ts";
 
 const crash = new Error("the store broke");
 

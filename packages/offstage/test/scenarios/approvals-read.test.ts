@@ -2,10 +2,10 @@
 import { describe, expect } from "vitest";
 import { Agent, type FoundRun, InMemorySession, redactor, sqliteStore } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { payingAgent, payingFamily, payTo } from "./approval-cast.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, echoing } from "./cast.ts";
-import { onStores, type SessionScene } from "./session-kinds.ts";
+import { payingAgent, payingFamily, payTo } from "../support/approval-cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, echoing } from "../support/cast.ts";
+import { onStores, type SessionScene } from "../support/session-kinds.ts";
 
 interface ReadingScene extends SessionScene {
   readonly read: (runId: string) => Promise<FoundRun | undefined>;

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { sqliteStore } from "../../src/index.ts";
 import type { AgentJob, AgentReport } from "../processes/agent-worker.ts";
 import { effectsIn, spawnAgents } from "../processes/spawn-agents.ts";
-import { glance } from "./cast.ts";
+import { glance } from "../support/cast.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-approvals-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,10 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { Agent, AgentState, type Message, memoryStore, tool, user } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { paying, payingAgent, payTo } from "./approval-cast.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, echoing, glance } from "./cast.ts";
-import { onSessions } from "./session-kinds.ts";
+import { paying, payingAgent, payTo } from "../support/approval-cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, echoing, glance } from "../support/cast.ts";
+import { onSessions } from "../support/session-kinds.ts";
 
 const contentOf = (messages: readonly Message[] = [], id = "") =>
   String(messages.find((message) => message.role === "tool" && message.tool_call_id === id)?.content);

@@ -3,8 +3,8 @@ import { describe, expect } from "vitest";
 import { z } from "zod";
 import { Agent, type RunResult, type Tool, tool } from "../../src/index.ts";
 import { type ScriptedToolCall, scriptedModel } from "../../src/testing/index.ts";
-import { bothWays, type Scene } from "./both-ways.ts";
-import { calls, echo, echoing, glance } from "./cast.ts";
+import { bothWays, type Scene } from "../support/both-ways.ts";
+import { calls, echo, echoing, glance } from "../support/cast.ts";
 
 /** A tool that counts how often it ran with what. */
 function counting() {

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { Agent, AgentBuilder, AgentState, reactDriver } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { broken, calls, echo, echoing, glance } from "./cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { broken, calls, echo, echoing, glance } from "../support/cast.ts";
 
 function separated(script: readonly ScriptEntry[]) {
   const model = scriptedModel(script);

@@ -2,8 +2,8 @@
 import { expect } from "vitest";
 import { Agent, InMemorySession, memoryStore, sqliteStore, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, glance } from "./cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, glance } from "../support/cast.ts";
 
 const seen = ["user: Pay", "assistant: [pay wait]", "tool: paid 50"];
 

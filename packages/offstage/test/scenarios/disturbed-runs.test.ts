@@ -3,9 +3,9 @@ import { describe, expect } from "vitest";
 import { Agent, memoryStore, openStoreOn, type Store, type StoreDriver, sqliteStore } from "../../src/index.ts";
 import { storeDriver } from "../../src/sessions/store.ts";
 import { type CrashPoint, crashingStore, scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { echo, echoing, glance } from "./cast.ts";
-import { expectUnharmed, isFrom, workingAgent } from "./disturbances.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { echo, echoing, glance } from "../support/cast.ts";
+import { expectUnharmed, isFrom, workingAgent } from "../support/disturbances.ts";
 
 const crash = new Error("the store broke");
 const stores = { "memory store": () => memoryStore(), SQLite: () => sqliteStore({ path: ":memory:" }) };

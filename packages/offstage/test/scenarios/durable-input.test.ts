@@ -2,8 +2,8 @@
 import { describe, expect } from "vitest";
 import { Agent, type SessionPort } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { calls, echo, echoing, glance } from "./cast.ts";
-import { onSessions, onStores } from "./session-kinds.ts";
+import { calls, echo, echoing, glance } from "../support/cast.ts";
+import { onSessions, onStores } from "../support/session-kinds.ts";
 
 const busy = Object.assign(new Error("overloaded"), { statusCode: 503 });
 const retry = { initialDelayMs: 1 };

@@ -14,8 +14,8 @@ import {
   user,
 } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, echo, echoing, glance, quietMemory } from "./cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, echo, echoing, glance, quietMemory } from "../support/cast.ts";
 
 const fast = { initialDelayMs: 1, maxDelayMs: 5 };
 const agentOf = (script: readonly ScriptEntry[], options = {}) =>

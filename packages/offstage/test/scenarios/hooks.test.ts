@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Agent, AgentBuilder, AgentContext, type AgentHooks, type HookOptions, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { broken, calls, echo, echoing, pause } from "./cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { broken, calls, echo, echoing, pause } from "../support/cast.ts";
 
 const names = [
   "onRunStart",

@@ -21,8 +21,8 @@ import {
   tokenLimit,
 } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { broken, calls, echo, echoing, glance, pause } from "./cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { broken, calls, echo, echoing, glance, pause } from "../support/cast.ts";
 
 /** A model that talks, calls a tool, and never comes to an end. */
 const restless = (script: (index: number) => ScriptEntry = working) =>

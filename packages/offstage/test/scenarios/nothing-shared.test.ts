@@ -12,7 +12,7 @@ import {
 } from "../../src/index.ts";
 import { withMetadata } from "../../src/messages/message.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
+import { bothWays } from "../support/both-ways.ts";
 
 bothWays("a model that edits its prompt edits it for that call alone", async ({ play }) => {
   const seen: string[] = [];

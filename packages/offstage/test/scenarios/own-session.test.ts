@@ -12,7 +12,7 @@ import {
   withSpan,
 } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { glance } from "./cast.ts";
+import { glance } from "../support/cast.ts";
 
 const kinds: readonly (readonly [string, () => Session])[] = [
   ["in memory", () => new InMemorySession("s")],

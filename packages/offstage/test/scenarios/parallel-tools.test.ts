@@ -3,8 +3,8 @@ import { describe, expect } from "vitest";
 import { z } from "zod";
 import { Agent, type Tool, tool } from "../../src/index.ts";
 import { type ScriptedToolCall, scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { broken, calls, deaf, echo, echoing, glance, patient, pause } from "./cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { broken, calls, deaf, echo, echoing, glance, patient, pause } from "../support/cast.ts";
 
 const slow: Tool = tool({
   name: "slow",

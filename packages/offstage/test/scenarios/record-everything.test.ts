@@ -2,9 +2,9 @@
 import { describe, expect } from "vitest";
 import { Agent, type AgentOptions, type AgentState, type RunResult } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
-import { paying, payTo } from "./approval-cast.ts";
-import { broken, calls, echo, echoing, glance } from "./cast.ts";
-import { onSessions } from "./session-kinds.ts";
+import { paying, payTo } from "../support/approval-cast.ts";
+import { broken, calls, echo, echoing, glance } from "../support/cast.ts";
+import { onSessions } from "../support/session-kinds.ts";
 
 const down = new Error("the model is down");
 const record = "everything";

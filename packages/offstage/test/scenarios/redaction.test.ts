@@ -19,9 +19,9 @@ import {
   tool,
 } from "../../src/index.ts";
 import { crashingStore, type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
-import { paying } from "./approval-cast.ts";
-import { bothWays, type Scene } from "./both-ways.ts";
-import { calls, echo, echoing, glance } from "./cast.ts";
+import { paying } from "../support/approval-cast.ts";
+import { bothWays, type Scene } from "../support/both-ways.ts";
+import { calls, echo, echoing, glance } from "../support/cast.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-redaction-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,9 +1,9 @@
 // The result of a run as a value: what it has is its own.
 import { expect } from "vitest";
 import type { RunResult } from "../../src/index.ts";
-import { payingAgent, payTo } from "./approval-cast.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, echoing, glance } from "./cast.ts";
+import { payingAgent, payTo } from "../support/approval-cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, echoing, glance } from "../support/cast.ts";
 
 // Listed by the compiler: what a result gains is missed here until it is added.
 const members: Readonly<Record<keyof RunResult, true>> = {

@@ -11,10 +11,10 @@ import {
   user,
 } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { payingAgent, payTo } from "./approval-cast.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, echo, echoing, glance, pause } from "./cast.ts";
-import { onSessions } from "./session-kinds.ts";
+import { payingAgent, payTo } from "../support/approval-cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, echo, echoing, glance, pause } from "../support/cast.ts";
+import { onSessions } from "../support/session-kinds.ts";
 
 describe("historyLimit", () => {
   const long = ["a", "b", "c"].flatMap((name) => [user(name), assistant(`${name}1`), assistant(`${name}2`)]);

@@ -2,8 +2,8 @@
 import { describe, expect } from "vitest";
 import { Agent, type Message, memoryExporter, TraceContext, tool, withTrace } from "../../src/index.ts";
 import { checkSpans, scriptedModel } from "../../src/testing/index.ts";
-import { calls, echo, echoing, glance } from "./cast.ts";
-import { onSessions, onStores } from "./session-kinds.ts";
+import { calls, echo, echoing, glance } from "../support/cast.ts";
+import { onSessions, onStores } from "../support/session-kinds.ts";
 
 const lookThenAnswer = [calls(echoing("a")), "It said a."];
 

@@ -12,9 +12,9 @@ import {
   user,
 } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, echo, echoing, glance } from "./cast.ts";
-import { onSessions } from "./session-kinds.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, echo, echoing, glance } from "../support/cast.ts";
+import { onSessions } from "../support/session-kinds.ts";
 
 function speaking(script: readonly ScriptEntry[], options: Partial<ConstructorParameters<typeof Agent>[0]> = {}) {
   const model = scriptedModel(script);

@@ -3,8 +3,8 @@ import { describe, expect } from "vitest";
 import { z } from "zod";
 import { Agent, memoryStore } from "../../src/index.ts";
 import { crashingStore, scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, echo, echoing, glance } from "./cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, echo, echoing, glance } from "../support/cast.ts";
 
 const gone = new Error("the disk is gone");
 

@@ -3,7 +3,7 @@ import { getEventListeners } from "node:events";
 import { describe, expect, test, vi } from "vitest";
 import { Agent, type AgentEvent, type AgentStream, isOffstageError } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
-import { calls, deaf, echo, echoing, glance, patient, pause } from "./cast.ts";
+import { calls, deaf, echo, echoing, glance, patient, pause } from "../support/cast.ts";
 
 const agentOf = (script: readonly ScriptEntry[]) =>
   new Agent({ model: scriptedModel(script), tools: [echo, deaf, patient] });

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent, AgentBuilder } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, echo, echoing, glance } from "./cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, echo, echoing, glance } from "../support/cast.ts";
 
 const Person = z.object({ name: z.string(), age: z.number().int() });
 

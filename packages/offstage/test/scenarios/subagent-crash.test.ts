@@ -6,7 +6,7 @@ import type { StoreDriver, WriteLabel } from "../../src/sessions/store-driver.ts
 import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { ended, start, step } from "../../src/testing/store-claims/claim.ts";
-import { calls } from "./cast.ts";
+import { calls } from "../support/cast.ts";
 
 function payingParent() {
   const paid: string[] = [];

@@ -2,8 +2,8 @@
 import { describe, expect } from "vitest";
 import { Agent, type AgentOptions, type RunResult, tokenLimit, tool } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, deaf, echo, echoing, patient } from "./cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, deaf, echo, echoing, patient } from "../support/cast.ts";
 
 function agent(
   name: string,

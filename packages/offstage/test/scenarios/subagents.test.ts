@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { Agent, AgentContext, type AgentEvent, type AgentOptions } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
-import { bothWays } from "./both-ways.ts";
-import { calls, echo, echoing, glance, pause } from "./cast.ts";
+import { bothWays } from "../support/both-ways.ts";
+import { calls, echo, echoing, glance, pause } from "../support/cast.ts";
 
 type Script = readonly ScriptEntry[];
 

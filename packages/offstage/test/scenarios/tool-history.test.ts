@@ -2,8 +2,8 @@
 import { describe, expect } from "vitest";
 import { Agent, type AgentOptions, type Message, type Remember, type Tool, tool } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
-import { calls, echo, echoing, glance } from "./cast.ts";
-import { onSessions, onStores } from "./session-kinds.ts";
+import { calls, echo, echoing, glance } from "../support/cast.ts";
+import { onSessions, onStores } from "../support/session-kinds.ts";
 
 const longText = "all work and no play ".repeat(200);
 

@@ -1,7 +1,7 @@
 // Reads a ReAct reply: an action, an answer, or neither. Lenient in form, strict in that something must be decided.
-import { isObject, parseJson } from "../../messages/json.ts";
+import { isObject, parseJson } from "../../base/json.ts";
 import type { RequestedCall } from "../../models/reply.ts";
-import type { Reading } from "../driver.ts";
+import type { Reading } from "../ports/driver.ts";
 
 // A mark is looked for behind blanks of its own line alone: across lines, a reply of blank lines would take the square of its
 // length.

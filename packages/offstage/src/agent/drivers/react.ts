@@ -4,7 +4,7 @@ import { type Message, textOf, toolCallsOf } from "../../messages/message.ts";
 import type { ToPrompt } from "../../models/model-input.ts";
 import { promptMessage } from "../../models/prompt.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { Driver, Reading } from "../driver.ts";
+import type { Driver, Reading } from "../ports/driver.ts";
 import { readDecision } from "./react-decision.ts";
 import { answerListener } from "./react-listener.ts";
 

@@ -2,7 +2,7 @@
 import type { ModelTool } from "../../models/model.ts";
 import { promptMessage } from "../../models/prompt.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { Driver } from "../driver.ts";
+import type { Driver } from "../ports/driver.ts";
 
 /** Speaks with the model through its provider's tool calling; replies are read as they are. */
 export function toolCallingDriver(): Driver {

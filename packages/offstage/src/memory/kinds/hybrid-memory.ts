@@ -4,6 +4,8 @@ import type { AnyModel } from "../../models/model.ts";
 import { type Fifo, fifo } from "../../sessions/fifo.ts";
 import { type TokenCounter, type TokenCounting, tokenCounter } from "../../tokens/token-counter.ts";
 import type { AgentMemory } from "../agent-memory.ts";
+import { type CoveringSummary, RollingSummary } from "../compaction/rolling-summary.ts";
+import { type Summarize, summarizerOf } from "../compaction/summarize.ts";
 import { contextText } from "../context-text.ts";
 import type { Embedder } from "../embedder.ts";
 import { fitContext, frontOf } from "../fit.ts";
@@ -11,8 +13,6 @@ import { countingOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
 import { lexicalEmbedder } from "../lexical-embedder.ts";
 import { relevantTurns } from "../relevant-turns.ts";
 import { type OnError, printError, tell } from "../report-error.ts";
-import { type CoveringSummary, RollingSummary } from "../rolling-summary.ts";
-import { type Summarize, summarizerOf } from "../summarize.ts";
 import { TurnRanking } from "../turn-ranking.ts";
 import { turnsOf } from "../turns.ts";
 

@@ -1,13 +1,13 @@
 // What each kind adds to the contract.
 import { expect, test, vi } from "vitest";
-import { buildTurn, buildTurns, idsOf } from "../../../test/long-conversation.ts";
+import { buildTurn, buildTurns, idsOf } from "../../../test/support/long-conversation.ts";
 import { assistant, system, user } from "../../messages/makers.ts";
 import { textOf } from "../../messages/message.ts";
 import { openStoreOn } from "../../sessions/store.ts";
 import { memoryDriver } from "../../sessions/stores/memory.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";
 import { tokenCounter } from "../../tokens/token-counter.ts";
-import type { SummaryRequest } from "../summarize.ts";
+import type { SummaryRequest } from "../compaction/summarize.ts";
 import {
   ConversationMemory,
   HybridMemory,

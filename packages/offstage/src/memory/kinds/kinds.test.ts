@@ -7,7 +7,7 @@ import { sqliteDriver } from "../../sessions/stores/sqlite.ts";
 import { memoryContract } from "../../testing/memory-contract.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";
 import type { AgentMemory } from "../agent-memory.ts";
-import type { Summarize } from "../summarize.ts";
+import type { Summarize } from "../compaction/summarize.ts";
 import {
   ConversationMemory,
   HybridMemory,

@@ -1,6 +1,7 @@
 // PersistentMemory: any kind of memory whose messages outlive the process, in a session of a store.
+
+import { shownValue } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
-import { shownValue } from "../../messages/check-options.ts";
 import type { Message } from "../../messages/message.ts";
 import { type Fifo, fifo } from "../../sessions/fifo.ts";
 import type { SessionPort } from "../../sessions/session.ts";

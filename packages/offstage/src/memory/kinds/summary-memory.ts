@@ -4,12 +4,12 @@ import type { AnyModel } from "../../models/model.ts";
 import { type Fifo, fifo } from "../../sessions/fifo.ts";
 import { type TokenCounter, type TokenCounting, tokenCounter } from "../../tokens/token-counter.ts";
 import type { AgentMemory } from "../agent-memory.ts";
+import { type CoveringSummary, RollingSummary } from "../compaction/rolling-summary.ts";
+import { type Summarize, summarizerOf } from "../compaction/summarize.ts";
 import { contextText } from "../context-text.ts";
 import { fitContext } from "../fit.ts";
 import { countingOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
 import type { OnError } from "../report-error.ts";
-import { type CoveringSummary, RollingSummary } from "../rolling-summary.ts";
-import { type Summarize, summarizerOf } from "../summarize.ts";
 
 export interface SummaryMemoryOptions {
   /** Who summarises: a function or a model. */

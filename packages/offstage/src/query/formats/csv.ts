@@ -1,5 +1,5 @@
 // The csv format (RFC 4180): one row for each message. No cell can be taken for a formula by a spreadsheet.
-import { cutText, type ExportView, toolCallIdsOf } from "../export-view.ts";
+import { cutText, type ExportView, toolCallIdsOf } from "../export/export-view.ts";
 import { contentOf, roleOf } from "../readers.ts";
 
 const columns = ["index", "role", "content", "tool_name", "tool_call_id", "token_count"];

@@ -1,6 +1,6 @@
 // The dict format: the messages themselves as plain objects, each with what was computed for it.
-import type { ExportView } from "../export-view.ts";
-import { type ExportedMessage, exportedMessage } from "../exported-message.ts";
+import type { ExportView } from "../export/export-view.ts";
+import { type ExportedMessage, exportedMessage } from "../export/exported-message.ts";
 
 /** A copy of each message with `_metadata` added. */
 export function dict(view: ExportView): ExportedMessage[] {

@@ -1,7 +1,7 @@
 // The html format: one page that needs nothing else. No script runs in it; all that was said is escaped text.
-import { inertText } from "../../messages/inert.ts";
+import { inertText } from "../../base/inert.ts";
 import type { ToolCall } from "../../messages/message.ts";
-import { cutText, type ExportView, toolCallIdsOf } from "../export-view.ts";
+import { cutText, type ExportView, toolCallIdsOf } from "../export/export-view.ts";
 import { callsOf, contentOf, isErrorOf, linkOf, nameOfCall, roleOf, shownArguments } from "../readers.ts";
 
 const style = `

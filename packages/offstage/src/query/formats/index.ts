@@ -1,5 +1,5 @@
 // The list of formats. To add one: a file beside this one, and a line here.
-import type { ExportView } from "../export-view.ts";
+import type { ExportView } from "../export/export-view.ts";
 import { csv } from "./csv.ts";
 import { html } from "./html.ts";
 import { json } from "./json.ts";

@@ -1,6 +1,6 @@
 // The json format: one array of messages, exactly as JSON.stringify would write it, in pieces.
-import type { ExportView } from "../export-view.ts";
-import { jsonMessage } from "../exported-message.ts";
+import type { ExportView } from "../export/export-view.ts";
+import { jsonMessage } from "../export/exported-message.ts";
 import { jsonItem, jsonText } from "../readers.ts";
 
 /** JSON text of all messages; `fromExport` reads it back without loss. */

@@ -1,6 +1,6 @@
 // The jsonl format: one message on each line.
-import type { ExportView } from "../export-view.ts";
-import { jsonMessage } from "../exported-message.ts";
+import type { ExportView } from "../export/export-view.ts";
+import { jsonMessage } from "../export/exported-message.ts";
 import { jsonItem } from "../readers.ts";
 
 /** JSON text of each message and a newline; `fromExport` reads it back without loss. */

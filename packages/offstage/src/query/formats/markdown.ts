@@ -1,6 +1,6 @@
 // The markdown format: a readable report. All that was said stands in code blocks, so it cannot pass for the report.
 import type { Message, ToolCall, ToolMessage } from "../../messages/message.ts";
-import { cutText, type ExportView } from "../export-view.ts";
+import { cutText, type ExportView } from "../export/export-view.ts";
 import { callsOf, contentOf, isErrorOf, linkOf, nameOfCall, roleOf, shownArguments } from "../readers.ts";
 
 const headings = new Map([

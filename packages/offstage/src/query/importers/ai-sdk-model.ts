@@ -1,5 +1,5 @@
 // AI SDK model messages: parts with tool calls and tool results. The messages of its UI are in ai-sdk-ui.ts.
-import { isObject } from "../../messages/json.ts";
+import { isObject } from "../../base/json.ts";
 import type { ContentPart, Message } from "../../messages/message.ts";
 import {
   callFrom,
@@ -11,7 +11,7 @@ import {
   recognisesContent,
   textFrom,
   withKnown,
-} from "../importer.ts";
+} from "../import/importer.ts";
 
 const roles = new Set(["system", "user", "assistant", "tool"]);
 const marks = new Set([

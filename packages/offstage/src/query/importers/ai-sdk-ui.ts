@@ -9,7 +9,7 @@ import {
   partsOf,
   textFrom,
   withKnown,
-} from "../importer.ts";
+} from "../import/importer.ts";
 
 export const aiSdkUi: Importer = {
   name: "AI SDK UI messages",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { imageData, weatherTalk } from "../../../test/weather-talk.ts";
+import { imageData, weatherTalk } from "../../../test/support/weather-talk.ts";
 import { assistant, toolCall } from "../../messages/makers.ts";
 import { MessageQuery } from "../message-query.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { imageData, namelessTalk } from "../../../test/weather-talk.ts";
+import { imageData, namelessTalk } from "../../../test/support/weather-talk.ts";
 import { assistant, system, toolResult } from "../../messages/makers.ts";
 import { MessageQuery } from "../message-query.ts";
 

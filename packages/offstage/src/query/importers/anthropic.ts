@@ -11,7 +11,7 @@ import {
   textFrom,
   usageFrom,
   withKnown,
-} from "../importer.ts";
+} from "../import/importer.ts";
 
 const marks = new Set([
   "tool_use",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { weatherTalk } from "../../../test/weather-talk.ts";
+import { weatherTalk } from "../../../test/support/weather-talk.ts";
 import { assistant, toolCall, toolResult } from "../../messages/makers.ts";
 import { MessageQuery } from "../message-query.ts";
 

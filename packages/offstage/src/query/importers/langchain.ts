@@ -10,7 +10,7 @@ import {
   textFrom,
   usageFrom,
   withKnown,
-} from "../importer.ts";
+} from "../import/importer.ts";
 
 const roles: Readonly<Record<string, Message["role"]>> = {
   human: "user",

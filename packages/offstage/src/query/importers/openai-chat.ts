@@ -1,6 +1,6 @@
 // OpenAI chat messages, which are ours as well: returned as they are. Older spellings are brought up to date.
 import type { Message } from "../../messages/message.ts";
-import { callFrom, type Fields, type Importer, kindsOf, textFrom } from "../importer.ts";
+import { callFrom, type Fields, type Importer, kindsOf, textFrom } from "../import/importer.ts";
 
 const roles = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
 // Parts that only other formats have.

@@ -10,7 +10,7 @@ import {
   partsOf,
   textFrom,
   withKnown,
-} from "../importer.ts";
+} from "../import/importer.ts";
 
 const roles = new Set(["system", "developer", "user", "assistant"]);
 const parts = new Set(["input_text", "output_text", "input_image", "input_file", "refusal"]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { namelessTalk, weatherTalk } from "../../../test/weather-talk.ts";
+import { namelessTalk, weatherTalk } from "../../../test/support/weather-talk.ts";
 import { assistant, system, toolCall, toolResult, user } from "../../messages/makers.ts";
 import { MessageQuery } from "../message-query.ts";
 

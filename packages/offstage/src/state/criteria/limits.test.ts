@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { buildState, buildStep, buildToolStep, buildUsage } from "../../../test/build-state.ts";
+import { buildState, buildStep, buildToolStep, buildUsage } from "../../../test/support/build-state.ts";
 import type { Criterion } from "../criterion.ts";
 import { costLimit, deadline, retryLimit, stepLimit, timeLimit, tokenLimit } from "./limits.ts";
 

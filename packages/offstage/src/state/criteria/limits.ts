@@ -1,5 +1,5 @@
 // Hard limits: step, token, time, cost, deadline and retry. Each forbids; no request can override it.
-import { shownValue } from "../../messages/check-options.ts";
+import { shownValue } from "../../base/options.ts";
 import { costOf } from "../../tokens/cost.ts";
 import type { PriceTable } from "../../tokens/prices.ts";
 import type { AgentState } from "../agent-state.ts";

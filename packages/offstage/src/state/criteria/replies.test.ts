@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { buildState, buildStep, buildToolStep } from "../../../test/build-state.ts";
+import { buildState, buildStep, buildToolStep } from "../../../test/support/build-state.ts";
 import type { Step } from "../step.ts";
 import { finishReason, repeatedCall, responseContent, toolCallPresence } from "./replies.ts";
 import { selfCritic } from "./self-critic.ts";

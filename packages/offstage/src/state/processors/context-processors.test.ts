@@ -1,6 +1,6 @@
 // The processors that put something ahead of the conversation.
 import { describe, expect, test } from "vitest";
-import { buildState, buildStep } from "../../../test/build-state.ts";
+import { buildState, buildStep } from "../../../test/support/build-state.ts";
 import { system, user } from "../../messages/makers.ts";
 import { AgentState } from "../agent-state.ts";
 import { chain, type Processor } from "../processor.ts";

@@ -1,6 +1,6 @@
 // The processors that append and clear, alone and in the chain of each mode.
 import { describe, expect, test } from "vitest";
-import { buildState, buildStep, buildToolStep } from "../../../test/build-state.ts";
+import { buildState, buildStep, buildToolStep } from "../../../test/support/build-state.ts";
 import { assistant, user } from "../../messages/makers.ts";
 import type { AgentState } from "../agent-state.ts";
 import type { Outcome } from "../outcome.ts";

@@ -1,7 +1,7 @@
 // Claims about runs that did not end: they say so, nothing is lost, and they can be taken up again.
 import assert from "node:assert/strict";
+import type { JsonObject } from "../../base/json.ts";
 import { isOffstageError } from "../../errors.ts";
-import type { JsonObject } from "../../messages/json.ts";
 import type { RunEnd, RunLog } from "../../sessions/journal.ts";
 import type { Store } from "../../sessions/store.ts";
 import { answered, calling, ended, open, resultOf, type StoreClaim, start, step, texts, turn } from "./claim.ts";

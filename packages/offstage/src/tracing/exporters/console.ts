@@ -1,5 +1,5 @@
 // Prints a tree with durations each time a root span ends. For eyes, while developing; not a log format.
-import { type Redactor, redactor } from "../../messages/redact.ts";
+import { type Redactor, redactor } from "../../base/redact.ts";
 import { leavingSpan } from "../leaving-span.ts";
 import { renderTrace } from "../render-trace.ts";
 import type { SpanData } from "../span-data.ts";

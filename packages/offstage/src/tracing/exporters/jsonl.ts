@@ -1,8 +1,8 @@
 // Appends ended spans to a file, one JSON object a line. Reading them back is `JSON.parse` on each line.
 import { dirname } from "node:path";
+import { shownValue } from "../../base/options.ts";
+import { type Redactor, redactor } from "../../base/redact.ts";
 import { OffstageError } from "../../errors.ts";
-import { shownValue } from "../../messages/check-options.ts";
-import { type Redactor, redactor } from "../../messages/redact.ts";
 import { leavingSpan } from "../leaving-span.ts";
 import type { SpanExporter } from "../span-exporter.ts";
 

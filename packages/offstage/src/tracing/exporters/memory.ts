@@ -1,5 +1,5 @@
 // Keeps ended spans in memory, to be looked at. The exporter of tests; not a store.
-import { checkRange, wholeFrom } from "../../messages/check-options.ts";
+import { checkRange, wholeFrom } from "../../base/options.ts";
 import type { SpanData } from "../span-data.ts";
 import type { SpanExporter } from "../span-exporter.ts";
 

@@ -1,7 +1,7 @@
 // Spans to any OpenTelemetry SDK, under GenAI names, nested with what other instrumentation records. Needs "@opentelemetry/api".
 import type * as OpenTelemetry from "@opentelemetry/api";
+import { type Redactor, redactor } from "../../base/redact.ts";
 import { OffstageError } from "../../errors.ts";
-import { type Redactor, redactor } from "../../messages/redact.ts";
 import { leavingSpan } from "../leaving-span.ts";
 import type { SpanBridge, TraceInfo } from "../span-bridge.ts";
 import type { SpanData } from "../span-data.ts";

@@ -1,7 +1,8 @@
 // Keeps ended spans in a store, in batches. A durable session keeps those of its own runs already; this is for all others.
+
+import { shownValue } from "../../base/options.ts";
+import { type Redactor, redactor } from "../../base/redact.ts";
 import { OffstageError } from "../../errors.ts";
-import { shownValue } from "../../messages/check-options.ts";
-import { type Redactor, redactor } from "../../messages/redact.ts";
 import { type BatchedExporter, type BatchedOptions, batched } from "../batched.ts";
 import { leavingSpan } from "../leaving-span.ts";
 import type { SpanData } from "../span-data.ts";

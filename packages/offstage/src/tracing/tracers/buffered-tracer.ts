@@ -1,5 +1,5 @@
 // A tracer that holds records back: to be looked at, or to be written later, in order and with their own time and ids.
-import { checkRange, wholeFrom } from "../../messages/check-options.ts";
+import { checkRange, wholeFrom } from "../../base/options.ts";
 import { forward, type RecordTracer, type TraceRecord, type Tracer, traceRecord } from "../tracer.ts";
 import { printErrors, report } from "../tracing-options.ts";
 

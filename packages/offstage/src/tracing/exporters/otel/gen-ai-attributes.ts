@@ -1,5 +1,5 @@
 // One of our spans in the words of OpenTelemetry: its name, its attributes, its content. Pure; knows no OpenTelemetry package.
-import { isObject, type JsonValue } from "../../../messages/json.ts";
+import { isObject, type JsonValue } from "../../../base/json.ts";
 import type { SpanData } from "../../span-data.ts";
 import { messageParts, outputMessage } from "./gen-ai-content.ts";
 import { attributeNames, contentNames, names, operations, providerNames, usageNames } from "./gen-ai-names.ts";

@@ -1,5 +1,5 @@
 // Messages in the form of the GenAI conventions: a role and typed parts. Pure, and tolerant of anything.
-import { isObject, type JsonObject, type JsonValue, parseJson } from "../../../messages/json.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../../../base/json.ts";
 
 /** One of our messages as `{ role, parts }`. */
 export function messageParts(message: JsonValue): JsonObject {

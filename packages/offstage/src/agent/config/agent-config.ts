@@ -1,0 +1,142 @@
+// An agent's options, checked and completed once, when it is made. The loop reads this and nothing else of the agent.
+
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { OffstageError } from "../../errors.ts";
+import type { Messages } from "../../messages/messages.ts";
+import { adaptModel } from "../../models/adapt-model.ts";
+import type { Model, ModelCallOptions } from "../../models/model.ts";
+import { errorPolicy } from "../../state/criteria/errors.ts";
+import { retryLimit, stepLimit } from "../../state/criteria/limits.ts";
+import { toolCallPresence } from "../../state/criteria/replies.ts";
+import { type Criterion, criterionOf } from "../../state/criterion.ts";
+import type { Processor } from "../../state/processor.ts";
+import { separatedProcessors, togetherProcessors } from "../../state/processors/index.ts";
+import { type TokenCounter, tokenCounter } from "../../tokens/token-counter.ts";
+import { type CompiledSchema, compileSchema } from "../../tools/schema.ts";
+import { alwaysAsks, type Tool, toolsByName } from "../../tools/tool.ts";
+import { toolCallingDriver } from "../drivers/tool-calling.ts";
+import { ShownNotes } from "../input/shown-notes.ts";
+import type { AgentOptions } from "../ports/agent-options.ts";
+import type { Driver } from "../ports/driver.ts";
+import type { Guardrails } from "../ports/guardrails.ts";
+import { composeInstructions } from "./instructions.ts";
+import { checkAgentOptions } from "./option-rules.ts";
+
+export interface AgentConfig {
+  readonly options: AgentOptions<unknown>;
+  readonly name: string;
+  readonly model: Model;
+  readonly driver: Driver;
+  /** The system text; undefined where a function writes it for each run. */
+  readonly instructions: Messages | undefined;
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** What every model call has in common. */
+  readonly call: Omit<ModelCallOptions, "prompt" | "abortSignal">;
+  /** What the span of every model call says of the model. */
+  readonly modelMetadata: JsonObject;
+  readonly processors: readonly Processor[];
+  readonly criteria: readonly Criterion[];
+  readonly guardrails: Required<Guardrails>;
+  readonly output: CompiledSchema | undefined;
+  readonly maxParallelTools: number;
+  /** What it remembers of showing its conversations, between runs. */
+  readonly shownNotes: ShownNotes;
+  readonly tokenCounter: TokenCounter;
+  /** Whether memory or compaction choose what the model sees. */
+  readonly isShortened: boolean;
+  /** Whether there is a tool of which no call begins without approval. */
+  readonly mustAsk: boolean;
+  /** Whether later turns are shown anything of earlier turns' tools. */
+  readonly remembersTools: boolean;
+}
+
+/** The configuration of these options; throws where they do not fit. */
+export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
+  if (!isObject(options)) throw invalid("An agent is made from options: new Agent({ model, … }).");
+  const { name = "agent", driver = toolCallingDriver(), tools = [], maxParallelTools = 16 } = options;
+  if (typeof name !== "string" || name.trim() === "")
+    throw invalid(`"name" must be text; found ${JSON.stringify(name)}.`);
+  for (const list of lists) checkList(options, list);
+  checkAgentOptions(options);
+  const output =
+    options.output === undefined ? undefined : compileSchema(options.output, `the output of agent "${name}"`);
+  const model = adaptModel(options.model);
+  const speaker = { name, driver, tools: toolsByName(tools), output };
+  const { instructions, toolHistory = "none" } = options;
+  return {
+    ...speaker,
+    options,
+    model,
+    modelMetadata: { provider: model.provider, model: model.modelId },
+    instructions: typeof instructions === "function" ? undefined : composeInstructions(speaker, instructions),
+    call: callOptions(options, driver, output),
+    processors: [
+      ...(options.processors ?? []),
+      ...(options.separateToolTrace ? separatedProcessors : togetherProcessors),
+    ],
+    criteria: criteriaOf(options),
+    guardrails: guardrailsOf(options),
+    maxParallelTools,
+    shownNotes: new ShownNotes(),
+    tokenCounter: tokenCounter(options.tokenCounter),
+    isShortened: options.compaction !== undefined || options.memory !== undefined,
+    mustAsk: tools.some(alwaysAsks),
+    remembersTools: toolHistory !== "none" || tools.some(({ remember = "none" }) => remember !== "none"),
+  };
+}
+
+const lists = [
+  "processors",
+  "inputGuardrails",
+  "outputGuardrails",
+  "toolInputGuardrails",
+  "toolOutputGuardrails",
+] as const;
+
+// A guardrail written as a bare function is the likeliest slip: without a name no trip could be reported.
+function checkList(options: AgentOptions<unknown>, field: (typeof lists)[number]): void {
+  const list: readonly unknown[] = options[field] ?? [];
+  if (!Array.isArray(list)) throw invalid(`"${field}" must be a list.`);
+  const isFit = (each: unknown): boolean =>
+    field === "processors" ? typeof each === "function" : isObject(each) && typeof each.check === "function";
+  const index = list.findIndex((each) => !isFit(each));
+  const form = field === "processors" ? "a function (state, next)" : "an object { name, check(subject) }";
+  if (index !== -1) throw invalid(`"${field}[${index}]" must be ${form}; found ${typeof list[index]}.`);
+}
+
+function callOptions(
+  options: AgentOptions<unknown>,
+  driver: Driver,
+  output: CompiledSchema | undefined,
+): AgentConfig["call"] {
+  const tools = driver.modelTools(options.tools ?? []);
+  return {
+    ...driver.settings,
+    ...options.modelSettings,
+    ...(tools === undefined ? undefined : { tools }),
+    ...(output === undefined ? undefined : { responseFormat: { type: "json" as const, schema: output.jsonSchema } }),
+  };
+}
+
+// A criterion of the user's replaces a default one of the same name.
+function criteriaOf(options: AgentOptions<unknown>): readonly Criterion[] {
+  const { continueWhile = [], maxSteps = 20, outputRetries = 2, errorPolicy: policy = "continue" } = options;
+  const own = [continueWhile].flat().map((each) => criterionOf(each as Criterion));
+  const names = new Set(own.map((each) => each.name));
+  const defaults = [stepLimit(maxSteps), toolCallPresence(), retryLimit(outputRetries)];
+  if (policy !== "continue") defaults.push(errorPolicy(policy));
+  return [...defaults.filter((each) => !names.has(each.name)), ...own];
+}
+
+function guardrailsOf(options: AgentOptions<unknown>): Required<Guardrails> {
+  return {
+    input: options.inputGuardrails ?? [],
+    output: options.outputGuardrails ?? [],
+    toolInput: options.toolInputGuardrails ?? [],
+    toolOutput: options.toolOutputGuardrails ?? [],
+  };
+}
+
+function invalid(message: string): OffstageError {
+  return new OffstageError("invalid-argument", message);
+}

@@ -1,0 +1,34 @@
+// Structured output: the answer must be JSON that fits a schema. What does not fit is sent back with the reason.
+import { parseJson } from "../../base/json.ts";
+import type { Correction } from "../../state/step.ts";
+import type { CompiledSchema } from "../../tools/schema.ts";
+
+export type OutputCheck = { readonly value: unknown } | { readonly correction: Correction };
+
+/** Put behind the instructions: many servers take the wish for JSON and never show the model its schema. */
+export function outputPreamble(schema: CompiledSchema): string {
+  return `Your final answer must be JSON that fits this JSON Schema, and nothing else:\n${JSON.stringify(schema.jsonSchema)}`;
+}
+
+/** The checked value of an answer, or what the model is told about it. */
+export async function checkOutput(schema: CompiledSchema, text: string): Promise<OutputCheck> {
+  const parsed = parseJson(unfenced(text));
+  if (parsed === undefined) return mismatch("Your answer is not valid JSON.");
+  const checked = await schema.check(parsed);
+  if ("value" in checked) return checked;
+  return mismatch(
+    `Your answer does not fit the schema:\n${checked.problems.map((problem) => `- ${problem}`).join("\n")}`,
+  );
+}
+
+// Models like to wrap JSON in a code fence. No expression looks for it: blank lines without end would keep one busy.
+function unfenced(text: string): string {
+  const whole = text.trim();
+  const isFenced = whole.length > 6 && whole.startsWith("```") && whole.endsWith("```");
+  return isFenced ? whole.slice(3, -3).replace(/^json/, "").trim() : text;
+}
+
+function mismatch(problem: string): OutputCheck {
+  const message = `${problem}\nAnswer again with nothing but JSON that fits the schema.`;
+  return { correction: { reason: "output-mismatch", message } };
+}

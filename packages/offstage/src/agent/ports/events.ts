@@ -1,0 +1,151 @@
+// The lifecycle of a run as one event union. Streams yield these, hooks receive these; there is no second vocabulary.
+import type { CompactionReport } from "../../memory/compaction/compaction.ts";
+import type { Message } from "../../messages/message.ts";
+import type { Outcome } from "../../state/outcome.ts";
+import type { Step, StepToolCall, ToolResult } from "../../state/step.ts";
+import type { Usage } from "../../tokens/usage.ts";
+import type { GuardrailTrip } from "./guardrails.ts";
+import type { RunResult } from "./run-result.ts";
+
+interface InRun {
+  readonly runId: string;
+  readonly agent: string;
+}
+
+interface InStep extends InRun {
+  /** From 1. */
+  readonly step: number;
+}
+
+export interface RunStartEvent extends InRun {
+  readonly type: "run-start";
+  readonly parentRunId?: string;
+  readonly input: readonly Message[];
+  /** The run was begun before, and goes on. */
+  readonly isResumed?: boolean;
+}
+
+export interface StepStartEvent extends InStep {
+  readonly type: "step-start";
+}
+
+export interface ModelStartEvent extends InStep {
+  readonly type: "model-start";
+  readonly provider: string;
+  readonly modelId: string;
+}
+
+export interface TextDeltaEvent extends InStep {
+  readonly type: "text-delta";
+  readonly delta: string;
+}
+
+export interface ReasoningDeltaEvent extends InStep {
+  readonly type: "reasoning-delta";
+  readonly delta: string;
+}
+
+export interface ToolInputDeltaEvent extends InStep {
+  readonly type: "tool-input-delta";
+  /** As the provider gave it; `tool-start` has the id that counts. */
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly delta: string;
+}
+
+/** A model call failed and is tried again after a wait. */
+export interface ModelRetryEvent extends InStep {
+  readonly type: "model-retry";
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly error: unknown;
+}
+
+export interface ModelEndEvent extends InStep {
+  readonly type: "model-end";
+  readonly modelId: string;
+  readonly finishReason: string;
+  readonly usage: Usage;
+}
+
+export interface ToolStartEvent extends InStep {
+  readonly type: "tool-start";
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly call: StepToolCall;
+}
+
+export interface ToolEndEvent extends InStep {
+  readonly type: "tool-end";
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly result: ToolResult;
+}
+
+export interface StepEndEvent extends InStep {
+  readonly type: "step-end";
+  /** As it will be kept, its messages included. */
+  readonly result: Step;
+}
+
+/** The model's input was made shorter. */
+export interface CompactionEndEvent extends InStep {
+  readonly type: "compaction-end";
+  readonly report: CompactionReport;
+}
+
+export interface GuardrailTripEvent extends InRun {
+  readonly type: "guardrail-trip";
+  readonly step?: number;
+  readonly trip: GuardrailTrip;
+}
+
+export interface MessageAddedEvent extends InRun {
+  readonly type: "message-added";
+  readonly step?: number;
+  readonly message: Message;
+}
+
+/** Something failed: the run itself, a question about a call, a memory, or what observes the run. */
+export interface ErrorEvent extends InRun {
+  readonly type: "error";
+  readonly error: unknown;
+  /** Where: "run", "needsApproval" of a tool, "memory" when it is fed, or the name of the hook that threw. */
+  readonly source: string;
+}
+
+/** What a subagent did, under its own run id. */
+export interface SubagentEvent extends InStep {
+  readonly type: "subagent-event";
+  readonly toolCallId: string;
+  readonly event: AgentEvent;
+}
+
+/** The last event of every run, however it ended. */
+export interface RunEndEvent extends InRun {
+  readonly type: "run-end";
+  readonly outcome: Outcome;
+  readonly result: RunResult<unknown>;
+}
+
+export type AgentEvent =
+  | RunStartEvent
+  | StepStartEvent
+  | ModelStartEvent
+  | TextDeltaEvent
+  | ReasoningDeltaEvent
+  | ToolInputDeltaEvent
+  | ModelRetryEvent
+  | ModelEndEvent
+  | ToolStartEvent
+  | ToolEndEvent
+  | StepEndEvent
+  | GuardrailTripEvent
+  | CompactionEndEvent
+  | MessageAddedEvent
+  | ErrorEvent
+  | SubagentEvent
+  | RunEndEvent;
+
+/** Takes events as they happen. */
+export type Emit = (event: AgentEvent) => void;

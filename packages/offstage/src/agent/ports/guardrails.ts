@@ -1,0 +1,106 @@
+// Guardrails may block: what comes in, what goes out, and what tools are given and give. Every trip is reported.
+
+import { Cancellation } from "../../base/cancellation.ts";
+import { isObject, type JsonValue } from "../../base/json.ts";
+import { isThenable } from "../../base/thenable.ts";
+import { messageOf, OffstageError } from "../../errors.ts";
+import type { Message } from "../../messages/message.ts";
+import type { AgentContext } from "../../state/agent-context.ts";
+import type { StepToolCall, ToolResult } from "../../state/step.ts";
+import { withSpan } from "../../tracing/with-span.ts";
+
+/** What a guardrail knows beside its subject. */
+export interface GuardrailOptions {
+  readonly context: AgentContext;
+  readonly signal: AbortSignal;
+  readonly runId: string;
+  readonly agent: string;
+}
+
+/** `true` or nothing lets it pass; `false` or a sentence blocks. */
+export type GuardrailVerdict =
+  | boolean
+  | string
+  | undefined
+  | { readonly blocked: boolean; readonly message?: string; readonly info?: JsonValue };
+
+/** A named check that may block. */
+export interface Guardrail<Subject> {
+  readonly name: string;
+  check(subject: Subject, options: GuardrailOptions): GuardrailVerdict | Promise<GuardrailVerdict>;
+}
+
+/** The new messages of a run. */
+export type InputGuardrail = Guardrail<{ readonly text: string; readonly messages: readonly Message[] }>;
+/** The answer, before anybody gets it. */
+export type OutputGuardrail = Guardrail<{ readonly text: string; readonly output: unknown }>;
+/** A call, before its tool runs. */
+export type ToolInputGuardrail = Guardrail<{ readonly call: StepToolCall; readonly input: unknown }>;
+/** A result, before the model sees it. */
+export type ToolOutputGuardrail = Guardrail<{ readonly call: StepToolCall; readonly result: ToolResult }>;
+
+export interface Guardrails {
+  readonly input?: readonly InputGuardrail[];
+  readonly output?: readonly OutputGuardrail[];
+  readonly toolInput?: readonly ToolInputGuardrail[];
+  readonly toolOutput?: readonly ToolOutputGuardrail[];
+}
+
+/** One time a guardrail blocked. */
+export interface GuardrailTrip {
+  readonly guardrail: string;
+  readonly stage: keyof Guardrails;
+  readonly message: string;
+  readonly toolCallId?: string;
+  readonly info?: JsonValue;
+}
+
+/** The trips of all guardrails on a subject. They run side by side; one that throws fails the run, closed. */
+export async function checkGuardrails<Subject>(
+  guardrails: readonly Guardrail<Subject>[],
+  subject: Subject,
+  options: GuardrailOptions & { readonly stage: keyof Guardrails },
+): Promise<GuardrailTrip[]> {
+  const { stage, signal } = options;
+  const verdicts = await Promise.all(
+    guardrails.map((guardrail) =>
+      withSpan(guardrail.name, { kind: "guardrail", metadata: { stage }, signal }, () =>
+        ask(guardrail, subject, options),
+      ),
+    ),
+  );
+  return verdicts.flatMap((verdict, index) => tripOf(verdict, guardrails[index]?.name ?? "guardrail", options.stage));
+}
+
+async function ask<Subject>(
+  guardrail: Guardrail<Subject>,
+  subject: Subject,
+  options: GuardrailOptions,
+): Promise<GuardrailVerdict> {
+  try {
+    const verdict = guardrail.check(subject, options);
+    if (!isThenable(verdict)) return checkedVerdict(verdict);
+    using cancellation = new Cancellation(options.signal);
+    return checkedVerdict(await cancellation.race(verdict));
+  } catch (cause) {
+    options.signal.throwIfAborted();
+    const sentence = `The guardrail "${guardrail.name}" failed, so the run was stopped: ${messageOf(cause)}`;
+    throw new OffstageError("guardrail-failed", sentence, { cause });
+  }
+}
+
+// What is no verdict lets nothing pass.
+function checkedVerdict(verdict: GuardrailVerdict): GuardrailVerdict {
+  if (verdict === undefined || typeof verdict === "boolean" || typeof verdict === "string") return verdict;
+  if (isObject(verdict) && typeof verdict.blocked === "boolean") return verdict;
+  throw new TypeError("its check must give true, false, a sentence, or { blocked: boolean, message? }");
+}
+
+function tripOf(verdict: GuardrailVerdict, guardrail: string, stage: keyof Guardrails): GuardrailTrip[] {
+  if (verdict === undefined || verdict === true) return [];
+  const fallback = `Blocked by the guardrail "${guardrail}".`;
+  if (verdict === false) return [{ guardrail, stage, message: fallback }];
+  if (typeof verdict === "string") return [{ guardrail, stage, message: verdict || fallback }];
+  const { blocked, message = fallback, info } = verdict;
+  return blocked ? [{ guardrail, stage, message, ...(info === undefined ? undefined : { info }) }] : [];
+}

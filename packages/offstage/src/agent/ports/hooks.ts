@@ -1,0 +1,90 @@
+// Hooks observe a run. They are called with its events, are not waited for, and can neither change nor break it.
+
+import { isThenable } from "../../base/thenable.ts";
+import { messageOf } from "../../errors.ts";
+import type { AgentContext } from "../../state/agent-context.ts";
+import type * as Event from "./events.ts";
+
+/** What a hook knows beside its event. */
+export interface HookOptions<Values extends object = Record<string, unknown>> {
+  /** The run's shared key-value state. */
+  readonly context: AgentContext<Values>;
+}
+
+// Of a method, so that a hook may say which values it knows of: `(event, { context }: HookOptions<MyValues>) => …`.
+type Hook<E> = { hear(event: E, options: HookOptions): unknown }["hear"];
+
+/** Called as things happen. What a hook throws goes to `onError`, which prints where nobody sets it. */
+export interface AgentHooks {
+  readonly onRunStart?: Hook<Event.RunStartEvent>;
+  readonly onStepStart?: Hook<Event.StepStartEvent>;
+  readonly onModelStart?: Hook<Event.ModelStartEvent>;
+  readonly onModelRetry?: Hook<Event.ModelRetryEvent>;
+  readonly onModelEnd?: Hook<Event.ModelEndEvent>;
+  readonly onToolStart?: Hook<Event.ToolStartEvent>;
+  readonly onToolEnd?: Hook<Event.ToolEndEvent>;
+  readonly onStepEnd?: Hook<Event.StepEndEvent>;
+  readonly onCompactionEnd?: Hook<Event.CompactionEndEvent>;
+  readonly onGuardrailTrip?: Hook<Event.GuardrailTripEvent>;
+  readonly onMessageAdded?: Hook<Event.MessageAddedEvent>;
+  readonly onError?: Hook<Event.ErrorEvent>;
+  readonly onRunEnd?: Hook<Event.RunEndEvent>;
+}
+
+const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {
+  "run-start": "onRunStart",
+  "step-start": "onStepStart",
+  "model-start": "onModelStart",
+  "model-retry": "onModelRetry",
+  "model-end": "onModelEnd",
+  "tool-start": "onToolStart",
+  "tool-end": "onToolEnd",
+  "step-end": "onStepEnd",
+  "compaction-end": "onCompactionEnd",
+  "guardrail-trip": "onGuardrailTrip",
+  "message-added": "onMessageAdded",
+  error: "onError",
+  "run-end": "onRunEnd",
+};
+
+/** What hooks are called. */
+export const hookNames: readonly string[] = Object.values(hookOf);
+
+/** One function that calls the hooks of every set in turn; undefined where there are none. */
+export function emitToHooks(sets: readonly (AgentHooks | undefined)[], options: HookOptions): Event.Emit | undefined {
+  const present = sets.filter((hooks) => hooks !== undefined);
+  if (present.length === 0) return undefined;
+  return (event) => {
+    const name = hookOf[event.type];
+    if (name !== undefined) for (const hooks of present) call(hooks, name, { event, options });
+  };
+}
+
+interface Said {
+  readonly event: Event.AgentEvent;
+  readonly options: HookOptions;
+}
+
+function call(hooks: AgentHooks, name: keyof AgentHooks, { event, options }: Said): void {
+  const failed = (error: unknown) => report(hooks, name, { error, event, options });
+  try {
+    const pending = (hooks[name] as Hook<Event.AgentEvent> | undefined)?.(event, options);
+    if (isThenable(pending)) pending.then(undefined, failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+interface Failure extends Said {
+  readonly error: unknown;
+}
+
+function report(hooks: AgentHooks, source: keyof AgentHooks, { error, event, options }: Failure): void {
+  const { runId, agent } = event;
+  if (source === "onError" || hooks.onError === undefined) {
+    // biome-ignore lint/suspicious/noConsole: nothing is swallowed; this is the default of onError
+    console.error(`offstage: the hook "${source}" of agent "${agent}" failed: ${messageOf(error)}`);
+    return;
+  }
+  call(hooks, "onError", { event: { type: "error", runId, agent, error, source }, options });
+}

@@ -1,0 +1,84 @@
+// When strategies fail, and what summaries are made of.
+import { describe, expect, test, vi } from "vitest";
+import { buildTurn, buildTurns, flat } from "../../../test/support/long-conversation.ts";
+import { textOf } from "../../messages/message.ts";
+import { AgentState } from "../../state/agent-state.ts";
+import { tokenCounter } from "../../tokens/token-counter.ts";
+import type { Compaction, CompactionOptions } from "./compaction.ts";
+import { type CompactorOptions, compactor } from "./compactor.ts";
+import { summarizeOlder } from "./strategies/index.ts";
+
+const counter = tokenCounter({ count: (text) => Math.ceil(text.length / 4) });
+
+function openOn(options: CompactorOptions, opening: Partial<CompactionOptions> = {}): Compaction {
+  return compactor({ threshold: 1000, ...options }).open({ counter, ...opening });
+}
+
+const stateOf = (turns: number): AgentState => AgentState.empty().withMessages(buildTurns(turns));
+
+describe("a strategy that fails", () => {
+  const failures: Record<string, CompactorOptions["strategy"]> = {
+    "a summariser that rejects": summarizeOlder({ summarize: () => Promise.reject(new Error("no summary today")) }),
+    "a summariser that says nothing": summarizeOlder({ summarize: () => "  " }),
+    "nobody to summarise": summarizeOlder(),
+    "a function that throws": () => {
+      throw new Error("broken");
+    },
+    "a function that loses the question": ({ summary, messages }) => ({ summary, messages: messages.slice(-1) }),
+    "a function that gives nonsense": () => "shorter" as never,
+  };
+
+  test.for(Object.entries(failures))("falls back to the window and is reported: %s", async ([, strategy]) => {
+    const onError = vi.fn();
+    const view = await openOn({ strategy: strategy!, onError }).view(stateOf(40));
+    expect(onError).toHaveBeenCalledOnce();
+    expect(view.compacted?.error).toBeTypeOf("string");
+    expect(flat(view).slice(-4)).toEqual(buildTurn(39));
+    expect(counter.countMessages(flat(view))).toBeLessThanOrEqual(500);
+  });
+
+  test("keeps the summary there was", async () => {
+    let isBroken = false;
+    const summarize = () => (isBroken ? Promise.reject(new Error("no")) : "They agreed on blue.");
+    const compaction = openOn({ strategy: summarizeOlder({ summarize }), onError: () => {} });
+    await compaction.view(stateOf(40));
+    isBroken = true;
+    const view = await compaction.view(stateOf(80));
+    expect(view.summary.toArray().map(textOf).join()).toContain("They agreed on blue.");
+  });
+
+  test("is not what an abort is: that rejects with its reason", async () => {
+    const controller = new AbortController();
+    const summarize = () => {
+      controller.abort(new Error("enough"));
+      return Promise.reject(new Error("aborted"));
+    };
+    const compaction = openOn({ strategy: summarizeOlder({ summarize }) }, { signal: controller.signal });
+    await expect(compaction.view(stateOf(40))).rejects.toThrow("enough");
+  });
+
+  test("what goes beyond its budget is cut to the newest", async () => {
+    const view = await openOn({ strategy: ({ summary, messages }) => ({ summary, messages }) }).view(stateOf(40));
+    expect(counter.countMessages(flat(view))).toBeLessThanOrEqual(500);
+    expect(flat(view).slice(-4)).toEqual(buildTurn(39));
+  });
+});
+
+describe("summaries", () => {
+  test("grow: each is made of the one before and of what is new", async () => {
+    const summarize = vi.fn(({ messages, previous }) => `${previous ?? "start"} +${messages.length}`);
+    const compaction = openOn({ strategy: summarizeOlder({ summarize }) });
+    await compaction.view(stateOf(40));
+    const view = await compaction.view(stateOf(80));
+    expect(summarize).toHaveBeenCalledTimes(2);
+    expect(summarize.mock.calls[1]?.[0].previous).toMatch(/^start \+\d+$/);
+    expect(textOf(view.summary.at(0)!)).toMatch(/^\[Summary of \d+ earlier messages[^\]]*\]\n\nstart \+\d+ \+\d+$/);
+    expect(view.summary.at(0)?.metadata?.covers).toBe(320 - view.messages.length);
+  });
+
+  test("report the tokens they took, and are asked of the agent's own model unless told otherwise", async () => {
+    const usage = { modelId: "m", usage: { inputTokens: 5, outputTokens: 2, totalTokens: 7 } };
+    const compaction = openOn({ strategy: summarizeOlder() }, { summarize: () => ({ text: "They talked.", usage }) });
+    expect((await compaction.view(stateOf(40))).compacted?.usage).toEqual([usage]);
+  });
+});

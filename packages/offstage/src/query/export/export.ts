@@ -1,0 +1,41 @@
+// Export: messages written in a format, at once or piece by piece. The formats themselves are in formats/.
+import type { Message } from "../../messages/message.ts";
+import { dict, type TextFormat, textFormats } from "../formats/index.ts";
+import { type ExportOptions, type ExportSource, type ExportView, exportView } from "./export-view.ts";
+
+/** The formats by name: text, and "dict" for plain objects. */
+export type ExportFormat = TextFormat | "dict";
+
+/** A format of one's own: given the messages, and what the built-in formats see. */
+export type FormatFunction<T> = (messages: readonly Message[], view: ExportView) => T;
+
+/** The messages in a format: text, objects for "dict", or whatever a format function returns. */
+export function exportMessages(
+  source: ExportSource,
+  format: ExportFormat | FormatFunction<unknown>,
+  options: ExportOptions = {},
+): unknown {
+  const view = exportView(source, options);
+  if (typeof format === "function") {
+    return format(
+      Array.from({ length: view.length }, (_, i) => view.message(i)),
+      view,
+    );
+  }
+  if (format === "dict") return dict(view);
+  let text = "";
+  for (const piece of piecesOf(view, format, [...Object.keys(textFormats), "dict"])) text += piece;
+  return text;
+}
+
+/** The pieces of a text format, to be written one after the other. */
+export function exportPieces(source: ExportSource, format: TextFormat, options: ExportOptions = {}): Iterable<string> {
+  return piecesOf(exportView(source, options), format, Object.keys(textFormats));
+}
+
+function piecesOf(view: ExportView, format: TextFormat, valid: readonly string[]): Iterable<string> {
+  if (!Object.hasOwn(textFormats, format)) {
+    throw new RangeError(`There is no export format "${String(format)}" here; valid formats are ${valid.join(", ")}.`);
+  }
+  return textFormats[format](view);
+}

@@ -1,0 +1,31 @@
+// From export: reads back what the json and jsonl formats wrote, without loss. Other formats are read by importers/.
+
+import { isObject, parseJson } from "../../base/json.ts";
+import { messageOf, OffstageError } from "../../errors.ts";
+import type { Message } from "../../messages/message.ts";
+import { withoutMetadata } from "./exported-message.ts";
+
+/** The messages of a json or jsonl export. Throws `invalid-format` naming the line that is not JSON. */
+export function fromExport(text: string): Message[] {
+  const body = text.startsWith("\ufeff") ? text.slice(1) : text;
+  // A list, or one value that may stand on several lines; else a value on each line.
+  const whole = parseJson(body);
+  const items = Array.isArray(whole) ? whole : whole === undefined ? parseLines(body) : [whole];
+  return items.map((item) => (isObject(item) ? withoutMetadata(item as unknown as Message) : (item as Message)));
+}
+
+function parseLines(text: string): readonly unknown[] {
+  return text.split("\n").flatMap((line, index) => (line.trim() === "" ? [] : [parseLine(line, index + 1)]));
+}
+
+function parseLine(line: string, number: number): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    throw new OffstageError(
+      "invalid-format",
+      `Line ${number} is not JSON: ${messageOf(cause)}. Exports as json and jsonl can be read back; other formats are for readers.`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,49 @@
+// A builder for running one tool without an agent around it.
+import { Cancellation } from "../../src/base/cancellation.ts";
+import { AgentContext } from "../../src/state/agent-context.ts";
+import type { StepToolCall, ToolResult } from "../../src/state/step.ts";
+import type { CallSite } from "../../src/tools/admit-call.ts";
+import { runTool } from "../../src/tools/run-tool.ts";
+import { type Tool, type ToolOptions, tool, toolsByName } from "../../src/tools/tool.ts";
+
+type AnyOptions = Partial<ToolOptions<Record<string, unknown>, Record<string, unknown>>>;
+
+/** A tool named "search" that takes anything and finds something, unless told otherwise. */
+export function buildTool(options: AnyOptions = {}): Tool {
+  return tool({ name: "search", input: {}, execute: () => "found", ...options });
+}
+
+/** A call of that tool. */
+export function buildCall(changes: Partial<StepToolCall> = {}): StepToolCall {
+  return { id: "c1", name: "search", arguments: "{}", ...changes };
+}
+
+export interface BuildRunOptions extends Partial<Omit<CallSite, "tools" | "about">> {
+  readonly call?: Partial<StepToolCall>;
+  readonly tools?: readonly Tool[];
+}
+
+/** What becomes of one call, every approval given; throws where it waits all the same. */
+export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResult> {
+  const { call, tools = [buildTool()], cancellation = new Cancellation() } = options;
+  const about: CallSite["about"] = (own) => ({
+    get signal() {
+      return own.signal;
+    },
+    context: new AgentContext(),
+    toolCallId: call?.id ?? "c1",
+    runId: "run-1",
+    step: 1,
+    agent: "agent",
+  });
+  const run = { permit: () => "run", started: () => undefined, guard: undefined, ...options };
+  const site = { ...run, tools: toolsByName(tools), cancellation, about } as CallSite;
+  const result = await runTool(buildCall(call), site);
+  if (!("output" in result)) throw new Error("The call waits.");
+  return result;
+}
+
+/** What becomes of a value that a tool gives. */
+export function givenBack(value: unknown, options: AnyOptions = {}): Promise<ToolResult> {
+  return runBuilt({ tools: [buildTool({ ...options, execute: () => value })] });
+}
