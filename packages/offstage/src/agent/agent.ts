@@ -1,6 +1,5 @@
 // Agent: a model, instructions and tools, ready to run. A thin face over the one loop.
 
-import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import { parseMessages } from "../messages/codec.ts";
 import { user } from "../messages/makers.ts";
@@ -39,7 +38,7 @@ export class Agent<Output = string> {
   constructor(options: AgentOptions<Output>) {
     this.#config = agentConfig(options as AgentOptions<unknown>);
     this.name = this.#config.name;
-    this.#tracked = new TrackedMessages(keepMessages(options.keepMessages));
+    this.#tracked = new TrackedMessages(options.keepMessages ?? 1000);
   }
 
   /** Runs on new input. Resolves when the agent answered or was stopped; rejects on failure and on abort. */
@@ -187,11 +186,6 @@ function checkedInput(input: Exclude<RunInput, string>): readonly Message[] {
       `A run takes text, a message or a list of messages; found ${input === null ? "null" : typeof input}.`,
     );
   return parseMessages(Symbol.iterator in input ? input : [input], { name: "input" });
-}
-
-function keepMessages(keep = 1000): number {
-  if (Number.isInteger(keep) && keep >= 0) return keep;
-  throw new RangeError(`"keepMessages" must be a non-negative integer; found ${shownValue(keep)}.`);
 }
 
 function invalid(message: string): OffstageError {

@@ -88,11 +88,3 @@ describe("race", () => {
     expect(unhandled).toEqual([]);
   });
 });
-
-test("a cancellation that nobody can abort hands work on as it is", async () => {
-  const cancellation = new Cancellation(undefined, { hasAbort: false });
-  const work = Promise.resolve("done");
-  expect([cancellation.isAbortable, cancellation.race(work)]).toEqual([false, work]);
-  expect(cancellation.race(work)).toBe(work);
-  expect(new Cancellation(new AbortController().signal, { hasAbort: false }).isAbortable).toBe(true);
-});

@@ -1,81 +1,99 @@
-// Cancellation: one abort for a whole run, with one listener however much waits on it. Its signal is made when asked for.
-import { keepShape } from "./keep-shape.ts";
-
-interface CancellationOptions {
-  /** Whether `abort` may be called, beside the caller's signal. Default true. */
-  readonly hasAbort?: boolean;
-}
+// Cancellation: one abort for a whole run, however much waits on it; how an abort is recognised; and deadlines.
 
 /** A run's own abort: follows the caller's signal, or is told by `abort`. */
 export class Cancellation {
-  /** Whether it can be aborted at all: where not, nothing needs to listen. */
-  readonly isAbortable: boolean;
+  readonly #controller = new AbortController();
   readonly #parent: AbortSignal | undefined;
-  #waiting: Set<(reason: unknown) => void> | undefined;
-  #controller: AbortController | undefined;
-  #aborted: { readonly reason: unknown } | undefined;
-  readonly #follow: (() => void) | undefined;
+  readonly #follow = (): void => this.abort(this.#parent?.reason);
+  readonly #waiting = new Set<(reason: unknown) => void>();
 
-  constructor(parent?: AbortSignal, { hasAbort = true }: CancellationOptions = {}) {
-    this.isAbortable = hasAbort || parent !== undefined;
+  constructor(parent?: AbortSignal) {
     this.#parent = parent;
-    if (parent === undefined) return;
-    this.#follow = () => this.abort(parent.reason);
-    if (parent.aborted) this.abort(parent.reason);
-    else parent.addEventListener("abort", this.#follow, { once: true });
+    if (parent?.aborted) this.abort(parent.reason);
+    else parent?.addEventListener("abort", this.#follow, { once: true });
   }
 
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#aborted !== undefined) this.#controller.abort(this.#aborted.reason);
     return this.#controller.signal;
   }
 
   get isAborted(): boolean {
-    return this.#aborted !== undefined;
+    return this.signal.aborted;
   }
 
-  /** What it was aborted with. */
+  /** The value it was aborted with. */
   get reason(): unknown {
-    return this.#aborted?.reason;
+    return this.signal.reason;
   }
 
   abort(reason: unknown): void {
-    if (this.#aborted !== undefined) return;
-    this.#aborted = { reason };
-    this.#controller?.abort(reason);
-    for (const reject of this.#waiting ?? []) reject(reason);
-    this.#waiting = undefined;
+    if (this.isAborted) return;
+    this.#controller.abort(reason);
+    for (const reject of this.#waiting) reject(this.reason);
+    this.#waiting.clear();
   }
 
   throwIfAborted(): void {
-    if (this.#aborted !== undefined) throw this.#aborted.reason;
+    this.signal.throwIfAborted();
   }
 
-  /** The work's result, or a rejection with the abort's reason as soon as there is one, whether the work listens or not. */
-  race<T>(work: PromiseLike<T>): Promise<T> {
-    if (!this.isAbortable) return Promise.resolve(work);
+  /** Resolves as `work` does, or rejects with the abort's reason as soon as there is one, even if `work` ignores it. */
+  race<T>(work: T | PromiseLike<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.#aborted !== undefined) reject(this.#aborted.reason);
-      this.#waiting ??= new Set();
+      if (this.isAborted) reject(this.reason);
+      // One listener per run, not one per wait: a signal with many listeners warns of a leak.
       this.#waiting.add(reject);
-      Promise.resolve(work).then(
-        (value) => {
-          this.#waiting?.delete(reject);
-          resolve(value);
-        },
-        (error) => {
-          this.#waiting?.delete(reject);
-          reject(error);
-        },
-      );
+      Promise.resolve(work)
+        .finally(() => this.#waiting.delete(reject))
+        .then(resolve, reject);
     });
   }
 
-  /** Lets go of the caller's signal. */
+  /** Stops following the caller's signal. */
   [Symbol.dispose](): void {
-    if (this.#follow !== undefined) this.#parent?.removeEventListener("abort", this.#follow);
+    this.#parent?.removeEventListener("abort", this.#follow);
   }
 }
 
-keepShape(new Cancellation());
+/** True if `error` means "stopped on purpose": an AbortError, or the reason of the aborted `signal`. */
+export function isAbort(error: unknown, signal?: AbortSignal): boolean {
+  if (signal?.aborted === true && error === signal.reason) return true;
+  return errorType(error) === "AbortError";
+}
+
+/** The class or code of a thrown value: an identifier, never its message. */
+export function errorType(error: unknown): string {
+  if (typeof error !== "object" || error === null) return typeof error;
+  try {
+    const { code, name } = error as { code?: unknown; name?: unknown };
+    if (name === "OffstageError" && typeof code === "string") return code;
+    return typeof name === "string" && name !== "" ? name : "Error";
+  } catch {
+    return "Error";
+  }
+}
+
+export interface DeadlineOptions {
+  readonly timeoutMs: number;
+  /** Names the work in the error. */
+  readonly what: string;
+  /** Whether the timer keeps the process alive. */
+  readonly holdsProcess: boolean;
+}
+
+/** Resolves as `action` does, or rejects with a TimeoutError after `timeoutMs`. Does not stop `action`; leaves no timer behind. */
+export async function withDeadline<T>(action: () => T | Promise<T>, options: DeadlineOptions): Promise<T> {
+  const { timeoutMs, what, holdsProcess } = options;
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    const error = new DOMException(`The ${what} took longer than ${timeoutMs} ms.`, "TimeoutError");
+    timer = setTimeout(() => reject(error), timeoutMs);
+    // Some runtimes return a number.
+    if (!holdsProcess) timer.unref?.();
+  });
+  try {
+    return await Promise.race([action(), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

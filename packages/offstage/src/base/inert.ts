@@ -18,3 +18,7 @@ export function inertText(text: string): string {
 export function inertLine(text: string): string {
   return inertText(text.replace(/\s+/g, " "));
 }
+
+/** Colour for terminals: Node's own, loaded on first use because most programs never print. */
+export const styleText: typeof import("node:util").styleText = (format, text, options) =>
+  process.getBuiltinModule("node:util").styleText(format, text, options);

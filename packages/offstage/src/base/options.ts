@@ -1,4 +1,4 @@
-// Options that people hand in, checked by a table of rules. One sentence for all: which option, what it must be, what was found.
+// Options that people pass in, checked by a table of rules: unknown names and values that do not fit are refused, in one sentence.
 import { OffstageError } from "../errors.ts";
 import { isObject } from "./json.ts";
 
@@ -10,41 +10,32 @@ export interface OptionRule {
 
 export type OptionRules = Readonly<Record<string, OptionRule>>;
 
+/** Names other libraries use, each with the name it has here. */
+export type OptionHints = Readonly<Record<string, string>>;
+
 /**
- * Throws `invalid-argument` at the first option that does not fit its rule; what has no rule, or is undefined, passes.
- * `owner` is whose options they are, as a sentence begins: "The options of a run".
+ * Throws `invalid-argument` at the first option that is unknown or does not fit its rule. Options that are undefined count as
+ * left out. `owner` names the options in the error: "run" gives `Unknown run option "x"`.
  */
-export function checkOptions(options: unknown, rules: OptionRules, owner: string): void {
-  if (!isObject(options))
-    throw new OffstageError("invalid-argument", `${owner} are an object; found ${shownValue(options)}.`);
+export function checkOptions(options: unknown, rules: OptionRules, owner: string, hints: OptionHints = {}): void {
+  if (!isObject(options)) throw invalid(`The ${owner} options must be an object; found ${shownValue(options)}.`);
   for (const name in options) {
     const value = options[name];
-    if (value === undefined || !Object.hasOwn(rules, name)) continue;
-    const { isFit, words } = rules[name] as OptionRule;
-    if (!isFit(value))
-      throw new OffstageError("invalid-argument", `"${name}" must be ${words}; found ${shownValue(value)}.`);
+    if (value === undefined) continue;
+    if (!Object.hasOwn(rules, name)) throw unknownOption(name, rules, owner, hints);
+    checkValue(name, value, rules[name] as OptionRule);
   }
 }
 
-/** The same, and throws at an option that none of the rules knows, unless it is undefined. */
-export function checkOnly(options: unknown, rules: OptionRules, owner: string): void {
-  checkOptions(options, rules, owner);
-  checkNames(options as object, rules, owner);
+/** Throws `invalid-argument` if the value is given and does not fit the rule. */
+export function checkValue(name: string, value: unknown, { isFit, words }: OptionRule): void {
+  if (value !== undefined && !isFit(value)) throw invalid(`"${name}" must be ${words}; found ${shownValue(value)}.`);
 }
 
-/** Throws `invalid-argument` at an option that none of the rules knows; what is undefined passes. */
-export function checkNames(options: object, rules: OptionRules, owner: string): void {
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(rules, name) || (options as Record<string, unknown>)[name] === undefined) continue;
-    const known = Object.keys(rules).join(", ");
-    throw new OffstageError("invalid-argument", `${owner} have no "${name}"; they are ${known}.`);
-  }
-}
-
-/** Throws a `RangeError` where a limit that is given does not fit its rule. */
-export function checkRange(name: string, limit: unknown, { isFit, words }: OptionRule): void {
-  if (limit !== undefined && !isFit(limit))
-    throw new RangeError(`"${name}" must be ${words}; found ${shownValue(limit)}.`);
+function unknownOption(name: string, rules: OptionRules, owner: string, hints: OptionHints): OffstageError {
+  const hint = Object.hasOwn(hints, name) ? ` Use ${hints[name]} instead.` : "";
+  const valid = Object.keys(rules).join(", ");
+  return invalid(`Unknown ${owner} option "${name}".${hint} Valid options: ${valid}.`);
 }
 
 /** One of these texts. */
@@ -75,7 +66,7 @@ export function wholeFrom(least: number): OptionRule {
   };
 }
 
-/** Whatever it is: somebody else checks it. */
+/** Any value: it is checked elsewhere. */
 export const anything: OptionRule = { isFit: () => true, words: "anything" };
 export const yesOrNo: OptionRule = { isFit: (value) => typeof value === "boolean", words: "true or false" };
 export const someText: OptionRule = { isFit: (value) => typeof value === "string" && value !== "", words: "text" };
@@ -85,11 +76,15 @@ export const positiveNumber: OptionRule = {
   words: "a positive number",
 };
 
-/** How an error shows what it found: short values as they are, others by what they are. */
+/** A value as errors show it: short values as they are, others by their type. */
 export function shownValue(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
   if (Array.isArray(value)) return "a list";
   if (value instanceof Date)
     return Number.isNaN(value.getTime()) ? "an invalid Date" : `a Date, ${value.toISOString()}`;
   return isObject(value) || typeof value === "function" || typeof value === "symbol" ? typeof value : String(value);
+}
+
+function invalid(message: string): OffstageError {
+  return new OffstageError("invalid-argument", message);
 }

@@ -5,7 +5,7 @@ import type { Message } from "../messages/message.ts";
  * What an agent knows of earlier messages, and how much of it a model is shown.
  *
  * **Contract:** what is shown takes at most `tokenLimit` tokens (undefined: no limit; anything but a whole number from 0 a
- * `RangeError`), in the order in which it was added. The newest turn is never left out: where it does not fit, its user
+ * `invalid-argument`), in the order in which it was added. The newest turn is never left out: where it does not fit, its user
  * message stays, clipped and marked if need be, unless there is no room even for the mark. A tool call and its result are
  * shown together or not at all. The same calls in the same order give the same answers. Messages are never changed; one
  * that is shown in another form is marked `isClipped` or `isSummary` in its metadata.

@@ -10,7 +10,7 @@ export function checkedList(added: Message | readonly Message[]): Message[] {
   return parseMessages(Array.isArray(added) ? added : [added], { name: "add" });
 }
 
-/** A token limit as a number; a `RangeError` where it is neither undefined nor a whole number from 0. */
+/** A token limit as a number; `invalid-argument` where it is neither undefined nor a whole number from 0. */
 export function tokenLimitOf(limit: number | undefined): number {
   return checkLimit(limit, "tokenLimit") ?? Number.POSITIVE_INFINITY;
 }

@@ -104,7 +104,9 @@ describe("a query", () => {
 
   test("refuses options that it would not heed, saying which there are", () => {
     const make = (options: object) => () => new MessageQuery(ten, options);
-    expect(make({ filter: { role: "user" } })).toThrow('have no "filter"; they are tokenCounter, where.');
+    expect(make({ filter: { role: "user" } })).toThrow(
+      'Unknown MessageQuery option "filter". Valid options: tokenCounter, where.',
+    );
     expect(make({ where: { role: "user" } })).toThrow('"where" must be a list of criteria');
     expect(make({ where: [{ role: "user" }], tokenCounter: undefined })).not.toThrow();
   });

@@ -1,6 +1,6 @@
 // MessageQuery: a thin, read-only face over a list of messages. What it answers is computed beside it, per question.
 import type { Writable } from "node:stream";
-import { anything, checkOnly, type OptionRule } from "../base/options.ts";
+import { anything, checkOptions, type OptionRule } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
@@ -44,7 +44,7 @@ export class MessageQuery implements Iterable<Message> {
   readonly #criteria: readonly (MessageCriteria | MessagePredicate)[];
 
   constructor(source: MessageSource = none, options: MessageQueryOptions = {}) {
-    checkOnly(options, optionRules, "The options of a query");
+    checkOptions(options, optionRules, "MessageQuery");
     this.#source = typeof source === "function" ? source : lasting(source);
     this.#counter = tokenCounter(options.tokenCounter);
     this.#criteria = options.where ?? none;
@@ -123,7 +123,9 @@ export class MessageQuery implements Iterable<Message> {
     format: TextFormat = "json",
     options: ExportOptions & ExportToOptions = {},
   ): Promise<void> {
-    await writePieces(target, exportPieces(this.#exported(options), format, options), options);
+    const { end, signal, ...exporting } = options;
+    const pieces = exportPieces(this.#exported(exporting), format, exporting);
+    await writePieces(target, pieces, { ...(end !== undefined && { end }), ...(signal && { signal }) });
   }
 
   /** Prints a view to a terminal (standard output unless told) and returns what it printed. */
@@ -146,7 +148,10 @@ export class MessageQuery implements Iterable<Message> {
     if (view === "timeline") return drawTimeline(this.timeline(), pen);
     if (view === "stats") return drawStats(this.stats(), pen);
     if (view === "tools") return drawTools(this.toolSummary(), pen);
-    throw new RangeError(`There is no view "${String(view)}"; valid views are timeline, stats, tools.`);
+    throw new OffstageError(
+      "invalid-argument",
+      `There is no view "${String(view)}"; valid views are timeline, stats, tools.`,
+    );
   }
 
   #exported({ messages }: ExportOptions): ExportSource {

@@ -1,6 +1,7 @@
 // Print: stats, tools and timeline for a terminal, in colour where it is one. What others said cannot steer it.
-import { inertLine } from "../base/inert.ts";
-import { styleText } from "../base/style-text.ts";
+
+import { inertLine, styleText } from "../base/inert.ts";
+import { OffstageError } from "../errors.ts";
 import { type MessageStats, renderStats } from "./stats.ts";
 import type { ToolCallRecord } from "./tool-calls.ts";
 import { renderToolSummary, type ToolCallInfo } from "./tool-summary.ts";
@@ -37,7 +38,10 @@ export interface Pen {
 export function penOf(options: PrintOptions): Pen {
   const { stream = process.stdout, width = stream.columns || 80, preset = "detailed", color } = options;
   if (!["compact", "detailed", "verbose"].includes(preset)) {
-    throw new RangeError(`There is no preset "${preset}"; valid presets are compact, detailed, verbose.`);
+    throw new OffstageError(
+      "invalid-argument",
+      `There is no preset "${preset}"; valid presets are compact, detailed, verbose.`,
+    );
   }
   if (color === undefined) return { width, preset, paint: (style, text) => painted(style, text, stream) };
   return { width, preset, paint: (style, text) => (color ? styleText(style, text, { validateStream: false }) : text) };

@@ -1,5 +1,5 @@
 // What a branch may be told. Checked, since an id under another name would be no id.
-import { anything, checkOnly, type OptionRule } from "../base/options.ts";
+import { anything, checkOptions, type OptionRule } from "../base/options.ts";
 import { checkLimit } from "./limit.ts";
 import { checkSessionId } from "./session-cells.ts";
 
@@ -13,7 +13,7 @@ const branchRules: Readonly<Record<keyof BranchOptions, OptionRule>> = { id: any
 /** The id of the new session. Throws where it cannot be one, or where something else is asked for. */
 export function branchId(at: number | undefined, options: BranchOptions): string {
   checkLimit(at, "at");
-  checkOnly(options, branchRules, "The options of branch()");
+  checkOptions(options, branchRules, "branch()");
   const { id = crypto.randomUUID() } = options;
   checkSessionId(id);
   return id;

@@ -1,5 +1,5 @@
 // Holds: the sessions that runs of a store hold, kept by signs of life and given up when a run or the store ends. Taking one is in lease.ts.
-import { withDeadline } from "../base/deadline.ts";
+import { withDeadline } from "../base/cancellation.ts";
 import { renewMs } from "./holder.ts";
 
 /** How long a store that does not answer keeps its closing waiting; leases run out by themselves. */

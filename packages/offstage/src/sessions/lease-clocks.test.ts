@@ -18,7 +18,7 @@ test.for([
   "one that waits gets the session when a holder elsewhere, whose clock is %s, is silent for 8 s, and no sooner",
   async ([, aheadMs]) => {
     const { driver, renew } = await heldElsewhere(aheadMs);
-    vi.useFakeTimers({ toFake: ["hrtime"] });
+    vi.useFakeTimers({ toFake: ["performance"] });
     let isIn = false;
     const waiting = open(openStoreOn(driver), "a", start("r2", "two")).then((log) => {
       isIn = true;
@@ -59,7 +59,7 @@ test.for([
     const text = JSON.stringify([elsewhere("here 1 1 x"), Date.now() + aheadMs]);
     await driver.commit({ label: "lease.wait", checks: [], writes: [{ ...place, key: "waiting", value: text }] });
     await log.end(ended("done"));
-    vi.useFakeTimers({ toFake: ["hrtime"] });
+    vi.useFakeTimers({ toFake: ["performance"] });
     let isIn = false;
     const waiting = open(openStoreOn(driver), "a", start("r2", "two")).then((second) => {
       isIn = true;

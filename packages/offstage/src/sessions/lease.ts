@@ -1,6 +1,6 @@
 // Leases: one run at a time on a session. First in this process by a queue, then among processes by the head's lease.
 import { setTimeout as sleep } from "node:timers/promises";
-import { clockMs } from "../base/clock-ms.ts";
+import { clockMs } from "../base/clock.ts";
 import type { OffstageError } from "../errors.ts";
 import { busy, enterSession } from "./held-session.ts";
 import type { Hold } from "./hold.ts";

@@ -13,8 +13,8 @@ const folder = mkdtempSync(join(tmpdir(), "offstage-open-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each([
-  ["a.db", 'The options of a SQLite store, such as { path }, are an object; found "a.db".'],
-  [null, "are an object; found null."],
+  ["a.db", 'The sqliteStore() options must be an object; found "a.db".'],
+  [null, "must be an object; found null."],
   [{ namespace: 5 }, '"namespace" must be text; found 5.'],
   [{ path: 5 }, '"path" must be a path, such as "./offstage.db", and no URL; found 5.'],
   [{ path: "file:a.db" }, '"path" must be a path, such as "./offstage.db", and no URL; found "file:a.db".'],
@@ -33,7 +33,9 @@ test("what cannot be meant is refused with a sentence", async () => {
   );
   await expect(store.runs.get("")).rejects.toMatchObject(invalid('found ""'));
   await expect(store.spans.list(undefined as never)).rejects.toMatchObject(invalid("Whose spans?"));
-  await expect(store.runs.list({ state: "waiting" } as never)).rejects.toMatchObject(invalid('have no "state"'));
+  await expect(store.runs.list({ state: "waiting" } as never)).rejects.toMatchObject(
+    invalid('Unknown runs.list() option "state"'),
+  );
   await expect(store.runs.list({ before: null } as never)).rejects.toMatchObject(
     invalid('"before" must be the "cursor"'),
   );
@@ -172,7 +174,7 @@ test("durability full is kept by SQLite", async () => {
 
 test("an option that is misspelt is refused, instead of writing to the default file", async () => {
   const misspelt = { pth: "a.db" } as object;
-  expect(() => sqliteStore(misspelt)).toThrow(/have no "pth"; they are path, /);
+  expect(() => sqliteStore(misspelt)).toThrow(/Unknown sqliteStore\(\) option "pth". Valid options: path, /);
   await expect(PersistentSession.persistent("s", misspelt)).rejects.toMatchObject({ code: "invalid-argument" });
   expect(existsSync("offstage.db")).toBe(false);
 });
@@ -225,7 +227,7 @@ test.each([
   ["redis", () => redisStore({ url: "redis://localhost", ttl: 5 } as never)],
   ["encrypted", () => encryptedStore(memoryStore(), { key: "00".repeat(32), keyID: "a" } as never)],
 ])("an option that a store does not know is refused, not passed over: %s", (_, open) => {
-  expect(open).toThrow(/^The options of .* have no "(redactor|ttl|keyID)"; they are .*redact/);
+  expect(open).toThrow(/^Unknown .* option "(redactor|ttl|keyID)". Valid options: .*redact/);
 });
 
 test.each([
@@ -235,8 +237,8 @@ test.each([
   ],
   [{ olderThan: Date.now() }, "for a moment pass new Date(…)); found"],
   [{ olderThan: new Date("never") }, "found an invalid Date."],
-  [{ olderThan: 1, keepLatest: 100 }, 'have no "keepLatest"; they are olderThan, keepLast'],
-  [undefined, "The options of prune() are an object; found undefined."],
+  [{ olderThan: 1, keepLatest: 100 }, 'Unknown prune() option "keepLatest". Valid options: olderThan, keepLast'],
+  [undefined, "The prune() options must be an object; found undefined."],
   [{}, 'needs "olderThan", "keepLast" or both'],
 ])("a slip in prune(%j) removes nothing", async (options, sentence) => {
   const store = memoryStore();
@@ -248,7 +250,7 @@ test.each([
 test.each([
   [{}, "found undefined"],
   [{ key: "hunter2" }, "found text of 7 characters"],
-  [undefined, "The options of an encrypted store, such as { key }, are an object; found undefined."],
+  [undefined, "The encryptedStore() options must be an object; found undefined."],
 ])("an encrypted store without a fit key says what it needs", (options, sentence) => {
   expect(() => encryptedStore(memoryStore(), options as never)).toThrow(sentence);
 });

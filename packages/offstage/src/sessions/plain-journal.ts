@@ -1,6 +1,6 @@
 // Plain journal: any session with the five methods, as the agent needs it. Input and answer are added; no run is recorded.
 
-import { isAbort } from "../base/abort.ts";
+import { isAbort } from "../base/cancellation.ts";
 import { isObject } from "../base/json.ts";
 import { shownValue } from "../base/options.ts";
 import { isThenable } from "../base/thenable.ts";

@@ -1,6 +1,6 @@
 // Prune: removes sessions that are old or too many, each whole and in one write. Sessions a run holds are left alone.
 
-import { anything, checkOnly, type OptionRule } from "../base/options.ts";
+import { anything, checkOptions, type OptionRule } from "../base/options.ts";
 import { isOffstageError, OffstageError } from "../errors.ts";
 import { checkLimit } from "./limit.ts";
 import type { SessionCells } from "./session-cells.ts";
@@ -36,7 +36,7 @@ const pruneRules: Readonly<Record<keyof PruneOptions, OptionRule>> = {
 
 /** Removes what both options agree may go; with `keepLast` alone, everything but the latest. */
 export async function prune(cells: SessionCells, options: PruneOptions): Promise<PruneReport> {
-  checkOnly(options, pruneRules, "The options of prune()");
+  checkOptions(options, pruneRules, "prune()");
   const keepLast = checkLimit(options.keepLast, "keepLast");
   const cutoff = cutoffOf(options);
   const listed = (await listHeads(cells)).slice(keepLast ?? 0);

@@ -1,5 +1,5 @@
 // Run filter: what a list of runs can be asked for. Checked, since a status that no run can have would look like nothing to resume.
-import { checkOnly, type OptionRules, oneOf, someText } from "../base/options.ts";
+import { checkOptions, type OptionRules, oneOf, someText } from "../base/options.ts";
 import { type RunInfo, type RunStatus, runStatuses } from "./journal.ts";
 
 /** Which runs are wanted. */
@@ -21,7 +21,7 @@ const filterRules: OptionRules = {
 /** Throws `invalid-argument` where a list of runs is asked for something there cannot be; `more` is what else it takes. */
 export function checkRunFilter(options: RunFilter, more: OptionRules = {}): void {
   const rules = { ...filterRules, ...more };
-  checkOnly(options, rules, "The options of a list of runs");
+  checkOptions(options, rules, "runs.list()");
 }
 
 /** Whether this run is wanted. */

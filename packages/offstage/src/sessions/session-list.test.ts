@@ -25,11 +25,11 @@ test("a store of 150,000 sessions is listed and pruned", { timeout: 60_000 }, as
 });
 
 test.for([
-  [{ limti: 1 }, 'The options of a list of sessions have no "limti"; they are limit, before.'],
+  [{ limti: 1 }, 'Unknown sessions.list() option "limti". Valid options: limit, before.'],
   [{ before: "junk" }, '"before" must be the "cursor" of what was listed before; found "junk".'],
   [{ before: "" }, '"before" must be the "cursor"'],
   [{ before: 5 }, '"before" must be the "cursor"'],
-  [null, "The options of a list of sessions are an object; found null."],
+  [null, "The sessions.list() options must be an object; found null."],
 ] as const)("a slip in sessions.list(%j) is refused, not passed over", async ([options, sentence]) => {
   const failure = memoryStore().sessions.list(options as never);
   await expect(failure).rejects.toMatchObject({ code: "invalid-argument" });
@@ -52,7 +52,9 @@ test.for([
 ] as const)("a branch of a session %s has an id of its own, and no option under another name", async ([, open]) => {
   const session = open();
   await session.addItem({ role: "user", content: "hello" });
-  await expect(session.branch(1, { sessionId: "b" } as never)).rejects.toThrow('have no "sessionId"; they are id.');
+  await expect(session.branch(1, { sessionId: "b" } as never)).rejects.toThrow(
+    'Unknown branch() option "sessionId". Valid options: id.',
+  );
   await expect(session.branch(1, { id: "a" })).rejects.toMatchObject({ code: "session-conflict" });
   expect(await session.getItemCount()).toBe(1);
   expect((await session.branch(1, { id: "b" })).sessionId).toBe("b");

@@ -1,5 +1,5 @@
 // The sessions of a store: listed by last activity, looked up, deleted with everything that belongs to them.
-import { anything, checkOnly, type OptionRule } from "../base/options.ts";
+import { anything, checkOptions, type OptionRule } from "../base/options.ts";
 import { activityKey } from "./activity.ts";
 import { someCursor } from "./cursor.ts";
 import { checkFree } from "./lease.ts";
@@ -44,7 +44,7 @@ const listRules: Readonly<Record<keyof ListSessionsOptions, OptionRule>> = {
 
 /** Sessions, the most recently active first. */
 export async function listSessions(cells: SessionCells, options: ListSessionsOptions = {}): Promise<SessionInfo[]> {
-  checkOnly(options, listRules, "The options of a list of sessions");
+  checkOptions(options, listRules, "sessions.list()");
   const listed = await readList(cells, options, isListedHere);
   return listed.map(({ head, cursor }) => infoOf(head, cursor));
 }

@@ -6,7 +6,7 @@ import type { MessageQuery, MessageQueryOptions } from "../query/message-query.t
  * The five methods an agent needs of a session.
  *
  * **Contract:** `getItems(limit)` gives the latest `limit` items, oldest first (`undefined` all, `0` none, anything but
- * a non-negative integer a `RangeError`). `addItems` is all or nothing and keeps order. `popItem` removes the newest.
+ * a non-negative integer `invalid-argument`). `addItems` is all or nothing and keeps order. `popItem` removes the newest.
  * Items come back exactly as they were added, as fresh plain copies.
  */
 export interface SessionPort {

@@ -1,5 +1,5 @@
 // Sightings: for how long a sign of life has been the same, measured here. What the clocks of other machines say does not matter.
-import { clockMs } from "../base/clock-ms.ts";
+import { clockMs } from "../base/clock.ts";
 
 /** The sign that was seen last, and when it was first seen so, by `clockMs()`. */
 export interface Sighting {

@@ -1,6 +1,6 @@
 // What every part of an open store knows: where rows are, who we are, whom to tell. No behaviour of its own.
 
-import { clockMs, clockOffsetMs } from "../base/clock-ms.ts";
+import { clockMs, clockOffsetMs } from "../base/clock.ts";
 import type { OffstageError } from "../errors.ts";
 import type { Holds } from "./hold.ts";
 import type { OpenedDriver } from "./opened-driver.ts";

@@ -1,6 +1,7 @@
 // Store core: a driver made usable for one namespace. What Store and PersistentSession both stand on; no face of its own.
 
 import { checkOptions, type OptionRules, shownValue, someFunction } from "../base/options.ts";
+import { warn } from "../base/warn.ts";
 import { OffstageError } from "../errors.ts";
 import { admittedDriver } from "./admitted-driver.ts";
 import { checkPlain } from "./check-sealing.ts";
@@ -53,8 +54,9 @@ export type Look = (lists: ListNames) => Promise<void>;
 
 /** A driver made usable. Where there is no look of its own, what is encrypted is refused. */
 export function openCore(bare: StoreDriver, options: CoreOptions = {}, look?: Look): StoreCore {
-  checkOptions(options, coreRules, "The options of a store");
-  const { namespace = "", redact, onError: report = warn } = options;
+  const { namespace = "", redact, onError } = options;
+  checkOptions({ namespace, redact, onError }, coreRules, "store");
+  const report = onError ?? warnOf;
   // By name: the options of a back end hold keys and addresses, which are not to be seen on a store.
   const kept: CoreOptions = { ...(redact && { redact }), ...(options.onError && { onError: options.onError }) };
   const driver = openedDriver(bare);
@@ -107,6 +109,6 @@ function lazy<T>(make: () => T): () => T {
   };
 }
 
-function warn(error: OffstageError): void {
-  process.emitWarning(error.message, { type: "OffstageWarning", code: error.code });
+function warnOf({ message, code }: OffstageError): void {
+  warn(message, { code });
 }

@@ -1,7 +1,6 @@
 // What the options of a store may be, by back end. Checked where they are given: drivers are loaded later.
 import {
   anything,
-  checkNames,
   checkOptions,
   numberFrom,
   type OptionRule,
@@ -40,11 +39,11 @@ const encryptedRules: Rules<EncryptionOptions> = { key: anything, keyId: someTex
 type StoreKind = "memory" | "sqlite" | "postgres" | "redis" | "encrypted";
 
 const kinds: Readonly<Record<StoreKind, { readonly owner: string; readonly rules: OptionRules }>> = {
-  memory: { owner: "The options of a store in memory", rules: {} },
-  sqlite: { owner: "The options of a SQLite store, such as { path },", rules: sqliteRules },
-  postgres: { owner: "The options of a Postgres store, such as { url },", rules: postgresRules },
-  redis: { owner: "The options of a Redis store, such as { url },", rules: redisRules },
-  encrypted: { owner: "The options of an encrypted store, such as { key },", rules: encryptedRules },
+  memory: { owner: "memoryStore()", rules: {} },
+  sqlite: { owner: "sqliteStore()", rules: sqliteRules },
+  postgres: { owner: "postgresStore()", rules: postgresRules },
+  redis: { owner: "redisStore()", rules: redisRules },
+  encrypted: { owner: "encryptedStore()", rules: encryptedRules },
 };
 
 /**
@@ -53,6 +52,5 @@ const kinds: Readonly<Record<StoreKind, { readonly owner: string; readonly rules
  */
 export function checkStoreOptions(kind: StoreKind, options: object): void {
   const { owner, rules } = kinds[kind];
-  checkOptions(options, rules, owner);
-  checkNames(options, { ...rules, ...coreRules }, owner);
+  checkOptions(options, { ...rules, ...coreRules }, owner);
 }

@@ -1,5 +1,5 @@
 // The mark of a run that has waited for long: other processes let it in before they take the session again. Leases are in lease.ts.
-import { clockMs } from "../base/clock-ms.ts";
+import { clockMs } from "../base/clock.ts";
 import { parseJson } from "../base/json.ts";
 import { whereIs } from "./holder.ts";
 import type { SessionCell } from "./session-cell.ts";

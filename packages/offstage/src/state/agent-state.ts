@@ -1,6 +1,6 @@
 // AgentState: everything a run knows, immutable and serialisable. Transitions give a new state; nothing is half done.
 
-import { isoNow } from "../base/iso-now.ts";
+import { isoNow } from "../base/clock.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { keepShape } from "../base/keep-shape.ts";
 import type { Mutable } from "../base/mutable.ts";

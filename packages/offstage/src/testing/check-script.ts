@@ -1,28 +1,27 @@
 // Checks scripts of a scripted model: a slip in one would be a model that says nothing, and a test that proves nothing.
 
-import { checkSlips } from "../base/check-slips.ts";
 import { isObject } from "../base/json.ts";
-import { anything, type OptionRule, type OptionRules, shownValue } from "../base/options.ts";
-import { OffstageError } from "../errors.ts";
+import { anything, checkOptions, type OptionHints, type OptionRule, shownValue } from "../base/options.ts";
+import { messageOf, OffstageError } from "../errors.ts";
 import type { ScriptedReply, ScriptedToolCall } from "./scripted-reply.ts";
 
 const text = { isFit: (value: unknown) => typeof value === "string", words: "text" };
 const count = { isFit: (value: unknown) => typeof value === "number", words: "a number" };
 const list = { isFit: Array.isArray, words: "a list of calls" };
 
-/** What a part of a script may hold, and what others call it. */
+/** What a part of a script may hold, and the names other libraries use. */
 interface Part<Fields> {
   readonly rules: Readonly<Record<keyof Fields, OptionRule>>;
-  readonly aliens: Readonly<Record<string, string>>;
+  readonly hints: OptionHints;
 }
 
 const aCall: Part<ScriptedToolCall> = {
   rules: { name: text, input: anything, arguments: text, id: text },
-  aliens: { args: "input", toolName: "name", toolCallId: "id" },
+  hints: { args: '"input"', toolName: '"name"', toolCallId: '"id"' },
 };
 const someUsage: Part<NonNullable<ScriptedReply["usage"]>> = {
   rules: { inputTokens: count, outputTokens: count, cachedInputTokens: count, reasoningTokens: count },
-  aliens: { input: "inputTokens", output: "outputTokens" },
+  hints: { input: '"inputTokens"', output: '"outputTokens"' },
 };
 const aReply: Part<ScriptedReply> = {
   rules: {
@@ -32,7 +31,7 @@ const aReply: Part<ScriptedReply> = {
     usage: { isFit: isObject, words: "an object" },
     finishReason: text,
   },
-  aliens: { content: "text", tool_calls: "toolCalls" },
+  hints: { content: '"text"', tool_calls: '"toolCalls"' },
 };
 
 const replies = `text, { ${Object.keys(aReply.rules).join(", ")} } or an Error`;
@@ -58,9 +57,9 @@ function checkReply(reply: unknown, { place, possible }: { place: string; possib
   if (!isObject(reply)) throw invalid(`${place} must be ${possible}; found ${shownValue(reply)}.`);
   checkFields(reply, aReply, place);
   if (saysNothing(reply)) throw invalid(`${place} must be ${possible}; found an object with none of these.`);
-  if (reply.usage !== undefined) checkFields(reply.usage as object, someUsage, `"usage" of ${place}`);
+  if (reply.usage !== undefined) checkFields(reply.usage, someUsage, `${place}.usage`);
   for (const [i, call] of ((reply.toolCalls ?? []) as readonly unknown[]).entries())
-    checkCall(call, `"toolCalls[${i}]" of ${place}`);
+    checkCall(call, `${place}.toolCalls[${i}]`);
 }
 
 // `{}` is a model that says nothing; a promise, a map or an object of other fields is a slip.
@@ -76,12 +75,12 @@ function checkCall(call: unknown, place: string): void {
     throw invalid(`${place} must be a call, as { name, input }; found ${shownValue(call)}.`);
 }
 
-function checkFields(value: object, { rules, aliens }: Part<object>, place: string): void {
-  checkSlips(value, { names: rules, aliens }, `The fields of ${place}`);
-  for (const [name, field] of Object.entries(value)) {
-    const rule = Object.hasOwn(rules, name) ? (rules as OptionRules)[name] : undefined;
-    if (field !== undefined && rule?.isFit(field) === false)
-      throw invalid(`"${name}" of ${place} must be ${rule.words}; found ${shownValue(field)}.`);
+// The place is a prefix of the sentence: a script has many replies.
+function checkFields(value: unknown, { rules, hints }: Part<object>, place: string): void {
+  try {
+    checkOptions(value, rules, "reply", hints);
+  } catch (error) {
+    throw invalid(`${place}: ${messageOf(error)}`);
   }
 }
 

@@ -1,6 +1,6 @@
 // Crash points: a store whose writes can be made to throw, hang or kill the process, before or after they take effect.
 
-import { checkOnly, type OptionRule, oneOf, wholeFrom } from "../base/options.ts";
+import { checkOptions, type OptionRule, oneOf, wholeFrom } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import { openStoreOn, type Store, storeDriver, storeOptions } from "../sessions/store.ts";
 import { type StoreDriver, type WriteLabel, writeLabels } from "../sessions/store-driver.ts";
@@ -28,7 +28,7 @@ const pointRules: Readonly<Record<keyof CrashPoint, OptionRule>> = {
 
 // A point that is never reached would be a test of a crash that passes without one.
 function checkPoint(point: CrashPoint): void {
-  checkOnly(point, pointRules, "Crash points");
+  checkOptions(point, pointRules, "crash point");
   const missing = (["at", "when", "action"] as const).find((name) => point[name] === undefined);
   if (missing !== undefined)
     throw new OffstageError("invalid-argument", `A crash point needs "${missing}": ${pointRules[missing].words}.`);

@@ -176,18 +176,18 @@ describe("a script that no model can play is refused", () => {
     [[7], "script[0] must be text"],
     [[null], "found null"],
     [[["a"]], "found a list"],
-    [[{ toolCall: [] }], 'The fields of script[0] have no "toolCall". Did you mean "toolCalls"?'],
-    [[{ text: 5 }], '"text" of script[0] must be text; found 5.'],
-    [[{ toolCalls: { name: "f" } }], '"toolCalls" of script[0] must be a list of calls; found object.'],
-    [[{ toolCalls: ["f"] }], '"toolCalls[0]" of script[0] must be a call, as { name, input }; found "f".'],
-    [[{ toolCalls: [{ input: {} }] }], '"toolCalls[0]" of script[0] must be a call'],
+    [[{ toolCall: [] }], 'script[0]: Unknown reply option "toolCall". Valid options: text, reasoning, toolCalls,'],
+    [[{ text: 5 }], 'script[0]: "text" must be text; found 5.'],
+    [[{ toolCalls: { name: "f" } }], 'script[0]: "toolCalls" must be a list of calls; found object.'],
+    [[{ toolCalls: ["f"] }], 'script[0].toolCalls[0] must be a call, as { name, input }; found "f".'],
+    [[{ toolCalls: [{ input: {} }] }], "script[0].toolCalls[0] must be a call"],
     [
       [{ toolCalls: [{ name: "f" }, { name: "f", args: {} }] }],
-      'The fields of "toolCalls[1]" of script[0] have no "args". Did you mean "input"?',
+      'script[0].toolCalls[1]: Unknown reply option "args". Use "input" instead.',
     ],
-    [[{ toolCalls: [{ name: "f", arguments: {} }] }], '"arguments" of "toolCalls[0]" of script[0] must be text'],
-    [[{ usage: { input: 1 } }], 'The fields of "usage" of script[0] have no "input". Did you mean "inputTokens"?'],
-    [[{ usage: 3 }], '"usage" of script[0] must be an object; found 3.'],
+    [[{ toolCalls: [{ name: "f", arguments: {} }] }], 'script[0].toolCalls[0]: "arguments" must be text'],
+    [[{ usage: { input: 1 } }], 'script[0].usage: Unknown reply option "input". Use "inputTokens" instead.'],
+    [[{ usage: 3 }], 'script[0]: "usage" must be an object; found 3.'],
   ];
 
   test.for(slips)("%j", ([script, sentence]) => {
@@ -199,7 +199,7 @@ describe("a script that no model can play is refused", () => {
     const model = scriptedModel(["fine", () => ({ txt: "no" }) as ScriptedReply]);
     await model.doGenerate(asking());
     await expect(model.doGenerate(asking())).rejects.toThrow(
-      'The fields of the reply to request 2 have no "txt". Did you mean "text"?',
+      'the reply to request 2: Unknown reply option "txt". Valid options: text, ',
     );
     const silent = scriptedModel(async () => undefined as unknown as string);
     await expect(silent.doGenerate(asking())).rejects.toThrow("the reply to request 1 must be text");

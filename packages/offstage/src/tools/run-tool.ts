@@ -2,7 +2,7 @@
 // run gets out, and a guardrail that fails.
 
 import { Cancellation } from "../base/cancellation.ts";
-import { clockMs } from "../base/clock-ms.ts";
+import { clockMs } from "../base/clock.ts";
 import type { JsonValue } from "../base/json.ts";
 import type { Mutable } from "../base/mutable.ts";
 import { isThenable } from "../base/thenable.ts";

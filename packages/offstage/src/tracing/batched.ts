@@ -1,7 +1,7 @@
 // A decorator that hands spans to an exporter in batches, later, through a bounded queue. Not an exporter by itself.
 
-import { clockMs } from "../base/clock-ms.ts";
-import { type DeadlineOptions, withDeadline } from "../base/deadline.ts";
+import { type DeadlineOptions, withDeadline } from "../base/cancellation.ts";
+import { clockMs } from "../base/clock.ts";
 import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import { isBridge, type SpanBridge } from "./span-bridge.ts";

@@ -1,9 +1,8 @@
 // A trace as text for terminals: a tree with durations, tokens and a waterfall. Untrusted text comes out inert.
 
-import { inertLine } from "../base/inert.ts";
+import { inertLine, styleText } from "../base/inert.ts";
 import { isObject } from "../base/json.ts";
 import { shownValue } from "../base/options.ts";
-import { styleText } from "../base/style-text.ts";
 import { isThenable } from "../base/thenable.ts";
 import { OffstageError } from "../errors.ts";
 import type { SpanData, SpanStatus } from "./span-data.ts";

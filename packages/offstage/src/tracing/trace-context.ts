@@ -1,6 +1,8 @@
 // A trace: the spans of one piece of work, under one id. It is not itself a span.
-import { clockMs, clockOffsetMs } from "../base/clock-ms.ts";
+
+import { clockMs, clockOffsetMs } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
+import { OffstageError } from "../errors.ts";
 import type { SpanKind } from "./span-data.ts";
 import { currentScope, enter, standInFor } from "./trace-scope.ts";
 import { noTraceId, type SpanHome, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
@@ -225,8 +227,9 @@ function remoteOf({ headers, traceparent }: TraceOptions): RemoteParent | undefi
   return sent ?? (traceparent === undefined ? undefined : parseTraceparent({ traceparent }));
 }
 
-function misplaced({ spanId, traceId }: TraceSpan): RangeError {
-  return new RangeError(
+function misplaced({ spanId, traceId }: TraceSpan): OffstageError {
+  return new OffstageError(
+    "invalid-argument",
     `The span "${spanId}" belongs to the trace "${traceId}" already. Add a span to one trace only.`,
   );
 }

@@ -1,7 +1,7 @@
 // One timed operation while it happens. Readers see it as SpanData; which one is current is told by trace-scope.ts.
 
-import { errorType, isAbort } from "../base/abort.ts";
-import { clockMs, clockOffsetMs } from "../base/clock-ms.ts";
+import { errorType, isAbort } from "../base/cancellation.ts";
+import { clockMs, clockOffsetMs } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Mutable } from "../base/mutable.ts";
 import { printsAs } from "../base/prints-as.ts";

@@ -1,6 +1,6 @@
 // The one piece of process-wide state: the async storage, the process's settings and its id maker. Shared by all copies of Offstage.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { withDeadline } from "../base/deadline.ts";
+import { withDeadline } from "../base/cancellation.ts";
 import { type TraceIds, traceIds } from "./trace-ids.ts";
 import {
   checkTracing,

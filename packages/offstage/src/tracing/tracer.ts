@@ -1,6 +1,6 @@
 // Leveled log lines that know the trace and span they were written in. Timed operations are spans, not these.
 
-import { errorType } from "../base/abort.ts";
+import { errorType } from "../base/cancellation.ts";
 import { messageOf } from "../errors.ts";
 import { currentScope } from "./trace-scope.ts";
 import { noTraceId } from "./trace-span.ts";

@@ -1,7 +1,7 @@
 // How spans are recorded and where they go: the options people write, and the settings every span carries. No spans here.
 
 import { inertLine } from "../base/inert.ts";
-import { checkOnly, checkOptions, type OptionRules, someFunction, yesOrNo } from "../base/options.ts";
+import { checkOptions, type OptionRules, someFunction, yesOrNo } from "../base/options.ts";
 import { redactor } from "../base/redact.ts";
 import { messageOf } from "../errors.ts";
 import { isBridge, type SpanBridge, type TraceInfo } from "./span-bridge.ts";
@@ -61,7 +61,8 @@ export function refine(settings: TraceSettings, options: TracingOptions | false 
 function refined(settings: TraceSettings, options: TracingOptions | false): TraceSettings {
   if (options === false || options.enabled === false || !settings.recording) return silenced(settings);
   if (changesNothing(options)) return settings;
-  checkOptions(options, tracingRules, owner);
+  const { content, sample, exporters: given, onError } = options;
+  checkOptions({ content, sample, exporters: given, onError }, tracingRules, owner);
   const exporters = options.exporters ?? settings.exporters;
   return settingsOf({
     recording: true,
@@ -101,13 +102,13 @@ const tracingRules: OptionRules = {
   onError: someFunction,
 };
 
-const owner = "The options of tracing";
+const owner = "tracing";
 
 /** Throws `invalid-argument` where tracing is told something that cannot be meant, or that it knows nothing of. */
 export function checkTracing(options: TracingOptions | false | undefined): void {
   // `true` means what leaving it out means.
   if (options === undefined || typeof options === "boolean") return;
-  checkOnly(options, tracingRules, owner);
+  checkOptions(options, tracingRules, owner);
 }
 
 function changesNothing({ exporters, sample, content, onError }: TracingOptions): boolean {

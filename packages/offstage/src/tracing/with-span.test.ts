@@ -109,7 +109,7 @@ test("a root span can have exporters of its own, and all below it use them", asy
 test("two copies of the package share one context", async () => {
   const folder = mkdtempSync(join(tmpdir(), "offstage-copy-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  for (const part of ["tracing", "messages", "errors.ts"]) {
+  for (const part of ["tracing", "base", "errors.ts"]) {
     cpSync(new URL(`../${part}`, import.meta.url), join(folder, part), { recursive: true });
   }
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 test("without its package the OpenTelemetry exporter says what to install", async () => {
   const folder = mkdtempSync(join(tmpdir(), "offstage-bare-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  for (const part of ["tracing", "messages", "errors.ts"]) {
+  for (const part of ["tracing", "base", "errors.ts"]) {
     cpSync(new URL(`../../src/${part}`, import.meta.url), join(folder, part), { recursive: true });
   }
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');

@@ -234,7 +234,9 @@ describe("misuse is told in a sentence", () => {
 
   test("an agent refuses bad options before it takes the caller's signal", async () => {
     const controller = new AbortController();
-    await expect(agent.run("Go", { maxSteps: -1, signal: controller.signal })).rejects.toThrow(RangeError);
+    await expect(agent.run("Go", { maxSteps: -1, signal: controller.signal })).rejects.toThrow(
+      expect.objectContaining({ code: "invalid-argument" }),
+    );
     expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   });
 

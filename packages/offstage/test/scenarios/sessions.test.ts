@@ -172,7 +172,9 @@ onSessions("runs are listed by status and agent; a filter that means nothing is 
   expect(await listed({ agent: "ann" })).toEqual(["ann failed", "ann completed"]);
   expect(await listed({ status: "completed", limit: 1 })).toEqual(["bob completed"]);
   await expect(session.runs({ status: "crashed" as never })).rejects.toThrow('"status" must be');
-  await expect(session.runs({ state: "failed" } as never)).rejects.toThrow('have no "state"');
+  await expect(session.runs({ state: "failed" } as never)).rejects.toThrow(
+    'option "state". Valid options: status, agent, limit',
+  );
 });
 
 describe("a turn that was removed", () => {

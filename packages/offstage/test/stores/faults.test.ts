@@ -61,7 +61,7 @@ test.each([
   [{ when: "before", action: "hang" }, 'needs "at"'],
   [{ at: "run.begin", when: "before" }, 'needs "action"'],
   [{ at: "run.begun", when: "before", action: "hang" }, '"at" must be'],
-  [{ at: "run.begin", when: "before", action: "hang", count: 2 }, 'have no "count"'],
+  [{ at: "run.begin", when: "before", action: "hang", count: 2 }, 'Unknown crash point option "count"'],
 ])("a crash point that would never be reached, %j, is refused", (point, sentence) => {
   expect(() => crashingStore(memoryStore(), point as never)).toThrow(sentence);
 });

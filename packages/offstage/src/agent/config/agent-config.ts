@@ -54,9 +54,6 @@ export interface AgentConfig {
 export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
   if (!isObject(options)) throw invalid("An agent is made from options: new Agent({ model, … }).");
   const { name = "agent", driver = toolCallingDriver(), tools = [], maxParallelTools = 16 } = options;
-  if (typeof name !== "string" || name.trim() === "")
-    throw invalid(`"name" must be text; found ${JSON.stringify(name)}.`);
-  for (const list of lists) checkList(options, list);
   checkAgentOptions(options);
   const output =
     options.output === undefined ? undefined : compileSchema(options.output, `the output of agent "${name}"`);
@@ -83,25 +80,6 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     mustAsk: tools.some(alwaysAsks),
     remembersTools: toolHistory !== "none" || tools.some(({ remember = "none" }) => remember !== "none"),
   };
-}
-
-const lists = [
-  "processors",
-  "inputGuardrails",
-  "outputGuardrails",
-  "toolInputGuardrails",
-  "toolOutputGuardrails",
-] as const;
-
-// A guardrail written as a bare function is the likeliest slip: without a name no trip could be reported.
-function checkList(options: AgentOptions<unknown>, field: (typeof lists)[number]): void {
-  const list: readonly unknown[] = options[field] ?? [];
-  if (!Array.isArray(list)) throw invalid(`"${field}" must be a list.`);
-  const isFit = (each: unknown): boolean =>
-    field === "processors" ? typeof each === "function" : isObject(each) && typeof each.check === "function";
-  const index = list.findIndex((each) => !isFit(each));
-  const form = field === "processors" ? "a function (state, next)" : "an object { name, check(subject) }";
-  if (index !== -1) throw invalid(`"${field}[${index}]" must be ${form}; found ${typeof list[index]}.`);
 }
 
 function callOptions(

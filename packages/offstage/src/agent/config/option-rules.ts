@@ -1,28 +1,27 @@
-// What the options of an agent, a run and a subagent may be, as far as nobody else checks them. A slip is told when it is made.
+// The rules for the options of agents, runs, resume(), asTool() and hooks. Checked when they are passed in, before anything is written.
 
-import { checkSlips } from "../../base/check-slips.ts";
 import { isObject } from "../../base/json.ts";
 import {
-  checkOnly,
+  anything,
   checkOptions,
+  checkValue,
   having,
   numberFrom,
   type OptionRule,
-  type OptionRules,
   oneOf,
   wholeFrom,
   yesOrNo,
 } from "../../base/options.ts";
-import { checkLimit } from "../../sessions/limit.ts";
+import { OffstageError } from "../../errors.ts";
 import { checkSession } from "../../sessions/plain-journal.ts";
 import { checkTracing } from "../../tracing/tracing-options.ts";
-import type { AgentOptions, RunOptions, SubagentOptions } from "../ports/agent-options.ts";
+import type { AgentOptions, ResumeOptions, RunOptions, RunSource, SubagentOptions } from "../ports/agent-options.ts";
 import { type AgentHooks, hookNames } from "../ports/hooks.ts";
-import { knownToAgents, knownToHooks, knownToRuns, knownToSubagents } from "./option-names.ts";
 
+type Rules<Options> = Readonly<Record<keyof Options, OptionRule>>;
+
+// Hooks may be an object with state of its own, so only its hooks are checked; `false` is the value of `isDebug && hooks`.
 const hooks: OptionRule = {
-  // Whatever else an object of the user's holds is its own affair unless it must be a slip (`checkHooks`); `false` is what
-  // `isDebug && hooks` gives.
   isFit: (value) => value === false || (isObject(value) && hookNames.every((name) => isHook(value[name]))),
   words: "an object of functions such as { onRunEnd(event) }",
 };
@@ -34,83 +33,153 @@ const functionOr = ({ isFit, words }: OptionRule): OptionRule => ({
   words: `${words}, or a function`,
 });
 
+const text: OptionRule = { isFit: (value) => typeof value === "string", words: "text" };
+const listOf = ({ isFit, words }: OptionRule): OptionRule => ({
+  isFit: (value) => Array.isArray(value) && value.every(isFit),
+  words: `a list of ${words}`,
+});
+const guardrails = listOf(having("objects { name, check(subject) }", "check"));
 const criterion = functionOr(having("a criterion { name, decide(state) }", "decide"));
-
 const memory = having("a memory with add, getContext and getAllMessages", "add", "getContext", "getAllMessages");
+const session: OptionRule = { isFit: (value) => value !== null, words: "a session" };
 
-const agentRules: OptionRules = {
-  description: { isFit: (value) => typeof value === "string", words: "text" },
+const agentRules: Rules<AgentOptions> = {
+  name: { isFit: (value) => typeof value === "string" && value.trim() !== "", words: "text" },
+  model: anything,
+  instructions: functionOr(text),
+  description: text,
+  tools: anything,
   separateToolTrace: yesOrNo,
-  modelSettings: { isFit: isObject, words: "an object such as { temperature: 0 }" },
-  outputRetries: wholeFrom(0),
   toolHistory: oneOf("none", "digest", "full"),
+  processors: listOf({ isFit: (value) => typeof value === "function", words: "functions (state, next)" }),
+  continueWhile: {
+    isFit: (value) => [value].flat().every(criterion.isFit),
+    words: `${criterion.words}, or a list of them`,
+  },
   errorPolicy: {
     isFit: (value) => value === "continue" || value === "stop" || isObject(value),
     words: '"continue", "stop" or { maxToolErrors, maxFailedSteps }',
   },
   hooks,
-  continueWhile: {
-    isFit: (value) => [value].flat().every(criterion.isFit),
-    words: `${criterion.words}, or a list of them`,
-  },
+  inputGuardrails: guardrails,
+  outputGuardrails: guardrails,
+  toolInputGuardrails: guardrails,
+  toolOutputGuardrails: guardrails,
+  output: anything,
+  outputRetries: wholeFrom(0),
   driver: having("a driver, such as reactDriver()", "preamble", "modelTools", "toPrompt", "read"),
+  modelSettings: { isFit: isObject, words: "an object such as { temperature: 0 }" },
   retry: { isFit: isObject, words: "an object { maxRetries, initialDelayMs, maxDelayMs }" },
+  maxSteps: anything,
+  maxParallelTools: numberFrom(1),
   memory: functionOr(memory),
   memoryTokens: wholeFrom(1),
-  maxParallelTools: numberFrom(1),
   compaction: having("made with compactor({ … })", "open"),
   tokenCounter: having("a counter { count(text) }", "count"),
+  keepMessages: wholeFrom(0),
+  session,
+  tracing: anything,
 };
 
-const retryRules: OptionRules = {
-  maxRetries: numberFrom(0),
-  initialDelayMs: numberFrom(0),
-  maxDelayMs: numberFrom(0),
-};
+const retryRules = { maxRetries: numberFrom(0), initialDelayMs: numberFrom(0), maxDelayMs: numberFrom(0) };
 
-const runRules: OptionRules = {
-  // What else it may not be is told where its journal is asked for.
-  session: { isFit: (value) => value !== null, words: "a session" },
+const runRules: Rules<RunOptions> = {
+  session,
+  historyLimit: wholeFrom(0),
   historyTokens: numberFrom(0),
   onBusy: oneOf("queue", "reject"),
   record: oneOf("conversation", "everything"),
+  context: { isFit: (value) => value === null || isObject(value), words: "an AgentContext or an object of values" },
   hooks,
   signal: having("an AbortSignal, such as controller.signal", "addEventListener"),
-  context: { isFit: (value) => value === null || isObject(value), words: "an AgentContext or an object of values" },
+  maxSteps: anything,
+  tracing: anything,
 };
 
-const subagentRules: OptionRules = { maxDepth: numberFrom(0), maxSteps: numberFrom(1) };
+const someCalls: OptionRule = { isFit: Array.isArray, words: "a list of tool call ids or approvals" };
 
-/** Throws where an option of an agent cannot be what is meant. */
+const resumeRules: Rules<ResumeOptions> = {
+  ...runRules,
+  approve: someCalls,
+  reject: someCalls,
+  store: {
+    isFit: (value) => typeof (value as Partial<RunSource>)?.runs?.journal === "function",
+    words: "a store: pass openStore(…) or the like",
+  },
+};
+
+const subagentRules: Rules<SubagentOptions> = {
+  name: anything,
+  description: anything,
+  maxDepth: numberFrom(0),
+  maxSteps: numberFrom(1),
+  timeoutMs: anything,
+  needsApproval: anything,
+  remember: anything,
+};
+
+// Names that other libraries use, each with its name here.
+const hints = {
+  system: '"instructions"',
+  systemPrompt: '"instructions"',
+  prompt: '"instructions"',
+  maxTurns: '"maxSteps"',
+  maxIterations: '"maxSteps"',
+  sessionId: '"session"',
+  threadId: '"session"',
+  conversationId: '"session"',
+  store: 'session: store.session("some id")',
+  abortSignal: '"signal"',
+  outputType: '"output"',
+  outputSchema: '"output"',
+  schema: '"output"',
+  responseFormat: '"output"',
+  temperature: "modelSettings: { temperature }",
+  maxTokens: "modelSettings: { maxOutputTokens }",
+  handoffs: "tools: [other.asTool()]",
+  agents: "tools: [other.asTool()]",
+  guardrails: '"inputGuardrails" or "outputGuardrails"',
+  approvals: '"approve"',
+  deny: '"reject"',
+  onFinish: "hooks: { onRunEnd }",
+  onStepFinish: "hooks: { onStepEnd }",
+  ...Object.fromEntries(hookNames.map((name) => [name, `hooks: { ${name} }`])),
+};
+
+/** Throws `invalid-argument` if an option of an agent is unknown or does not fit. */
 export function checkAgentOptions(options: AgentOptions<unknown>): void {
-  checkOptions(options, agentRules, "The options of an agent");
-  checkSlips(options, knownToAgents, "The options of an agent");
+  checkOptions(options, agentRules, "agent", hints);
   checkHooks(options.hooks);
-  if (options.retry) checkOnly(options.retry, retryRules, "The options of a retry");
+  if (options.retry) checkOptions(options.retry, retryRules, "retry");
   if (options.session !== undefined) checkSession(options.session);
   checkTracing(options.tracing);
 }
 
-/** Throws where an option of a run cannot be what is meant. */
+/** Throws `invalid-argument` if an option of a run is unknown or does not fit. */
 export function checkRunOptions(options: RunOptions): void {
-  checkOptions(options, runRules, "The options of a run");
-  checkSlips(options, knownToRuns, "The options of a run");
+  checkOptions(options, runRules, "run", hints);
   checkHooks(options.hooks);
-  checkLimit(options.historyLimit, "historyLimit");
-  if (options.tracing !== undefined) checkTracing(options.tracing);
+  checkTracing(options.tracing);
+}
+
+/** Throws `invalid-argument` if an option of resume() is unknown or does not fit. */
+export function checkResumeOptions(options: ResumeOptions): void {
+  checkOptions(options, resumeRules, "resume()", hints);
+}
+
+/** Throws `invalid-argument` if an option of asTool() is unknown or does not fit. `tool` checks the policies. */
+export function checkSubagentOptions(options: SubagentOptions): void {
+  checkOptions(options, subagentRules, "asTool()", hints);
+}
+
+/** Throws `invalid-argument` if the function passed as `memory` returned something else. */
+export function checkMemory(given: unknown): void {
+  checkValue("memory", given ?? null, memory);
 }
 
 function checkHooks(given: AgentHooks | undefined): void {
-  if (given) checkSlips(given, knownToHooks, "Hooks");
-}
-
-/** Throws where an option of a subagent cannot be what is meant. Its policies are checked as those of any tool. */
-export function checkSubagentOptions(options: SubagentOptions): void {
-  checkOptions(options, subagentRules, "The options of asTool()");
-  checkSlips(options, knownToSubagents, "The options of asTool()");
-}
-
-/** Throws where the function of an agent's options gave no memory. */
-export function checkMemory(given: unknown): void {
-  checkOptions({ memory: given }, { memory }, "The options of an agent");
+  const unknown = Object.keys(given || {}).find((name) => /^on[A-Z]/.test(name) && !hookNames.includes(name));
+  if (unknown === undefined) return;
+  const sentence = `Unknown hook "${unknown}". Valid hooks: ${hookNames.join(", ")}.`;
+  throw new OffstageError("invalid-argument", sentence);
 }

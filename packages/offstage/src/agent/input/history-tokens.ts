@@ -1,5 +1,4 @@
 // A token budget for the conversation that is loaded: whole turns, newest first, as many as fit.
-import { shownValue } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 
@@ -10,7 +9,6 @@ export function withinTokens(
   counter: TokenCounter,
 ): readonly Message[] {
   if (budget === undefined) return history;
-  if (!(budget >= 0)) throw new RangeError(`"historyTokens" must be a number from 0; found ${shownValue(budget)}.`);
   let tokens = 0;
   let start = history.length;
   for (let i = history.length - 1; i >= 0; i--) {

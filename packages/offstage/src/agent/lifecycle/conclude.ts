@@ -1,7 +1,6 @@
 // The end of a run, however it came: the answer joins the session, the rest the journal, and everybody is told once.
 
-import { clockMs } from "../../base/clock-ms.ts";
-import { isoNow } from "../../base/iso-now.ts";
+import { clockMs, isoNow } from "../../base/clock.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { Mutable } from "../../base/mutable.ts";
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../../errors.ts";

@@ -23,9 +23,7 @@ export function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>
 async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
   let ending: Ending;
   try {
-    const opening = open(run);
-    // What can be aborted is in its caller's hands before the model is called.
-    run.state = run.cancellation.isAbortable || "then" in opening ? await opening : opening;
+    run.state = await open(run);
     await takeSteps(run);
     ending = { state: run.state };
   } catch (error) {

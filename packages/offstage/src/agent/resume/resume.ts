@@ -1,8 +1,7 @@
 // Resuming: a run that was cut off, or that waits for approval, goes on where it was. Nothing that finished runs again.
 
-import { checkSlips } from "../../base/check-slips.ts";
 import { isObject } from "../../base/json.ts";
-import { checkOptions, type OptionRule, type OptionRules, shownValue } from "../../base/options.ts";
+import { shownValue } from "../../base/options.ts";
 import { isThenable } from "../../base/thenable.ts";
 import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
@@ -13,12 +12,12 @@ import { AgentState } from "../../state/agent-state.ts";
 import type { Step } from "../../state/step.ts";
 import { subtractUsage, totalUsage, type UsageByModel } from "../../tokens/usage.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
-import { knownToResume } from "../config/option-names.ts";
+import { checkResumeOptions } from "../config/option-rules.ts";
 import { openShown } from "../input/shown-input.ts";
 import { withToolHistory } from "../input/tool-history.ts";
 import type { Open } from "../lifecycle/loop.ts";
 import { instructionsOf } from "../lifecycle/open-run.ts";
-import type { ResumeOptions, RunOptions, RunSource } from "../ports/agent-options.ts";
+import type { ResumeOptions, RunOptions } from "../ports/agent-options.ts";
 import { DecisionBook } from "../ports/approvals.ts";
 import { type CreateRunOptions, createRun } from "../run/create-run.ts";
 import { defaultHistory, stepRecord, unlessAborted } from "../run/recorder.ts";
@@ -35,16 +34,6 @@ export interface ResumedRun {
   readonly open: Open;
 }
 
-const someCalls: OptionRule = { isFit: Array.isArray, words: "a list of tool call ids or approvals" };
-const decisionRules: OptionRules = {
-  approve: someCalls,
-  reject: someCalls,
-  store: {
-    isFit: (value) => typeof (value as Partial<RunSource>)?.runs?.journal === "function",
-    words: "a store: pass openStore(…) or the like",
-  },
-};
-
 /** Takes a run up again, by its id or by the state it left. */
 export function resumedRun(config: AgentConfig, source: string | AgentState, resuming: Resuming): ResumedRun {
   const { options, ...rest } = resuming;
@@ -53,8 +42,7 @@ export function resumedRun(config: AgentConfig, source: string | AgentState, res
       "invalid-argument",
       `resume() takes the id of a run or the state it left; found ${shownSource(source)}.`,
     );
-  checkOptions(options, decisionRules, "The options of resume()");
-  checkSlips(options, knownToResume, "The options of resume()");
+  checkResumeOptions(options);
   const { store, approve, reject } = options;
   const runOptions = ofRun(options);
   const state = typeof source === "string" ? undefined : source;
@@ -80,7 +68,7 @@ export function resumedRun(config: AgentConfig, source: string | AgentState, res
 function ofRun(options: ResumeOptions): RunOptions {
   const left: Record<string, unknown> = {};
   for (const name in options)
-    if (!Object.hasOwn(decisionRules, name)) left[name] = options[name as keyof ResumeOptions];
+    if (!["approve", "reject", "store"].includes(name)) left[name] = options[name as keyof ResumeOptions];
   return left;
 }
 

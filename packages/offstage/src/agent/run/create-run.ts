@@ -1,7 +1,7 @@
 // Making a run: its own id, signal, ledger and span, its limits and those of the runs above it.
 
 import { Cancellation } from "../../base/cancellation.ts";
-import { isoNow } from "../../base/iso-now.ts";
+import { isoNow } from "../../base/clock.ts";
 import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
 import { ModelInput } from "../../models/model-input.ts";
@@ -74,7 +74,7 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
     depth: parent === undefined ? 0 : parent.depth + 1,
     isStreaming: listener !== undefined || parent?.isStreaming === true,
     hasOwnState: state !== undefined,
-    cancellation: new Cancellation(options.signal, { hasAbort: listener !== undefined }),
+    cancellation: new Cancellation(options.signal),
     context,
     session,
     emit: hasListener ? emitOf(config, { options, listener, caller, context }) : undefined,

@@ -1,5 +1,5 @@
 // Recording: what a run tells its journal, its listeners and its agent's own list, and when.
-import { isoNow } from "../../base/iso-now.ts";
+import { isoNow } from "../../base/clock.ts";
 import type { JsonValue } from "../../base/json.ts";
 import type { Mutable } from "../../base/mutable.ts";
 import type { Message } from "../../messages/message.ts";
@@ -37,16 +37,16 @@ export function openLog(run: Run, input: readonly Message[]): RunLog | Promise<R
   if (run.parent !== undefined) start.parentRunId = run.parent.runId;
   if (run.parentToolCallId !== undefined) start.parentToolCallId = run.parentToolCallId;
   if (run.isTraced) start.traceId = run.span.traceId;
-  if (cancellation.isAbortable) start.signal = cancellation.signal;
+  start.signal = cancellation.signal;
   return run.isTraced ? journaling(run, "session.open", () => opening(run, start)) : opening(run, start);
 }
 
 function opening(run: Run, start: RunStart): RunLog | Promise<RunLog> {
-  const { session, parent, cancellation } = run;
+  const { session, parent } = run;
   // A run without a session of its own is logged beneath its parent.
   const above = parent?.log as RunLog;
   const opened = session === undefined ? above.child(start) : journalFor(session).open(start);
-  return cancellation.isAbortable && "then" in opened ? unlessAborted(run, opened) : opened;
+  return "then" in opened ? unlessAborted(run, opened) : opened;
 }
 
 /**
@@ -55,8 +55,7 @@ function opening(run: Run, start: RunStart): RunLog | Promise<RunLog> {
  */
 export function journaling<Work extends object | undefined>(run: Run, name: string, work: () => Work): Work {
   const span = startSpan(run.span, { name, kind: "session" });
-  // The signal is made only for a run that can be aborted.
-  const signal = run.cancellation.isAbortable ? run.cancellation.signal : undefined;
+  const { signal } = run.cancellation;
   const { bridge, keep } = span.settings;
   const isOurs = bridge === undefined && keep !== undefined;
   return isOurs ? endAfter(span, work, signal) : runInSpan(span, () => endAfter(span, work, signal));

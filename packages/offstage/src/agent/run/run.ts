@@ -1,7 +1,7 @@
 // A run while it happens: what every part of the loop shares. Mutable on purpose, and private to the agent room.
 
 import type { Cancellation } from "../../base/cancellation.ts";
-import { isoNow } from "../../base/iso-now.ts";
+import { isoNow } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Mutable } from "../../base/mutable.ts";
 import type { Compaction } from "../../memory/compaction/compaction.ts";

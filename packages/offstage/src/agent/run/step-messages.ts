@@ -1,5 +1,5 @@
 // From a reply to messages: ids that can be trusted, arguments that parse, names a provider takes. Raw text stays on the step.
-import { isoNow } from "../../base/iso-now.ts";
+import { isoNow } from "../../base/clock.ts";
 import { isObject, type JsonObject, type JsonValue, parseArguments, setField } from "../../base/json.ts";
 import type { Mutable } from "../../base/mutable.ts";
 import { user } from "../../messages/makers.ts";

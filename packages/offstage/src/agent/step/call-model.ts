@@ -1,6 +1,6 @@
 // One model call, streamed or not, retried while its errors allow. Gives the same reply either way.
 
-import { clockMs } from "../../base/clock-ms.ts";
+import { clockMs } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { Messages } from "../../messages/messages.ts";
@@ -75,7 +75,7 @@ function replyTraced(run: Run, sections: readonly Messages[], place: Place): Pro
 function replyTo(run: Run, sections: readonly Messages[], place: Place): Promise<ModelReply> {
   const { config, cancellation } = run;
   const options: ModelCallOptions = { ...config.call, prompt: run.modelInput.promptOf(sections) };
-  if (cancellation.isAbortable) options.abortSignal = cancellation.signal;
+  options.abortSignal = cancellation.signal;
   const again = (error: unknown): Promise<ModelReply> =>
     tryAgain(() => tryOnce(run, options, { place }), error, {
       options: config.options.retry ?? {},

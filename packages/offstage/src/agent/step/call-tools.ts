@@ -1,7 +1,7 @@
 // The tools of one step: each in a span, journaled, watched by guardrails, its events told. Results come in call order.
 
-import { errorType } from "../../base/abort.ts";
 import type { Cancellation } from "../../base/cancellation.ts";
+import { errorType } from "../../base/cancellation.ts";
 import { keepShape } from "../../base/keep-shape.ts";
 import { messageOf } from "../../errors.ts";
 import type { ToolMessage } from "../../messages/message.ts";

@@ -1,7 +1,6 @@
 // Making a step: the model's reply and what became of its calls. Where calls wait, the step as far as it went.
 
-import { clockMs } from "../../base/clock-ms.ts";
-import { isoNow } from "../../base/iso-now.ts";
+import { clockMs, isoNow } from "../../base/clock.ts";
 import type { Mutable } from "../../base/mutable.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { Message, ToolMessage } from "../../messages/message.ts";

@@ -1,5 +1,5 @@
 // Compaction: the model's view of a state, made shorter when it passes the limit. The state itself is never changed.
-import { clockMs } from "../../base/clock-ms.ts";
+import { clockMs } from "../../base/clock.ts";
 import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
 import type { AgentState } from "../../state/agent-state.ts";

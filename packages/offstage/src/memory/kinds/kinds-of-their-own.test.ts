@@ -31,7 +31,7 @@ test("a sliding window holds its turns and no more, and the instructions in fron
   await memory.add(system("be brief"));
   for (let n = 0; n < 500; n++) await memory.add(buildTurn(n));
   expect(await memory.getAllMessages()).toEqual([system("be brief"), ...[497, 498, 499].flatMap((n) => buildTurn(n))]);
-  expect(() => new SlidingWindowMemory({ turns: 0 })).toThrow(RangeError);
+  expect(() => new SlidingWindowMemory({ turns: 0 })).toThrow(expect.objectContaining({ code: "invalid-argument" }));
 });
 
 test("a summary covers exactly the messages that are not shown, by id", async () => {

@@ -1,4 +1,5 @@
 // SlidingWindowMemory: the latest turns and nothing else. What leaves the window is forgotten; its size is bounded.
+import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import { type TokenCounter, type TokenCounting, tokenCounter } from "../../tokens/token-counter.ts";
 import type { AgentMemory } from "../agent-memory.ts";
@@ -24,7 +25,7 @@ export class SlidingWindowMemory implements AgentMemory {
   constructor(options: SlidingWindowMemoryOptions = {}) {
     const { turns = 20 } = options;
     if (!Number.isSafeInteger(turns) || turns < 1)
-      throw new RangeError(`"turns" must be a whole number from 1; found ${String(turns)}.`);
+      throw new OffstageError("invalid-argument", `"turns" must be a whole number from 1; found ${String(turns)}.`);
     this.#counter = tokenCounter(options.tokenCounter);
     this.#turns = turns;
   }

@@ -1,7 +1,6 @@
 // Export view: what a format sees of the messages it writes. Reads message by message, so that a format can stream.
 
-import { checkSlips, type KnownNames } from "../../base/check-slips.ts";
-import { checkOptions, checkRange, type OptionRule, wholeFrom } from "../../base/options.ts";
+import { anything, checkOptions, type OptionRule, wholeFrom, yesOrNo } from "../../base/options.ts";
 import { type Redactor, redactor } from "../../base/redact.ts";
 import type { Message, ToolMessage } from "../../messages/message.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
@@ -53,37 +52,26 @@ export interface ExportSource {
   readonly counter: TokenCounter;
 }
 
-const optionNames: Readonly<Record<keyof ExportOptions, true>> = {
-  messages: true,
-  includeMetadata: true,
-  indent: true,
-  maxContentLength: true,
-  redact: true,
-};
-
-// A format of one's own may have options of its own; one that must be meant for ours would export secrets, or too much.
-const known: KnownNames = {
-  names: optionNames,
-  aliens: {
-    redacted: "redact",
-    redactor: "redact",
-    redaction: "redact",
-    redactSecrets: "redact",
-    maxLength: "maxContentLength",
-    contentLength: "maxContentLength",
+const exportRules: Readonly<Record<keyof ExportOptions, OptionRule>> = {
+  messages: anything,
+  includeMetadata: yesOrNo,
+  indent: {
+    isFit: (value) => typeof value === "number" || typeof value === "string",
+    words: "a number of blanks, or text",
   },
-};
-
-const contentLength: OptionRule = {
-  isFit: (value) => value === Number.POSITIVE_INFINITY || wholeFrom(0).isFit(value),
-  words: "a whole number from 0, or Infinity",
+  maxContentLength: {
+    isFit: (value) => value === Number.POSITIVE_INFINITY || wholeFrom(0).isFit(value),
+    words: "a whole number from 0, or Infinity",
+  },
+  redact: {
+    isFit: (value) => typeof value === "boolean" || typeof value === "function",
+    words: "true, false or a redactor",
+  },
 };
 
 /** The view of these messages under these options. */
 export function exportView({ list, whole, counter }: ExportSource, options: ExportOptions): ExportView {
-  checkOptions(options, {}, "The options of an export");
-  checkSlips(options, known, "The options of an export");
-  checkRange("maxContentLength", options.maxContentLength, contentLength);
+  checkOptions(options, exportRules, "export");
   const { redact = false } = options;
   const clean = redact === true ? redactor() : redact;
   const places = whole === list ? undefined : lazy(() => placesOf(whole));

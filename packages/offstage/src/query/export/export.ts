@@ -1,4 +1,5 @@
 // Export: messages written in a format, at once or piece by piece. The formats themselves are in formats/.
+import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import { dict, type TextFormat, textFormats } from "../formats/index.ts";
 import { type ExportOptions, type ExportSource, type ExportView, exportView } from "./export-view.ts";
@@ -35,7 +36,10 @@ export function exportPieces(source: ExportSource, format: TextFormat, options: 
 
 function piecesOf(view: ExportView, format: TextFormat, valid: readonly string[]): Iterable<string> {
   if (!Object.hasOwn(textFormats, format)) {
-    throw new RangeError(`There is no export format "${String(format)}" here; valid formats are ${valid.join(", ")}.`);
+    throw new OffstageError(
+      "invalid-argument",
+      `There is no export format "${String(format)}" here; valid formats are ${valid.join(", ")}.`,
+    );
   }
   return textFormats[format](view);
 }

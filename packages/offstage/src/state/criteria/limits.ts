@@ -1,5 +1,7 @@
 // Hard limits: step, token, time, cost, deadline and retry. Each forbids; no request can override it.
+
 import { shownValue } from "../../base/options.ts";
+import { OffstageError } from "../../errors.ts";
 import { costOf } from "../../tokens/cost.ts";
 import type { PriceTable } from "../../tokens/prices.ts";
 import type { AgentState } from "../agent-state.ts";
@@ -50,7 +52,8 @@ export function timeLimit(maxMs: number): Criterion {
 /** Not past this moment. */
 export function deadline(at: Date | number): Criterion {
   const moment = Number(at);
-  if (!Number.isFinite(moment)) throw new RangeError(`"at" must be a date or epoch milliseconds; found ${String(at)}.`);
+  if (!Number.isFinite(moment))
+    throw new OffstageError("invalid-argument", `"at" must be a date or epoch milliseconds; found ${String(at)}.`);
   return {
     name: "deadline",
     isShared: true,
@@ -129,6 +132,6 @@ function positiveInteger(name: string, value: number): void {
   if (!Number.isInteger(value) || value < 1) throw outOfRange(name, "a positive integer", value);
 }
 
-function outOfRange(name: string, rule: string, found: unknown): RangeError {
-  return new RangeError(`"${name}" must be ${rule}; found ${shownValue(found)}.`);
+function outOfRange(name: string, rule: string, found: unknown): OffstageError {
+  return new OffstageError("invalid-argument", `"${name}" must be ${rule}; found ${shownValue(found)}.`);
 }

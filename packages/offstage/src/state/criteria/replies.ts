@@ -1,4 +1,5 @@
 // What a reply means for the run: does it ask for tools, how did it finish, is it enough, does it go round in circles.
+import { OffstageError } from "../../errors.ts";
 import type { Criterion } from "../criterion.ts";
 import type { Verdict } from "../outcome.ts";
 import type { Step } from "../step.ts";
@@ -54,7 +55,8 @@ export function responseContent(
 
 /** Stops a run that makes the very same calls this many steps in a row. */
 export function repeatedCall(times = 3): Criterion {
-  if (!Number.isInteger(times) || times < 2) throw new RangeError(`"times" must be an integer from 2; found ${times}.`);
+  if (!Number.isInteger(times) || times < 2)
+    throw new OffstageError("invalid-argument", `"times" must be an integer from 2; found ${times}.`);
   return {
     name: "repeated-call",
     decide(state) {

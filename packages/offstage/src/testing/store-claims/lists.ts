@@ -99,7 +99,7 @@ export const listClaims: readonly StoreClaim[] = [
         ["a", "c"],
       );
       assert.deepEqual(await store.sessions.list({ limit: 0 }), []);
-      await assert.rejects(store.sessions.list({ limit: -1 }), RangeError);
+      await assert.rejects(store.sessions.list({ limit: -1 }), { code: "invalid-argument" });
     },
   },
   {
@@ -161,7 +161,7 @@ export const listClaims: readonly StoreClaim[] = [
       assert.deepEqual(texts(await session.getItems()), ["1", "2", "3"]);
       assert.equal(await (await session.branch()).getItemCount(), 3);
       await assert.rejects(session.branch(1, { id: "b" }), SessionConflictError);
-      await assert.rejects(session.branch(-1), RangeError);
+      await assert.rejects(session.branch(-1), { code: "invalid-argument" });
     },
   },
   {

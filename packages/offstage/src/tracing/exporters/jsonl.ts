@@ -67,6 +67,9 @@ export function jsonlExporter(options: JsonlExporterOptions): SpanExporter {
   };
 }
 
-function tooSlow(path: string, count: number): RangeError {
-  return new RangeError(`"${path}" takes spans more slowly than they end; ${count} were dropped. Sample fewer traces.`);
+function tooSlow(path: string, count: number): OffstageError {
+  return new OffstageError(
+    "invalid-argument",
+    `"${path}" takes spans more slowly than they end; ${count} were dropped. Sample fewer traces.`,
+  );
 }

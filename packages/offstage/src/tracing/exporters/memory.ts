@@ -1,5 +1,5 @@
 // Keeps ended spans in memory, to be looked at. The exporter of tests; not a store.
-import { checkRange, wholeFrom } from "../../base/options.ts";
+import { checkValue, wholeFrom } from "../../base/options.ts";
 import type { SpanData } from "../span-data.ts";
 import type { SpanExporter } from "../span-exporter.ts";
 
@@ -17,7 +17,7 @@ export interface MemoryExporter extends SpanExporter {
 
 /** An exporter that keeps ended spans in memory. */
 export function memoryExporter(options: MemoryExporterOptions = {}): MemoryExporter {
-  checkRange("limit", options.limit, wholeFrom(0));
+  checkValue("limit", options.limit, wholeFrom(0));
   const { limit = Number.POSITIVE_INFINITY } = options;
   let spans: SpanData[] = [];
   let isOpen = true;

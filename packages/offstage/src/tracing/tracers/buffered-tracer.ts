@@ -1,5 +1,5 @@
 // A tracer that holds records back: to be looked at, or to be written later, in order and with their own time and ids.
-import { checkRange, wholeFrom } from "../../base/options.ts";
+import { checkValue, wholeFrom } from "../../base/options.ts";
 import { forward, type RecordTracer, type TraceRecord, type Tracer, traceRecord } from "../tracer.ts";
 import { printErrors, report } from "../tracing-options.ts";
 
@@ -21,7 +21,7 @@ export class BufferedTracer implements RecordTracer {
   /** `flush` writes to `target`. Without one, records stay until they are cleared or pushed out. */
   constructor(target?: Tracer, options: BufferedTracerOptions = {}) {
     const { limit = 1000, onError = printErrors() } = options;
-    checkRange("limit", limit, wholeFrom(1));
+    checkValue("limit", limit, wholeFrom(1));
     this.#target = target;
     this.#limit = limit;
     this.#onError = onError;

@@ -1,7 +1,6 @@
 // A tracer for eyes: one readable line a record, coloured on a terminal. Untrusted text comes out inert.
-import { inertLine } from "../../base/inert.ts";
+import { inertLine, styleText } from "../../base/inert.ts";
 import { type Redactor, redactor } from "../../base/redact.ts";
-import { styleText } from "../../base/style-text.ts";
 import { isAtLeast, type RecordTracer, type TraceRecord, type TracerLevel, traceRecord } from "../tracer.ts";
 
 export interface ConsoleTracerOptions {

@@ -1,6 +1,6 @@
 // Same file: whether a path still leads to the file that is open. SQLite writes on to one that was deleted, where nobody finds it.
 import { resolve } from "node:path";
-import { clockMs } from "../../../base/clock-ms.ts";
+import { clockMs } from "../../../base/clock.ts";
 import { OffstageError } from "../../../errors.ts";
 import type { WriteLabel } from "../../store-driver.ts";
 import { nameOf } from "./typed-error.ts";

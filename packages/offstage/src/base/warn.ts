@@ -1,0 +1,15 @@
+// The one printer of warnings. Everything a program did not ask to see goes through here: redacted, inert, on one line.
+import { inertLine } from "./inert.ts";
+import { redactor } from "./redact.ts";
+
+export interface WarnOptions {
+  /** The name of the warning, as `process.on("warning")` shows it. Default "OffstageWarning". */
+  readonly type?: string;
+  readonly code?: string;
+}
+
+/** Emits a process warning. Untrusted text in `sentence` can neither steer the terminal nor show a known kind of secret. */
+export function warn(sentence: string, { type = "OffstageWarning", code }: WarnOptions = {}): void {
+  const text = inertLine(redactor()(sentence));
+  process.emitWarning?.(text, { type, ...(code !== undefined && { code }) });
+}
