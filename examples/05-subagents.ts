@@ -39,7 +39,7 @@ for (const message of writerModel.requests[1]?.messages ?? []) {
 console.log("\nWhat the researcher did for it:");
 for (const child of result.children) {
   for (const { toolName, calls } of child.messages.toolSummary()) {
-    for (const call of calls) console.log(`  ${child.agent}: ${toolName} ${call.rawArguments} -> ${call.result}`);
+    for (const call of calls) console.log(`  ${child.agent}: ${toolName} ${call.inputText} -> ${call.result}`);
   }
   console.log(
     `  ${child.steps.length} steps, ${child.usage.totalTokens} of the ${result.usage.totalTokens} tokens in all`,

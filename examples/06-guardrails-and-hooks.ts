@@ -24,7 +24,7 @@ const noPromises: OutputGuardrail = {
   check: ({ text }) => !text.includes("guarantee"),
 };
 const hooks: AgentHooks = {
-  onToolStart: ({ toolName, call }) => console.log(`  hook: ${toolName} is asked for ${call.arguments}`),
+  onToolStart: ({ toolName, call }) => console.log(`  hook: ${toolName} is asked for ${call.inputText}`),
   onGuardrailTrip: ({ trip }) => console.log(`  hook: "${trip.guardrail}" blocked (${trip.stage})`),
 };
 

@@ -26,7 +26,7 @@ export class Narrator {
     if (event.type === "text-delta" && depth === 0) return this.#speak(event.delta);
     if (event.type === "step-start") this.#done(depth, paint("dim", `${event.agent}, step ${event.step}`));
     if (event.type === "tool-start")
-      this.#done(depth, `  ${paint("yellow", event.toolName)} ${paint("dim", line(event.call.arguments, width - 30))}`);
+      this.#done(depth, `  ${paint("yellow", event.toolName)} ${paint("dim", line(event.call.inputText, width - 30))}`);
     if (event.type === "tool-end") this.#done(depth, `  ${resultLine(event.result)}`);
     if (event.type === "model-retry")
       this.#done(depth, paint("red", `the model failed; next try in ${Math.round(event.delayMs)} ms`));

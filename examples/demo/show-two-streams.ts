@@ -39,11 +39,11 @@ async function doneIn(store: Store, runId: string, indent = ""): Promise<string[
     .timeline()
     .flatMap((turn) => turn.toolInteractions);
   const lines: string[] = [];
-  for (const { id, toolName, rawArguments, result, isError } of calls) {
+  for (const { toolCallId, toolName, inputText, result, isError } of calls) {
     lines.push(
-      `${indent}${paint("yellow", toolName)} ${paint("dim", line(rawArguments ?? "", right - indent.length - toolName.length - 1))}`,
+      `${indent}${paint("yellow", toolName)} ${paint("dim", line(inputText ?? "", right - indent.length - toolName.length - 1))}`,
     );
-    const child = run?.children.find(({ parentToolCallId }) => parentToolCallId === id);
+    const child = run?.children.find(({ parentToolCallId }) => parentToolCallId === toolCallId);
     if (child !== undefined) lines.push(...(await doneIn(store, child.runId, `${indent}    `)));
     const mark = isError ? paint("red", "✗") : paint("green", "✓");
     lines.push(`${indent}  ${mark} ${line(result ?? "", right - indent.length - 4)}`);

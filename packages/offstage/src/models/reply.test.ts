@@ -22,7 +22,7 @@ describe("a reply", () => {
     expect(replyOf(result(content, { response: { modelId: "m-2" } }))).toEqual({
       text: "let me look",
       reasoning: "",
-      calls: [{ id: "c1", name: "search", arguments: '{"q":1}' }],
+      calls: [{ toolCallId: "c1", toolName: "search", inputText: '{"q":1}' }],
       parts: undefined,
       finishReason: "stop",
       usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 },
@@ -75,15 +75,15 @@ describe("a reply", () => {
 describe("a call is not trusted", () => {
   test("missing ids and names are empty", () => {
     const [made] = replyOf(result([{ type: "tool-call" }])).calls;
-    expect(made).toEqual({ id: "", name: "", arguments: "{}" });
+    expect(made).toEqual({ toolCallId: "", toolName: "", inputText: "{}" });
   });
 
   test("broken arguments are kept as they are", () => {
-    expect(replyOf(result([call({ input: '{"q":' })])).calls[0]?.arguments).toBe('{"q":');
+    expect(replyOf(result([call({ input: '{"q":' })])).calls[0]?.inputText).toBe('{"q":');
   });
 
   test("arguments that are an object become text", () => {
-    expect(replyOf(result([call({ input: { q: 1 } })])).calls[0]?.arguments).toBe('{"q":1}');
+    expect(replyOf(result([call({ input: { q: 1 } })])).calls[0]?.inputText).toBe('{"q":1}');
   });
 });
 
@@ -92,7 +92,7 @@ test("arguments that cannot be written as JSON are text that cannot be read as J
   circular.self = circular;
   for (const input of [circular, { big: 1n }, () => 1, Symbol("s")]) {
     const [made] = replyOf(result([call({ input })])).calls;
-    expect(() => JSON.parse(made?.arguments as string)).toThrow(SyntaxError);
+    expect(() => JSON.parse(made?.inputText as string)).toThrow(SyntaxError);
   }
 });
 

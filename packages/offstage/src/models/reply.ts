@@ -8,10 +8,10 @@ import type { ModelContent, ModelResult, ModelUsage } from "./model.ts";
 
 /** A tool call as the model wrote it. */
 export interface RequestedCall {
-  readonly id: string;
-  readonly name: string;
+  readonly toolCallId: string;
+  readonly toolName: string;
   /** JSON text, perhaps broken. */
-  readonly arguments: string;
+  readonly inputText: string;
 }
 
 /** One whole model reply. */
@@ -62,14 +62,14 @@ function saysSomething(part: ModelContent): boolean {
 function callOf(part: ModelContent): RequestedCall {
   const { toolCallId, toolName, input } = part;
   return {
-    id: textOr(toolCallId, ""),
-    name: textOr(toolName, ""),
-    arguments: typeof input === "string" ? input : argumentsOf(input ?? {}),
+    toolCallId: textOr(toolCallId, ""),
+    toolName: textOr(toolName, ""),
+    inputText: typeof input === "string" ? input : inputTextOf(input ?? {}),
   };
 }
 
 // What cannot be written as JSON becomes text that cannot be read as JSON: the model is told so, and the run goes on.
-function argumentsOf(input: unknown): string {
+function inputTextOf(input: unknown): string {
   try {
     return JSON.stringify(input) ?? `[${typeof input}]`;
   } catch (error) {

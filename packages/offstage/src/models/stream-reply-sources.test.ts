@@ -73,7 +73,7 @@ describe("what is heard", () => {
       ["input", "c1", "search", '{"q"'],
       ["input", "c1", "search", ":1}"],
     ]);
-    expect(reply.calls).toEqual([{ id: "c1", name: "search", arguments: '{"q":1}' }]);
+    expect(reply.calls).toEqual([{ toolCallId: "c1", toolName: "search", inputText: '{"q":1}' }]);
   });
 
   test("no delta that is no text, and a finish that says nothing is still one", async () => {

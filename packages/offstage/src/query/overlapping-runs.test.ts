@@ -33,7 +33,7 @@ describe("where runs overlap", () => {
       assistant("to A", of("a", { interrupted: true })),
     );
     expect(a).toMatchObject({ status: "interrupted", assistantContent: "more\nto A" });
-    expect(a?.toolInteractions.map(({ id, result }) => `${id} ${result}`)).toEqual([
+    expect(a?.toolInteractions.map(({ toolCallId, result }) => `${toolCallId} ${result}`)).toEqual([
       "1 found",
       "2 found too",
       "9 lost",

@@ -26,7 +26,7 @@ describe("the timeline", () => {
       start: 0,
       end: 4,
     });
-    expect(turn?.toolInteractions).toMatchObject([{ id: "1", toolName: "f", arguments: { a: 1 }, result: "r" }]);
+    expect(turn?.toolInteractions).toMatchObject([{ toolCallId: "1", toolName: "f", input: { a: 1 }, result: "r" }]);
   });
 
   test("numbers turns in order", () => {
@@ -122,9 +122,9 @@ describe("the timeline", () => {
       assistant("a"),
       toolResult("9", "lost", { name: "ghost" }),
     );
-    expect(turns[0]?.toolInteractions).toMatchObject([{ id: "0", toolName: "unknown", result: "first" }]);
+    expect(turns[0]?.toolInteractions).toMatchObject([{ toolCallId: "0", toolName: "unknown", result: "first" }]);
     expect(turns[1]?.toolInteractions).toMatchObject([
-      { id: "9", toolName: "ghost", result: "lost", rawArguments: undefined },
+      { toolCallId: "9", toolName: "ghost", result: "lost", inputText: undefined },
     ]);
     expect(String(turns)).toContain("[ghost] id=9 (result without a call)");
   });
@@ -226,7 +226,7 @@ describe("the timeline", () => {
         const answered = turns.flatMap(({ toolInteractions }) => toolInteractions);
         const asked = list.flatMap((one) => (one.role === "assistant" ? (one.tool_calls ?? []) : []));
         const results = list.filter(({ role }) => role === "tool").length;
-        expect(answered.filter(({ rawArguments }) => rawArguments !== undefined)).toHaveLength(asked.length);
+        expect(answered.filter(({ inputText }) => inputText !== undefined)).toHaveLength(asked.length);
         expect(answered.filter(({ result }) => result !== undefined)).toHaveLength(results);
       }),
       { numRuns: 1000 },

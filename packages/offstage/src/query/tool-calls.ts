@@ -6,12 +6,12 @@ import type { ToolPair } from "./tool-pairs.ts";
 
 /** One call with its result, or a result that answers no call. */
 export interface ToolCallRecord {
-  readonly id: string;
+  readonly toolCallId: string;
   readonly toolName: string;
-  /** The parsed arguments; the text itself where it is not JSON; undefined for a result without a call. */
-  readonly arguments: unknown;
-  /** The arguments as the model wrote them. */
-  readonly rawArguments: string | undefined;
+  /** The parsed input; the text itself if it is not JSON; undefined for a result without a call. */
+  readonly input: unknown;
+  /** The input as the model wrote it. */
+  readonly inputText: string | undefined;
   /** The result as text; undefined where the call was not answered. */
   readonly result: string | undefined;
   readonly isError: boolean;
@@ -24,14 +24,14 @@ export interface ToolCallRecord {
 export function recordOfPair(list: readonly Message[], pair: ToolPair): ToolCallRecord {
   const { call, id, toolName, callIndex, resultIndex } = pair;
   const asked = list[callIndex] as Message;
-  const rawArguments = writtenArguments(asked, id) ?? rawArgumentsOf(call.function);
+  const inputText = writtenText(asked, id) ?? storedText(call.function);
   const answer = resultIndex < 0 ? undefined : (list[resultIndex] as Message);
   const { runId } = metadataOf(asked);
   return {
-    id,
+    toolCallId: id,
     toolName,
-    arguments: argumentsOf(rawArguments),
-    rawArguments,
+    input: inputOf(inputText),
+    inputText,
     result: answer === undefined ? undefined : (contentOf(answer) ?? ""),
     isError: answer !== undefined && metadataOf(answer).isError === true,
     durationMs: answer === undefined ? undefined : durationOf(asked, answer),
@@ -43,10 +43,10 @@ export function recordOfPair(list: readonly Message[], pair: ToolPair): ToolCall
 export function recordOfOrphan(answer: Message): ToolCallRecord {
   const { isError, durationMs, runId } = metadataOf(answer);
   return {
-    id: linkOf(answer as ToolMessage),
+    toolCallId: linkOf(answer as ToolMessage),
     toolName: nameOfResult(answer) ?? "unknown",
-    arguments: undefined,
-    rawArguments: undefined,
+    input: undefined,
+    inputText: undefined,
     result: contentOf(answer) ?? "",
     isError: isError === true,
     durationMs: typeof durationMs === "number" ? durationMs : undefined,
@@ -55,19 +55,19 @@ export function recordOfOrphan(answer: Message): ToolCallRecord {
 }
 
 // A message holds what can be sent; where the model wrote something else, its metadata has that.
-function writtenArguments(asked: Message, id: string): string | undefined {
-  const { rawArguments } = metadataOf(asked);
-  const written = isObject(rawArguments) && Object.hasOwn(rawArguments, id) ? rawArguments[id] : undefined;
+function writtenText(asked: Message, id: string): string | undefined {
+  const { inputTexts } = metadataOf(asked);
+  const written = isObject(inputTexts) && Object.hasOwn(inputTexts, id) ? inputTexts[id] : undefined;
   return typeof written === "string" ? written : undefined;
 }
 
-function rawArgumentsOf(called: unknown): string {
+function storedText(called: unknown): string {
   const given = isObject(called) ? called.arguments : undefined;
   if (typeof given === "string") return given;
   return given === undefined || given === null ? "" : jsonText(given);
 }
 
-function argumentsOf(text: string): unknown {
+function inputOf(text: string): unknown {
   if (text === "" || text === "{}") return {};
   return parseJson(text) ?? text;
 }

@@ -32,7 +32,7 @@ describe("the tool summary", () => {
       toolResult("1", "one"),
     );
     expect(info?.results).toEqual(["one", undefined, "three"]);
-    expect(info?.calls.map(({ id, arguments: given, result }) => [id, given, result])).toEqual([
+    expect(info?.calls.map(({ toolCallId, input, result }) => [toolCallId, input, result])).toEqual([
       ["1", { n: 1 }, "one"],
       ["2", { n: 2 }, undefined],
       ["3", { n: 3 }, "three"],
@@ -101,15 +101,15 @@ describe("the tool summary", () => {
   test("keeps arguments that are not JSON as text", () => {
     const [info] = summaryOf(calls(toolCall("1", "f", '{"cut": '), toolCall("2", "f", ""), toolCall("3", "f", "[1]")));
     expect(info?.arguments).toEqual(['{"cut": ', {}, [1]]);
-    expect(info?.calls[0]?.rawArguments).toBe('{"cut": ');
+    expect(info?.calls[0]?.inputText).toBe('{"cut": ');
   });
 
   test("shows what the model wrote where the message holds what can be sent", () => {
     const asked = assistant(null, {
       toolCalls: [toolCall("1", "f", "{}")],
-      metadata: { rawArguments: { "1": "{broken" } },
+      metadata: { inputTexts: { "1": "{broken" } },
     });
-    expect(summaryOf(asked)[0]?.calls[0]).toMatchObject({ rawArguments: "{broken", arguments: "{broken" });
+    expect(summaryOf(asked)[0]?.calls[0]).toMatchObject({ inputText: "{broken", input: "{broken" });
   });
 
   test("takes arguments that are an object, and calls without a function", () => {

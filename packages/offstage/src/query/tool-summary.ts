@@ -42,9 +42,9 @@ function infoOf(toolName: string, calls: readonly ToolCallRecord[], orphans: rea
     toolName,
     callCount: calls.length,
     errorCount: calls.filter(({ isError }) => isError).length,
-    arguments: calls.map((call) => call.arguments),
+    arguments: calls.map(({ input }) => input),
     results: calls.map(({ result }) => result),
-    toolCallIds: calls.map(({ id }) => id),
+    toolCallIds: calls.map(({ toolCallId }) => toolCallId),
     calls,
     orphans,
   };
@@ -61,15 +61,17 @@ function renderTool({ toolName, callCount, errorCount, calls, orphans }: ToolCal
   return [
     `Tool: ${inertLine(toolName)} (called ${callCount === 1 ? "once" : `${callCount} times`}${errors})`,
     ...calls.flatMap(renderCall),
-    ...orphans.map((orphan) => labelled(`[${inertLine(orphan.id)}] result without a call`, orphan.result ?? "")),
+    ...orphans.map((orphan) =>
+      labelled(`[${inertLine(orphan.toolCallId)}] result without a call`, orphan.result ?? ""),
+    ),
   ].join("\n");
 }
 
 function renderCall(call: ToolCallRecord): string[] {
   const time = call.durationMs === undefined ? "" : ` ${call.durationMs} ms`;
   return [
-    `  [${inertLine(call.id)}]${time}`,
-    labelled("arguments", call.rawArguments ?? "", "    "),
+    `  [${inertLine(call.toolCallId)}]${time}`,
+    labelled("arguments", call.inputText ?? "", "    "),
     call.result === undefined ? "    no result" : labelled(call.isError ? "error" : "result", call.result, "    "),
   ];
 }

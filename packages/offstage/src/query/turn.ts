@@ -58,11 +58,11 @@ function said(who: string, text: string | undefined): string[] {
 }
 
 function renderCall(call: ToolCallRecord): string[] {
-  const { toolName, id, rawArguments, result, isError } = call;
-  const name = `    [${inertLine(toolName)}] id=${inertLine(id)}`;
+  const { toolName, toolCallId, inputText, result, isError } = call;
+  const name = `    [${inertLine(toolName)}] id=${inertLine(toolCallId)}`;
   return [
-    rawArguments === undefined ? `${name} (result without a call)` : name,
-    ...(rawArguments === undefined ? [] : [labelled("arguments", rawArguments, "      ")]),
+    inputText === undefined ? `${name} (result without a call)` : name,
+    ...(inputText === undefined ? [] : [labelled("arguments", inputText, "      ")]),
     result === undefined ? "      no result" : labelled(isError ? "error" : "result", result, "      "),
   ];
 }

@@ -12,8 +12,12 @@ export interface Approval {
 
 /** The approval that a call of this run waits for. Arguments that are no JSON are shown as `{}`. */
 export function approvalOf(
-  { id, name, arguments: text }: { readonly id: string; readonly name: string; readonly arguments: string },
+  {
+    toolCallId,
+    toolName,
+    inputText,
+  }: { readonly toolCallId: string; readonly toolName: string; readonly inputText: string },
   { agent, runId }: { readonly agent: string; readonly runId: string },
 ): Approval {
-  return { toolCallId: id, toolName: name, input: parseJson(text) ?? {}, agent, runId };
+  return { toolCallId, toolName, input: parseJson(inputText) ?? {}, agent, runId };
 }

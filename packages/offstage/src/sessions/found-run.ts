@@ -35,5 +35,7 @@ async function approvalsFor(
   }
   if (why !== "approval") return [];
   const calls = run.openStep?.pending.filter(({ id }) => id === toolCallId) ?? [];
-  return calls.map(({ id, function: called }) => approvalOf({ id, ...called }, run));
+  return calls.map(({ function: { name, arguments: inputText } }) =>
+    approvalOf({ toolCallId, toolName: name, inputText }, run),
+  );
 }

@@ -78,7 +78,7 @@ function changedCalls(message: Message, kept: Message): number[] {
 
 // What stands beside arguments that could not be read.
 function rawOf({ metadata }: Message, id = ""): unknown {
-  return isObject(metadata?.rawArguments) ? metadata.rawArguments[id] : undefined;
+  return isObject(metadata?.inputTexts) ? metadata.inputTexts[id] : undefined;
 }
 
 /** The whole value of a clipped result, shown as the content of the message that has the rest of it. */

@@ -153,14 +153,14 @@ function readStep(step: Step, place: string): Step {
 // What waits must be a call that the step made: it is what somebody is asked to approve.
 function readPendingStep({ step, waiting }: PendingStep): void {
   readStep(step, "pendingStep.step");
-  const ids = new Set<unknown>(step.toolCalls.map((call) => call.id));
+  const ids = new Set<unknown>(step.toolCalls.map((call) => call.toolCallId));
   const isOurs = (each: unknown) => isObject(each) && ids.has(each.toolCallId);
   if (!Array.isArray(waiting) || !waiting.every(isOurs))
     throw invalid('"pendingStep.waiting" must be a list of calls of its step');
 }
 
 function isCall(call: unknown): boolean {
-  return isObject(call) && [call.id, call.name, call.arguments].every(isText);
+  return isObject(call) && [call.toolCallId, call.toolName, call.inputText].every(isText);
 }
 
 function readMessages(list: unknown, name: string): readonly Message[] {

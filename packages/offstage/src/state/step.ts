@@ -5,11 +5,11 @@ import type { Usage } from "../tokens/usage.ts";
 
 /** One call of a step, as it was run. */
 export interface StepToolCall {
-  readonly id: string;
-  readonly name: string;
-  /** The arguments as JSON text, as the model wrote them even where they do not parse. */
-  readonly arguments: string;
-  /** They are what a redactor left of them, so the call cannot run. */
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The input as JSON text, exactly as the model wrote it, even if it does not parse. */
+  readonly inputText: string;
+  /** True if a redactor changed the stored input, so the call cannot run. */
   readonly isRedacted?: boolean;
 }
 

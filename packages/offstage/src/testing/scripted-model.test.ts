@@ -36,7 +36,7 @@ describe("a reply may be", () => {
     expect(made).toMatchObject({
       text: "so",
       reasoning: "hm",
-      calls: [{ id: "mine", name: "search", arguments: '{"q":1}' }],
+      calls: [{ toolCallId: "mine", toolName: "search", inputText: '{"q":1}' }],
       usage: { ...usage, totalTokens: 10 },
       finishReason: "length",
     });
@@ -44,7 +44,7 @@ describe("a reply may be", () => {
 
   test("broken arguments, as raw text", async () => {
     const { calls } = await reply({ toolCalls: [{ name: "search", arguments: '{"q":' }] });
-    expect(calls[0]?.arguments).toBe('{"q":');
+    expect(calls[0]?.inputText).toBe('{"q":');
   });
 
   test("an error, which is thrown", async () => {
@@ -66,7 +66,7 @@ describe("a reply may be", () => {
 test("calls have an id of their own each, and finish for tool calls", async () => {
   const model = scriptedModel(() => ({ toolCalls: [{ name: "a" }, { name: "b" }] }));
   const replies = [replyOf(await model.doGenerate(asking())), replyOf(await model.doGenerate(asking()))];
-  const ids = replies.flatMap(({ calls }) => calls.map(({ id }) => id));
+  const ids = replies.flatMap(({ calls }) => calls.map(({ toolCallId }) => toolCallId));
   expect(new Set(ids).size).toBe(4);
   expect(replies[0]?.finishReason).toBe("tool-calls");
 });

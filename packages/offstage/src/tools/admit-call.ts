@@ -35,10 +35,10 @@ type Admission = { readonly tool: Tool; readonly input: unknown } | { readonly r
 
 /** Whether a call may run. Synchronous unless its schema, a guard or an approval must be waited for. */
 export function admitCall(call: StepToolCall, site: CallSite): Admission | Promise<Admission> {
-  const tool = site.tools.get(call.name);
-  if (tool === undefined) return { refusal: unknownTool(call.name, site.tools) };
+  const tool = site.tools.get(call.toolName);
+  if (tool === undefined) return { refusal: unknownTool(call.toolName, site.tools) };
   // What is kept of its input may be redacted, and is not checked again.
-  if (site.hasBegun && tool.isSubagent) return { tool, input: parseArguments(call.arguments) ?? {} };
+  if (site.hasBegun && tool.isSubagent) return { tool, input: parseArguments(call.inputText) ?? {} };
   const checked = checkCall(tool, call);
   const isAsked = site.guard !== undefined || tool.needsApproval !== false;
   if (isAsked || "then" in checked) return askAll(tool, call, { checked, site });
@@ -86,8 +86,8 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
 
 // Models write nothing at all for a tool that takes nothing.
 function checkCall(tool: Tool, call: StepToolCall): Checked | Promise<Checked> {
-  const parsed = call.arguments === "" ? {} : parseArguments(call.arguments);
-  if (!isObject(parsed)) return { problems: [unreadable(call.arguments, parsed)] };
+  const parsed = call.inputText === "" ? {} : parseArguments(call.inputText);
+  if (!isObject(parsed)) return { problems: [unreadable(call.inputText, parsed)] };
   return tool.schema.check(parsed);
 }
 
@@ -97,5 +97,5 @@ function unreadable(text: string, parsed: unknown): string {
 }
 
 function misfit(call: StepToolCall, problems: readonly string[]): string {
-  return `The tool "${call.name}" was not run, because its input does not fit:\n${problems.map((each) => `- ${each}`).join("\n")}`;
+  return `The tool "${call.toolName}" was not run, because its input does not fit:\n${problems.map((each) => `- ${each}`).join("\n")}`;
 }

@@ -13,7 +13,7 @@ const never = (): Promise<never> => new Promise(() => undefined);
 describe("a call that goes well", () => {
   test("gives the value, its text for the model, its input and how long it took", async () => {
     const search = buildTool({ execute: ({ q }) => ({ hits: q }) });
-    expect(await runBuilt({ tools: [search], call: { arguments: '{"q":3}' } })).toEqual({
+    expect(await runBuilt({ tools: [search], call: { inputText: '{"q":3}' } })).toEqual({
       toolCallId: "c1",
       toolName: "search",
       input: { q: 3 },
@@ -38,7 +38,7 @@ describe("a call that goes well", () => {
   });
 
   test("no arguments at all are an empty object", async () => {
-    expect(await runBuilt({ call: { arguments: "" } })).toMatchObject({ input: {}, isError: false });
+    expect(await runBuilt({ call: { inputText: "" } })).toMatchObject({ input: {}, isError: false });
   });
 
   test("a ready-made answer is shown word for word, with its mark and its run", async () => {
@@ -55,8 +55,8 @@ describe("a call that goes wrong is one clear result", () => {
   };
 
   test("an unknown tool: the known ones are named", async () => {
-    expect(await problem({ call: { name: "fetch" } })).toBe('There is no tool "fetch". Available tools: "search".');
-    expect(await problem({ call: { name: "toString" }, tools: [] })).toContain("Available tools: none.");
+    expect(await problem({ call: { toolName: "fetch" } })).toBe('There is no tool "fetch". Available tools: "search".');
+    expect(await problem({ call: { toolName: "toString" }, tools: [] })).toContain("Available tools: none.");
   });
 
   test.for([
@@ -66,7 +66,7 @@ describe("a call that goes wrong is one clear result", () => {
     ["null", "null", "not a JSON object"],
     ["text", '"q"', "not a JSON object"],
   ] as const)("%s: the arguments are shown", async ([, text, says]) => {
-    const told = await problem({ call: { arguments: text } });
+    const told = await problem({ call: { inputText: text } });
     expect(told).toContain(says);
     expect(told).toContain(text);
   });
@@ -80,7 +80,7 @@ describe("a call that goes wrong is one clear result", () => {
         isRun = true;
       },
     });
-    const told = await problem({ tools: [typed], call: { arguments: '{"q":1}' } });
+    const told = await problem({ tools: [typed], call: { inputText: '{"q":1}' } });
     expect(told).toMatch(/- q: .*\n- n: /);
     expect(isRun).toBe(false);
   });
@@ -122,7 +122,7 @@ describe("a call that goes wrong is one clear result", () => {
   });
 
   test("problems without end are clipped", async () => {
-    const told = await problem({ call: { name: "x".repeat(1024 * 1024) } });
+    const told = await problem({ call: { toolName: "x".repeat(1024 * 1024) } });
     expect((told as string).length).toBeLessThan(20_000);
   });
 });

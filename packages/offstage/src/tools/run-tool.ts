@@ -104,8 +104,8 @@ function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }
   // A text that surely fits needs no clipping.
   const clipped = whole.length * 3 <= tool.maxResultBytes ? undefined : clip(whole, tool.maxResultBytes);
   const result: Mutable<ToolResult> = {
-    toolCallId: call.id,
-    toolName: call.name,
+    toolCallId: call.toolCallId,
+    toolName: call.toolName,
     input,
     output,
     content: clipped?.text ?? whole,
@@ -127,5 +127,12 @@ function textOfOutput(output: JsonValue): string {
 function failure(call: StepToolCall, problem: string, startedAt: number): ToolResult {
   const { text } = clip(problem, maxProblemBytes);
   const durationMs = clockMs() - startedAt;
-  return { toolCallId: call.id, toolName: call.name, output: text, content: text, isError: true, durationMs };
+  return {
+    toolCallId: call.toolCallId,
+    toolName: call.toolName,
+    output: text,
+    content: text,
+    isError: true,
+    durationMs,
+  };
 }

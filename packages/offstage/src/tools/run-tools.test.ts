@@ -5,7 +5,7 @@ import type { StepToolCall } from "../state/step.ts";
 import { runTools } from "./run-tools.ts";
 
 const callsOf = (count: number): StepToolCall[] =>
-  Array.from({ length: count }, (_, i) => buildCall({ id: `c${i}`, arguments: JSON.stringify({ i }) }));
+  Array.from({ length: count }, (_, i) => buildCall({ toolCallId: `c${i}`, inputText: JSON.stringify({ i }) }));
 
 test("13 calls, four of which fail differently, give 13 results in call order", async () => {
   const tools = [
@@ -20,10 +20,10 @@ test("13 calls, four of which fail differently, give 13 results in call order", 
     }),
   ];
   const calls = callsOf(13)
-    .with(7, buildCall({ id: "c7", name: "missing" }))
-    .with(9, buildCall({ id: "c9", arguments: "{" }));
+    .with(7, buildCall({ toolCallId: "c7", toolName: "missing" }))
+    .with(9, buildCall({ toolCallId: "c9", inputText: "{" }));
   const results = await runTools(calls, 13, (call) => runBuilt({ call, tools }));
-  expect(results.map(({ toolCallId }) => toolCallId)).toEqual(calls.map(({ id }) => id));
+  expect(results.map(({ toolCallId }) => toolCallId)).toEqual(calls.map(({ toolCallId }) => toolCallId));
   expect(results.flatMap(({ isError }, i) => (isError ? [i] : []))).toEqual([2, 5, 7, 9]);
 });
 
@@ -39,8 +39,8 @@ test.for([1, 3, 10])("at most %d run at once", async (maxParallel) => {
 });
 
 test("1,000 calls in one reply give 1,000 results", async () => {
-  const results = await runTools(callsOf(1000), 16, async ({ id }) => id);
-  expect(results).toEqual(callsOf(1000).map(({ id }) => id));
+  const results = await runTools(callsOf(1000), 16, async ({ toolCallId }) => toolCallId);
+  expect(results).toEqual(callsOf(1000).map(({ toolCallId }) => toolCallId));
 });
 
 test("no calls give no results", async () => {
@@ -50,10 +50,10 @@ test("no calls give no results", async () => {
 describe("a rejection", () => {
   test("gets out, and no further call starts", async () => {
     const started: string[] = [];
-    const running = runTools(callsOf(6), 2, async ({ id }) => {
-      started.push(id);
+    const running = runTools(callsOf(6), 2, async ({ toolCallId }) => {
+      started.push(toolCallId);
       await sleep(1);
-      if (id === "c0") throw new Error("stop");
+      if (toolCallId === "c0") throw new Error("stop");
     });
     await expect(running).rejects.toThrow("stop");
     expect(started).toEqual(["c0", "c1"]);

@@ -74,7 +74,7 @@ async function exampleRun(name: string, insideTool: () => unknown = () => {}): P
   model.setContent({ messages: [{ role: "user", content: "CANARY-prompt" }], text: "CANARY-answer", toolCalls: [] });
   model.end();
   const tool = startSpan(step, { name: "search", kind: "tool", metadata: { toolCallId: "call-1" } });
-  tool.setContent({ arguments: '{"q":"CANARY-arguments"}', result: "CANARY-result" });
+  tool.setContent({ inputText: '{"q":"CANARY-arguments"}', output: "CANARY-result" });
   await runInSpan(tool, async () => insideTool());
   tool.end();
   step.end();

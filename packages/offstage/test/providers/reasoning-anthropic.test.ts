@@ -109,7 +109,7 @@ describe.each(facesOf(anthropic))("$face", (provider) => {
       },
     });
     const { result } = await provider.play(at.agent, "Weather?");
-    expect(result.steps[0]?.toolCalls.map(({ name }) => name)).toEqual(["weather"]);
+    expect(result.steps[0]?.toolCalls.map(({ toolName }) => toolName)).toEqual(["weather"]);
     expect(sent(at.server, 1)[1]?.content).toMatchObject([...extra, { type: "tool_use", id: "c1" }]);
   });
 

@@ -27,11 +27,11 @@ const counted = (n: number, id?: string): ScriptedToolCall => ({
 });
 
 function expectEachCallAnswered({ steps }: RunResult<unknown>): void {
-  const ids = steps.flatMap((step) => step.toolCalls.map(({ id }) => id));
+  const ids = steps.flatMap((step) => step.toolCalls.map(({ toolCallId }) => toolCallId));
   expect(ids).not.toContain("");
   expect(new Set(ids).size).toBe(ids.length);
   for (const step of steps) {
-    const expected = step.toolCalls.map((call) => `result ${(JSON.parse(call.arguments) as { n: number }).n}`);
+    const expected = step.toolCalls.map((call) => `result ${(JSON.parse(call.inputText) as { n: number }).n}`);
     expect(step.toolResults.map(({ content }) => content)).toEqual(expected);
   }
 }
@@ -70,7 +70,7 @@ describe("ids", () => {
     const agent = new Agent({ model, tools: [target] });
     const first = await play(agent, "One");
     const second = await play(agent, [...first.state.messages, { role: "user", content: "Two" }]);
-    expect(second.steps[0]?.toolCalls[0]?.id).not.toBe("x");
+    expect(second.steps[0]?.toolCalls[0]?.toolCallId).not.toBe("x");
   });
 
   bothWays("bad ids beside reasoning do not come back to the provider", async ({ play }) => {
@@ -130,7 +130,7 @@ describe("a bad call becomes one clear result, and the run goes on", () => {
   bothWays("what the model wrote stays readable on the step", async ({ play }) => {
     const model = scriptedModel([calls({ name: "echo", arguments: '{"text": "he' }), "Ok."]);
     const { steps } = await play(new Agent({ model, tools: [echo] }), "Go");
-    expect(steps[0]?.toolCalls[0]?.arguments).toBe('{"text": "he');
+    expect(steps[0]?.toolCalls[0]?.inputText).toBe('{"text": "he');
   });
 });
 

@@ -117,7 +117,7 @@ describe("tools", () => {
       { content: "echo fine", isError: false },
     ]);
     expect(result.guardrailTrips).toEqual([
-      { guardrail: "gate", stage: "toolInput", message: "Not that word.", toolCallId: call?.id },
+      { guardrail: "gate", stage: "toolInput", message: "Not that word.", toolCallId: call?.toolCallId },
     ]);
     expect(glance(model.requests[1]?.messages ?? [])).toContain("tool: Not that word.");
     expect(result.outcome.status).toBe("completed");

@@ -72,7 +72,7 @@ describe("all hooks", () => {
       finishReason: "tool-calls",
       usage: { totalTokens: 15 },
     });
-    expect(first("onToolStart")).toMatchObject({ ...about, step: 1, toolCallId: "c1", call: { name: "echo" } });
+    expect(first("onToolStart")).toMatchObject({ ...about, step: 1, toolCallId: "c1", call: { toolName: "echo" } });
     expect(first("onToolEnd")).toMatchObject({ ...about, step: 1, toolName: "echo", result: { content: "echo a" } });
     expect(first("onMessageAdded")).toMatchObject({ ...about, message: { role: "user" } });
     expect(first("onStepEnd")).toMatchObject({ ...about, step: 1, result: { index: 1, isAnswer: false } });

@@ -40,7 +40,9 @@ describe("thirteen calls, four of which fail differently", () => {
     const { steps, output } = await play(agent, "Go");
     expect(output).toBe("Most of it worked.");
     const [step] = steps;
-    expect(step?.toolResults.map(({ toolCallId }) => toolCallId)).toEqual(step?.toolCalls.map(({ id }) => id));
+    expect(step?.toolResults.map(({ toolCallId }) => toolCallId)).toEqual(
+      step?.toolCalls.map(({ toolCallId }) => toolCallId),
+    );
     expect(step?.toolResults.map(({ content }) => content)).toEqual([
       "slept 20",
       "echo 1",
@@ -164,7 +166,7 @@ bothWays("when one guardrail fails, calls that had not started never start", asy
       {
         name: "fragile",
         check: ({ call }) => {
-          if (call.arguments.includes("a")) throw new Error("no");
+          if (call.inputText.includes("a")) throw new Error("no");
         },
       },
     ],

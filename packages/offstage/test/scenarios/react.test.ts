@@ -23,7 +23,7 @@ describe("a run", () => {
     expect(result.output).toBe("It said a.");
     expect(result.steps[0]).toMatchObject({
       text: "I need it.",
-      toolCalls: [{ name: "echo" }],
+      toolCalls: [{ toolName: "echo" }],
       toolResults: [{ content: "echo a" }],
     });
     expect(glance(model.requests[1]?.messages ?? []).slice(1)).toEqual([

@@ -70,7 +70,7 @@ describe("events", () => {
     expect(only("tool-start")[0]).toMatchObject({
       toolCallId: "c1",
       toolName: "echo",
-      call: { arguments: '{"text":"a"}' },
+      call: { inputText: '{"text":"a"}' },
     });
     expect(only("tool-end")[0]).toMatchObject({ toolCallId: "c1", result: { content: "echo a", isError: false } });
     expect(only("step-end").map(({ result }) => result.index)).toEqual([1, 2]);

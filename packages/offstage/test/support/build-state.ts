@@ -34,20 +34,20 @@ export interface BuildCallOptions {
 /** A step that called tools: one for each of the options. */
 export function buildToolStep(calls: readonly BuildCallOptions[] = [{}], changes: Partial<Step> = {}): Step {
   const made = calls.map(({ id, name = "search", input = {}, isError = false }, i) => {
-    const call = { id: id ?? `c${i + 1}`, name, arguments: JSON.stringify(input) };
+    const call = { toolCallId: id ?? `c${i + 1}`, toolName: name, inputText: JSON.stringify(input) };
     const content = isError ? "it failed" : "found";
     const result: ToolResult = {
-      toolCallId: call.id,
+      toolCallId: call.toolCallId,
       toolName: name,
       output: content,
       content,
       isError,
       durationMs: 1,
     };
-    return { call, result, message: toolResult(call.id, content, { name, isError }) };
+    return { call, result, message: toolResult(call.toolCallId, content, { name, isError }) };
   });
   const text = calls[0]?.text ?? "";
-  const toolCalls = made.map(({ call }) => toolCall(call.id, call.name, call.arguments));
+  const toolCalls = made.map(({ call }) => toolCall(call.toolCallId, call.toolName, call.inputText));
   return buildStep({
     messages: [assistant(text === "" ? null : text, { toolCalls }), ...made.map(({ message }) => message)],
     text,

@@ -15,7 +15,7 @@ export function buildTool(options: AnyOptions = {}): Tool {
 
 /** A call of that tool. */
 export function buildCall(changes: Partial<StepToolCall> = {}): StepToolCall {
-  return { id: "c1", name: "search", arguments: "{}", ...changes };
+  return { toolCallId: "c1", toolName: "search", inputText: "{}", ...changes };
 }
 
 export interface BuildRunOptions extends Partial<Omit<CallSite, "tools" | "about">> {
@@ -31,7 +31,7 @@ export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResul
       return own.signal;
     },
     context: new AgentContext(),
-    toolCallId: call?.id ?? "c1",
+    toolCallId: call?.toolCallId ?? "c1",
     runId: "run-1",
     step: 1,
     agent: "agent",

@@ -47,7 +47,7 @@ function checkMessages({ messages, state, steps, runId }: RunResult<unknown>): v
   for (const message of all) expect(message.metadata?.runId).toBe(runId);
   expect(new Set(all.map((message) => message.metadata?.id)).size, "message ids are unique").toBe(all.length);
   for (const step of steps) {
-    expect(step.toolResults.map((each) => each.toolCallId)).toEqual(step.toolCalls.map((each) => each.id));
+    expect(step.toolResults.map((each) => each.toolCallId)).toEqual(step.toolCalls.map((each) => each.toolCallId));
   }
 }
 

@@ -54,8 +54,8 @@ function thoughtOf(text: string): string {
   return text.replace(/^[^\S\r\n\u2028\u2029]*Thought\s*:/im, "").trim();
 }
 
-function call(name: string, input: string): RequestedCall {
-  return { id: "", name, arguments: input.trim() };
+function call(toolName: string, input: string): RequestedCall {
+  return { toolCallId: "", toolName, inputText: input.trim() };
 }
 
 // By index, not by one expression: a fence that is never closed must not be searched for again from every place.

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { DecisionBook } from "./approvals.ts";
 
-const call = { id: "same", name: "pay", arguments: "{}" };
+const call = { toolCallId: "same", toolName: "pay", inputText: "{}" };
 
 test("a decision by id alone is about the run in which that call waited when it was made", () => {
   const book = new DecisionBook({ approve: ["same"] });

@@ -30,7 +30,7 @@ export function approvalsOf(state: Waiting, agent: string): Approval[] {
   return pendingStep.waiting.flatMap(({ toolCallId, why, child }): Approval[] => {
     if (child?.state !== undefined) return approvalsOf(child.state, child.agent);
     if (why !== "approval" || child !== undefined) return [];
-    const call = pendingStep.step.toolCalls.find(({ id }) => id === toolCallId) as StepToolCall;
+    const call = pendingStep.step.toolCalls.find((each) => each.toolCallId === toolCallId) as StepToolCall;
     return [approvalOf(call, { agent, runId })];
   });
 }
@@ -78,9 +78,9 @@ export class DecisionBook {
   }
 
   permit(call: StepToolCall, runId: string): "run" | "wait" | { readonly refusal: string } {
-    const decision = this.#decisions.find((each) => isAbout(each, { toolCallId: call.id, runId }));
-    if (decision === undefined) return this.wasApproved({ toolCallId: call.id, runId }) ? "run" : "wait";
-    return decision.isApproved ? "run" : { refusal: refusalOf(call.name, decision.reason) };
+    const decision = this.#decisions.find((each) => isAbout(each, { toolCallId: call.toolCallId, runId }));
+    if (decision === undefined) return this.wasApproved({ toolCallId: call.toolCallId, runId }) ? "run" : "wait";
+    return decision.isApproved ? "run" : { refusal: refusalOf(call.toolName, decision.reason) };
   }
 
   /** Takes in what was approved when the run was last taken up. */

@@ -31,7 +31,7 @@ function isAhead({ steps, openStep }: RunRecord, { stepCount, pendingStep }: Age
 function withoutApproved(run: Run, state: AgentState): AgentState {
   const { pendingStep } = state;
   if (pendingStep === undefined) return state;
-  const names = new Map(pendingStep.step.toolCalls.map(({ id, name }) => [id, name]));
+  const names = new Map(pendingStep.step.toolCalls.map(({ toolCallId, toolName }) => [toolCallId, toolName]));
   const waiting = pendingStep.waiting.map((call) => {
     const { toolCallId } = call;
     const isCutOff = call.why === "approval" && call.child === undefined;
@@ -68,10 +68,10 @@ export function checkDecisions(run: Run, pendingStep: PendingStep | undefined): 
 // An approval is for what was asked, and is not spent on a call that cannot run. What runs in a subagent it knows itself: there the
 // model is told.
 function checkRunnable(run: Run, pending: PendingStep | undefined, approved: readonly AwaitedCall[]): void {
-  for (const { id, name, isRedacted } of pending?.step.toolCalls ?? []) {
+  for (const { toolCallId: id, toolName, isRedacted } of pending?.step.toolCalls ?? []) {
     if (!approved.some(({ toolCallId, runId }) => toolCallId === id && runId === run.runId)) continue;
-    if (!run.config.tools.has(name))
-      throw notRunnable(id, `agent "${run.config.name}" has no tool "${name}". Resume with an agent that has it.`);
+    if (!run.config.tools.has(toolName))
+      throw notRunnable(id, `agent "${run.config.name}" has no tool "${toolName}". Resume with an agent that has it.`);
     if (isRedacted)
       throw notRunnable(
         id,

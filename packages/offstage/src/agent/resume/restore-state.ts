@@ -86,20 +86,20 @@ function restoreStep(record: StepRecord, config: AgentConfig, isAnswer = false):
 }
 
 function callsOf(message: AssistantMessage): StepToolCall[] {
-  const { redactedCalls = [], rawArguments } = message.metadata ?? {};
+  const { redactedCalls = [], inputTexts } = message.metadata ?? {};
   return toolCallsOf(message).map(({ id, function: called }, place) => ({
-    id,
-    name: called.name,
-    arguments: rawOf(rawArguments, id) ?? called.arguments,
+    toolCallId: id,
+    toolName: called.name,
+    inputText: rawOf(inputTexts, id) ?? called.arguments,
     ...(Array.isArray(redactedCalls) && redactedCalls.includes(place) && { isRedacted: true }),
   }));
 }
 
 // What the model wrote where it could not be stored as arguments; what was kept in their place must not run. The mark keeps a text
 // that was cut from making sense.
-function rawOf(rawArguments: unknown, id: string): string | undefined {
-  if (!isObject(rawArguments) || !Object.hasOwn(rawArguments, id)) return undefined;
-  const raw = String(rawArguments[id]);
+function rawOf(inputTexts: unknown, id: string): string | undefined {
+  if (!isObject(inputTexts) || !Object.hasOwn(inputTexts, id)) return undefined;
+  const raw = String(inputTexts[id]);
   return raw.length < rawLength ? raw : `${raw}…`;
 }
 

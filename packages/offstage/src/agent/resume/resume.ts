@@ -149,7 +149,7 @@ export async function takeUp(run: Run, counted: UsageByModel = {}): Promise<Agen
     .withRun({ runId: run.runId, startedAt, parentAgentId: run.parent?.state.agentId })
     .withOutcome(endedOutcome(log?.recorded));
   restoreUsage(run, state, counted);
-  run.modelInput.reserveCallIds(stepsOf(state).flatMap((step) => step.toolCalls.map(({ id }) => id)));
+  run.modelInput.reserveCallIds(stepsOf(state).flatMap((step) => step.toolCalls.map(({ toolCallId }) => toolCallId)));
   run.lastNumber = highestNumber(run.idPrefix, [...run.input, ...stepsOf(state).flatMap((step) => step.messages)]);
   run.emit?.({ type: "run-start", runId: run.runId, agent: config.name, input: [], isResumed: true });
   await openShown(run, state, log?.recorded && compactionNote(log.recorded));

@@ -14,11 +14,11 @@ import { linkSpan, messageId, nextMessageId, type Run, type Stamp, stamp } from 
 /** The calls with an id of their own each: a provider's id is kept unless it is empty or was used before. */
 export function identifyCalls(run: Run, calls: readonly RequestedCall[]): readonly StepToolCall[] {
   const used = calls.length > 1 ? new Set<string>() : undefined;
-  return calls.map(({ id: given, name, arguments: text }) => {
+  return calls.map(({ toolCallId: given, toolName, inputText }) => {
     const isFresh = given !== "" && !used?.has(given) && !run.modelInput.usesCallId(given);
-    const id = isFresh ? given : `call_${crypto.randomUUID()}`;
-    used?.add(id);
-    return { id, name, arguments: text };
+    const toolCallId = isFresh ? given : `call_${crypto.randomUUID()}`;
+    used?.add(toolCallId);
+    return { toolCallId, toolName, inputText };
   });
 }
 
@@ -50,8 +50,8 @@ export function replyMessage(run: Run, { reading, reply, calls, stamped: metadat
   if (calls.length === 0 && reply.finishReason === "length") metadata.interrupted = true;
   if (calls.length === 0) return answerMessage(run, reading.text, metadata);
   const tool_calls = calls.map((call) => storedCall(run, call));
-  const rawArguments = rawArgumentsOf(calls, tool_calls);
-  if (rawArguments !== undefined) metadata.rawArguments = rawArguments;
+  const inputTexts = inputTextsOf(calls, tool_calls);
+  if (inputTexts !== undefined) metadata.inputTexts = inputTexts;
   return { role: "assistant", content: reading.text === "" ? null : reading.text, tool_calls, metadata };
 }
 
@@ -69,24 +69,24 @@ function answerMessage(run: Run, content: string, metadata: Stamp): AssistantMes
 export const rawLength = 2000;
 
 // What the model wrote, where it is not what is stored.
-function rawArgumentsOf(calls: readonly StepToolCall[], stored: readonly ToolCall[]): JsonObject | undefined {
+function inputTextsOf(calls: readonly StepToolCall[], stored: readonly ToolCall[]): JsonObject | undefined {
   let raw: Record<string, string> | undefined;
   for (let i = 0; i < calls.length; i++) {
     const call = calls[i] as StepToolCall;
-    if (stored[i]?.function.arguments === call.arguments) continue;
+    if (stored[i]?.function.arguments === call.inputText) continue;
     raw ??= {};
-    setField(raw, call.id, call.arguments.slice(0, rawLength));
+    setField(raw, call.toolCallId, call.inputText.slice(0, rawLength));
   }
   return raw;
 }
 
-function storedCall(run: Run, { id, name, arguments: text }: StepToolCall): ToolCall {
-  const input = parseArguments(text);
+function storedCall(run: Run, { toolCallId, toolName, inputText }: StepToolCall): ToolCall {
+  const input = parseArguments(inputText);
   const isFit = isObject(input);
   const stored: ToolCall = {
-    id,
+    id: toolCallId,
     type: "function",
-    function: { name: storedName(run, name), arguments: isFit ? text : "{}" },
+    function: { name: storedName(run, toolName), arguments: isFit ? inputText : "{}" },
   };
   run.modelInput.trust(stored, isFit ? (input as JsonValue) : {});
   return stored;

@@ -71,21 +71,21 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
   const { step } = at;
   run.cancellation.throwIfAborted();
   const span = run.isTraced
-    ? startSpan(at.span, { name: spanName(run, call), kind: "tool", metadata: { toolCallId: call.id } })
+    ? startSpan(at.span, { name: spanName(run, call), kind: "tool", metadata: { toolCallId: call.toolCallId } })
     : at.span;
-  const before = at.waiting?.get(call.id);
+  const before = at.waiting?.get(call.toolCallId);
   // Decided or not is a matter of the call that waits, whatever tools the agent has by now.
   if (before?.why === "approval" && before.child === undefined && run.decisions.permit(call, run.runId) === "wait")
     return unsettled(span, call, new ToolWaiting());
-  const site = new ToolSite({ step, span, toolCallId: call.id, run, before }, call);
-  if (run.emit !== undefined && run.config.tools.get(call.name)?.needsApproval === false) site.started();
+  const site = new ToolSite({ step, span, toolCallId: call.toolCallId, run, before }, call);
+  if (run.emit !== undefined && run.config.tools.get(call.toolName)?.needsApproval === false) site.started();
   try {
     const result =
       unrunnable(call, before) ?? (await (run.isTraced ? runToolTraced(span, call, site) : runTool(call, site)));
     if (result instanceof ToolWaiting) {
       // Whatever the other calls do until the run ends, this one has not begun. Where its tool always asks, the intent said so.
-      if (result.child === undefined && !alwaysAsks(run.config.tools.get(call.name)))
-        await run.log?.wait(step, call.id);
+      if (result.child === undefined && !alwaysAsks(run.config.tools.get(call.toolName)))
+        await run.log?.wait(step, call.toolCallId);
       return unsettled(span, call, result);
     }
     if (run.emit !== undefined) site.started();
@@ -102,8 +102,8 @@ async function callTool(run: Run, call: StepToolCall, { at, number }: NumberedCa
 }
 
 // A name that the model made up may say anything, and names of spans leave the process.
-function spanName({ config }: Run, { name }: StepToolCall): string {
-  return config.tools.has(name) ? name : "unknown_tool";
+function spanName({ config }: Run, { toolName }: StepToolCall): string {
+  return config.tools.has(toolName) ? toolName : "unknown_tool";
 }
 
 // Apart, so that no closure is made where nothing is recorded.
@@ -147,9 +147,9 @@ class ToolSite implements CallSite {
 
   unasked(error: unknown): void {
     const { runId, config, emit } = this.#run;
-    const { name } = this.#call;
+    const { toolName } = this.#call;
     emit?.({ type: "error", runId, agent: config.name, error, source: "needsApproval" });
-    const sentence = `"needsApproval" of the tool "${name}" threw, so the call waits for approval: ${messageOf(error)}`;
+    const sentence = `"needsApproval" of the tool "${toolName}" threw, so the call waits for approval: ${messageOf(error)}`;
     process.emitWarning(sentence, { type: "OffstageWarning" });
   }
 
@@ -164,7 +164,9 @@ class ToolSite implements CallSite {
 function unsettled(span: TraceSpan, call: StepToolCall, { child }: ToolWaiting): UnsettledCall {
   if (span.recording) span.setMetadata({ isWaiting: true });
   span.end("cancelled");
-  return { waiting: { toolCallId: call.id, why: "approval", ...(child === undefined ? undefined : { child }) } };
+  return {
+    waiting: { toolCallId: call.toolCallId, why: "approval", ...(child === undefined ? undefined : { child }) },
+  };
 }
 
 // What the model reads of a call that was taken up again and must not run.
@@ -172,22 +174,22 @@ function unrunnable(call: StepToolCall, before: WaitingCall | undefined): ToolRe
   if (before?.why === "interrupted")
     return notRun(
       call,
-      `The call of the tool "${call.name}" was interrupted: whether it took effect is unknown. Check before you call it again.`,
+      `The call of the tool "${call.toolName}" was interrupted: whether it took effect is unknown. Check before you call it again.`,
     );
   if (call.isRedacted !== true || before?.child !== undefined) return undefined;
   const was = before?.why === "again" ? "was interrupted and is not run again" : "was not run";
   return notRun(
     call,
-    `The tool "${call.name}" ${was}: its arguments were redacted when the call was recorded. Call it again if that is still wanted.`,
+    `The tool "${call.toolName}" ${was}: its arguments were redacted when the call was recorded. Call it again if that is still wanted.`,
   );
 }
 
-function notRun({ id, name }: StepToolCall, text: string): ToolResult {
-  return { toolCallId: id, toolName: name, output: text, content: text, isError: true, durationMs: 0 };
+function notRun({ toolCallId, toolName }: StepToolCall, text: string): ToolResult {
+  return { toolCallId, toolName, output: text, content: text, isError: true, durationMs: 0 };
 }
 
 function place(run: Run, call: StepToolCall, step: number) {
-  return { runId: run.runId, agent: run.config.name, step, toolCallId: call.id, toolName: call.name };
+  return { runId: run.runId, agent: run.config.name, step, toolCallId: call.toolCallId, toolName: call.toolName };
 }
 
 /** What a tool is told. Its signal is made when it asks for it. */
@@ -228,7 +230,7 @@ keepShape(new CallInfo({ run: { config: {} } } as CallingTool, {} as Cancellatio
 function finishSpan(span: TraceSpan, call: StepToolCall, { result, message }: SettledCall): void {
   span.setMetadata({ messageId: message.metadata?.id, isError: result.isError });
   if (result.error !== undefined) span.setMetadata({ errorType: errorType(result.error) });
-  if (span.keepsContent) span.setContent({ arguments: call.arguments, result: result.output });
+  if (span.keepsContent) span.setContent({ inputText: call.inputText, output: result.output });
   span.end(result.isError ? "error" : "ok");
 }
 
@@ -251,7 +253,7 @@ function blockedBy(
   trips: readonly GuardrailTrip[],
   { step, call }: { step: number; call: StepToolCall },
 ): string | undefined {
-  for (const trip of trips) tripped(run, { ...trip, toolCallId: call.id }, step);
+  for (const trip of trips) tripped(run, { ...trip, toolCallId: call.toolCallId }, step);
   return trips.length === 0 ? undefined : trips.map((trip) => trip.message).join("\n");
 }
 

@@ -48,7 +48,7 @@ export async function makeStep(run: Run, state: AgentState, span: TraceSpan): Pr
 
 // The calls that cannot begin before somebody was asked.
 function mustWait({ config: { tools } }: Run, calls: readonly StepToolCall[]): string[] {
-  return calls.filter(({ name }) => alwaysAsks(tools.get(name))).map(({ id }) => id);
+  return calls.filter(({ toolName }) => alwaysAsks(tools.get(toolName))).map(({ toolCallId }) => toolCallId);
 }
 
 function readReply({ config }: Run, reply: ModelReply): Reading {
@@ -134,7 +134,7 @@ async function correctionOf(run: Run, reading: Reading): Promise<Correction | un
 // The calls that waited are asked again; what is done stays done.
 async function finishStep(run: Run, { step, waiting }: PendingStep, span: TraceSpan): Promise<Step | PendingStep> {
   const byId = new Map(waiting.map((each) => [each.toolCallId, each]));
-  const open = step.toolCalls.filter((call) => byId.has(call.id));
+  const open = step.toolCalls.filter((call) => byId.has(call.toolCallId));
   run.underWay = [...step.messages];
   const called = await callTools(run, open, { step: step.index, span, waiting: byId });
   const finished = withResults(step, called);
@@ -144,7 +144,7 @@ async function finishStep(run: Run, { step, waiting }: PendingStep, span: TraceS
 
 function withResults(step: Step, called: readonly CalledTool[]): Step {
   const settled = called.filter((each) => !isWaiting(each)) as SettledCall[];
-  const order = new Map(step.toolCalls.map((call, index) => [call.id, index]));
+  const order = new Map(step.toolCalls.map((call, index) => [call.toolCallId, index]));
   const placeOf = (id: string) => order.get(id) ?? 0;
   const results = [...step.toolResults, ...settled.map((each) => each.result)];
   const [reply, ...before] = step.messages as readonly [Message, ...ToolMessage[]];

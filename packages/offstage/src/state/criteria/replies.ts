@@ -70,5 +70,5 @@ export function repeatedCall(times = 3): Criterion {
 }
 
 function callsOf(step: Step): string {
-  return step.toolCalls.map((call) => `${call.name}(${call.arguments})`).join(", ");
+  return step.toolCalls.map((call) => `${call.toolName}(${call.inputText})`).join(", ");
 }

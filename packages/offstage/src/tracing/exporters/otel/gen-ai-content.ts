@@ -25,11 +25,13 @@ function textParts(content: JsonValue | undefined): JsonObject[] {
   });
 }
 
-// A call is either in chat form, with its function inside, or flat as `{ id, name, arguments | input }`.
+// A call is either in chat form, with its function inside, or flat as `{ toolCallId, toolName, inputText }`.
 function callPart(call: JsonValue): JsonObject {
   if (!isObject(call)) return { type: "tool_call" };
-  const { id, function: called, ...flat } = call as JsonObject;
-  const { name, arguments: given, input } = (isObject(called) ? called : flat) as JsonObject;
-  const parsed = typeof given === "string" ? (parseJson(given) ?? given) : (given ?? input);
-  return { type: "tool_call", id, name, arguments: parsed };
+  const { id, function: called, toolCallId, toolName, inputText } = call as JsonObject;
+  const { name, arguments: given } = isObject(called)
+    ? (called as JsonObject)
+    : { name: toolName, arguments: inputText };
+  const parsed = typeof given === "string" ? (parseJson(given) ?? given) : given;
+  return { type: "tool_call", id: id ?? toolCallId, name, arguments: parsed };
 }

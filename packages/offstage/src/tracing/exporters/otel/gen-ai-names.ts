@@ -50,8 +50,8 @@ export const contentNames = {
   outputMessages: "gen_ai.output.messages",
   instructions: "gen_ai.system_instructions",
   tools: "gen_ai.tool.definitions",
-  arguments: "gen_ai.tool.call.arguments",
-  result: "gen_ai.tool.call.result",
+  inputText: "gen_ai.tool.call.arguments",
+  output: "gen_ai.tool.call.result",
 } as const;
 
 /** The well-known provider names, by the first word of what AI SDK providers call themselves. */
