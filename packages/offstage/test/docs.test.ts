@@ -25,7 +25,7 @@ test("README.md shows code that runs", () => {
   expect(programs.filter(({ name, isRun }) => name.startsWith("README") && isRun)).not.toEqual([]);
 });
 
-test("every block of code in the docs fits the types of the package", { timeout: 60_000 }, async () => {
+test("every block of code in the docs fits the types of the package", async () => {
   const config = {
     extends: `${root}tsconfig.base.json`,
     compilerOptions: {
@@ -47,7 +47,6 @@ test("every block of code in the docs fits the types of the package", { timeout:
 
 test.concurrent.for(programs.filter(({ isRun }) => isRun))(
   "$name runs, prints what its comments say and warns of nothing",
-  { timeout: 60_000 },
   async ({ name, code }: DocProgram, { expect }) => {
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, NO_COLOR: "1" };
     const { stdout, stderr } = await run(process.execPath, [folder + name], { cwd: folder, env });

@@ -102,7 +102,7 @@ describe("a subagent that needs approval to begin, and asks for more", () => {
     ["step.commit", "after"],
     ["run.end", "before"],
     ["run.end", "after"],
-  ] as const)("does nothing twice where its process is killed at %s, %s", { timeout: 30_000 }, async (at, when) => {
+  ] as const)("does nothing twice where its process is killed at %s, %s", async (at, when) => {
     const place = join(folder, `${at}-${when}`);
     writeFileSync(`${place}.effects`, "");
     const job = { path: `${place}.db`, effects: `${place}.effects`, agent: "guard", isStreaming: false } as const;

@@ -63,7 +63,7 @@ describe("a subagent that was approved, and killed", () => {
   let outcomes: Awaited<ReturnType<typeof finishAll>>;
   beforeAll(async () => {
     outcomes = await finishAll();
-  }, 60_000);
+  });
 
   test.for(cases)("$when $at $nth has its tokens counted once, resumed by $source", async (each) => {
     const { job, asked, finished } = outcomes.get(each) ?? {};

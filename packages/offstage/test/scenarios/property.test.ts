@@ -141,4 +141,4 @@ test("run and stream give the same outcome, messages, steps and usage", async ()
     }),
     { numRuns: 1000 },
   );
-}, 30_000);
+});

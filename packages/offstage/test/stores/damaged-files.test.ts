@@ -203,9 +203,7 @@ test("a session whose head cannot be read says so, and others go on", async () =
   await store.close();
 });
 
-test("1,000 damaged bytes: each is found out or harmless, and nothing is silently empty", {
-  timeout: 60_000,
-}, async () => {
+test("1,000 damaged bytes: each is found out or harmless, and nothing is silently empty", async () => {
   const bytes = readFileSync(golden);
   const whole = sqliteStore({ path: golden });
   const expected = await contents(whole);
@@ -265,7 +263,7 @@ test("a file that another process keeps locked is told after the timeout", async
   await store.close();
 });
 
-test("a file and a folder that may not be written are told, and stay as they are", { timeout: 30_000 }, () => {
+test("a file and a folder that may not be written are told, and stay as they are", () => {
   const place = join(folder, "locked-folder");
   mkdirSync(place);
   const path = join(place, "read-only.db");

@@ -40,7 +40,7 @@ export function readSourceFiles(): SourceFile[] {
   const root = fileURLToPath(new URL("../../src/", import.meta.url));
   return readdirSync(root, { recursive: true, encoding: "utf8" })
     .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.endsWith(".test-d.ts"))
+    .filter((path) => path.endsWith(".ts") && !/\.(test|test-d|slow)\.ts$/.test(path))
     .sort()
     .map((path) => {
       const text = readFileSync(root + path, "utf8");

@@ -62,7 +62,7 @@ async function silence(url: string, signal: "SIGKILL" | "SIGSTOP") {
 }
 
 describe.each(servers)("$name", ({ url }) => {
-  test("4 processes of 2 x 10 runs on one session give one serial order", { timeout: 60_000 }, async () => {
+  test("4 processes of 2 x 10 runs on one session give one serial order", async () => {
     const s = unique("serial");
     const done = await write(4, { url, sessionId: [s, s], turns: 10 });
     const acknowledged = done.flatMap((each) => each.acknowledged);
@@ -71,7 +71,7 @@ describe.each(servers)("$name", ({ url }) => {
     await expectWhole(store, s, acknowledged);
   });
 
-  test("3 processes that do not wait are refused, and lose nothing", { timeout: 60_000 }, async () => {
+  test("3 processes that do not wait are refused, and lose nothing", async () => {
     const s = unique("impatient");
     const done = await write(3, { url, sessionId: [s, s], turns: 6, onBusy: "reject" });
     const acknowledged = done.flatMap((each) => each.acknowledged);
@@ -81,7 +81,7 @@ describe.each(servers)("$name", ({ url }) => {
     await expectWhole(store, s, acknowledged);
   });
 
-  test("3 processes on 3 sessions at once keep every session whole", { timeout: 60_000 }, async () => {
+  test("3 processes on 3 sessions at once keep every session whole", async () => {
     const sessionIds = [0, 1, 2].map((n) => unique(`many${n}`));
     const done = await write(3, { url, sessionId: sessionIds, turns: 5 });
     await using store = openStore(url);
@@ -92,9 +92,7 @@ describe.each(servers)("$name", ({ url }) => {
     }
   });
 
-  test("5 processes killed at random: no acknowledged turn is lost, none is twice, none is half", {
-    timeout: 60_000,
-  }, async () => {
+  test("5 processes killed at random: no acknowledged turn is lost, none is twice, none is half", async () => {
     const s = unique("killed");
     const acknowledged = await killWriters(url, { kills: 5, name: unique("k"), sessionId: s });
     await using store = openStore(url);
@@ -102,9 +100,7 @@ describe.each(servers)("$name", ({ url }) => {
     await checkRuns(store, s);
   });
 
-  test("a write of a killed process that arrives after its session was taken over is refused", {
-    timeout: 60_000,
-  }, async () => {
+  test("a write of a killed process that arrives after its session was taken over is refused", async () => {
     const s = unique("late");
     const [killed, next] = [unique("killed"), unique("next")];
     const proxy = await delayingProxy(url, `answer ${killed}-0`);

@@ -9,7 +9,7 @@ import { spawnWriter } from "../processes/spawn-writer.ts";
 const folder = mkdtempSync(join(tmpdir(), "offstage-contention-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("4 processes of 100 runs each on one session give one serial order", { timeout: 60_000 }, async () => {
+test("4 processes of 100 runs each on one session give one serial order", async () => {
   const path = join(folder, "serial.db");
   const writers = ["a", "b", "c", "d"].map((name) =>
     spawnWriter({ url: `sqlite:${path}`, sessionId: "s", name, turns: 100 }),
@@ -25,7 +25,7 @@ test("4 processes of 100 runs each on one session give one serial order", { time
   process.stdout.write("4 x 100 runs: 0 interleaved, 0 lost\n");
 });
 
-test("8 processes open a fresh file at once and write: all rows are there", { timeout: 60_000 }, async () => {
+test("8 processes open a fresh file at once and write: all rows are there", async () => {
   const path = join(folder, "fresh.db");
   const names = Array.from({ length: 8 }, (_, n) => `p${n}`);
   const done = await Promise.all(
@@ -38,7 +38,7 @@ test("8 processes open a fresh file at once and write: all rows are there", { ti
   await store.close();
 });
 
-test("a reader never sees half a turn while another process adds 10,000", { timeout: 120_000 }, async () => {
+test("a reader never sees half a turn while another process adds 10,000", async () => {
   const path = join(folder, "reader.db");
   const writer = spawnWriter({ url: `sqlite:${path}`, sessionId: "s", name: "w", turns: 10_000, isPlain: true });
   await writer.started;

@@ -21,7 +21,6 @@ describe("calls that wait", () => {
   const sources = ["runId", "state"] as const;
   test.for(sources.flatMap((source) => [false, true].map((isStreaming) => ({ source, isStreaming }))))(
     "are decided in new processes, by $source, streaming $isStreaming: each runs once or never",
-    { timeout: 30_000 },
     async ({ source, isStreaming }) => {
       const place = join(folder, `${source}-${isStreaming}`);
       const job: AgentJob = { path: `${place}.db`, effects: `${place}.effects`, agent: "payer", isStreaming };
@@ -57,23 +56,19 @@ describe("calls that wait", () => {
     ["run.end", "before", 1],
     ["run.end", "after", 1],
     ["run.end", "before", 2],
-  ] as const)(
-    "wait on where the process that asked was killed at %s, %s, number %i",
-    { timeout: 30_000 },
-    async (at, when, nth) => {
-      const place = join(folder, `killed-${at}-${when}-${nth}`);
-      const job: AgentJob = { path: `${place}.db`, effects: `${place}.effects`, agent: "payer", isStreaming: false };
-      writeFileSync(job.effects, "");
-      const killed = await spawnAgents([{ ...job, killAt: { at, when, nth, action: "kill" } }]);
-      expect(killed.signal, killed.errors).toBe("SIGKILL");
-      await using store = sqliteStore({ path: job.path });
-      const [{ runId = "" } = {}] = await store.runs.list();
-      const asked = await inNewProcess({ ...job, resume: { runId } });
-      expect(asked).toMatchObject({ status: "waiting", approvals: ["ann", "bob", "cy"] });
-      const decisions = { approve: ["ann", "cy"], reject: ["bob"] };
-      expect(await inNewProcess({ ...job, resume: { runId }, decisions })).toMatchObject({ output: "Done." });
-      expect(effectsIn(job.effects)).toEqual({ ann: 1, cy: 1 });
-      expect(await store.verify()).toEqual([]);
-    },
-  );
+  ] as const)("wait on where the process that asked was killed at %s, %s, number %i", async (at, when, nth) => {
+    const place = join(folder, `killed-${at}-${when}-${nth}`);
+    const job: AgentJob = { path: `${place}.db`, effects: `${place}.effects`, agent: "payer", isStreaming: false };
+    writeFileSync(job.effects, "");
+    const killed = await spawnAgents([{ ...job, killAt: { at, when, nth, action: "kill" } }]);
+    expect(killed.signal, killed.errors).toBe("SIGKILL");
+    await using store = sqliteStore({ path: job.path });
+    const [{ runId = "" } = {}] = await store.runs.list();
+    const asked = await inNewProcess({ ...job, resume: { runId } });
+    expect(asked).toMatchObject({ status: "waiting", approvals: ["ann", "bob", "cy"] });
+    const decisions = { approve: ["ann", "cy"], reject: ["bob"] };
+    expect(await inNewProcess({ ...job, resume: { runId }, decisions })).toMatchObject({ output: "Done." });
+    expect(effectsIn(job.effects)).toEqual({ ann: 1, cy: 1 });
+    expect(await store.verify()).toEqual([]);
+  });
 });

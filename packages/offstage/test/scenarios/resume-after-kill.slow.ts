@@ -1,4 +1,4 @@
-// Runs whose process was killed: taken up again by their id, in another process.
+// Runs whose process was killed are resumed by their id, in another process.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ describe("a run whose process was killed", () => {
   const survivors: Map<unknown, Survived>[] = [];
   beforeAll(async () => {
     for (let round = 0; round < rounds; round++) survivors.push(await killAndResume(folder, killCases, round));
-  }, 240_000);
+  });
 
   test.for(killCases)("$name is finished by another process, and nothing is done twice", async (each) => {
     for (const survived of survivors) await expectResumed(survived.get(each) as Survived, each);

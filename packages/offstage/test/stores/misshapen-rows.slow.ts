@@ -216,7 +216,7 @@ describe("a row of another form", () => {
         for (const name of others) expect(read[name], at).toBe(left.expected[name]);
       }
     }
-  }, 120_000);
+  });
 
   test("takes no more from a reader than what it held", async () => {
     const items = JSON.parse(left.expected.items ?? "") as unknown[];
@@ -248,7 +248,7 @@ describe("a row of another form", () => {
         expect(await now(), at).toBe(value);
       }
     }
-  }, 120_000);
+  });
 });
 
 describe("a run that is resumed, and one that begins, beside a row of another form", () => {
@@ -270,7 +270,7 @@ describe("a run that is resumed, and one that begins, beside a row of another fo
           expect(refusals, at).toEqual(expect.arrayContaining(codes));
         }
       }
-    }, 120_000);
+    });
 });
 
 test("a row of a waiting run with anything replaced in it refuses a resume by name, or lets it go on", async () => {
