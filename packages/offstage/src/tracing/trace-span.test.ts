@@ -84,11 +84,11 @@ test("a span survives JSON", () => {
   });
 });
 
-test("a million span ids are different, well-formed and hold still", () => {
+test("a hundred thousand span ids are different, well-formed and do not change", () => {
   const trace = TraceContext.open("t");
   const ids = new Set<string>();
-  for (let i = 0; i < 1_000_000; i++) ids.add(new TraceSpan({ name: "s" }, trace).spanId);
-  expect(ids.size).toBe(1_000_000);
+  for (let i = 0; i < 100_000; i++) ids.add(new TraceSpan({ name: "s" }, trace).spanId);
+  expect(ids.size).toBe(100_000);
   const malformed = [...ids].filter((id) => !/^[0-9a-f]{16}$/.test(id) || /^0+$/.test(id));
   expect(malformed).toEqual([]);
   const span = trace.span("s");

@@ -96,7 +96,7 @@ describe("the csv export", () => {
           expect([id, `'${id}`]).toContain(row[4]);
         });
       }),
-      { numRuns: 1000 },
+      { numRuns: 1000, interruptAfterTimeLimit: 10_000 },
     );
   });
 });
