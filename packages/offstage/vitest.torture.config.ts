@@ -1,13 +1,12 @@
-// How the long tests run: crashes, floods and soaks, one file after another, with time to finish.
+// Runs the long tests: crashes and very long conversations, one file at a time. TORTURE=short bounds them to a few minutes.
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
     include: ["test/**/*.torture.ts"],
-    passWithNoTests: true,
     pool: "forks",
     fileParallelism: false,
-    testTimeout: 600_000,
+    testTimeout: 1_800_000,
     hookTimeout: 60_000,
     reporters: ["default", "./test/support/closing-line-reporter.ts"],
   },

@@ -1,11 +1,12 @@
-// The same as resume-after-kill.test.ts, fifty times at each point.
+// The same as resume-after-kill.slow.ts, many times at each point.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { expectResumed, killAndResume, killCases } from "../processes/kill-and-resume.ts";
+import { isShort } from "../support/torture.ts";
 
-const rounds = 50;
+const rounds = isShort ? 5 : 50;
 const folder = mkdtempSync(join(tmpdir(), "offstage-resume-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -19,4 +20,4 @@ test(`runs killed ${rounds} times at each point are finished by another process,
   }
   expect(count).toBe(rounds * killCases.length);
   process.stdout.write(`${count} kills at ${killCases.length} points: every run finished once, no tool twice\n`);
-}, 1_800_000);
+});
