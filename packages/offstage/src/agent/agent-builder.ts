@@ -70,8 +70,8 @@ export class AgentBuilder<Output = string> {
     return this.#with({ processors: [...(this.#options.processors ?? []), ...processors.flat()] });
   }
 
-  withContinuation(...criteria: readonly (Criterion | CriterionFunction)[]): AgentBuilder<Output> {
-    return this.#with({ continueWhile: [...[this.#options.continueWhile ?? []].flat(), ...criteria.flat()] });
+  withStopWhen(...criteria: readonly (Criterion | CriterionFunction)[]): AgentBuilder<Output> {
+    return this.#with({ stopWhen: [...[this.#options.stopWhen ?? []].flat(), ...criteria.flat()] });
   }
 
   withErrorPolicy(errorPolicy: ErrorPolicy): AgentBuilder<Output> {

@@ -17,27 +17,27 @@ const saying = (name: string, said: Verdict | undefined, isAsync = false): Crite
   name,
   decide: () => (isAsync ? Promise.resolve(said) : said),
 });
-const [forbid, request, allowStop] = [
-  saying("f", verdict("forbid")),
-  saying("r", verdict("request", { feedback: "more" })),
-  saying("a", verdict("allow-stop")),
+const [stop, goOn, mayStop] = [
+  saying("f", verdict("stop")),
+  saying("r", verdict("continue", { feedback: "more" })),
+  saying("a", verdict("may-stop")),
 ];
 const silent = saying("s", undefined);
 const state = buildState({ steps: [buildStep()] });
 
 describe("one rule decides", () => {
-  test("any forbid stops, whatever the others say", () => {
-    expect(rule([request, allowStop, forbid, silent], state)).toMatchObject({
+  test("any vote to stop stops the run, whatever the others say", () => {
+    expect(rule([goOn, mayStop, stop, silent], state)).toMatchObject({
       outcome: { status: "stopped", criterion: "f" },
     });
   });
 
-  test("else any request goes on", () => {
-    expect(rule([allowStop, silent, request], state)).toEqual({ outcome: undefined, feedback: "more" });
+  test("else any vote to continue goes on", () => {
+    expect(rule([mayStop, silent, goOn], state)).toEqual({ outcome: undefined, feedback: "more" });
   });
 
-  test("else any allow-stop stops, and the run is completed", () => {
-    expect(rule([silent, allowStop], state)).toMatchObject({ outcome: { status: "completed", criterion: "a" } });
+  test("else any vote that the run may stop ends it as completed", () => {
+    expect(rule([silent, mayStop], state)).toMatchObject({ outcome: { status: "completed", criterion: "a" } });
   });
 
   test("else it goes on", () => {
@@ -46,12 +46,12 @@ describe("one rule decides", () => {
   });
 
   test("a verdict of no known kind is no opinion, alone or among others", () => {
-    const odd = saying("o", verdict("continue" as Verdict["decision"], { feedback: "x" }));
+    const odd = saying("o", verdict("pause" as Verdict["decision"], { feedback: "x" }));
     expect(rule([odd], state)).toEqual({ outcome: undefined, feedback: undefined });
-    expect(rule([odd, allowStop], state)).toMatchObject({ outcome: { status: "completed", criterion: "a" } });
+    expect(rule([odd, mayStop], state)).toMatchObject({ outcome: { status: "completed", criterion: "a" } });
   });
 
-  test("a hard limit is not overridden by a request", () => {
+  test("a hard limit is not overridden by a vote to continue", () => {
     const never = responseContent(() => false);
     expect(rule([never, stepLimit(1), toolCallPresence()], state)).toMatchObject({
       outcome: { status: "stopped", reason: "step-limit" },
@@ -65,37 +65,37 @@ describe("one rule decides", () => {
   });
 
   test("a verdict may say how the run ends", () => {
-    const failing = saying("x", verdict("forbid", { status: "failed" }));
+    const failing = saying("x", verdict("stop", { status: "failed" }));
     expect(rule([failing], state)).toMatchObject({ outcome: { status: "failed" } });
   });
 });
 
 describe("the outcome explains", () => {
   test("which criterion decided, why, and what every other one said", () => {
-    expect(rule([request, forbid, allowStop, silent], state)).toEqual({
+    expect(rule([goOn, stop, mayStop, silent], state)).toEqual({
       feedback: undefined,
       outcome: {
         status: "stopped",
-        reason: "forbid",
-        message: "It said forbid.",
+        reason: "stop",
+        message: "It said stop.",
         criterion: "f",
         verdicts: [
-          { criterion: "a", ...verdict("allow-stop") },
-          { criterion: "f", ...verdict("forbid") },
-          { criterion: "r", ...verdict("request", { feedback: "more" }) },
+          { criterion: "a", ...verdict("may-stop") },
+          { criterion: "f", ...verdict("stop") },
+          { criterion: "r", ...verdict("continue", { feedback: "more" }) },
         ],
       },
     });
   });
 
-  test("of several that forbid, one that fails the run is named before one that stops it", () => {
-    const failing = saying("z", verdict("forbid", { status: "failed" }));
-    expect(rule([forbid, failing], state)).toMatchObject({ outcome: { status: "failed", criterion: "z" } });
+  test("of several votes to stop, one that fails the run is named before one that stops it", () => {
+    const failing = saying("z", verdict("stop", { status: "failed" }));
+    expect(rule([stop, failing], state)).toMatchObject({ outcome: { status: "failed", criterion: "z" } });
   });
 
-  test("of several that request, one with feedback is heard", () => {
-    const mute = saying("a", verdict("request"));
-    expect(rule([mute, request], state)).toMatchObject({ feedback: "more" });
+  test("of several that goOn, one with feedback is heard", () => {
+    const mute = saying("a", verdict("continue"));
+    expect(rule([mute, goOn], state)).toMatchObject({ feedback: "more" });
   });
 });
 
@@ -103,7 +103,7 @@ describe("the order of criteria does not matter", () => {
   const verdicts = fc.option(
     fc.record(
       {
-        decision: fc.constantFrom("forbid" as const, "request" as const, "allow-stop" as const),
+        decision: fc.constantFrom("stop" as const, "continue" as const, "may-stop" as const),
         reason: fc.constantFrom("x", "y"),
         message: fc.constantFrom("one", "two"),
         status: fc.constantFrom("completed" as const, "stopped" as const, "failed" as const),
@@ -132,32 +132,32 @@ describe("the order of criteria does not matter", () => {
 describe("a function in place of a criterion", () => {
   const decide = (source: (state: AgentState) => unknown) => criterionOf(source as never).decide(state);
 
-  test("stops the run with false, and gives its name as the reason", () => {
+  test("stops the run with true, and gives its name as the reason", () => {
     function enough() {
-      return false;
+      return true;
     }
     expect(criterionOf(enough).name).toBe("enough");
     expect(decide(enough)).toEqual({
-      decision: "forbid",
+      decision: "stop",
       reason: "enough",
-      message: 'The function "enough" said stop.',
+      message: 'The function "enough" returned true.',
     });
   });
 
-  test.for([true, undefined, null, 0, ""])("has no opinion with %j", (said) => {
+  test.for([false, undefined, null, 0, ""])("has no opinion with %j", (said) => {
     expect(decide(() => said)).toBeUndefined();
   });
 
   test("may give a verdict", () => {
-    expect(decide(() => verdict("request"))).toEqual(verdict("request"));
+    expect(decide(() => verdict("continue"))).toEqual(verdict("continue"));
   });
 
   test("may take its time", async () => {
-    expect(await decide(async () => false)).toMatchObject({ decision: "forbid" });
-    expect(await decide(async () => true)).toBeUndefined();
+    expect(await decide(async () => true)).toMatchObject({ decision: "stop" });
+    expect(await decide(async () => false)).toBeUndefined();
   });
 
-  test("is called continueWhile where it has no name", () => {
+  test("is called stopWhen if it has no name", () => {
     expect(
       criterionOf(
         (
@@ -165,21 +165,21 @@ describe("a function in place of a criterion", () => {
             true
         )(),
       ).name,
-    ).toBe("continueWhile");
+    ).toBe("stopWhen");
   });
 
   test("a criterion is taken as it is", () => {
-    expect(criterionOf(forbid)).toBe(forbid);
+    expect(criterionOf(stop)).toBe(stop);
   });
 });
 
 test("a promise of another library is waited for like our own", async () => {
   // biome-ignore lint/suspicious/noThenProperty: this is what is tested
   const later = <Value>(value: Value) => ({ then: (done: (value: Value) => void) => void setTimeout(done, 1, value) });
-  const asked = criterionOf((() => later(false)) as never);
-  const named: Criterion = { name: "n", decide: () => later(verdict("forbid")) as never };
+  const asked = criterionOf((() => later(true)) as never);
+  const named: Criterion = { name: "n", decide: () => later(verdict("stop")) as never };
   for (const criterion of [asked, named]) {
-    expect(await rule([criterion, allowStop], state)).toMatchObject({ outcome: { status: "stopped" } });
+    expect(await rule([criterion, mayStop], state)).toMatchObject({ outcome: { status: "stopped" } });
   }
 });
 
@@ -192,7 +192,7 @@ describe("a criterion that throws", () => {
   };
 
   test("makes the ruling reject", async () => {
-    await expect(rule([allowStop, throwing], state)).rejects.toThrow("broken");
+    await expect(rule([mayStop, throwing], state)).rejects.toThrow("broken");
   });
 
   test("leaves no rejection of another behind", async () => {
@@ -208,6 +208,6 @@ describe("a criterion that throws", () => {
 });
 
 test("the ruling is synchronous unless a criterion is not", () => {
-  expect(rule([forbid, allowStop], state)).not.toBeInstanceOf(Promise);
-  expect(rule([forbid, saying("p", undefined, true)], state)).toBeInstanceOf(Promise);
+  expect(rule([stop, mayStop], state)).not.toBeInstanceOf(Promise);
+  expect(rule([stop, saying("p", undefined, true)], state)).toBeInstanceOf(Promise);
 });

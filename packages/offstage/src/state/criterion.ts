@@ -16,7 +16,7 @@ export interface Criterion {
   readonly isShared?: boolean;
 }
 
-/** A function in place of a criterion: `false` stops the run, a verdict is a verdict, anything else is no opinion. */
+/** A function in place of a criterion: `true` stops the run, a verdict is a vote, and anything else is no opinion. */
 export type CriterionFunction = (
   state: AgentState,
 ) => boolean | Verdict | undefined | Promise<boolean | Verdict | undefined>;
@@ -32,7 +32,7 @@ export interface Ruling {
 /** The criterion of a function, named after it. */
 export function criterionOf(source: Criterion | CriterionFunction): Criterion {
   if (typeof source !== "function") return source;
-  const name = source.name || "continueWhile";
+  const name = source.name || "stopWhen";
   return {
     name,
     decide(state) {
@@ -45,8 +45,8 @@ export function criterionOf(source: Criterion | CriterionFunction): Criterion {
 
 function verdictOf(said: boolean | Verdict | undefined, name: string): Verdict | undefined {
   if (typeof said === "object") return said ?? undefined;
-  return said === false
-    ? { decision: "forbid", reason: name, message: `The function "${name}" said stop.` }
+  return said === true
+    ? { decision: "stop", reason: name, message: `The function "${name}" returned true.` }
     : undefined;
 }
 
@@ -92,21 +92,21 @@ function weigh(votes: readonly Vote[]): Ruling {
 }
 
 function weighSeveral(votes: readonly Vote[]): Ruling {
-  const request = first(votes, "request");
-  const stop = first(votes, "allow-stop");
-  const isAnswered = stop !== undefined && request === undefined;
+  const goOn = first(votes, "continue");
+  const mayStop = first(votes, "may-stop");
+  const isAnswered = mayStop !== undefined && goOn === undefined;
   const binding = isAnswered ? votes.filter(({ verdict }) => verdict.isLimit !== true) : votes;
-  const forbid = first(binding, "forbid");
-  if (forbid !== undefined) return { outcome: outcomeOf(forbid, "stopped", votes), feedback: undefined };
-  if (request !== undefined) return { outcome: undefined, feedback: request.verdict.feedback };
-  return { outcome: stop === undefined ? undefined : outcomeOf(stop, "completed", votes), feedback: undefined };
+  const stop = first(binding, "stop");
+  if (stop !== undefined) return { outcome: outcomeOf(stop, "stopped", votes), feedback: undefined };
+  if (goOn !== undefined) return { outcome: undefined, feedback: goOn.verdict.feedback };
+  return { outcome: mayStop === undefined ? undefined : outcomeOf(mayStop, "completed", votes), feedback: undefined };
 }
 
 function onlyVote(vote: Vote): Ruling {
   const { decision, feedback } = vote.verdict;
-  if (decision === "forbid") return { outcome: outcomeOf(vote, "stopped", [vote]), feedback: undefined };
-  if (decision === "allow-stop") return { outcome: outcomeOf(vote, "completed", [vote]), feedback: undefined };
-  return decision === "request" ? { outcome: undefined, feedback } : goesOn;
+  if (decision === "stop") return { outcome: outcomeOf(vote, "stopped", [vote]), feedback: undefined };
+  if (decision === "may-stop") return { outcome: outcomeOf(vote, "completed", [vote]), feedback: undefined };
+  return decision === "continue" ? { outcome: undefined, feedback } : goesOn;
 }
 
 // Among several of one kind the same one is named whatever their order: one that brings something first, then by name.

@@ -36,19 +36,19 @@ export interface Outcome {
 }
 
 /**
- * What a criterion says: any `forbid` stops; else any `request` goes on; else any `allow-stop` stops; else go on. A limit
- * that is reached with an answer which nobody sends back leaves the run as answered.
+ * The vote of a criterion. Any `stop` stops the run; else any `continue` continues it; else any `may-stop` stops it; else
+ * it continues. A run that reaches a limit with its answer has answered, unless a vote sends the answer back.
  */
 export interface Verdict {
-  readonly decision: "forbid" | "request" | "allow-stop";
+  readonly decision: "stop" | "continue" | "may-stop";
   readonly reason: OutcomeReason;
   /** A sentence for people. */
   readonly message: string;
-  /** How the run ends if this verdict decides. Default: `stopped` for a forbid, `completed` for an allow-stop. */
+  /** How the run ends if this verdict decides. Default: `stopped` for a `stop`, `completed` for a `may-stop`. */
   readonly status?: "completed" | "stopped" | "failed";
-  /** With a forbid: it forbids further steps only, and has nothing against an answer that is there. */
+  /** With a `stop`: prevents further steps only; an answer given at the limit still counts. */
   readonly isLimit?: boolean;
-  /** With a request after an answer: what the model is told, so that it has something to go on with. */
+  /** With a `continue` after an answer: the message to the model that sends the answer back. */
   readonly feedback?: string;
 }
 

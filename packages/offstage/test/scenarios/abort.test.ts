@@ -68,7 +68,7 @@ describe("at every moment", () => {
       () =>
         new Agent({
           model: scriptedModel(["Hi."]),
-          continueWhile: (state) => (state.stepCount > 0 ? hangs() : undefined),
+          stopWhen: (state) => (state.stepCount > 0 ? hangs() : undefined),
         }),
     ],
     [

@@ -172,9 +172,9 @@ describe("by step, not by role", () => {
     const model = scriptedModel(["Draft.", "Final."]);
     const sendBackOnce = (state: AgentState) =>
       state.currentStep?.text === "Draft."
-        ? ({ decision: "request", reason: "again", message: "Once more.", feedback: "Shorter, please." } as const)
+        ? ({ decision: "continue", reason: "again", message: "Once more.", feedback: "Shorter, please." } as const)
         : undefined;
-    const agent = new Agent({ model, separateToolTrace: true, continueWhile: sendBackOnce });
+    const agent = new Agent({ model, separateToolTrace: true, stopWhen: sendBackOnce });
     const { state, output } = await play(agent, "Write");
     expect(output).toBe("Final.");
     expect(glance(state.messages)).toEqual(["user: Write", "assistant: Final."]);

@@ -143,8 +143,8 @@ describe("what users add", () => {
     ["a processor that forgets its state", { processors: [() => undefined] }, "processor-failed"],
     ["a processor that makes up a state", { processors: [(() => ({ stepCount: 1 })) as never] }, "processor-failed"],
     ["a processor that never calls next", { processors: [((state) => state) satisfies Processor] }, "processor-failed"],
-    ["a criterion that throws", { continueWhile: boom }, "criterion-failed"],
-    ["a criterion that rejects", { continueWhile: async () => boom() }, "criterion-failed"],
+    ["a criterion that throws", { stopWhen: boom }, "criterion-failed"],
+    ["a criterion that rejects", { stopWhen: async () => boom() }, "criterion-failed"],
     ["a driver that throws", { driver: { ...toolCallingDriver(), read: boom } }, "run-failed"],
     [
       "a memory that gives no messages",
@@ -164,8 +164,8 @@ describe("what users add", () => {
   }
 
   bothWays("tokens spent before a criterion threw are counted", async ({ fail }) => {
-    const continueWhile = (state: AgentState) => (state.stepCount > 0 ? boom() : undefined);
-    expect((await fail(agentOf(["Hi."], { continueWhile }), "Go")).result.usage.totalTokens).toBe(15);
+    const stopWhen = (state: AgentState) => (state.stepCount > 0 ? boom() : undefined);
+    expect((await fail(agentOf(["Hi."], { stopWhen }), "Go")).result.usage.totalTokens).toBe(15);
   });
 });
 

@@ -59,8 +59,8 @@ describe("each limit stops a run with its own reason, its partial text and its u
     ["noMoreThanTwo", () => noMoreThanTwo, 2],
   ];
 
-  const noMoreThanTwo: CriterionFunction = (state) => state.stepCount < 2;
-  const stop = (reason: string) => ({ decision: "forbid", reason, message: "That is enough." }) as const;
+  const noMoreThanTwo: CriterionFunction = (state) => state.stepCount >= 2;
+  const stop = (reason: string) => ({ decision: "stop", reason, message: "That is enough." }) as const;
 
   for (const [reason, criterion, steps] of cases) {
     bothWays(reason, async ({ play }) => {
@@ -69,7 +69,7 @@ describe("each limit stops a run with its own reason, its partial text and its u
         const reply = working(index);
         return reason === "repeated-call" ? { ...reply, toolCalls: [echoing("same")] } : reply;
       });
-      const agent = new Agent({ model, tools: [echo], separateToolTrace: true, continueWhile: criterion() });
+      const agent = new Agent({ model, tools: [echo], separateToolTrace: true, stopWhen: criterion() });
       const result = await play(agent, "Go");
       expectStopped(result, reason, steps ?? result.steps.length);
       expectPartial(result, `Working on ${result.steps.length}.`);
@@ -85,7 +85,7 @@ describe("what replies and errors stop", () => {
       const agent = new Agent({
         model: separateToolTrace ? model : scriptedModel([{ text: "It is be", finishReason: "length" }]),
         separateToolTrace,
-        continueWhile: finishReason(),
+        stopWhen: finishReason(),
       });
       const result = await play(agent, "Why?");
       expectStopped(result, "finish-reason", 1);
@@ -100,7 +100,7 @@ describe("what replies and errors stop", () => {
 
   bothWays("error presence stops at the first failed tool", async ({ play }) => {
     const model = scriptedModel([calls(echoing("a")), { text: "Hm.", toolCalls: [{ name: "broken" }] }]);
-    const agent = new Agent({ model, tools: [echo, broken], separateToolTrace: true, continueWhile: errorPresence() });
+    const agent = new Agent({ model, tools: [echo, broken], separateToolTrace: true, stopWhen: errorPresence() });
     const result = await play(agent, "Go");
     expectStopped(result, "error-presence", 2);
     expectPartial(result, "Hm.");
@@ -133,7 +133,7 @@ describe("what replies and errors stop", () => {
       new Agent({
         model: scriptedModel(script),
         tools: [broken, echo],
-        continueWhile: errorPolicy({ maxFailedSteps: 2 }),
+        stopWhen: errorPolicy({ maxFailedSteps: 2 }),
       }),
       "Go",
     );
@@ -149,7 +149,7 @@ describe("what replies and errors stop", () => {
 
   bothWays("a retry limit fails a run whose model cannot be corrected", async ({ fail }) => {
     const model = scriptedModel(() => "Thought: hm");
-    const agent = new Agent({ model, tools: [echo], driver: reactDriver(), continueWhile: retryLimit(1) });
+    const agent = new Agent({ model, tools: [echo], driver: reactDriver(), stopWhen: retryLimit(1) });
     const error = await fail(agent, "Go");
     expect(error.result.outcome).toMatchObject({ status: "failed", reason: "retry-limit" });
     expect(error.result.steps).toHaveLength(2);
@@ -160,7 +160,7 @@ describe("what replies and errors stop", () => {
     const agent = new Agent({
       model,
       separateToolTrace: true,
-      continueWhile: responseContent(/DONE/, { feedback: "Go on." }),
+      stopWhen: responseContent(/DONE/, { feedback: "Go on." }),
     });
     const { output, state } = await play(agent, "Go");
     expect(output).toBe("Now it is DONE");
@@ -175,7 +175,7 @@ describe("what replies and errors stop", () => {
       seen.push(answer);
       return { accept: false, feedback: `${answer} is not enough.` };
     });
-    const { output, outcome } = await play(new Agent({ model, continueWhile: critic }), "Go");
+    const { output, outcome } = await play(new Agent({ model, stopWhen: critic }), "Go");
     expect({ output, seen }).toEqual({ output: "Three", seen: ["One", "Two"] });
     expect(outcome.status).toBe("completed");
   });
@@ -183,7 +183,7 @@ describe("what replies and errors stop", () => {
 
 describe("hard limits", () => {
   const always: CriterionFunction = () => ({
-    decision: "request",
+    decision: "continue",
     reason: "more",
     message: "More!",
     feedback: "More!",
@@ -194,9 +194,9 @@ describe("hard limits", () => {
     ["token-limit", tokenLimit(30)],
     ["cost-limit", costLimit(20, { prices: { scripted: { input: 1e6, output: 0 } } })],
   ] as const) {
-    bothWays(`${name} is not overridden by a request`, async ({ play }) => {
+    bothWays(`${name} is not overridden by a vote to continue`, async ({ play }) => {
       const model = scriptedModel(() => "An answer.");
-      const result = await play(new Agent({ model, continueWhile: [always, limit] }), "Go");
+      const result = await play(new Agent({ model, stopWhen: [always, limit] }), "Go");
       expectStopped(result, name, 2);
       expectPartial(result, "An answer.");
     });
@@ -206,8 +206,8 @@ describe("hard limits", () => {
     const script = [calls(echoing("a")), "Done."];
     for (const options of [
       { maxSteps: 2 },
-      { continueWhile: tokenLimit(30) },
-      { continueWhile: [stepLimit(2), tokenLimit(1e6)] },
+      { stopWhen: tokenLimit(30) },
+      { stopWhen: [stepLimit(2), tokenLimit(1e6)] },
     ]) {
       const agent = new Agent({ model: scriptedModel(script), tools: [echo], separateToolTrace: true, ...options });
       const { outcome, output, state } = await play(agent, "Go");
@@ -218,7 +218,7 @@ describe("hard limits", () => {
 
   bothWays("a limit that has passed before the first step makes no model call", async ({ play }) => {
     const model = scriptedModel([]);
-    const result = await play(new Agent({ model, continueWhile: deadline(Date.now() - 1) }), "Go");
+    const result = await play(new Agent({ model, stopWhen: deadline(Date.now() - 1) }), "Go");
     expectStopped(result, "deadline", 0);
     expect({ text: result.text, calls: model.callCount }).toEqual({ text: "", calls: 0 });
   });
@@ -227,18 +227,18 @@ describe("hard limits", () => {
     const asked: number[] = [];
     const unheard: CriterionFunction = (state) => {
       asked.push(state.stepCount);
-      return !state.currentStep?.text.includes("STOP");
+      return state.currentStep?.text.includes("STOP");
     };
     const never: Criterion = {
       name: "never",
-      decide: () => ({ decision: "forbid", reason: "never", message: "No more." }),
+      decide: () => ({ decision: "stop", reason: "never", message: "No more." }),
     };
     const script = [{ text: "Go on.", toolCalls: [echoing("a")] }, "STOP"];
     const model = () => scriptedModel(script);
-    const result = await play(new Agent({ model: model(), tools: [echo], continueWhile: unheard }), "Go");
+    const result = await play(new Agent({ model: model(), tools: [echo], stopWhen: unheard }), "Go");
     expectStopped(result, "unheard", 2);
     expect(asked).toEqual([1, 2]);
-    const once = await play(new Agent({ model: model(), tools: [echo], continueWhile: never }), "Go");
+    const once = await play(new Agent({ model: model(), tools: [echo], stopWhen: never }), "Go");
     expectStopped(once, "never", 1);
   });
 
@@ -251,8 +251,8 @@ describe("hard limits", () => {
   bothWays("the order of criteria does not matter", async ({ play }) => {
     const criteria = [tokenLimit(120), repeatedCall(2), stepLimit(1), errorPresence()];
     const outcomes = [];
-    for (const continueWhile of [criteria, criteria.toReversed()]) {
-      outcomes.push((await play(new Agent({ model: restless(), tools: [echo], continueWhile }), "Go")).outcome);
+    for (const stopWhen of [criteria, criteria.toReversed()]) {
+      outcomes.push((await play(new Agent({ model: restless(), tools: [echo], stopWhen }), "Go")).outcome);
     }
     expect({ ...outcomes[0] }).toEqual({ ...outcomes[1] });
   });
@@ -275,15 +275,15 @@ bothWays("the builder and the constructor give the same", async ({ play }) => {
     tools: [echo],
     separateToolTrace: true,
     maxSteps: 4,
-    continueWhile: [repeatedCall(3), tokenLimit(300)],
+    stopWhen: [repeatedCall(3), tokenLimit(300)],
   };
   const built = AgentBuilder.base()
     .withModel(restless())
     .withTools(echo)
     .withSeparatedToolTrace()
     .withMaxSteps(4)
-    .withContinuation(repeatedCall(3))
-    .withContinuation(tokenLimit(300))
+    .withStopWhen(repeatedCall(3))
+    .withStopWhen(tokenLimit(300))
     .build();
   const [a, b] = [await play(new Agent({ model: restless(), ...options }), "Go"), await play(built, "Go")];
   expect(a.outcome).toEqual(b.outcome);

@@ -73,7 +73,7 @@ describe("what reaches through", () => {
     const child = new Agent({ name: "spender", model, tools: [echo] });
     const parent = agent("boss", [{ ...ask("spender"), usage: { inputTokens: 40, outputTokens: 10 } }], {
       tools: [child.asTool()],
-      continueWhile: tokenLimit(200),
+      stopWhen: tokenLimit(200),
     });
     const result = await play(parent, "Go");
     expect(result.children[0]).toMatchObject({ outcome: { status: "stopped", reason: "token-limit" } });

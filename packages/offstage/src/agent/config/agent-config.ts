@@ -98,8 +98,8 @@ function callOptions(
 
 // A criterion of the user's replaces a default one of the same name.
 function criteriaOf(options: AgentOptions<unknown>): readonly Criterion[] {
-  const { continueWhile = [], maxSteps = 20, outputRetries = 2, errorPolicy: policy = "continue" } = options;
-  const own = [continueWhile].flat().map((each) => criterionOf(each as Criterion));
+  const { stopWhen = [], maxSteps = 20, outputRetries = 2, errorPolicy: policy = "continue" } = options;
+  const own = [stopWhen].flat().map((each) => criterionOf(each as Criterion));
   const names = new Set(own.map((each) => each.name));
   const defaults = [stepLimit(maxSteps), toolCallPresence(), retryLimit(outputRetries)];
   if (policy !== "continue") defaults.push(errorPolicy(policy));

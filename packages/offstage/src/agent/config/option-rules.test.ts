@@ -23,8 +23,8 @@ test.each([
   [{ errorPolicy: "explode" }, '"errorPolicy" must be "continue", "stop" or'],
   [{ hooks: "x" }, '"hooks" must be an object of functions'],
   [{ hooks: { onRunEnd: 5 } }, '"hooks" must be an object of functions'],
-  [{ continueWhile: 5 }, '"continueWhile" must be a criterion'],
-  [{ continueWhile: [() => true, {}] }, '"continueWhile" must be a criterion'],
+  [{ stopWhen: 5 }, '"stopWhen" must be a criterion'],
+  [{ stopWhen: [() => true, {}] }, '"stopWhen" must be a criterion'],
   [{ driver: "react" }, '"driver" must be a driver, such as reactDriver(); found "react".'],
   [{ retry: 3 }, '"retry" must be an object { maxRetries'],
   [{ retry: { maxRetries: -1 } }, '"maxRetries" must be a number from 0; found -1.'],
@@ -54,7 +54,7 @@ test.each([
 
 test.each<[object]>([
   [{ toolHistory: "digest", errorPolicy: { maxToolErrors: 2 }, retry: { maxRetries: 0 } }],
-  [{ hooks: { seen: [], onRunEnd() {} }, continueWhile: [() => undefined] }],
+  [{ hooks: { seen: [], onRunEnd() {} }, stopWhen: [() => undefined] }],
   [{ driver: reactDriver(), memory: new ConversationMemory(), memoryTokens: 10 }],
   [{ memory: () => new ConversationMemory(), compaction: compactor({ threshold: 1000 }) }],
   [{ tokenCounter: { count: () => 1 }, tracing: { sample: 0, exporters: [] } }],
@@ -133,6 +133,7 @@ test.each<[string, () => unknown, string]>([
     () => agentOf({ system: "Be kind." }),
     'Unknown agent option "system". Use "instructions" instead. Valid',
   ],
+  ["an agent", () => agentOf({ continueWhile: () => true }), 'option "continueWhile". Use "stopWhen" instead. Valid'],
   ["an agent", () => agentOf({ record: "everything" }), 'Unknown agent option "record". Valid options: '],
   [
     "hooks",

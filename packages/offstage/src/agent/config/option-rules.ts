@@ -52,7 +52,7 @@ const agentRules: Rules<AgentOptions> = {
   separateToolTrace: yesOrNo,
   toolHistory: oneOf("none", "digest", "full"),
   processors: listOf({ isFit: (value) => typeof value === "function", words: "functions (state, next)" }),
-  continueWhile: {
+  stopWhen: {
     isFit: (value) => [value].flat().every(criterion.isFit),
     words: `${criterion.words}, or a list of them`,
   },
@@ -120,6 +120,7 @@ const subagentRules: Rules<SubagentOptions> = {
 
 // Names that other libraries use, each with its name here.
 const hints = {
+  continueWhile: '"stopWhen"',
   system: '"instructions"',
   systemPrompt: '"instructions"',
   prompt: '"instructions"',

@@ -74,7 +74,7 @@ async function leaveProcessors(run: Run, inStep: Promise<AgentState> | undefined
 
 // Limits that are on by default have nothing to say before the first step of a run; others, and those of a run above, may.
 function mayEndBefore({ state, parent, config }: Run): boolean {
-  return state.stepCount > 0 || parent !== undefined || config.options.continueWhile !== undefined;
+  return state.stepCount > 0 || parent !== undefined || config.options.stopWhen !== undefined;
 }
 
 // What is said of a step is asked after one; a limit may have passed already.

@@ -38,8 +38,8 @@ export interface AgentOptions<Output = string> {
   readonly toolHistory?: Remember;
   /** Your own processors; they act after the built-in ones. */
   readonly processors?: readonly Processor[];
-  /** Criteria beside the default ones (step limit, tool-call presence). */
-  readonly continueWhile?: Criterion | CriterionFunction | readonly (Criterion | CriterionFunction)[];
+  /** Criteria beside the default ones (step limit, tool-call presence). A function that returns true stops the run. */
+  readonly stopWhen?: Criterion | CriterionFunction | readonly (Criterion | CriterionFunction)[];
   /** What tool errors mean for a run. Default "continue": the model deals with them. */
   readonly errorPolicy?: ErrorPolicy;
   readonly hooks?: AgentHooks;

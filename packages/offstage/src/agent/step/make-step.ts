@@ -66,8 +66,7 @@ function driverFailure({ driver, name }: AgentConfig, cause: unknown): OffstageE
 
 // Whether nothing of the user's is waited for between a result and the record of its step: it could fail, or take long.
 function isRecordedAtOnce({ config: { options, guardrails }, criteria }: Run): boolean {
-  if (options.processors !== undefined || options.continueWhile !== undefined || options.memory !== undefined)
-    return false;
+  if (options.processors !== undefined || options.stopWhen !== undefined || options.memory !== undefined) return false;
   for (let i = 0; i < criteria.length; i++) if (criteria[i]?.isShared) return false;
   return guardrails.output.length === 0;
 }

@@ -6,7 +6,7 @@ import { errorPolicy, errorPresence } from "./errors.ts";
 const [fine, failed] = [buildToolStep(), buildToolStep([{ isError: true }])];
 const partly = buildToolStep([{ isError: true }, { id: "c2" }]);
 const after = (...steps: readonly Step[]) => buildState({ steps });
-const fails = expect.objectContaining({ decision: "forbid", reason: "error-policy", status: "failed" });
+const fails = expect.objectContaining({ decision: "stop", reason: "error-policy", status: "failed" });
 
 describe("error policy", () => {
   test("continue leaves every error to the model", () => {
@@ -42,7 +42,7 @@ describe("error policy", () => {
 describe("error presence", () => {
   test("stops the run where a tool of the newest step failed", () => {
     expect(errorPresence().decide(after(partly))).toEqual({
-      decision: "forbid",
+      decision: "stop",
       reason: "error-presence",
       message: 'A tool failed: "search" said "it failed"',
     });

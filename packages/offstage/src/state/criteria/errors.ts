@@ -26,7 +26,7 @@ export function errorPolicy(policy: ErrorPolicy): Criterion {
       const failed = failedInARow(state);
       if (errors < maxToolErrors && failed < maxFailedSteps) return undefined;
       const message = `Tools failed ${errors} times, in ${failed} whole steps in a row: more than the error policy bears. The last error: ${lastError(state.currentStep)}`;
-      return { decision: "forbid", reason: "error-policy", message, status: "failed" };
+      return { decision: "stop", reason: "error-policy", message, status: "failed" };
     },
   };
 }
@@ -37,7 +37,7 @@ export function errorPresence(): Criterion {
     name: "error-presence",
     decide({ currentStep }) {
       if (!currentStep?.toolResults.some((result) => result.isError)) return undefined;
-      return { decision: "forbid", reason: "error-presence", message: `A tool failed: ${lastError(currentStep)}` };
+      return { decision: "stop", reason: "error-presence", message: `A tool failed: ${lastError(currentStep)}` };
     },
   };
 }

@@ -8,22 +8,22 @@ afterEach(() => vi.useRealTimers());
 const stateOf = (count: number) => buildState({ steps: Array.from({ length: count }, () => buildToolStep()) });
 const spending = (tokens: number, modelId = "m") =>
   buildState({ steps: [buildStep()], usageByModel: { [modelId]: buildUsage(tokens) } });
-const forbids = (reason: string, status = "stopped") => expect.objectContaining({ decision: "forbid", reason, status });
+const stops = (reason: string, status = "stopped") => expect.objectContaining({ decision: "stop", reason, status });
 
 describe("step limit", () => {
-  test("forbids another step once there are so many", () => {
+  test("stops the run once it has taken so many steps", () => {
     const limit = stepLimit(2);
     expect([1, 2, 3].map((count) => limit.decide(stateOf(count)))).toEqual([
       undefined,
-      forbids("step-limit"),
-      forbids("step-limit"),
+      stops("step-limit"),
+      stops("step-limit"),
     ]);
   });
 
   test("is 20 unless told otherwise", () => {
     expect([stepLimit().decide(stateOf(19)), stepLimit().decide(stateOf(20))]).toEqual([
       undefined,
-      forbids("step-limit"),
+      stops("step-limit"),
     ]);
   });
 
@@ -33,7 +33,7 @@ describe("step limit", () => {
 });
 
 describe("token limit", () => {
-  test("forbids once so many tokens are used", () => {
+  test("stops the run once so many tokens are used", () => {
     expect([tokenLimit(100).decide(spending(99)), tokenLimit(100).decide(spending(100))]).toEqual([
       undefined,
       expect.objectContaining({ message: "The run used 100 tokens; its limit is 100." }),
@@ -42,15 +42,15 @@ describe("token limit", () => {
 
   test("counts every model of the run", () => {
     const usageByModel = { a: buildUsage(60), b: buildUsage(0, 60) };
-    expect(tokenLimit(100).decide(buildState({ steps: [buildStep()], usageByModel }))).toEqual(forbids("token-limit"));
+    expect(tokenLimit(100).decide(buildState({ steps: [buildStep()], usageByModel }))).toEqual(stops("token-limit"));
   });
 });
 
 describe("time limit", () => {
-  test("forbids once the run took so long", () => {
+  test("stops the run once it took so long", () => {
     vi.useFakeTimers({ now: 10_000 });
     const [young, old] = [buildState({ startedAt: 9_500 }), buildState({ startedAt: 9_000 })];
-    expect([timeLimit(1000).decide(young), timeLimit(1000).decide(old)]).toEqual([undefined, forbids("time-limit")]);
+    expect([timeLimit(1000).decide(young), timeLimit(1000).decide(old)]).toEqual([undefined, stops("time-limit")]);
   });
 
   test("has no opinion of a run that has not begun", () => {
@@ -59,10 +59,10 @@ describe("time limit", () => {
 });
 
 describe("deadline", () => {
-  test("forbids from that moment on, given as a date or in milliseconds", () => {
+  test("stops the run from that moment on, given as a date or in milliseconds", () => {
     vi.useFakeTimers({ now: 10_000 });
     const decisions = [deadline(10_001), deadline(new Date(10_000))].map((limit) => limit.decide(buildState()));
-    expect(decisions).toEqual([undefined, forbids("deadline")]);
+    expect(decisions).toEqual([undefined, stops("deadline")]);
   });
 
   test("names the moment", () => {
@@ -75,11 +75,11 @@ describe("deadline", () => {
 describe("cost limit", () => {
   const prices = { cheap: { input: 1, output: 1 }, dear: { input: 100, output: 100 } };
 
-  test("forbids once so much is spent, each model at its own price", () => {
+  test("stops the run once so much is spent, each model at its own price", () => {
     const limit = costLimit(0.05, { prices });
     expect([limit.decide(spending(1000, "cheap")), limit.decide(spending(1000, "dear"))]).toEqual([
       undefined,
-      forbids("cost-limit"),
+      stops("cost-limit"),
     ]);
   });
 
@@ -88,7 +88,7 @@ describe("cost limit", () => {
   });
 
   test("knows the usual prices", () => {
-    expect(costLimit(1).decide(spending(1_000_000, "gpt-5"))).toEqual(forbids("cost-limit"));
+    expect(costLimit(1).decide(spending(1_000_000, "gpt-5"))).toEqual(stops("cost-limit"));
   });
 });
 
@@ -97,7 +97,7 @@ describe("retry limit", () => {
 
   test("fails the run after more corrections in a row than it allows", () => {
     const decisions = [2, 3].map((count) => retryLimit(2).decide(buildState({ steps: Array(count).fill(wrong) })));
-    expect(decisions).toEqual([undefined, forbids("retry-limit", "failed")]);
+    expect(decisions).toEqual([undefined, stops("retry-limit", "failed")]);
   });
 
   test("tells the last correction", () => {

@@ -1,4 +1,4 @@
-// Hard limits: step, token, time, cost, deadline and retry. Each forbids; no request can override it.
+// Hard limits: step, token, time, cost, deadline and retry. Each votes to stop; no vote to continue can override it.
 
 import { shownValue } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
@@ -16,7 +16,7 @@ export function stepLimit(maxSteps = 20): Criterion {
     name: "step-limit",
     decide: (state) =>
       state.stepCount >= maxSteps
-        ? forbid("step-limit", `The run reached its limit of ${maxSteps} ${maxSteps === 1 ? "step" : "steps"}.`)
+        ? stop("step-limit", `The run reached its limit of ${maxSteps} ${maxSteps === 1 ? "step" : "steps"}.`)
         : undefined,
   };
 }
@@ -29,7 +29,7 @@ export function tokenLimit(maxTokens: number): Criterion {
     isShared: true,
     decide: ({ usage }) =>
       usage.totalTokens >= maxTokens
-        ? forbid("token-limit", `The run used ${usage.totalTokens} tokens; its limit is ${maxTokens}.`)
+        ? stop("token-limit", `The run used ${usage.totalTokens} tokens; its limit is ${maxTokens}.`)
         : undefined,
   };
 }
@@ -42,9 +42,7 @@ export function timeLimit(maxMs: number): Criterion {
     isShared: true,
     decide: (state) => {
       const elapsed = Date.now() - (state.startedAt ?? Date.now());
-      return elapsed >= maxMs
-        ? forbid("time-limit", `The run took ${elapsed} ms; its limit is ${maxMs} ms.`)
-        : undefined;
+      return elapsed >= maxMs ? stop("time-limit", `The run took ${elapsed} ms; its limit is ${maxMs} ms.`) : undefined;
     },
   };
 }
@@ -58,9 +56,7 @@ export function deadline(at: Date | number): Criterion {
     name: "deadline",
     isShared: true,
     decide: () =>
-      Date.now() >= moment
-        ? forbid("deadline", `The deadline ${new Date(moment).toISOString()} has passed.`)
-        : undefined,
+      Date.now() >= moment ? stop("deadline", `The deadline ${new Date(moment).toISOString()} has passed.`) : undefined,
   };
 }
 
@@ -77,7 +73,7 @@ export function costLimit(maxCost: number, options: CostLimitOptions = {}): Crit
     isShared: true,
     decide: (state) => {
       const cost = totalCost(state, options.prices);
-      return cost >= maxCost ? forbid("cost-limit", `The run cost ${cost}; its limit is ${maxCost}.`) : undefined;
+      return cost >= maxCost ? stop("cost-limit", `The run cost ${cost}; its limit is ${maxCost}.`) : undefined;
     },
   };
 }
@@ -111,7 +107,7 @@ function judgeRetries(state: AgentState, { correction, maxRetries }: Retries): V
   if (length <= maxRetries) return undefined;
   const tries = length === 1 ? "one try" : `${length} tries`;
   const message = `The model did not get it right in ${tries}: ${correction.message}`;
-  return forbid("retry-limit", message, "failed");
+  return stop("retry-limit", message, "failed");
 }
 
 function trailingCorrections(state: AgentState, most: number): readonly unknown[] {
@@ -120,8 +116,8 @@ function trailingCorrections(state: AgentState, most: number): readonly unknown[
   return end === -1 ? recent : recent.slice(0, end);
 }
 
-function forbid(reason: OutcomeReason, message: string, status: Verdict["status"] = "stopped"): Verdict {
-  return { decision: "forbid", reason, message, status, isLimit: status === "stopped" };
+function stop(reason: OutcomeReason, message: string, status: Verdict["status"] = "stopped"): Verdict {
+  return { decision: "stop", reason, message, status, isLimit: status === "stopped" };
 }
 
 function positive(name: string, value: number): void {

@@ -10,16 +10,16 @@ const sentBack = buildStep({ isAnswer: false });
 
 describe("tool-call presence", () => {
   test("requests to go on while the model is owed results", () => {
-    expect(toolCallPresence().decide(after(buildToolStep()))).toMatchObject({ decision: "request" });
+    expect(toolCallPresence().decide(after(buildToolStep()))).toMatchObject({ decision: "continue" });
   });
 
   test("requests to go on after a correction", () => {
     const wrong = buildStep({ isAnswer: false, correction: { reason: "output-mismatch", message: "no" } });
-    expect(toolCallPresence().decide(after(wrong))).toMatchObject({ decision: "request" });
+    expect(toolCallPresence().decide(after(wrong))).toMatchObject({ decision: "continue" });
   });
 
   test("allows to stop at an answer", () => {
-    expect(toolCallPresence().decide(answering("done"))).toMatchObject({ decision: "allow-stop", reason: "answered" });
+    expect(toolCallPresence().decide(answering("done"))).toMatchObject({ decision: "may-stop", reason: "answered" });
   });
 
   test("has no opinion before the first step", () => {
@@ -32,7 +32,7 @@ describe("finish reason", () => {
 
   test.for(["length", "content-filter", "error"])("%s stops a run unless told otherwise", (reason) => {
     expect(finishReason().decide(finished(reason))).toMatchObject({
-      decision: "forbid",
+      decision: "stop",
       message: `The model finished with "${reason}".`,
     });
   });
@@ -44,7 +44,7 @@ describe("finish reason", () => {
   test("the reasons can be chosen", () => {
     const chosen = finishReason("stop");
     expect([chosen.decide(finished("stop")), chosen.decide(finished("length"))]).toEqual([
-      expect.objectContaining({ decision: "forbid" }),
+      expect.objectContaining({ decision: "stop" }),
       undefined,
     ]);
   });
@@ -55,7 +55,7 @@ describe("response content", () => {
     const criteria = [responseContent(/DONE/g), responseContent((text) => text.includes("DONE"))];
     for (const criterion of criteria) {
       const said = ["not yet", "DONE", "DONE"].map((text) => criterion.decide(answering(text)));
-      expect(said).toEqual([expect.objectContaining({ decision: "request" }), undefined, undefined]);
+      expect(said).toEqual([expect.objectContaining({ decision: "continue" }), undefined, undefined]);
     }
   });
 
@@ -74,7 +74,7 @@ describe("repeated call", () => {
   test("stops a run that makes the very same call three times in a row", () => {
     expect([after(same, same), after(same, same, same)].map((state) => repeatedCall().decide(state))).toEqual([
       undefined,
-      expect.objectContaining({ decision: "forbid", reason: "repeated-call" }),
+      expect.objectContaining({ decision: "stop", reason: "repeated-call" }),
     ]);
   });
 
@@ -103,7 +103,7 @@ describe("self-critic", () => {
 
   test("sends an answer back with the critic's feedback", async () => {
     expect(await strict.decide(answering("so"))).toEqual({
-      decision: "request",
+      decision: "continue",
       reason: "self-critic",
       message: "The critic sent the answer back.",
       feedback: "Cite a source.",

@@ -5,11 +5,11 @@ import type { Verdict } from "../outcome.ts";
 import type { Step } from "../step.ts";
 
 const goOn: Verdict = Object.freeze({
-  decision: "request",
+  decision: "continue",
   reason: "tool-calls",
   message: "The model waits for what it asked for.",
 });
-const answered: Verdict = Object.freeze({ decision: "allow-stop", reason: "answered", message: "The model answered." });
+const answered: Verdict = Object.freeze({ decision: "may-stop", reason: "answered", message: "The model answered." });
 
 /** Goes on while the model is owed something (tool results, a correction), and may stop at an answer. On by default. */
 export function toolCallPresence(): Criterion {
@@ -27,7 +27,7 @@ export function finishReason(...reasons: readonly string[]): Criterion {
     decide({ currentStep }) {
       if (currentStep === undefined || !watched.has(currentStep.finishReason)) return undefined;
       const message = `The model finished with "${currentStep.finishReason}".`;
-      return { decision: "forbid", reason: "finish-reason", message };
+      return { decision: "stop", reason: "finish-reason", message };
     },
   };
 }
@@ -48,7 +48,7 @@ export function responseContent(
     name: "response-content",
     decide({ currentStep }) {
       if (!currentStep?.isAnswer || passes(currentStep.text)) return undefined;
-      return { decision: "request", reason: "response-content", message: "The answer is not enough.", feedback };
+      return { decision: "continue", reason: "response-content", message: "The answer is not enough.", feedback };
     },
   };
 }
@@ -64,7 +64,7 @@ export function repeatedCall(times = 3): Criterion {
       const calls = state.steps.slice(-times).map(callsOf);
       if (calls.some((call) => call !== calls[0])) return undefined;
       const message = `The model made the same call ${times} times in a row: ${calls[0]?.slice(0, 200)}`;
-      return { decision: "forbid", reason: "repeated-call", message };
+      return { decision: "stop", reason: "repeated-call", message };
     },
   };
 }

@@ -24,7 +24,7 @@ export function selfCritic(
       const critique = await critic(currentStep.text, state);
       if (critique.accept) return undefined;
       return {
-        decision: "request",
+        decision: "continue",
         reason: "self-critic",
         message: "The critic sent the answer back.",
         feedback: critique.feedback,
