@@ -79,7 +79,7 @@ export {
   type ConversationMemoryOptions,
   HybridMemory,
   type HybridMemoryOptions,
-  type MemoryStore,
+  type MemoryBackend,
   PersistentMemory,
   SlidingWindowMemory,
   type SlidingWindowMemoryOptions,
@@ -89,8 +89,8 @@ export {
   type VectorMemoryOptions,
 } from "./memory/kinds/index.ts";
 export { lexicalEmbedder } from "./memory/lexical-embedder.ts";
-export type { PlainMemory } from "./memory/plain-memory.ts";
 export { type RecallSource, type RecallToolOptions, recallTool } from "./memory/recall.ts";
+export type { TextMemory } from "./memory/text-memory.ts";
 export { parseMessage, parseMessages } from "./messages/codec.ts";
 export { assistant, system, toolCall, toolResult, user } from "./messages/makers.ts";
 export type {

@@ -3,15 +3,15 @@ import type { Message } from "../messages/message.ts";
 import { fifo } from "../sessions/fifo.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { messageKey } from "./message-key.ts";
-import { choosesMessages, type PlainMemory, withContext } from "./plain-memory.ts";
+import { choosesMessages, type TextMemory, withContext } from "./text-memory.ts";
 
 /** One per memory, for as long as the memory is used. */
 export class MemoryFeed {
-  readonly memory: AgentMemory | PlainMemory;
+  readonly memory: AgentMemory | TextMemory;
   readonly #gate = fifo();
   #known: Map<string, number> | undefined;
 
-  constructor(memory: AgentMemory | PlainMemory) {
+  constructor(memory: AgentMemory | TextMemory) {
     this.memory = memory;
   }
 

@@ -2,7 +2,7 @@
 import type { AgentMemory } from "../../memory/agent-memory.ts";
 import type { CompactionNote } from "../../memory/compaction/compaction-note.ts";
 import { MemoryFeed } from "../../memory/memory-feed.ts";
-import type { PlainMemory } from "../../memory/plain-memory.ts";
+import type { TextMemory } from "../../memory/text-memory.ts";
 
 /** How a conversation was last shown. */
 export interface ShownNote {
@@ -15,7 +15,7 @@ const mostSessions = 1000;
 
 export class ShownNotes {
   readonly #notes = new Map<string, ShownNote>();
-  readonly #feeds = new WeakMap<AgentMemory | PlainMemory, MemoryFeed>();
+  readonly #feeds = new WeakMap<AgentMemory | TextMemory, MemoryFeed>();
 
   of(sessionId: string | undefined): ShownNote | undefined {
     return sessionId === undefined ? undefined : this.#notes.get(sessionId);
@@ -29,7 +29,7 @@ export class ShownNotes {
     if (this.#notes.size > mostSessions && oldest !== undefined) this.#notes.delete(oldest);
   }
 
-  feed(memory: AgentMemory | PlainMemory): MemoryFeed {
+  feed(memory: AgentMemory | TextMemory): MemoryFeed {
     const feed = this.#feeds.get(memory) ?? new MemoryFeed(memory);
     this.#feeds.set(memory, feed);
     return feed;

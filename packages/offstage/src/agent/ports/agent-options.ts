@@ -1,7 +1,7 @@
 // What an agent, a run and a subagent can be told. Types and their defaults; nothing here acts.
 import type { AgentMemory } from "../../memory/agent-memory.ts";
 import type { Compactor } from "../../memory/compaction/compactor.ts";
-import type { PlainMemory } from "../../memory/plain-memory.ts";
+import type { TextMemory } from "../../memory/text-memory.ts";
 import type { Message } from "../../messages/message.ts";
 import type { AnyModel, ModelSettings } from "../../models/model.ts";
 import type { RetryOptions } from "../../models/retry.ts";
@@ -62,7 +62,7 @@ export interface AgentOptions<Output = string> {
   /** How many tools run at once. Default 16. */
   readonly maxParallelTools?: number;
   /** Chooses what the model is shown of the conversation. One memory holds one conversation: pass a function for several. */
-  readonly memory?: AgentMemory | PlainMemory | ((sessionId: string | undefined) => AgentMemory | PlainMemory);
+  readonly memory?: AgentMemory | TextMemory | ((sessionId: string | undefined) => AgentMemory | TextMemory);
   /** How many tokens of memory the model is shown. Default 8,000. */
   readonly memoryTokens?: number;
   /** Makes model input shorter when it passes a limit; what is stored stays whole. */

@@ -2,7 +2,7 @@
 
 export { ConversationMemory, type ConversationMemoryOptions } from "./conversation-memory.ts";
 export { HybridMemory, type HybridMemoryOptions } from "./hybrid-memory.ts";
-export { type MemoryStore, PersistentMemory } from "./persistent-memory.ts";
+export { type MemoryBackend, PersistentMemory } from "./persistent-memory.ts";
 export { SlidingWindowMemory, type SlidingWindowMemoryOptions } from "./sliding-window-memory.ts";
 export { SummaryMemory, type SummaryMemoryOptions } from "./summary-memory.ts";
 export { VectorMemory, type VectorMemoryOptions } from "./vector-memory.ts";

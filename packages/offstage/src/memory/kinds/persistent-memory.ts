@@ -9,7 +9,7 @@ import type { AgentMemory } from "../agent-memory.ts";
 import { checkedList } from "../held-messages.ts";
 
 /** A store, as far as a memory needs one. */
-export interface MemoryStore {
+export interface MemoryBackend {
   session(id: string): SessionPort;
 }
 
@@ -25,7 +25,7 @@ export class PersistentMemory implements AgentMemory {
   }
 
   /** The memory of an id in a store. Its messages are a session named "memory:" and the id, apart from any conversation. */
-  static async on(store: MemoryStore, id: string, memory: AgentMemory): Promise<PersistentMemory> {
+  static async on(store: MemoryBackend, id: string, memory: AgentMemory): Promise<PersistentMemory> {
     checkInner(memory);
     return PersistentMemory.over(store.session(`memory:${id}`), memory);
   }

@@ -1,4 +1,4 @@
-// Plain memories: a user's own with every name of the port but getMessages. It takes messages one by one and gives text.
+// Text memories: a memory of the user with every name of the port but "getMessages". It takes messages one by one and gives text.
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import type { AgentMemory } from "./agent-memory.ts";
@@ -9,7 +9,7 @@ import { turnsOf } from "./turns.ts";
  *
  * **Contract:** the context takes at most `tokenLimit` tokens; the newest turn is shown behind it as it is, on top of that.
  */
-export interface PlainMemory {
+export interface TextMemory {
   add(message: Message): Promise<void> | void;
   /** What to know for a query, as text. */
   getContext(query: string, tokenLimit?: number): Promise<string> | string;
@@ -20,7 +20,7 @@ export interface PlainMemory {
 }
 
 /** True for a memory that chooses messages itself. */
-export function choosesMessages(memory: AgentMemory | PlainMemory): memory is AgentMemory {
+export function choosesMessages(memory: AgentMemory | TextMemory): memory is AgentMemory {
   return typeof (memory as Partial<AgentMemory>).getMessages === "function";
 }
 

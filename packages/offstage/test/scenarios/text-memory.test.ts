@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { PlainMemory } from "../../src/memory/plain-memory.ts";
+import type { TextMemory } from "../../src/memory/text-memory.ts";
 import { type Message, textOf } from "../../src/messages/message.ts";
 import { InMemorySession } from "../../src/sessions/in-memory-session.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 
 /** No more than the names that every memory has. */
-class NoteMemory implements PlainMemory {
+class NoteMemory implements TextMemory {
   readonly kept: Message[] = [];
   add(message: Message): void {
     this.kept.push(message);
@@ -30,7 +30,7 @@ class NoteMemory implements PlainMemory {
 test("what is asked is shown whatever the memory holds, and an add that failed is not repeated for what was taken", async () => {
   const taken: string[] = [];
   let isFailing = false;
-  const memory: PlainMemory = {
+  const memory: TextMemory = {
     add(message) {
       if (isFailing && message.role === "assistant") throw new Error("no room");
       taken.push(textOf(message));
