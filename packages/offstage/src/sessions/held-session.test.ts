@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
 import { ended, said, start } from "../testing/store-claims/claim.ts";
-import { enterAround } from "../tracing/trace-scope.ts";
-import { aroundRun } from "./held-session.ts";
+import { createReentrancyScope, enterReentrancyScope } from "./held-session.ts";
 import { InMemorySession } from "./in-memory-session.ts";
 import type { Journal, RunLog } from "./journal.ts";
 import { memoryStore, sqliteStore } from "./open-store.ts";
@@ -17,7 +16,7 @@ const path = join(folder, "held.db");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function withinRun<T>(log: RunLog, work: () => T): T {
-  return enterAround(aroundRun(log.held), work);
+  return enterReentrancyScope(createReentrancyScope(log.held), work);
 }
 
 function plainSession(): Journal {
@@ -90,8 +89,8 @@ test("a session that is opened once more from the same file is refused as well",
   await log.end(ended("done"));
 });
 
-test("a run that begins within those that are over has none of them around it", () => {
-  let run = aroundRun();
-  for (let n = 0; n < 3; n++) run = enterAround(run, () => aroundRun());
+test("a run started inside runs that have ended has no enclosing run", () => {
+  let run = createReentrancyScope();
+  for (let n = 0; n < 3; n++) run = enterReentrancyScope(run, () => createReentrancyScope());
   expect(run.outer).toBeUndefined();
 });

@@ -1,22 +1,32 @@
-// Held sessions: those of the run that this code is part of, and of the runs around it. Known so that no run waits for itself.
-import { currentAround } from "../tracing/trace-scope.ts";
+// The sessions that the enclosing runs hold, so that a run that would deadlock on one of them is refused.
+import { type AsyncScope, asyncScope } from "../base/async-scope.ts";
 import type { Fifo } from "./fifo.ts";
 import type { HeldSession, RunStart } from "./journal.ts";
 import { SessionBusyError } from "./session-errors.ts";
 
-/** A run as the code within it sees it. Nothing else of the run: a socket that outlives it keeps this for as long. */
-export interface AroundRun {
-  /** Set while the run has its session. */
+/**
+ * The re-entrancy scope of the code that a run calls. It holds nothing else of the run, because async resources that outlive
+ * the run, such as sockets, keep it alive.
+ */
+export interface ReentrancyScope {
+  /** The run's session; undefined before the run opens it and after the run ends. */
   held: HeldSession | undefined;
-  /** The run that this one was started from. */
-  readonly outer: AroundRun | undefined;
+  /** The scope of the run that started this one. */
+  readonly outer: ReentrancyScope | undefined;
 }
 
-/** What the code of a new run is to be entered with. Runs around it that hold nothing are passed over: they may be long over. */
-export function aroundRun(held?: HeldSession): AroundRun {
-  let outer = currentAround() as AroundRun | undefined;
+const scopes: AsyncScope<ReentrancyScope> = asyncScope("sessions.1");
+
+/** Creates the scope of a new run, inside the current one. Skips outer runs that hold nothing: they may have ended long ago. */
+export function createReentrancyScope(held?: HeldSession): ReentrancyScope {
+  let outer = scopes.get();
   while (outer !== undefined && outer.held === undefined) outer = outer.outer;
   return { held, outer };
+}
+
+/** Runs `work` inside `scope`; without one, inside the current scope. */
+export function enterReentrancyScope<T>(scope: ReentrancyScope | undefined, work: () => T): T {
+  return scope === undefined ? work() : scopes.run(scope, work);
 }
 
 /** The error where run `runId`, or some other run, holds the session; says so where that run is around this code. */
@@ -40,7 +50,7 @@ export function enterSession(
 }
 
 function isAround(isIt: (held: HeldSession) => boolean): boolean {
-  for (let run = currentAround() as AroundRun | undefined; run !== undefined; run = run.outer)
+  for (let run = scopes.get(); run !== undefined; run = run.outer)
     if (run.held !== undefined && isIt(run.held)) return true;
   return false;
 }

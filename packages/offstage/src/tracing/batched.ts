@@ -153,14 +153,11 @@ class SpanQueue {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, this.#maxBatch);
       this.#leaving = batch.length;
-      const hasLeft = await this.#attempt(
-        async () => traceState.storage.run(unrecorded(), () => this.#exporter.export(batch)),
-        {
-          what: "export",
-          timeoutMs: this.#timeoutMs,
-          holdsProcess: false,
-        },
-      );
+      const hasLeft = await this.#attempt(async () => unrecorded(() => this.#exporter.export(batch)), {
+        what: "export",
+        timeoutMs: this.#timeoutMs,
+        holdsProcess: false,
+      });
       if (this.#leaving === 0) return; // Shutdown has given this batch up already.
       this.#leaving = 0;
       if (hasLeft) this.#exported += batch.length;

@@ -1,5 +1,6 @@
 // One timed operation while it happens. Readers see it as SpanData; which one is current is told by trace-scope.ts.
 
+import { type AsyncScope, asyncScope } from "../base/async-scope.ts";
 import { errorType, isAbort } from "../base/cancellation.ts";
 import { clockMs, clockOffsetMs } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
@@ -7,7 +8,7 @@ import type { Mutable } from "../base/mutable.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { messageOf } from "../errors.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
-import { type AsyncScope, traceState } from "./trace-state.ts";
+import { traceState } from "./trace-state.ts";
 import { emit, initialSettings, notify, silenced, type TraceSettings } from "./tracing-options.ts";
 
 /** What a span needs to know of the trace it belongs to. */
@@ -41,6 +42,9 @@ export interface TraceScope extends SpanPlace {
   /** The span handed out here while nothing is recorded. */
   readonly standIn: TraceSpan;
 }
+
+/** The scope that new spans belong to here. The number is the version of `TraceScope`'s shape. */
+export const traceScope: AsyncScope<TraceScope> = asyncScope("tracing.1");
 
 export interface SpanInit {
   readonly name: string;
@@ -221,7 +225,7 @@ export class TraceSpan implements SpanData, TraceScope {
   #hand(): void {
     const settings = this.settings;
     settings.keep?.(this);
-    if (settings.exporters.length > 0) traceState.storage.run(unrecorded(), emit, this, settings);
+    if (settings.exporters.length > 0) unrecorded(() => emit(this, settings));
   }
 
   /** The span as plain data. */
@@ -269,9 +273,9 @@ const off: TraceSpanInit = { name: "off", startTime: 0 };
 /** The span handed out where tracing is off and there is no trace: its trace id is zeros and it keeps nothing. */
 export const offSpan: TraceSpan = new TraceSpan(off, { ...unplaced, settings: silenced(unplaced.settings) });
 
-/** Where exporters work: nothing is recorded, since spans of their own would be exported, and so on without end. */
-export function unrecorded(): AsyncScope {
-  return { scope: offSpan, around: traceState.storage.getStore()?.around };
+/** Runs `work` of an exporter with tracing off: its own spans would be exported too, without end. */
+export function unrecorded<T>(work: () => T): T {
+  return traceScope.run(offSpan, work);
 }
 
 /** Starts a span in `scope`, as a child of the span it stands for. Where nothing is recorded it costs next to nothing. */

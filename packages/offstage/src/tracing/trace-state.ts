@@ -1,5 +1,4 @@
-// The one piece of process-wide state: the async storage, the process's settings and its id maker. Shared by all copies of Offstage.
-import { AsyncLocalStorage } from "node:async_hooks";
+// The process-wide state of tracing: its settings and its id maker. Shared by all copies of Offstage.
 import { withDeadline } from "../base/cancellation.ts";
 import { type TraceIds, traceIds } from "./trace-ids.ts";
 import {
@@ -11,24 +10,15 @@ import {
   type TracingOptions,
 } from "./tracing-options.ts";
 
-/** What follows async code. One storage for all of it: Node copies the map of all storages for every entry. */
-export interface AsyncScope {
-  /** The current `TraceScope`; its type is told in trace-scope.ts, where it is read. */
-  readonly scope: object | undefined;
-  /** The run that this code is part of; told in sessions/held-session.ts. */
-  readonly around: object | undefined;
-}
-
 interface TraceState {
-  readonly storage: AsyncLocalStorage<AsyncScope>;
   readonly ids: TraceIds;
   settings: TraceSettings;
 }
 
-// The number is that of the shape of `TraceState` and of what is in its storage: copies that differ in it stay apart.
-const key: unique symbol = Symbol.for("offstage.tracing.3");
+// The number is the version of `TraceState`'s shape: copies of different versions have separate state.
+const key: unique symbol = Symbol.for("offstage.tracing.4");
 const holder = globalThis as { [key]?: TraceState };
-holder[key] ??= { storage: new AsyncLocalStorage(), ids: traceIds(), settings: initialSettings() };
+holder[key] ??= { ids: traceIds(), settings: initialSettings() };
 
 /** The state that all copies of Offstage in this process share. */
 export const traceState: TraceState = holder[key];

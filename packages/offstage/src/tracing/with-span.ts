@@ -1,6 +1,6 @@
 // Running work inside a trace or a span: the one wrapper around everything that is timed.
 import { type SpanOptions, TraceContext, type TraceInit } from "./trace-context.ts";
-import { currentScope, enter, enterAround, standInFor } from "./trace-scope.ts";
+import { currentScope, enter, standInFor } from "./trace-scope.ts";
 import { offSpan, type SpanInit, startSpan, startWith, type TraceScope, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { keeping, refine, type TracingOptions } from "./tracing-options.ts";
@@ -71,10 +71,9 @@ function silentWithin(scope: TraceScope): TraceSpan {
   return scope.recording ? standInFor(scope, scope.settings) : scope.standIn;
 }
 
-/** Runs `work` with `span` as the current one, and as part of `around` where that is given. Does not end the span. */
-export function runInSpan<T>(span: TraceSpan, work: () => T, around?: object): T {
-  if (span.recording || (currentScope() ?? traceState.settings).recording) return enter(span, work, around);
-  return around === undefined ? work() : enterAround(around, work);
+/** Runs `work` with `span` as the current one. Does not end the span. */
+export function runInSpan<T>(span: TraceSpan, work: () => T): T {
+  return span.recording || (currentScope() ?? traceState.settings).recording ? enter(span, work) : work();
 }
 
 function startTrace(init: RootSpanInit): TraceSpan {

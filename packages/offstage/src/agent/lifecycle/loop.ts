@@ -1,5 +1,6 @@
 // The one loop. `run`, `stream` and `execute` are faces of it; all persist the same things and fail the same way.
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
+import { enterReentrancyScope } from "../../sessions/held-session.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import type { Criterion } from "../../state/criterion.ts";
 import type { Outcome } from "../../state/outcome.ts";
@@ -17,7 +18,7 @@ export type Open = (run: Run) => AgentState | Promise<AgentState>;
 
 /** Runs to the end. Resolves when the agent answered, waits or was stopped; rejects on failure and on abort. */
 export function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>> {
-  return runInSpan(run.span, () => perform(run, open), run.around);
+  return enterReentrancyScope(run.around, () => runInSpan(run.span, () => perform(run, open)));
 }
 
 async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {

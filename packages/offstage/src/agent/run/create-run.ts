@@ -5,7 +5,7 @@ import { isoNow } from "../../base/clock.ts";
 import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
 import { ModelInput } from "../../models/model-input.ts";
-import { aroundRun } from "../../sessions/held-session.ts";
+import { createReentrancyScope } from "../../sessions/held-session.ts";
 import { journalFor } from "../../sessions/plain-journal.ts";
 import { type AgentContext, contextOf } from "../../state/agent-context.ts";
 import { AgentState, type RunBeginning } from "../../state/agent-state.ts";
@@ -96,7 +96,8 @@ export function createRun(config: AgentConfig, given: CreateRunOptions): Run {
     feed: undefined,
     stepNotes: undefined,
     instructions: Messages.empty(),
-    around: parent === undefined && (session !== undefined || known !== undefined) ? aroundRun() : undefined,
+    around:
+      parent === undefined && (session !== undefined || known !== undefined) ? createReentrancyScope() : undefined,
     log: undefined,
     state: stateOf(state, { runId, startedAt: Date.now(), parentAgentId: parent?.state.agentId }),
     partialText: "",

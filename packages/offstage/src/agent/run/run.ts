@@ -9,7 +9,7 @@ import type { MemoryFeed } from "../../memory/memory-feed.ts";
 import type { Message, MessageMetadata } from "../../messages/message.ts";
 import type { Messages } from "../../messages/messages.ts";
 import type { ModelInput } from "../../models/model-input.ts";
-import type { AroundRun } from "../../sessions/held-session.ts";
+import type { ReentrancyScope } from "../../sessions/held-session.ts";
 import type { RunLog } from "../../sessions/journal.ts";
 import type { SessionPort } from "../../sessions/session.ts";
 import type { AgentContext } from "../../state/agent-context.ts";
@@ -74,7 +74,7 @@ export interface Run {
   /** The session of a run that is nobody's subagent, where it has one. */
   readonly session: SessionPort | undefined;
   /** What the code within it is entered with; a subagent's run is within the one above it. */
-  readonly around: AroundRun | undefined;
+  readonly around: ReentrancyScope | undefined;
   log: RunLog | undefined;
   /** The newest state: what a failure or an abort leaves. */
   state: AgentState;
