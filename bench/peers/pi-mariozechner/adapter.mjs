@@ -60,7 +60,7 @@ function messageOf(reply) {
 function deltaStream(deltas) {
   return () => {
     const events = new AssistantMessageEventStream();
-    pushDeltas(events, deltas);
+    void pushDeltas(events, deltas);
     return events;
   };
 }

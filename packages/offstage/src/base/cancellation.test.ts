@@ -41,7 +41,7 @@ describe("a cancellation", () => {
   test("has one listener on the caller's signal, however much waits", () => {
     const { signal } = new AbortController();
     const cancellation = new Cancellation(signal);
-    for (let i = 0; i < 100; i++) cancellation.race(never);
+    for (let i = 0; i < 100; i++) void cancellation.race(never);
     expect(getEventListeners(signal, "abort")).toHaveLength(1);
   });
 

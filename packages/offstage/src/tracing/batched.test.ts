@@ -32,7 +32,7 @@ test("spans leave in batches, not at once", async () => {
     exporter((batch) => void sizes.push(batch.length)),
     { maxBatch: 10, delayMs: 60_000 },
   );
-  queue.export(spans(25));
+  void queue.export(spans(25));
   expect(sizes).toEqual([]);
   await queue.flush();
   expect(sizes).toEqual([10, 10, 5]);
@@ -42,11 +42,11 @@ test("spans leave in batches, not at once", async () => {
 test("a span alone leaves after the delay; a full batch leaves at once", async () => {
   const memory = memoryExporter();
   const slow = batched(memory, { delayMs: 20 });
-  slow.export(spans(1));
+  void slow.export(spans(1));
   await sleep(60);
   expect(memory.spans).toHaveLength(1);
   const full = batched(memory, { delayMs: 60_000, maxBatch: 5 });
-  full.export(spans(5));
+  void full.export(spans(5));
   await sleep(20);
   expect(memory.spans).toHaveLength(6);
 });
@@ -56,7 +56,7 @@ test("a full queue drops what comes and counts it", async () => {
     exporter(() => {}),
     { maxPending: 100, delayMs: 60_000 },
   );
-  queue.export(spans(250));
+  void queue.export(spans(250));
   expect(queue.stats()).toEqual({ exported: 0, dropped: 150, pending: 100 });
   await queue.flush();
   expect(queue.stats()).toEqual({ exported: 100, dropped: 150, pending: 0 });
@@ -70,7 +70,7 @@ test("a failing exporter loses its batch, is reported, and gets the next one", a
     if (calls === 1) throw new Error("down");
   });
   const queue = batched(flaky, { maxBatch: 10, onError: (error) => errors.push(error) });
-  queue.export(spans(20));
+  void queue.export(spans(20));
   await queue.flush();
   expect(queue.stats()).toEqual({ exported: 10, dropped: 10, pending: 0 });
   expect(errors).toHaveLength(1);
@@ -81,7 +81,7 @@ test("an exporter that hangs is given up at the deadline; flush and shutdown res
     exporter(() => new Promise(() => {})),
     { maxBatch: 5, timeoutMs: 50, ...quiet },
   );
-  queue.export(spans(20));
+  void queue.export(spans(20));
   const start = performance.now();
   await queue.flush();
   await queue.shutdown();
@@ -95,7 +95,7 @@ test("shutdown keeps its deadline even where the exporter's own shutdown hangs o
   const throwing = { ...exporter(() => {}), shutdown: () => Promise.reject(new Error("no")) };
   for (const bad of [hanging, throwing]) {
     const queue = batched(bad, { timeoutMs: 30, ...quiet });
-    queue.export(spans(3));
+    void queue.export(spans(3));
     await queue.shutdown();
     expect(queue.stats()).toEqual({ exported: 3, dropped: 0, pending: 0 });
   }
@@ -104,14 +104,14 @@ test("shutdown keeps its deadline even where the exporter's own shutdown hangs o
 test("spans after shutdown are counted as dropped", async () => {
   const queue = batched(memoryExporter());
   await queue.shutdown();
-  queue.export(spans(3));
+  void queue.export(spans(3));
   expect(queue.stats()).toEqual({ exported: 0, dropped: 3, pending: 0 });
 });
 
 test("the timer holds no process open", () => {
   const before = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
   const queue = batched(memoryExporter(), { delayMs: 60_000 });
-  queue.export(spans(1));
+  void queue.export(spans(1));
   expect(process.getActiveResourcesInfo().filter((name) => name === "Timeout").length).toBe(before);
 });
 
@@ -148,7 +148,7 @@ test("at every moment exported + dropped + pending is what was handed over, what
           if (type === "wait") await sleep(1);
           if (type === "export") {
             const batch = spans((rest as { count: number }).count);
-            queue.export(batch);
+            void queue.export(batch);
             ended += batch.length;
           }
           check();
@@ -167,7 +167,7 @@ test("without an onError of its own, it tells that of the process", async () => 
   const queue = batched(exporter(() => Promise.reject(new Error("no"))));
   configureTracing({ onError: (error, source) => told.push(`${source}: ${String(error)}`) });
   try {
-    queue.export(spans(1));
+    void queue.export(spans(1));
     await queue.flush();
     expect(told).toEqual(["test: Error: no"]);
   } finally {

@@ -109,7 +109,7 @@ function worker(job: AgentJob): Agent {
     hooks: {
       onModelEnd: ({ step }) => {
         const { killAt } = job;
-        if (killAt !== undefined && "model" in killAt && killAt.when === "after" && killAt.model === step) die();
+        if (killAt !== undefined && "model" in killAt && killAt.when === "after" && killAt.model === step) void die();
       },
     },
   });

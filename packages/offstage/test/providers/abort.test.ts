@@ -12,7 +12,7 @@ const silent: FakeTurn = { begin: {}, events: 0, ending: "hang" };
 function abortDuring(server: FakeProvider): { signal: AbortSignal; reason: Error } {
   const controller = new AbortController();
   const reason = new Error("the user left");
-  server.played.then(() => setTimeout(() => controller.abort(reason), 30));
+  void server.played.then(() => setTimeout(() => controller.abort(reason), 30));
   return { signal: controller.signal, reason };
 }
 

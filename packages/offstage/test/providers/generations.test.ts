@@ -61,7 +61,7 @@ describe.each(generations.flatMap(facesOf))("$name, $face", (provider) => {
     await using at = await loopback(provider, [{ begin: { text: ["It ", "is"] }, events: 2, ending: "hang" }]);
     const controller = new AbortController();
     const played = provider.play(at.agent, "Weather?", { signal: controller.signal });
-    at.server.played.then(() => setTimeout(() => controller.abort(new Error("enough")), 30));
+    void at.server.played.then(() => setTimeout(() => controller.abort(new Error("enough")), 30));
     await expect(played).rejects.toThrow("enough");
     await at.server.hungUp;
   });

@@ -70,7 +70,7 @@ async function leaveProcessors(run: Run, inStep: Promise<AgentState> | undefined
   const after = await inStep?.catch(() => undefined);
   if (after === undefined || after.stepCount !== run.state.stepCount + 1) return;
   run.state = after.withOutcome(abortedOutcome(run));
-  recordStep(run);
+  void recordStep(run);
 }
 
 // Limits that are on by default have nothing to say before the first step of a run; others, and those of a run above, may.

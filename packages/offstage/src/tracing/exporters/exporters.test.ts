@@ -66,7 +66,7 @@ for (const [name, open] of Object.entries(subjects)) {
 
 test("memory keeps the latest spans up to its limit, cheaply", () => {
   const exporter = memoryExporter({ limit: 3 });
-  for (let i = 0; i < 10_000; i++) exporter.export([new TraceSpan({ name: `${i}`, endTime: Date.now() })]);
+  for (let i = 0; i < 10_000; i++) void exporter.export([new TraceSpan({ name: `${i}`, endTime: Date.now() })]);
   expect(exporter.spans.map((span) => span.name)).toEqual(["9997", "9998", "9999"]);
   exporter.clear();
   expect(exporter.spans).toEqual([]);
@@ -123,7 +123,7 @@ test("a store that fails is reported, never waited for, and kept to again when i
   expect(told).toEqual(["store: Error: the disk is full"]);
   expect(exporter.stats()).toEqual({ exported: 0, dropped: 3, pending: 0 });
   isBroken = false;
-  exporter.export([make("kept")]);
+  void exporter.export([make("kept")]);
   await exporter.flush();
   expect(kept).toEqual(["kept"]);
   expect(() => storeExporter({} as never)).toThrow("storeExporter takes an open store");
