@@ -4,9 +4,9 @@ import { type Message, textOf, withMetadata, withoutProviderParts } from "../../
 import type { AgentState } from "../../state/agent-state.ts";
 import { type Criterion, type Ruling, rule } from "../../state/criterion.ts";
 import type { Outcome } from "../../state/outcome.ts";
-import { partialAnswer } from "../../state/partial-answer.ts";
 import type { PendingStep } from "../../state/pending-step.ts";
 import type { Step } from "../../state/step.ts";
+import { partialAnswer } from "../../state/turn-of.ts";
 import { startSpan, type TraceSpan } from "../../tracing/trace-span.ts";
 import { checkGuardrails } from "../ports/guardrails.ts";
 import type { Run } from "../run/run.ts";

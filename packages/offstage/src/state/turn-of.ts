@@ -1,0 +1,40 @@
+// The turn: the messages of a run that join the conversation. The one place that decides it, for sessions and for states.
+import { assistant } from "../messages/makers.ts";
+import { type AssistantMessage, type Message, withMetadata } from "../messages/message.ts";
+import { isSendable } from "../messages/pairing.ts";
+import type { AgentState } from "./agent-state.ts";
+
+/**
+ * The messages with which a finished run answers its user.
+ *
+ * - completed: the answer
+ * - stopped with an answer: the answer, marked `interrupted`
+ * - stopped by a limit or a criterion before an answer: the newest text of the run, marked `interrupted`
+ * - aborted before an answer: nothing; the text of the reply that was cut off is not part of the state
+ * - failed, waiting, or blocked by a guardrail: nothing
+ *
+ * Tool calls, tool results and text beside tool calls of earlier steps are never part of it.
+ */
+export function turnOf(state: AgentState): readonly Message[] {
+  const { outcome, currentStep } = state;
+  if (outcome === undefined || outcome.reason === "guardrail") return [];
+  if (outcome.status !== "completed" && outcome.status !== "stopped") return [];
+  const answer = currentStep?.isAnswer ? currentStep.messages.filter(isSendable) : undefined;
+  if (outcome.status === "completed") return answer ?? [];
+  if (answer !== undefined) return answer.map(markInterrupted);
+  const partial = outcome.reason === "aborted" ? undefined : partialAnswer(state);
+  return partial === undefined ? [] : [partial];
+}
+
+/** The newest text of the run as a message marked `interrupted`; undefined if the run has no text. */
+export function partialAnswer(state: AgentState): AssistantMessage | undefined {
+  const step = state.steps.findLast(({ text }) => text.trim() !== "");
+  if (step === undefined) return undefined;
+  const { id, createdAt, runId, agent } = step.messages[0]?.metadata ?? {};
+  const known = Object.entries({ id, createdAt, runId, agent }).filter(([, value]) => value !== undefined);
+  return assistant(step.text, { metadata: { ...Object.fromEntries(known), step: step.index, interrupted: true } });
+}
+
+function markInterrupted(message: Message): Message {
+  return message.metadata?.interrupted === true ? message : withMetadata(message, { interrupted: true });
+}
