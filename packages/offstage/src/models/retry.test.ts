@@ -1,12 +1,14 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Cancellation } from "../base/cancellation.ts";
-import { isRetryable, type RetryEvents, type RetryOptions, sleep, tryAgain } from "./retry.ts";
-
-// As call-model.ts does it.
-function withRetry<T>(attempt: () => Promise<T>, options: RetryOptions, events: RetryEvents): Promise<T> {
-  return attempt().catch((error) => tryAgain(attempt, error, { options, events }));
-}
+import {
+  failureDetails,
+  isRetryable,
+  type RetryOptions,
+  sleep,
+  type WithRetriesOptions,
+  withRetries,
+} from "./retry.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.parse("2026-01-01T00:00:00Z") });
@@ -16,8 +18,8 @@ afterEach(() => vi.useRealTimers());
 const failing = (fields: object): Error => Object.assign(new Error("no"), fields);
 const busy = (headers: unknown = {}): Error => failing({ statusCode: 429, responseHeaders: headers });
 
-/** Tries with these outcomes one after another; tells the waits between them and how it ended. */
-async function tried(outcomes: readonly unknown[], options: RetryOptions = {}, events: RetryEvents = {}) {
+/** Plays these outcomes, one per try. Returns the waits between them, the number of tries, and the value or error. */
+async function tried(outcomes: readonly unknown[], options: RetryOptions = {}, more: Partial<WithRetriesOptions> = {}) {
   const waits: number[] = [];
   let count = 0;
   const attempt = async () => {
@@ -25,8 +27,8 @@ async function tried(outcomes: readonly unknown[], options: RetryOptions = {}, e
     if (outcome instanceof Error) throw outcome;
     return outcome;
   };
-  const onRetry: RetryEvents["onRetry"] = ({ delayMs }) => waits.push(delayMs);
-  const ended = withRetry(attempt, options, { onRetry, ...events }).then(
+  const onRetry: WithRetriesOptions["onRetry"] = ({ delayMs }) => waits.push(delayMs);
+  const ended = withRetries(attempt, { options, cancellation: new Cancellation(), onRetry, ...more }).then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
@@ -34,26 +36,29 @@ async function tried(outcomes: readonly unknown[], options: RetryOptions = {}, e
   return { ...(await ended), waits, count };
 }
 
-describe("which errors are worth another try", () => {
+describe("an error is retryable or not", () => {
   test.for([
-    ["one that says so", { isRetryable: true }, true],
-    ["one that says no, whatever its status", { isRetryable: false, statusCode: 500 }, false],
+    ["an error that says so", { isRetryable: true }, true],
+    ["an error that denies it, whatever its status", { isRetryable: false, statusCode: 500 }, false],
     ...[408, 409, 429, 500, 502, 503, 529, 599].map((code) => [`status ${code}`, { statusCode: code }, true] as const),
     ...[400, 401, 403, 404, 422].map((code) => [`status ${code}`, { status: code }, false] as const),
     ["a lost connection", { code: "ECONNRESET" }, true],
-    ["a network failure below", { cause: { code: "UND_ERR_SOCKET" } }, true],
-    ["one two levels below", { cause: { cause: { status: 503 } } }, true],
-    ["a file that is not there", { code: "ENOENT" }, false],
+    ["a network failure as cause", { cause: { code: "UND_ERR_SOCKET" } }, true],
+    ["a cause of a cause", { cause: { cause: { status: 503 } } }, true],
+    ["a status_code in the cause", { cause: { status_code: 429 } }, true],
+    ["a statusCode in the cause", { cause: { statusCode: 503 } }, true],
+    ["a status in the cause that forbids it", { cause: { status_code: 400 } }, false],
+    ["a missing file", { code: "ENOENT" }, false],
     ["a plain Error", {}, false],
   ] as const)("%s", ([, fields, expected]) => {
     expect(isRetryable(failing(fields))).toBe(expected);
   });
 
-  test.for([undefined, null, "429", 429])("what is no object is not: %j", (thrown) => {
+  test.for([undefined, null, "429", 429])("a thrown value that is no object is not: %j", (thrown) => {
     expect(isRetryable(thrown)).toBe(false);
   });
 
-  test("causes that go round in a circle come to an end", () => {
+  test("reading circular causes ends", () => {
     const [a, b] = [failing({}), failing({})];
     a.cause = b;
     b.cause = a;
@@ -61,38 +66,39 @@ describe("which errors are worth another try", () => {
   });
 });
 
-describe("trying again", () => {
-  test("gives the first success", async () => {
+describe("withRetries", () => {
+  test("resolves with the first success", async () => {
     expect(await tried([busy(), "done"])).toMatchObject({ value: "done", count: 2 });
   });
 
-  test("stops after two retries unless told otherwise, with the last error", async () => {
+  test("rejects with the last error after two retries by default", async () => {
     const last = busy();
     expect(await tried([busy(), busy(), last])).toMatchObject({ error: last, count: 3 });
   });
 
-  test("stops at once where none is allowed", async () => {
+  test("does not retry with maxRetries: 0", async () => {
     expect((await tried([busy()], { maxRetries: 0 })).count).toBe(1);
   });
 
-  test("waits as long as a timer can where a server asks for longer and no limit is set", async () => {
-    const ended = withRetry(() => Promise.reject(busy({ "retry-after": "1e9" })), { maxDelayMs: Infinity }, {}).catch(
-      () => "given up",
-    );
+  test("waits as long as a timer can if the server asks for longer and there is no limit", async () => {
+    const ended = withRetries(() => Promise.reject(busy({ "retry-after": "1e9" })), {
+      options: { maxDelayMs: Infinity },
+      cancellation: new Cancellation(),
+    }).catch(() => "given up");
     await vi.advanceTimersByTimeAsync(1_000_000);
     expect(await Promise.race([ended, "waiting"])).toBe("waiting");
   });
 
-  test("stops at once for an error that is not worth it", async () => {
+  test("does not retry an error that is not retryable", async () => {
     const error = failing({ statusCode: 400 });
     expect(await tried([error, "never"])).toMatchObject({ error, count: 1 });
   });
 
-  test("stops where something was already handed on", async () => {
+  test("does not retry if mayRetry returns false", async () => {
     expect((await tried([busy(), "never"], {}, { mayRetry: () => false })).count).toBe(1);
   });
 
-  test("waits twice as long each time, give or take a quarter", async () => {
+  test("doubles each wait, plus or minus a quarter", async () => {
     const { waits } = await tried([busy(), busy(), busy(), busy()], { maxRetries: 3, initialDelayMs: 100 });
     expect(waits).toHaveLength(3);
     for (const [i, wait] of waits.entries()) {
@@ -101,13 +107,19 @@ describe("trying again", () => {
     }
   });
 
-  test("waits no longer than the cap, give or take a quarter", async () => {
+  test("waits whole milliseconds", async () => {
+    const { waits } = await tried([busy(), busy(), "done"], { initialDelayMs: 333.3 });
+    expect(waits.map(Number.isInteger)).toEqual([true, true]);
+    expect((await tried([busy({ "retry-after-ms": "30.2" }), "done"])).waits).toEqual([31]);
+  });
+
+  test("waits no longer than maxDelayMs, plus or minus a quarter", async () => {
     const { waits } = await tried([busy(), "done"], { initialDelayMs: 10_000, maxDelayMs: 100 });
     expect(waits[0]).toBeLessThanOrEqual(125);
   });
 });
 
-describe("a server that says when", () => {
+describe("the delay a server asks for", () => {
   test.for([
     ["retry-after in seconds", { "retry-after": "2" }, 2000],
     ["retry-after with a fraction", { "retry-after": "0.5" }, 500],
@@ -115,19 +127,24 @@ describe("a server that says when", () => {
     ["a date that has passed", { "retry-after": "Wed, 31 Dec 2025 00:00:00 GMT" }, 0],
     ["retry-after-ms", { "retry-after-ms": "30" }, 30],
     ["retry-after-ms before retry-after", { "retry-after-ms": "30", "retry-after": "9" }, 30],
-    ["retry-after where retry-after-ms is senseless", { "retry-after-ms": "soon", "retry-after": "9" }, 9000],
-    ["in capitals", { "Retry-After": "2" }, 2000],
+    ["retry-after if retry-after-ms is no number", { "retry-after-ms": "soon", "retry-after": "9" }, 9000],
+    ["in capital letters", { "Retry-After": "2" }, 2000],
     ["in a Headers object", new Headers({ "Retry-After": "2" }), 2000],
-  ] as const)("is obeyed: %s", async ([, headers, expected]) => {
+  ] as const)("is respected: %s", async ([, headers, expected]) => {
     expect((await tried([busy(headers), "done"])).waits).toEqual([expected]);
   });
 
-  test("is not retried where it asks for more than the cap", async () => {
+  test("is respected in a cause", async () => {
+    const error = failing({ cause: { status_code: 429, headers: { "retry-after": "2" } } });
+    expect((await tried([error, "done"])).waits).toEqual([2000]);
+  });
+
+  test("prevents the retry if it exceeds maxDelayMs", async () => {
     expect((await tried([busy({ "retry-after": "31" }), "never"])).count).toBe(1);
   });
 
   test.for([{ "retry-after": "soon" }, { "retry-after": 5 }, "text", null])(
-    "is not obeyed where it makes no sense: %j",
+    "is ignored if it cannot be read: %j",
     async (headers) => {
       const { waits } = await tried([busy(headers), "done"], { initialDelayMs: 100 });
       expect(waits[0]).toBeGreaterThanOrEqual(75);
@@ -136,17 +153,14 @@ describe("a server that says when", () => {
 });
 
 describe("an abort", () => {
-  test("ends the wait with its reason, and no further try is made", async () => {
+  test("ends the wait with its reason and prevents further tries", async () => {
     const cancellation = new Cancellation();
     let count = 0;
-    const ended = withRetry(
-      async () => {
-        count++;
-        throw busy();
-      },
-      {},
-      { cancellation },
-    );
+    const attempt = async () => {
+      count++;
+      throw busy();
+    };
+    const ended = withRetries(attempt, { cancellation });
     const reason = new Error("user left");
     setTimeout(() => cancellation.abort(reason), 10);
     const expectation = expect(ended).rejects.toBe(reason);
@@ -156,18 +170,27 @@ describe("an abort", () => {
     expect(getEventListeners(cancellation.signal, "abort")).toEqual([]);
   });
 
-  test("during the try takes the place of its error", async () => {
+  test("during a try replaces the error of that try", async () => {
     const cancellation = new Cancellation();
     const attempt = async () => {
       cancellation.abort("gone");
       throw busy();
     };
-    await expect(withRetry(attempt, {}, { cancellation })).rejects.toBe("gone");
+    await expect(withRetries(attempt, { cancellation })).rejects.toBe("gone");
   });
 });
 
+test.for([
+  [{ statusCode: 429 }, 3, " after 3 tries with HTTP status 429"],
+  [{ cause: { status_code: 400 } }, 1, " after 1 try with HTTP status 400"],
+  [{ code: "ECONNRESET" }, 2, " after 2 tries"],
+  [{}, 1, ""],
+] as const)("the details of a failure name its status and its tries: %j, %i", ([fields, tries, details]) => {
+  expect(failureDetails(failing(fields), tries)).toBe(details);
+});
+
 describe("sleep", () => {
-  test("leaves no listener behind, and no timer", async () => {
+  test("leaves no listener and no timer behind", async () => {
     const { signal } = new AbortController();
     const slept = sleep(50, { signal });
     await vi.runAllTimersAsync();
@@ -175,7 +198,7 @@ describe("sleep", () => {
     expect([getEventListeners(signal, "abort").length, vi.getTimerCount()]).toEqual([0, 0]);
   });
 
-  test("that is aborted leaves neither, too", async () => {
+  test("leaves neither behind when aborted", async () => {
     const controller = new AbortController();
     const slept = sleep(50, { signal: controller.signal });
     controller.abort("stop");
@@ -183,7 +206,7 @@ describe("sleep", () => {
     expect([getEventListeners(controller.signal, "abort").length, vi.getTimerCount()]).toEqual([0, 0]);
   });
 
-  test("does not begin after an abort", async () => {
+  test("does not start after an abort", async () => {
     await expect(sleep(50, { signal: AbortSignal.abort("gone") })).rejects.toBe("gone");
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -1,57 +1,58 @@
-// Retry: when a model call is worth another try, and how long to wait for it. Never after an abort.
+// Retry: which model errors are worth another try, how long to wait before it, and how a failure describes its tries.
 import type { Cancellation } from "../base/cancellation.ts";
 
 export interface RetryOptions {
   /** Tries after the first one. Default 2. */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** The first wait; each further one doubles. Default 500. */
-  readonly initialDelayMs?: number;
-  /** The longest wait; a server that asks for more is not retried. Default 30,000. */
-  readonly maxDelayMs?: number;
+  readonly initialDelayMs?: number | undefined;
+  /** The longest wait; if a server asks for a longer one, the call fails instead. Default 30,000. */
+  readonly maxDelayMs?: number | undefined;
 }
 
-/** A try that failed, and how long the next one is waited for. */
+/** A failed try that is followed by another one. */
 export interface Retry {
+  /** The number of the failed try, from 1. */
   readonly attempt: number;
+  /** The wait before the next try, in whole milliseconds. */
   readonly delayMs: number;
   readonly error: unknown;
 }
 
-export interface RetryEvents {
-  readonly cancellation?: Cancellation | undefined;
-  /** Told before each wait. */
-  readonly onRetry?: (retry: Retry) => void;
-  /** Asked before each retry: false where something was already handed on and cannot be taken back. */
-  readonly mayRetry?: () => boolean;
-}
-
-export interface TryAgainOptions {
-  /** How often, and how long to wait. */
+export interface WithRetriesOptions {
   readonly options?: RetryOptions | undefined;
-  /** Whom to ask, and to tell. */
-  readonly events: RetryEvents;
+  /** Ends the wait, and prevents further tries. */
+  readonly cancellation: Cancellation;
+  /** Asked before each retry. Return false once a part of the reply was passed on: it cannot be taken back. */
+  readonly mayRetry?: (() => boolean) | undefined;
+  /** Called before each wait. */
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
-/** After a first try that failed: the result of `attempt`, tried again while its error says that it can be. */
-export async function tryAgain<T>(
-  attempt: () => Promise<T>,
-  failure: unknown,
-  { options = {}, events }: TryAgainOptions,
-): Promise<T> {
-  const { maxRetries = 2 } = options;
-  let error = failure;
+/** Resolves as `attempt` does. If it fails with a retryable error, waits and tries again; rejects with the last error. */
+export async function withRetries<T>(attempt: () => Promise<T>, settings: WithRetriesOptions): Promise<T> {
+  const { options = {}, cancellation, mayRetry, onRetry } = settings;
   for (let tries = 1; ; tries++) {
-    events.cancellation?.throwIfAborted();
-    const delayMs = tries <= maxRetries && isRetryable(error) ? delayFor(error, tries, options) : undefined;
-    if (delayMs === undefined || events.mayRetry?.() === false) throw error;
-    events.onRetry?.({ attempt: tries, delayMs, error });
-    await sleep(delayMs, { signal: events.cancellation?.signal });
     try {
       return await attempt();
-    } catch (next) {
-      error = next;
+    } catch (error) {
+      cancellation.throwIfAborted();
+      const delayMs = delayFor(error, tries, options);
+      if (delayMs === undefined || mayRetry?.() === false) throw error;
+      onRetry?.({ attempt: tries, delayMs, error });
+      await sleep(delayMs, { signal: cancellation.signal });
     }
   }
+}
+
+// Undefined if there is to be no further try.
+function delayFor(error: unknown, tries: number, options: RetryOptions): number | undefined {
+  const { maxRetries = 2, initialDelayMs = 500, maxDelayMs = 30_000 } = options;
+  if (tries > maxRetries || !isRetryable(error)) return undefined;
+  const requested = retryAfterMs(error);
+  if (requested !== undefined) return requested <= maxDelayMs ? Math.ceil(requested) : undefined;
+  const backoff = Math.min(initialDelayMs * 2 ** (tries - 1), maxDelayMs);
+  return Math.round(backoff * (0.75 + Math.random() * 0.5));
 }
 
 const retryableStatus = new Set([408, 409, 429]);
@@ -70,37 +71,63 @@ const networkCodes = new Set([
   "UND_ERR_BODY_TIMEOUT",
 ]);
 
-// How far down an error's causes are read: they may go round in a circle.
-const maxCauses = 10;
-
-/** True where an error says that another try may succeed: `isRetryable`, 408, 409, 429, 5xx, or the network. */
-export function isRetryable(error: unknown, depth = 0): boolean {
-  if (typeof error !== "object" || error === null || depth > maxCauses) return false;
-  const { isRetryable: says, statusCode, status, code, cause } = error as Record<string, unknown>;
-  if (typeof says === "boolean") return says;
-  const http = [statusCode, status, code].find(isHttpStatus);
-  if (http !== undefined) return retryableStatus.has(http) || http >= 500;
-  if (typeof code === "string" && networkCodes.has(code)) return true;
-  return isRetryable(cause, depth + 1);
+/**
+ * True if an error, or one of its causes, says that another try may succeed: `isRetryable`, an HTTP status of 408, 409, 429
+ * or 5xx, or a network failure. The outermost error that says anything decides.
+ */
+export function isRetryable(error: unknown): boolean {
+  for (const fields of causesOf(error)) {
+    if (typeof fields.isRetryable === "boolean") return fields.isRetryable;
+    const status = statusIn(fields);
+    if (status !== undefined) return retryableStatus.has(status) || status >= 500;
+    if (networkCodes.has(fields.code as string)) return true;
+  }
+  return false;
 }
 
-// An error inside a stream has its status as a number called `code`.
+/** The details of a failed call that belong into its message: ` after 3 tries with HTTP status 429`, or nothing. */
+export function failureDetails(error: unknown, tries: number): string {
+  const status = causesOf(error)
+    .map(statusIn)
+    .find((found) => found !== undefined);
+  if (status === undefined && tries === 1) return "";
+  const counted = tries === 1 ? "1 try" : `${tries} tries`;
+  return status === undefined ? ` after ${counted}` : ` after ${counted} with HTTP status ${status}`;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+// Causes may be circular.
+const maxCauses = 10;
+
+/** The error and its causes, outermost first. Values that are no objects have nothing to read. */
+function causesOf(error: unknown): Fields[] {
+  const causes: Fields[] = [];
+  let cause = error;
+  while (typeof cause === "object" && cause !== null && causes.length <= maxCauses) {
+    causes.push(cause as Fields);
+    cause = (cause as Fields).cause;
+  }
+  return causes;
+}
+
+// Errors inside a stream name their status `code`.
+function statusIn({ statusCode, status, status_code, code }: Fields): number | undefined {
+  return [statusCode, status, status_code, code].find(isHttpStatus);
+}
+
 function isHttpStatus(value: unknown): value is number {
   return typeof value === "number" && value >= 400 && value < 600;
 }
 
-function delayFor(error: unknown, tries: number, options: RetryOptions): number | undefined {
-  const { initialDelayMs = 500, maxDelayMs = 30_000 } = options;
-  const asked = retryAfterMs(error);
-  if (asked !== undefined) return asked <= maxDelayMs ? asked : undefined;
-  const backoff = Math.min(initialDelayMs * 2 ** (tries - 1), maxDelayMs);
-  return backoff * (0.75 + Math.random() * 0.5);
+function retryAfterMs(error: unknown): number | undefined {
+  const requested = causesOf(error).map(({ responseHeaders, headers }) => requestedDelay(responseHeaders ?? headers));
+  return requested.find((delayMs) => delayMs !== undefined);
 }
 
 // `retry-after-ms`, then `retry-after` in seconds or as a date.
-function retryAfterMs(error: unknown): number | undefined {
-  const { responseHeaders, headers } = error as { responseHeaders?: unknown; headers?: unknown };
-  const read = headerReader(responseHeaders ?? headers);
+function requestedDelay(headers: unknown): number | undefined {
+  const read = headerReader(headers);
   const ms = Number.parseFloat(read("retry-after-ms") ?? "");
   if (ms >= 0) return ms;
   const after = read("retry-after");
@@ -120,29 +147,22 @@ function headerReader(headers: unknown): (name: string) => string | undefined {
   };
 }
 
-export interface SleepOptions {
-  /** Ends the wait when aborted. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** The longest a timer can be set for, in milliseconds; one that is set for longer fires at once. */
+/** The longest delay of a timer, in milliseconds. A timer with a longer one fires at once. */
 export const longestTimer: number = 2 ** 31 - 1;
 
-/** Waits; rejects with the signal's reason as soon as it aborts, and leaves no listener behind. */
-export function sleep(delayMs: number, { signal }: SleepOptions = {}): Promise<void> {
+/** Waits. Rejects with the signal's reason as soon as it aborts; leaves no listener behind. */
+export function sleep(delayMs: number, { signal }: { signal: AbortSignal }): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
+    if (signal.aborted) return reject(signal.reason);
     const stop = () => {
       clearTimeout(timer);
-      reject(signal?.reason);
+      reject(signal.reason);
     };
-    const timer = setTimeout(
-      () => {
-        signal?.removeEventListener("abort", stop);
-        resolve();
-      },
-      Math.min(delayMs, longestTimer),
-    );
-    signal?.addEventListener("abort", stop, { once: true });
+    const finish = () => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    };
+    const timer = setTimeout(finish, Math.min(delayMs, longestTimer));
+    signal.addEventListener("abort", stop, { once: true });
   });
 }

@@ -15,6 +15,7 @@ describe.each(cases)("$name, $face", (provider) => {
     await using at = await loopback(provider, [{ calls: [ask("c1", "Rome")] }, { status: 400 }, { text: ["Back."] }]);
     const error = await failureOf(provider.play(at.agent, "Weather?"));
     expect(error.message).toContain("status 400 on purpose");
+    expect(error.message).toContain("after 1 try with HTTP status 400");
     expect(APICallError.isInstance(error.cause)).toBe(true);
     expect(error.cause).toMatchObject({ statusCode: 400 });
     const { steps, usage, outcome } = error.result as RunResult;
@@ -57,6 +58,7 @@ describe.each(cases)("$name, $face", (provider) => {
     await using at = await loopback(provider, [{ status: 500 }, { status: 500 }, { status: 500 }, { text: ["Back."] }]);
     const error = await failureOf(provider.play(at.agent, "Weather?"));
     expect(error.cause).toMatchObject({ statusCode: 500 });
+    expect(error.message).toContain("after 3 tries with HTTP status 500");
     expect(await goOn(provider, at.agent, error.result)).toBe("Back.");
   });
 

@@ -4,9 +4,9 @@ import { clockMs } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { Messages } from "../../messages/messages.ts";
-import type { Model, ModelCallOptions, ModelResult } from "../../models/model.ts";
+import type { ModelCallOptions } from "../../models/model.ts";
 import { type ModelReply, replyOf } from "../../models/reply.ts";
-import { type RetryEvents, tryAgain } from "../../models/retry.ts";
+import { failureDetails, withRetries } from "../../models/retry.ts";
 import { type DeltaListener, readStream } from "../../models/stream-reply.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import { startSpan, type TraceSpan } from "../../tracing/trace-span.ts";
@@ -38,10 +38,10 @@ export async function callModel(run: Run, state: AgentState, { step, span: stepS
     provider: model.provider,
     modelId: model.modelId,
   });
+  const call: ModelCall = { step, span, retries: 0 };
   try {
-    const place = { step, span };
-    const reply = await (run.isTraced ? replyTraced(run, sections, place) : replyTo(run, sections, place));
-    const stamped = replyStamp(run, reply, place);
+    const reply = await (run.isTraced ? replyTraced(run, sections, call) : replyTo(run, sections, call));
+    const stamped = replyStamp(run, reply, call);
     if (run.isTraced) finishSpan(span, reply, stamped);
     const modelId = reply.modelId ?? model.modelId;
     run.ledger.add(modelId, reply.usage);
@@ -58,7 +58,7 @@ export async function callModel(run: Run, state: AgentState, { step, span: stepS
   } catch (error) {
     span.fail(error, run.cancellation.signal);
     run.cancellation.throwIfAborted();
-    throw modelFailure(run, step, error);
+    throw modelFailure(run, call, error);
   }
 }
 
@@ -68,55 +68,33 @@ function shownTo(section: Messages): JsonObject[] {
 }
 
 // Apart, so that no closure is made where nothing is recorded.
-function replyTraced(run: Run, sections: readonly Messages[], place: Place): Promise<ModelReply> {
-  return runInSpan(place.span, () => replyTo(run, sections, place));
+function replyTraced(run: Run, sections: readonly Messages[], call: ModelCall): Promise<ModelReply> {
+  return runInSpan(call.span, () => replyTo(run, sections, call));
 }
 
-function replyTo(run: Run, sections: readonly Messages[], place: Place): Promise<ModelReply> {
-  const { config, cancellation } = run;
+function replyTo(run: Run, sections: readonly Messages[], call: ModelCall): Promise<ModelReply> {
+  const { runId, config, emit, cancellation } = run;
+  const { step, span } = call;
   const options: ModelCallOptions = { ...config.call, prompt: run.modelInput.promptOf(sections) };
   options.abortSignal = cancellation.signal;
-  const again = (error: unknown): Promise<ModelReply> =>
-    tryAgain(() => tryOnce(run, options, { place }), error, {
-      options: config.options.retry ?? {},
-      events: retryEvents(run, place),
-    });
-  return tryOnce(run, options, { place, again });
-}
-
-interface Try {
-  readonly place: Place;
-  /** What becomes of a failure; without it, that is what it gives. */
-  readonly again?: (error: unknown) => Promise<ModelReply>;
-}
-
-function tryOnce(run: Run, options: ModelCallOptions, { place, again }: Try): Promise<ModelReply> {
-  run.cancellation.throwIfAborted();
-  return run.isStreaming
-    ? streamOnce(run, options, place).then(undefined, again)
-    : run.cancellation.race(generated(run.config.model, options)).then(replyOf, again);
-}
-
-// A model that throws at once has failed like any other.
-function generated(model: Model, options: ModelCallOptions): PromiseLike<ModelResult> {
-  try {
-    return model.doGenerate(options);
-  } catch (error) {
-    return Promise.reject(error);
-  }
-}
-
-function retryEvents(run: Run, { span, step }: Place): RetryEvents {
-  const { runId, config, emit, cancellation } = run;
-  return {
+  return withRetries(() => tryOnce(run, options, call), {
+    options: config.options.retry,
     cancellation,
-    // What was streamed cannot be taken back.
+    // Text that was streamed cannot be taken back.
     mayRetry: () => run.partialText === "",
     onRetry({ attempt, delayMs, error }) {
+      call.retries = attempt;
       if (run.isTraced) span.setMetadata({ retries: attempt });
       emit?.({ type: "model-retry", runId, agent: config.name, step, attempt, delayMs, error });
     },
-  };
+  });
+}
+
+async function tryOnce(run: Run, options: ModelCallOptions, place: Place): Promise<ModelReply> {
+  const { cancellation, config, isStreaming } = run;
+  cancellation.throwIfAborted();
+  if (isStreaming) return streamOnce(run, options, place);
+  return replyOf(await cancellation.race(config.model.doGenerate(options)));
 }
 
 async function streamOnce(run: Run, options: ModelCallOptions, place: Place): Promise<ModelReply> {
@@ -129,6 +107,11 @@ async function streamOnce(run: Run, options: ModelCallOptions, place: Place): Pr
 interface Place {
   readonly step: number;
   readonly span: TraceSpan;
+}
+
+interface ModelCall extends Place {
+  /** Retries so far; the error of a failed call says how many. */
+  retries: number;
 }
 
 function listenerOf(run: Run, { step, span }: Place): DeltaListener {
@@ -166,9 +149,11 @@ function finishSpan(span: TraceSpan, reply: ModelReply, { id: messageId }: Stamp
   span.end();
 }
 
-function modelFailure(run: Run, step: number, cause: unknown): OffstageError {
+function modelFailure(run: Run, { step, retries }: ModelCall, cause: unknown): OffstageError {
   if (cause instanceof OffstageError && cause.code !== "model-failed") return cause;
   const { provider, modelId } = run.config.model;
-  const sentence = `The model "${modelId}" of "${provider}" failed in step ${step} of agent "${run.config.name}": ${messageOf(cause)}`;
+  const place = `step ${step} of agent "${run.config.name}"`;
+  const details = failureDetails(cause, retries + 1);
+  const sentence = `The model "${modelId}" of "${provider}" failed in ${place}${details}: ${messageOf(cause)}`;
   return new OffstageError("model-failed", sentence, { cause });
 }
