@@ -4,8 +4,9 @@ import { clockMs, clockOffsetMs } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import { OffstageError } from "../errors.ts";
 import type { SpanKind } from "./span-data.ts";
-import { currentScope, enter, standInFor } from "./trace-scope.ts";
-import { noTraceId, type SpanHome, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
+import { newSpanId, newTraceId, noTraceId } from "./trace-ids.ts";
+import { currentScope, enter } from "./trace-scope.ts";
+import { type SpanOwner, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { formatTraceparent, type HeaderSource, parseTraceparent, type RemoteParent } from "./traceparent.ts";
 import {
@@ -49,27 +50,26 @@ export interface TraceInit {
 type Work<T> = (trace: TraceContext) => T | Promise<T>;
 
 /** One trace and the spans in it. `withTrace` opens one; `TraceContext.current` is the one this code runs in. */
-export class TraceContext implements SpanHome, TraceScope {
-  declare readonly name: string;
+export class TraceContext implements SpanOwner, TraceScope {
+  readonly name: string;
   /** 32 hex digits. */
-  declare readonly traceId: string;
-  declare readonly groupId: string | undefined;
-  declare readonly metadata: JsonObject;
-  declare readonly clockOffset: number;
+  readonly traceId: string;
+  readonly groupId: string | undefined;
+  readonly metadata: JsonObject;
+  readonly clockOffset: number;
   /** Epoch milliseconds, with fractions. */
-  declare readonly startTime: number;
-  declare readonly settings: TraceSettings;
+  readonly startTime: number;
+  readonly settings: TraceSettings;
   readonly #remote: RemoteParent | undefined;
   readonly #spans: TraceSpan[] = [];
   #inOrder = true;
   #endTime: number | undefined;
-  #standIn: TraceSpan | undefined;
   #endsWith: TraceSpan | undefined;
 
   private constructor(name: string, options: TraceOptions, init?: TraceInit) {
     const remote = remoteOf(options);
     this.name = name;
-    this.traceId = remote?.traceId ?? init?.traceId ?? traceState.ids.traceId();
+    this.traceId = remote?.traceId ?? init?.traceId ?? newTraceId();
     this.groupId = options.groupId;
     this.metadata = { ...options.metadata };
     const now = clockMs();
@@ -118,9 +118,7 @@ export class TraceContext implements SpanHome, TraceScope {
   /** Starts a span of this trace. The caller ends it. */
   span(name: string, options: SpanOptions = {}): TraceSpan {
     const scope = currentScope();
-    const { kind, parentSpanId, metadata } = options;
-    const init = { name, kind, parentSpanId, metadata: metadata && { ...metadata } };
-    return startSpan(scope?.trace === this ? scope : this, init);
+    return startSpan(scope?.trace === this ? scope : this, { ...options, name });
   }
 
   /** Takes in a span made with `new TraceSpan`. A span this trace knows changes nothing; one of another trace is refused. */
@@ -158,7 +156,7 @@ export class TraceContext implements SpanHome, TraceScope {
   toHeaders(): Record<string, string> {
     const scope = currentScope();
     const parent = scope?.trace === this ? scope.asParent : this.asParent;
-    const parentSpanId = typeof parent === "object" ? parent.spanId : (parent ?? this.standIn.spanId);
+    const parentSpanId = typeof parent === "object" ? parent.spanId : (parent ?? newSpanId());
     const { traceId, recording: sampled } = this;
     return formatTraceparent({ traceId, parentSpanId, sampled, tracestate: this.#remote?.tracestate });
   }
@@ -198,11 +196,6 @@ export class TraceContext implements SpanHome, TraceScope {
 
   get asParent(): string | undefined {
     return this.#remote?.parentSpanId;
-  }
-
-  get standIn(): TraceSpan {
-    this.#standIn ??= standInFor(this, this.settings);
-    return this.#standIn;
   }
 }
 

@@ -1,13 +1,7 @@
-// The current trace or span: finding it, making one current, and the stand-ins for where tracing is off.
+// The current trace or span: finding it, and making one current.
 import type { TraceInfo } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
-import { type SpanPlace, type TraceScope, TraceSpan, traceScope } from "./trace-span.ts";
-import { silenced, type TraceSettings } from "./tracing-options.ts";
-
-/** A span that is handed out in `scope` but kept nowhere, for where tracing is off. */
-export function standInFor(scope: SpanPlace, settings: TraceSettings): TraceSpan {
-  return new TraceSpan({ name: "off" }, { trace: scope.trace, settings: silenced(settings), asParent: scope.asParent });
-}
+import { type TraceScope, traceScope } from "./trace-span.ts";
 
 /** The trace or span that new spans belong to here, if there is one. */
 export function currentScope(): TraceScope | undefined {

@@ -1,77 +1,64 @@
-// One timed operation while it happens. Readers see it as SpanData; which one is current is told by trace-scope.ts.
+// One timed operation, as the code that does the work sees it. Its read side is SpanData.
 
 import { type AsyncScope, asyncScope } from "../base/async-scope.ts";
 import { errorType, isAbort } from "../base/cancellation.ts";
 import { clockMs, clockOffsetMs } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { Mutable } from "../base/mutable.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { messageOf } from "../errors.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
-import { traceState } from "./trace-state.ts";
+import { newSpanId, noSpanId, noTraceId } from "./trace-ids.ts";
 import { emit, initialSettings, notify, silenced, type TraceSettings } from "./tracing-options.ts";
 
-/** What a span needs to know of the trace it belongs to. */
-export interface SpanHome {
-  /** All zeros for a span that belongs to no trace. */
+/** The part of a trace that its spans use. `TraceContext` implements it. */
+export interface SpanOwner {
+  /** All zeros for spans that belong to no trace. */
   readonly traceId: string;
   readonly name: string;
   readonly groupId: string | undefined;
-  /** The id of the caller's span, in a trace that came from another process. */
+  /** The id of the caller's span if the trace came from another process. */
   readonly remoteParentId: string | undefined;
-  /** Added to `clockMs()` it gives epoch milliseconds. */
+  /** Turns `clockMs()` into epoch milliseconds when added to it. */
   readonly clockOffset: number;
   /** Lists a span that has started. */
   register(span: TraceSpan): void;
-  /** Told of every end. */
+  /** Called once for each span that ends. */
   spanEnded(span: TraceSpan): void;
 }
 
-/** What a span takes over from where it is started. */
-export interface SpanPlace {
-  readonly trace: SpanHome;
+/** A place in a trace where spans can start. Every `TraceContext` and every `TraceSpan` is one. */
+export interface TraceScope {
+  readonly trace: SpanOwner;
   readonly settings: TraceSettings;
-  /** The parent: a span, the id of a span elsewhere, or nothing. */
+  /** The parent of spans started here: a span, the id of a span in another process, or none. */
   readonly asParent: TraceSpan | string | undefined;
 }
 
-/** Where new spans are put: `TraceContext` is one, and so is every `TraceSpan`. */
-export interface TraceScope extends SpanPlace {
-  /** Whether spans started here are kept. */
-  readonly recording: boolean;
-  /** The span handed out here while nothing is recorded. */
-  readonly standIn: TraceSpan;
-}
-
-/** The scope that new spans belong to here. The number is the version of `TraceScope`'s shape. */
+/** The current scope. The number is the version of `TraceScope`'s shape. */
 export const traceScope: AsyncScope<TraceScope> = asyncScope("tracing.1");
 
 export interface SpanInit {
   readonly name: string;
   /** Default `custom`. */
   readonly kind?: SpanKind | undefined;
-  /** Default: the span that the scope stands for. */
+  /** Default: the parent that the scope gives. */
   readonly parentSpanId?: string | undefined;
   readonly metadata?: JsonObject | undefined;
 }
 
-/** A span made by hand may also say what it was. */
+/** Options of a span made by hand. */
 export interface TraceSpanInit extends SpanInit {
   /** Default: a new id. */
   readonly spanId?: string | undefined;
   /** Epoch milliseconds; default now. */
   readonly startTime?: number | undefined;
-  /** Epoch milliseconds. A span made with it is already ended. */
+  /** Epoch milliseconds. A span made with it has already ended. */
   readonly endTime?: number | undefined;
   /** How a span made with `endTime` ended; default `ok`. */
   readonly status?: EndStatus | undefined;
 }
 
-/** The trace id of spans that belong to no trace. */
-export const noTraceId: string = "0".repeat(32);
-
-const noMetadata: JsonObject = Object.freeze({});
-const nowhere: SpanHome = Object.freeze({
+const noTrace: SpanOwner = {
   traceId: noTraceId,
   name: "",
   groupId: undefined,
@@ -81,90 +68,90 @@ const nowhere: SpanHome = Object.freeze({
   },
   register() {},
   spanEnded() {},
-});
+};
 
-/** The place of a span that no trace has taken in yet. */
-export const unplaced: SpanPlace = Object.freeze({
-  trace: nowhere,
-  settings: initialSettings(),
-  asParent: undefined,
-});
+const unplaced: TraceScope = { trace: noTrace, settings: initialSettings(), asParent: undefined };
 
 /** A timed operation: started when made, ended once. Usually made by `withSpan` or `trace.span`. */
 export class TraceSpan implements SpanData, TraceScope {
-  // Declared, not defined: a field that is first undefined and then a number costs an object more.
-  declare readonly name: string;
-  declare readonly kind: SpanKind;
-  declare readonly startTime: number;
-  declare readonly trace: SpanHome;
-  declare readonly settings: TraceSettings;
-  declare readonly recording: boolean;
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly spanId: string;
+  readonly startTime: number;
+  #trace: SpanOwner;
+  #settings: TraceSettings;
   #parent: TraceSpan | string | undefined;
-  // The sequence number until somebody asks for the id.
-  #id: number | string = traceState.ids.nextSpan();
-  #endTime: number = Number.NaN;
+  #endTime: number | undefined;
   #status: SpanStatus = "active";
-  #metadata: JsonObject | undefined;
+  #metadata: JsonObject;
   #content: JsonObject | undefined;
 
-  /** A span in `place`; without one it belongs to no trace until `trace.addSpan` takes it in. */
-  constructor(init: SpanInit, place: SpanPlace);
+  /** Makes a span that belongs to no trace until `trace.addSpan` takes it in. */
   constructor(init: TraceSpanInit);
-  constructor(init: TraceSpanInit, place: SpanPlace = unplaced) {
-    const { trace } = place;
+  /** Makes a span in `scope`, unlisted; `startSpan` lists it too. */
+  constructor(init: TraceSpanInit, scope: TraceScope);
+  constructor(init: TraceSpanInit, scope: TraceScope = unplaced) {
     this.name = init.name;
     this.kind = init.kind ?? "custom";
-    this.startTime = trace === nowhere && init.startTime !== undefined ? init.startTime : trace.clockOffset + clockMs();
-    this.trace = trace;
-    this.settings = place.settings;
-    this.recording = place.settings.recording;
-    this.#parent = init.parentSpanId ?? place.asParent;
-    this.#metadata = init.metadata;
-    if (trace === nowhere) this.#describe(init);
+    this.spanId = init.spanId ?? newSpanId();
+    this.startTime = init.startTime ?? scope.trace.clockOffset + clockMs();
+    this.#trace = scope.trace;
+    this.#settings = scope.settings;
+    this.#parent = init.parentSpanId ?? scope.asParent;
+    this.#metadata = { ...init.metadata };
+    if (init.endTime === undefined) return;
+    this.#endTime = init.endTime;
+    this.#status = init.status ?? "ok";
   }
 
-  #describe({ spanId, endTime, status = "ok" }: TraceSpanInit): void {
-    if (spanId !== undefined) this.#id = spanId;
-    if (endTime === undefined) return;
-    this.#endTime = endTime;
-    this.#status = status;
+  get trace(): SpanOwner {
+    return this.#trace;
   }
 
-  get spanId(): string {
-    const id = this.#id;
-    if (typeof id === "string") return id;
-    const made = traceState.ids.spanId(id);
-    this.#id = made;
-    return made;
+  get settings(): TraceSettings {
+    return this.#settings;
+  }
+
+  get asParent(): TraceSpan {
+    return this;
+  }
+
+  /** False for a no-op span: nothing set on it is kept, and ending it has no effect. */
+  get recording(): boolean {
+    return this.#settings.recording;
+  }
+
+  /** Whether `setContent` has an effect. Ask before building content that is expensive. */
+  get keepsContent(): boolean {
+    return this.#settings.recording && this.#settings.content;
   }
 
   get parentSpanId(): string | undefined {
-    const parent = this.#parent;
-    return typeof parent === "object" ? parent.spanId : parent;
+    return typeof this.#parent === "object" ? this.#parent.spanId : this.#parent;
   }
 
   get parentIsRemote(): boolean {
-    return this.#parent !== undefined && this.#parent === this.trace.remoteParentId;
+    return this.#parent !== undefined && this.#parent === this.#trace.remoteParentId;
   }
 
   get traceId(): string {
-    return this.trace.traceId;
+    return this.#trace.traceId;
   }
 
   get traceName(): string {
-    return this.trace.name;
+    return this.#trace.name;
   }
 
   get groupId(): string | undefined {
-    return this.trace.groupId;
+    return this.#trace.groupId;
   }
 
   get endTime(): number | undefined {
-    return this.#status === "active" ? undefined : this.#endTime;
+    return this.#endTime;
   }
 
   get duration(): number | undefined {
-    return this.#status === "active" ? undefined : this.#endTime - this.startTime;
+    return this.#endTime === undefined ? undefined : this.#endTime - this.startTime;
   }
 
   get status(): SpanStatus {
@@ -172,123 +159,106 @@ export class TraceSpan implements SpanData, TraceScope {
   }
 
   get metadata(): JsonObject {
-    return this.#metadata ?? noMetadata;
+    return this.#metadata;
   }
 
   get content(): JsonObject | undefined {
     return this.#content;
   }
 
-  /** Adds to the metadata. Without effect once the span has ended. */
+  /** Adds to the metadata. No effect once the span has ended. */
   setMetadata(metadata: JsonObject): void {
-    if (this.#status !== "active" || !this.recording) return;
-    this.#metadata = this.#metadata === undefined ? { ...metadata } : { ...this.#metadata, ...metadata };
+    if (this.#isOpen) this.#metadata = { ...this.#metadata, ...metadata };
   }
 
-  /** Adds content, where tracing was told to keep it; else without effect. */
+  /** Adds content if tracing is configured to keep it (`content: true`). No effect once the span has ended. */
   setContent(content: JsonObject): void {
-    if (this.#status !== "active" || !this.keepsContent) return;
-    this.#content = { ...this.#content, ...content };
+    if (this.#isOpen && this.keepsContent) this.#content = { ...this.#content, ...content };
   }
 
-  /** Ends the span and hands it to journal and exporters. Works once; later calls have no effect. */
+  /** Ends the span and passes it to the journal and the exporters. Only the first call has an effect. */
   end(status: EndStatus = "ok"): void {
-    if (this.#status !== "active" || !this.recording) return;
-    const now = this.trace.clockOffset + clockMs();
-    this.#endTime = now < this.startTime ? this.startTime : now;
+    if (!this.#isOpen) return;
+    this.#endTime = Math.max(this.startTime, this.#trace.clockOffset + clockMs());
     this.#status = status;
-    this.trace.spanEnded(this);
-    this.#hand();
+    this.#trace.spanEnded(this);
+    this.#emit();
   }
 
-  /** Ends the span the way `error` says: `cancelled` for an abort, else `error`, with the error's type as metadata. */
+  /** Ends the span as `cancelled` if `error` is an abort, else as `error`. The metadata gets the error's type, never its message. */
   fail(error: unknown, signal?: AbortSignal): void {
-    if (this.#status !== "active" || !this.recording) return;
-    const cancelled = isAbort(error, signal);
+    if (!this.#isOpen) return;
     this.setMetadata({ errorType: errorType(error) });
     if (this.keepsContent) this.setContent({ error: messageOf(error) });
-    this.end(cancelled ? "cancelled" : "error");
+    this.end(isAbort(error, signal) ? "cancelled" : "error");
   }
 
-  /** Places a span that belongs to no trace yet; false if it belongs to one already. */
+  /** Moves a span that belongs to no trace into `scope`; false if it belongs to a trace already. */
   placeIn(scope: TraceScope): boolean {
-    if (this.trace !== nowhere) return false;
-    const placed = this as Mutable<Pick<TraceSpan, "trace" | "settings" | "recording">>;
-    placed.trace = scope.trace;
-    placed.settings = scope.settings;
-    placed.recording = scope.settings.recording;
+    if (this.#trace !== noTrace) return false;
+    this.#trace = scope.trace;
+    this.#settings = scope.settings;
     this.#parent ??= scope.asParent;
-    if (this.#status !== "active") this.#hand();
+    if (this.#status !== "active") this.#emit();
     return true;
   }
 
-  #hand(): void {
-    const settings = this.settings;
+  get #isOpen(): boolean {
+    return this.#status === "active" && this.#settings.recording;
+  }
+
+  #emit(): void {
+    const settings = this.#settings;
     settings.keep?.(this);
     if (settings.exporters.length > 0) unrecorded(() => emit(this, settings));
   }
 
   /** The span as plain data. */
   toJSON(): SpanData {
-    const trace = this.trace;
-    const parent = this.#parent;
-    const isActive = this.#status === "active";
     return {
-      traceId: trace.traceId,
+      traceId: this.traceId,
       spanId: this.spanId,
-      parentSpanId: typeof parent === "object" ? parent.spanId : parent,
-      parentIsRemote: (typeof parent === "string" && parent === trace.remoteParentId) || undefined,
-      traceName: trace.name,
-      groupId: trace.groupId,
+      parentSpanId: this.parentSpanId,
+      parentIsRemote: this.parentIsRemote || undefined,
+      traceName: this.traceName,
+      groupId: this.groupId,
       name: this.name,
       kind: this.kind,
       startTime: this.startTime,
-      endTime: isActive ? undefined : this.#endTime,
-      duration: isActive ? undefined : this.#endTime - this.startTime,
-      status: this.#status,
-      metadata: this.#metadata ?? noMetadata,
-      content: this.#content,
+      endTime: this.endTime,
+      duration: this.duration,
+      status: this.status,
+      metadata: this.metadata,
+      content: this.content,
     };
-  }
-
-  /** Whether `setContent` has an effect; worth asking before content is put together. */
-  get keepsContent(): boolean {
-    return this.recording && this.settings.content;
-  }
-
-  get asParent(): TraceSpan {
-    return this;
-  }
-
-  get standIn(): TraceSpan {
-    return this;
   }
 }
 
 printsAs(TraceSpan, (span) => span.toJSON());
 
-// Says when it started, so that making it does not ask the clock.
-const off: TraceSpanInit = { name: "off", startTime: 0 };
+const noTraceSpan = new TraceSpan(
+  { name: "no-op", spanId: noSpanId, startTime: 0 },
+  { ...unplaced, settings: silenced(unplaced.settings) },
+);
 
-/** The span handed out where tracing is off and there is no trace: its trace id is zeros and it keeps nothing. */
-export const offSpan: TraceSpan = new TraceSpan(off, { ...unplaced, settings: silenced(unplaced.settings) });
+/** A no-op span in `scope`, or outside of any trace. The scope itself if it is a no-op span already. */
+export function noopSpan(scope?: TraceScope): TraceSpan {
+  if (scope === undefined) return noTraceSpan;
+  const { trace, settings, asParent } = scope;
+  if (typeof asParent === "object" && !asParent.recording) return asParent;
+  return new TraceSpan({ name: "no-op" }, { trace, settings: silenced(settings), asParent });
+}
+
+/** Starts a span in `scope`. The caller ends it. If the scope records nothing, the result is a no-op span. */
+export function startSpan(scope: TraceScope, init: SpanInit): TraceSpan {
+  if (!scope.settings.recording) return noopSpan(scope);
+  const span = new TraceSpan(init, scope);
+  scope.trace.register(span);
+  notify(scope.settings, (bridge) => bridge.spanStarted(span));
+  return span;
+}
 
 /** Runs `work` of an exporter with tracing off: its own spans would be exported too, without end. */
 export function unrecorded<T>(work: () => T): T {
-  return traceScope.run(offSpan, work);
-}
-
-/** Starts a span in `scope`, as a child of the span it stands for. Where nothing is recorded it costs next to nothing. */
-export function startSpan(scope: TraceScope, init: SpanInit): TraceSpan {
-  if (!scope.recording) return scope.standIn;
-  return startWith(scope, init);
-}
-
-/** Starts a span that is recorded, whatever the place says. */
-export function startWith(place: SpanPlace, init: SpanInit): TraceSpan {
-  const { trace, settings } = place;
-  const span = new TraceSpan(init, place);
-  trace.register(span);
-  if (settings.bridge !== undefined) notify(settings, (bridge) => bridge.spanStarted(span));
-  return span;
+  return traceScope.run(noTraceSpan, work);
 }

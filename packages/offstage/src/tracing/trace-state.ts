@@ -1,6 +1,5 @@
-// The process-wide state of tracing: its settings and its id maker. Shared by all copies of Offstage.
+// The process-wide state of tracing: its settings. Shared by all copies of Offstage.
 import { withDeadline } from "../base/cancellation.ts";
-import { type TraceIds, traceIds } from "./trace-ids.ts";
 import {
   checkTracing,
   initialSettings,
@@ -11,14 +10,13 @@ import {
 } from "./tracing-options.ts";
 
 interface TraceState {
-  readonly ids: TraceIds;
   settings: TraceSettings;
 }
 
 // The number is the version of `TraceState`'s shape: copies of different versions have separate state.
 const key: unique symbol = Symbol.for("offstage.tracing.4");
 const holder = globalThis as { [key]?: TraceState };
-holder[key] ??= { ids: traceIds(), settings: initialSettings() };
+holder[key] ??= { settings: initialSettings() };
 
 /** The state that all copies of Offstage in this process share. */
 export const traceState: TraceState = holder[key];

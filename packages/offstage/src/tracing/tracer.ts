@@ -2,8 +2,8 @@
 
 import { errorType } from "../base/cancellation.ts";
 import { messageOf } from "../errors.ts";
+import { noTraceId } from "./trace-ids.ts";
 import { currentScope } from "./trace-scope.ts";
-import { noTraceId } from "./trace-span.ts";
 
 /** From chatty to grave. */
 export type TracerLevel = "trace" | "debug" | "info" | "warning" | "error";

@@ -7,9 +7,10 @@ import { afterEach, expect, onTestFinished, test } from "vitest";
 import { checkSpans } from "../testing/check-spans.ts";
 import { memoryExporter } from "./exporters/memory.ts";
 import { TraceContext } from "./trace-context.ts";
-import { startSpan } from "./trace-span.ts";
+import { currentScope } from "./trace-scope.ts";
+import { noopSpan, startSpan } from "./trace-span.ts";
 import { configureTracing } from "./trace-state.ts";
-import { runInSpan, startRootSpan, withSpan, withTrace } from "./with-span.ts";
+import { inSpan, runInSpan, startRootSpan, withSpan, withTrace } from "./with-span.ts";
 
 afterEach(() => configureTracing());
 
@@ -74,6 +75,51 @@ test("outside of any trace a span opens one of its own name, which ends with it"
   expect(opened?.traceId).toBe(span.traceId);
   expect(opened?.getSpans()).toEqual([span]);
   expect(opened?.endTime).toBeGreaterThanOrEqual(span.startTime);
+});
+
+test("inSpan runs its work in a child of the given span, whatever is current, and returns the result", async () => {
+  const exporter = memoryExporter();
+  const parent = startRootSpan({ name: "run", tracing: { exporters: [exporter] } });
+  await withTrace("elsewhere", async () => {
+    const given = await inSpan(parent, { name: "model", kind: "model", metadata: { a: 1 } }, async (span) => {
+      expect(currentScope()).toBe(span);
+      span.setMetadata({ b: 2 });
+      return "answer";
+    });
+    expect(given).toBe("answer");
+  });
+  const [span] = exporter.spans;
+  expect([span?.name, span?.kind, span?.status, span?.metadata]).toEqual(["model", "model", "ok", { a: 1, b: 2 }]);
+  expect(span?.parentSpanId).toBe(parent.spanId);
+});
+
+test("inSpan ends its span once: as the work ended it, else ok, cancelled or error", async () => {
+  const exporter = memoryExporter();
+  const parent = startRootSpan({ name: "run", tracing: { exporters: [exporter] } });
+  const signal = AbortSignal.abort(new Error("user left"));
+  const init = { name: "s", signal };
+  await inSpan(parent, init, () => {});
+  await inSpan(parent, init, (span) => span.end("error"));
+  await inSpan(parent, init, () => Promise.reject(signal.reason)).catch(() => {});
+  await expect(
+    inSpan(parent, init, () => {
+      throw new RangeError("at once");
+    }),
+  ).rejects.toThrow("at once");
+  expect(exporter.spans.map((span) => span.status)).toEqual(["ok", "error", "cancelled", "error"]);
+});
+
+test("inSpan on a no-op span calls the work with a no-op span", async () => {
+  for (const parent of [noopSpan(), startRootSpan({ name: "run", tracing: false })]) {
+    await inSpan(parent, { name: "s" }, (span) => {
+      span.setMetadata({ a: 1 });
+      span.setContent({ a: 1 });
+      span.end("error");
+      span.fail(new Error("no"));
+      expect(span.toJSON()).toMatchObject({ status: "active", metadata: {}, content: undefined });
+      expect([span.recording, span.keepsContent]).toEqual([false, false]);
+    });
+  }
 });
 
 test("a root span joins the current trace, or opens one that ends with it", async () => {

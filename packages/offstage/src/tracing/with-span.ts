@@ -1,92 +1,31 @@
-// Running work inside a trace or a span: the one wrapper around everything that is timed.
+// Runs work in a span. `inSpan` is the one wrapper around everything that is timed.
 import { type SpanOptions, TraceContext, type TraceInit } from "./trace-context.ts";
-import { currentScope, enter, standInFor } from "./trace-scope.ts";
-import { offSpan, type SpanInit, startSpan, startWith, type TraceScope, type TraceSpan } from "./trace-span.ts";
+import { currentScope, enter } from "./trace-scope.ts";
+import { noopSpan, type SpanInit, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { keeping, refine, type TracingOptions } from "./tracing-options.ts";
 
-export interface WithSpanOptions extends SpanOptions {
-  /** Work that rejects with this signal's reason was cancelled, not in error. */
+type Work<T> = (span: TraceSpan) => T | Promise<T>;
+
+export interface InSpanInit extends SpanInit {
+  /** Work that rejects with this signal's reason was cancelled and did not fail. */
   readonly signal?: AbortSignal | undefined;
 }
 
-const noOptions: WithSpanOptions = {};
-
-type Work<T> = (span: TraceSpan) => T | Promise<T>;
-
-/** Runs `work` in a new trace, which ends when `work` settles. Gives what `work` gives. */
-export const withTrace: typeof TraceContext.withTrace = TraceContext.withTrace;
-
 /**
- * Runs `work` in a span that is a child of the current one; outside of any trace it opens one of the same name. The span
- * ends when `work` settles: `ok`, `cancelled` on an abort, else `error`. Gives what `work` gives.
+ * Runs `work` in a new child span of `parent`, which is current while `work` runs. Returns the result of `work`.
+ *
+ * The span ends once: with the status that `work` ended it with, else `ok`, `cancelled` after an abort, or `error`. If
+ * `parent` records nothing, `work` gets a no-op span.
  */
-export function withSpan<T>(name: string, work: Work<T>): Promise<T>;
-export function withSpan<T>(name: string, options: WithSpanOptions | undefined, work: Work<T>): Promise<T>;
-export function withSpan<T>(name: string, first: WithSpanOptions | Work<T> | undefined, second?: Work<T>): Promise<T> {
-  const options = typeof first === "function" ? undefined : first;
-  const work = typeof first === "function" ? first : (second as Work<T>);
-  const scope = currentScope();
-  if (!(scope ?? traceState.settings).recording) return settleSilently(scope?.standIn ?? offSpan, work);
-  const { kind, parentSpanId, metadata, signal } = options ?? noOptions;
-  const init = { name, kind, parentSpanId, metadata: metadata && { ...metadata } };
-  const span = scope === undefined ? startRootSpan(init) : startSpan(scope, init);
-  return enter(span, () => (span.recording ? settle(span, work, signal) : settleSilently(span, work)));
-}
-
-export interface RootSpanInit extends SpanInit, TraceInit {
-  /** The group of a trace opened for this span. Default: none. */
-  readonly groupId?: string | undefined;
-  /** The name of a trace opened for this span. Default: the span's name. */
-  readonly traceName?: string | undefined;
-  /** Tracing for this span and all below it. */
-  readonly tracing?: TracingOptions | false | undefined;
-  /** Gets this span and all below it when they end. */
-  readonly keep?: TraceInit["keep"];
-}
-
-/**
- * Starts a span in the current trace, or in a trace opened for it that ends with it. With `tracing`, the span and all
- * below it are recorded that way; a joined trace keeps listing them.
- */
-export function startRootSpan(init: RootSpanInit): TraceSpan {
-  const scope = currentScope();
-  return scope === undefined ? startTrace(init) : startWithin(scope, init);
-}
-
-function startWithin(scope: TraceScope, init: RootSpanInit): TraceSpan {
-  const settings = keeping(refine(scope.settings, init.tracing), init.keep);
-  if (!settings.recording) return silentSpan();
-  if (settings === scope.settings) return startSpan(scope, init);
-  return startWith({ trace: scope.trace, settings, asParent: scope.asParent }, init);
-}
-
-/** The span of work that is not to be recorded here, whatever is around it. */
-export function silentSpan(): TraceSpan {
-  const scope = currentScope();
-  return scope === undefined ? offSpan : silentWithin(scope);
-}
-
-function silentWithin(scope: TraceScope): TraceSpan {
-  return scope.recording ? standInFor(scope, scope.settings) : scope.standIn;
-}
-
-/** Runs `work` with `span` as the current one. Does not end the span. */
-export function runInSpan<T>(span: TraceSpan, work: () => T): T {
-  return span.recording || (currentScope() ?? traceState.settings).recording ? enter(span, work) : work();
-}
-
-function startTrace(init: RootSpanInit): TraceSpan {
-  if (!traceState.settings.recording || init.tracing === false || init.tracing?.enabled === false) return offSpan;
-  const trace = TraceContext.open(init.traceName ?? init.name, { ...init.tracing, groupId: init.groupId }, init);
-  const span = startSpan(trace, init);
-  trace.endWith(span);
-  return span;
+export async function inSpan<T>(parent: TraceScope, init: InSpanInit, work: Work<T>): Promise<T> {
+  if (!parent.settings.recording) return work(noopSpan(parent));
+  return settle(startSpan(parent, init), work, init.signal);
 }
 
 async function settle<T>(span: TraceSpan, work: Work<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
-    const value = await work(span);
+    const value = await enter(span, () => work(span));
     span.end();
     return value;
   } catch (error) {
@@ -95,7 +34,70 @@ async function settle<T>(span: TraceSpan, work: Work<T>, signal: AbortSignal | u
   }
 }
 
-/** Ends the span when the work is done, the way it went: at once where the work waits for nothing. Gives what the work gives. */
+export interface WithSpanOptions extends SpanOptions {
+  /** Work that rejects with this signal's reason was cancelled and did not fail. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Runs `work` in a new trace, which ends when `work` settles. Returns the result of `work`. */
+export const withTrace: typeof TraceContext.withTrace = TraceContext.withTrace;
+
+/**
+ * Runs `work` in a child of the current span, or in a trace of the same name if there is none. The span ends when `work`
+ * settles: `ok`, `cancelled` after an abort, else `error`. Returns the result of `work`.
+ */
+export function withSpan<T>(name: string, work: Work<T>): Promise<T>;
+export function withSpan<T>(name: string, options: WithSpanOptions | undefined, work: Work<T>): Promise<T>;
+export async function withSpan<T>(
+  name: string,
+  first: WithSpanOptions | Work<T> | undefined,
+  second?: Work<T>,
+): Promise<T> {
+  const [options, work] = typeof first === "function" ? [undefined, first] : [first, second as Work<T>];
+  const init = { ...options, name };
+  const scope = currentScope();
+  return scope === undefined ? settle(startRootSpan(init), work, init.signal) : inSpan(scope, init, work);
+}
+
+export interface RootSpanInit extends SpanInit, TraceInit {
+  /** The group of the trace opened for this span. Default: none. */
+  readonly groupId?: string | undefined;
+  /** The name of the trace opened for this span. Default: the span's name. */
+  readonly traceName?: string | undefined;
+  /** Tracing for this span and all below it. */
+  readonly tracing?: TracingOptions | false | undefined;
+}
+
+/**
+ * Starts a span in the current trace, or in a new trace that ends with the span. The caller ends it. `tracing` and `keep`
+ * apply to the span and all below it; a trace that it joins still lists them.
+ */
+export function startRootSpan(init: RootSpanInit): TraceSpan {
+  const scope = currentScope();
+  if (scope === undefined) return startTrace(init);
+  const settings = keeping(refine(scope.settings, init.tracing), init.keep);
+  return startSpan({ trace: scope.trace, settings, asParent: scope.asParent }, init);
+}
+
+function startTrace(init: RootSpanInit): TraceSpan {
+  if (!refine(traceState.settings, init.tracing).recording) return noopSpan();
+  const trace = TraceContext.open(init.traceName ?? init.name, { ...init.tracing, groupId: init.groupId }, init);
+  const span = startSpan(trace, init);
+  trace.endWith(span);
+  return span;
+}
+
+/** Runs `work` with `span` as the current one. Does not end the span. */
+export function runInSpan<T>(span: TraceSpan, work: () => T): T {
+  return enter(span, work);
+}
+
+/** A no-op span for work that must not be recorded here. */
+export function silentSpan(): TraceSpan {
+  return noopSpan(currentScope());
+}
+
+/** Ends the span when the work is done: at once if the work waits for nothing. */
 export function endAfter<Given extends object | undefined>(
   span: TraceSpan,
   work: () => Given,
@@ -103,25 +105,11 @@ export function endAfter<Given extends object | undefined>(
 ): Given {
   try {
     const given = work();
-    if (given !== undefined && "then" in given) return settleLater(span, given, signal);
+    if (given !== undefined && "then" in given) return settle(span, () => given, signal) as unknown as Given;
     span.end();
     return given;
   } catch (error) {
     span.fail(error, signal);
     throw error;
-  }
-}
-
-// Apart, so that no closure is made where nothing is waited for.
-function settleLater<Given extends object>(span: TraceSpan, given: Given, signal: AbortSignal | undefined): Given {
-  return settle(span, () => given as unknown as Promise<unknown>, signal) as unknown as Given;
-}
-
-// Where nothing is recorded, a promise of the work's own is handed on as it is.
-function settleSilently<T>(span: TraceSpan, work: Work<T>): Promise<T> {
-  try {
-    return Promise.resolve(work(span));
-  } catch (error) {
-    return Promise.reject(error);
   }
 }
