@@ -9,14 +9,14 @@ import { AgentState } from "../state/agent-state.ts";
 import { type Tool, tool } from "../tools/tool.ts";
 import { AgentStream } from "./agent-stream.ts";
 import { type AgentConfig, agentConfig } from "./config/agent-config.ts";
-import { checkSubagentOptions } from "./config/option-rules.ts";
+import { checkRunOptions, checkSubagentOptions } from "./config/option-rules.ts";
 import { EventQueue } from "./event-queue.ts";
+import { createRun } from "./lifecycle/create-run.ts";
 import { loop, type Open } from "./lifecycle/loop.ts";
 import type { AgentOptions, ResumeOptions, RunInput, RunOptions, SubagentOptions } from "./ports/agent-options.ts";
 import type { Emit } from "./ports/events.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import { resumedRun } from "./resume/resume.ts";
-import { createRun } from "./run/create-run.ts";
 import type { Run } from "./run/run.ts";
 import { TrackedMessages } from "./run/tracked-messages.ts";
 import { runSubagent, subagentToolName } from "./subagent.ts";
@@ -42,14 +42,8 @@ export class Agent<Output = string> {
   }
 
   /** Runs on new input. Resolves when the agent answered or was stopped; rejects on failure and on abort. */
-  run(input: RunInput, options: RunOptions = {}): Promise<RunResult<Output>> {
-    // Handed on, not awaited: a promise fewer for every run.
-    try {
-      const run = this.#create(input, options);
-      return loop(run) as Promise<RunResult<Output>>;
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  async run(input: RunInput, options: RunOptions = {}): Promise<RunResult<Output>> {
+    return loop(this.#create(input, options)) as Promise<RunResult<Output>>;
   }
 
   /** The same run, as events. Starts at once. */
@@ -67,6 +61,7 @@ export class Agent<Output = string> {
         "The run of this state waits for approval. Decide with agent.resume(state, { approve, reject }), or begin a new run with state.withUserMessage(…).",
       );
     }
+    checkRunOptions(options);
     const base = state.outcome === undefined ? state : state.forContinuation();
     const result = await loop(createRun(this.#config, { ...splitInput(base), options, tracked: this.#tracked }));
     return result.state;
@@ -132,9 +127,9 @@ export class Agent<Output = string> {
   }
 
   #create(input: RunInput, options: RunOptions, listener?: Emit): Run {
-    const isTextInput = typeof input === "string";
-    const messages = isTextInput ? [user(input)] : checkedInput(input);
-    return createRun(this.#config, { input: messages, isTextInput, options, listener, tracked: this.#tracked });
+    checkRunOptions(options);
+    const messages = typeof input === "string" ? [user(input)] : checkedInput(input);
+    return createRun(this.#config, { input: messages, options, listener, tracked: this.#tracked });
   }
 
   #stream(start: (listener: Emit) => { run: Run; open?: Open }): AgentStream<Output> {
@@ -151,8 +146,8 @@ export class Agent<Output = string> {
       () => queue.end(),
       (error) => queue.end({ error }),
     );
-    const runId = run?.runId ?? "";
-    return new AgentStream({ runId, queue, result, abort: (reason) => run?.cancellation.abort(reason) });
+    const runId = run?.identity.runId ?? "";
+    return new AgentStream({ runId, queue, result, abort: (reason) => run?.scope.cancellation.abort(reason) });
   }
 }
 

@@ -1,19 +1,19 @@
-// Running an agent as a tool: one level down, under its own run id, with one text for the parent at the end.
+// An agent as a tool of another. The parent sees one result; depth, budget, abort, usage and context reach through.
+import { messageOf } from "../errors.ts";
 import { user } from "../messages/makers.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { WaitingChild } from "../state/pending-step.ts";
 import type { ToolRunOptions } from "../tools/tool.ts";
 import { ToolAnswer, ToolWaiting } from "../tools/tool-answer.ts";
 import type { AgentConfig } from "./config/agent-config.ts";
+import { createRun } from "./lifecycle/create-run.ts";
 import { loop } from "./lifecycle/loop.ts";
-import { instructionsOf } from "./lifecycle/open-run.ts";
+import { instructionsOf, openLog } from "./lifecycle/open-run.ts";
 import type { SubagentOptions } from "./ports/agent-options.ts";
 import type { RunResult } from "./ports/run-result.ts";
-import { takeUp } from "./resume/resume.ts";
-import { answerText, callerOf, failureText } from "./run/calling-tool.ts";
-import { createRun } from "./run/create-run.ts";
-import { isLogged, openLog } from "./run/recorder.ts";
-import { type Run, takeLog } from "./run/run.ts";
+import { continueRun } from "./resume/resume.ts";
+import { callerOf } from "./run/calling-tool.ts";
+import type { Run } from "./run/run.ts";
 import type { TrackedMessages } from "./run/tracked-messages.ts";
 
 export interface RunSubagentOptions {
@@ -23,62 +23,65 @@ export interface RunSubagentOptions {
   readonly tracked: TrackedMessages;
 }
 
-/** A name that providers take for a tool. */
+/** An agent's name as providers accept it for a tool. */
 export function subagentToolName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "agent";
 }
 
-/** The answer of a subagent. Rejects only when the run that called it is aborted. */
+/** Runs an agent on a prompt as a tool. Rejects only if the calling run is aborted. */
 export async function runSubagent(
-  config: AgentConfig,
+  agent: AgentConfig,
   prompt: string,
   { about, options, name, tracked }: RunSubagentOptions,
 ): Promise<ToolAnswer | ToolWaiting> {
   const caller = callerOf(about);
   const { maxDepth = 3, maxSteps } = options;
   const known = caller?.before?.child;
-  if (known !== undefined && known.agent !== config.name) return foreign(known, config, name);
-  const run = createRun(config, {
+  if (known !== undefined && known.agent !== agent.name) return failed(name, foreign(known, agent));
+  const run = createRun(agent, {
     input: known === undefined ? [user(prompt)] : [],
     runId: known?.runId,
-    state: known?.state === undefined ? undefined : AgentState.fromJSON(known.state),
-    options: { signal: about.signal, context: about.context, ...(maxSteps === undefined ? undefined : { maxSteps }) },
+    state: known?.state && AgentState.fromJSON(known.state),
+    options: { signal: about.signal, context: about.context, ...(maxSteps !== undefined && { maxSteps }) },
     caller,
     tracked,
   });
-  if (run.depth > maxDepth)
-    return refused(run, name, `subagents may nest ${maxDepth} deep, and this would be level ${run.depth}`);
+  if (run.identity.depth > maxDepth) return tooDeep(run, name, maxDepth);
   try {
-    const result = await (known === undefined ? loop(run) : loop(run, (child) => reopenChild(child, known)));
+    const result = await (known === undefined ? loop(run) : loop(run, (child) => reopen(child, known)));
+    const { runId } = run.identity;
     if (result.outcome.status === "waiting")
-      return new ToolWaiting({ runId: run.runId, agent: config.name, state: result.state.toJSON() });
+      return new ToolWaiting({ runId, agent: agent.name, state: result.state.toJSON() });
     return answerOf(result, name);
   } catch (error) {
-    if (run.cancellation.isAborted) throw error;
-    return new ToolAnswer(failureText(name, error), { isError: true, childRunId: run.runId });
+    if (run.scope.cancellation.isAborted) throw error;
+    return failed(name, messageOf(error), run.identity.runId);
   }
 }
 
-async function reopenChild(run: Run, { counted, state }: WaitingChild): Promise<AgentState> {
-  run.instructions = await instructionsOf(run);
-  if (isLogged(run)) takeLog(run, await openLog(run, []));
-  return takeUp(run, counted ?? state?.usageByModel);
+async function reopen(run: Run, { counted, state }: WaitingChild): Promise<AgentState> {
+  run.input.instructions = await instructionsOf(run);
+  await openLog(run);
+  return continueRun(run, counted ?? state?.usageByModel);
 }
 
-function foreign({ runId, agent }: WaitingChild, config: AgentConfig, name: string): ToolAnswer {
-  const reason = `run "${runId}" belongs to agent "${agent}", and this is agent "${config.name}"`;
-  return new ToolAnswer(failureText(name, reason), { isError: true });
+function foreign({ runId, agent }: WaitingChild, { name }: AgentConfig): string {
+  return `run "${runId}" belongs to agent "${agent}", and this is agent "${name}"`;
 }
 
-function refused(run: Run, name: string, reason: string): ToolAnswer {
-  run.cancellation[Symbol.dispose]();
-  run.span.end("error");
-  return new ToolAnswer(failureText(name, reason), { isError: true });
+function tooDeep({ scope, identity }: Run, name: string, maxDepth: number): ToolAnswer {
+  scope.cancellation[Symbol.dispose]();
+  scope.span.end("error");
+  return failed(name, `subagents may nest ${maxDepth} deep, and this would be level ${identity.depth}`);
 }
 
-function answerOf(result: RunResult<unknown>, name: string): ToolAnswer {
-  const { outcome, text, runId } = result;
-  if (outcome.status === "completed") return new ToolAnswer(answerText(name, text), { childRunId: runId });
+function answerOf({ outcome, text, runId }: RunResult<unknown>, name: string): ToolAnswer {
+  if (outcome.status === "completed") return new ToolAnswer(`[Subagent: ${name}] ${text}`, { childRunId: runId });
   const partial = text === "" ? "" : ` Partial answer: ${text}`;
-  return new ToolAnswer(failureText(name, outcome.message + partial), { isError: true, childRunId: runId });
+  return failed(name, outcome.message + partial, runId);
+}
+
+function failed(name: string, reason: string, childRunId?: string): ToolAnswer {
+  const text = `[Subagent: ${name}] Failed: ${reason}`;
+  return new ToolAnswer(text, { isError: true, ...(childRunId !== undefined && { childRunId }) });
 }

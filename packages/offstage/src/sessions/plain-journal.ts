@@ -134,12 +134,8 @@ function plainRun(session: SessionPort, start: RunStart, { history, leave }: Pla
   const held = { place: leave, runId: start.runId };
   const run = rememberRun(start, { input: start.input, sessionId: session.sessionId });
   const store = async (answer: readonly Message[]): Promise<void> => {
-    if (answer.length > 0) await add(session, answer.map(unfrozen));
+    // A session of the user's may write to what it is given.
+    if (answer.length > 0) await add(session, structuredClone(answer));
   };
   return new MemoryLog(run, { runs: [], history, held, store, onOver: leave });
-}
-
-// An answer of ours is frozen; a session of the user's may write to what it is given.
-function unfrozen(message: Message): Message {
-  return Object.isFrozen(message) ? structuredClone(message) : message;
 }

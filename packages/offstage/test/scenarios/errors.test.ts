@@ -159,7 +159,7 @@ describe("what users add", () => {
       const error = await fail(agentOf(["Hi."], options), "Go");
       expect(error.code).toBe(code);
       expect(error.result.outcome.status).toBe("failed");
-      expect(error.message).toMatch(/boom|did not give|must be text|getMessages/);
+      expect(error.message).toMatch(/boom|did not return|must be text|getMessages/);
     });
   }
 

@@ -32,8 +32,8 @@ describe("a subagent that finished before its parent was cut off", () => {
   test("runs no more after a second crash either", async () => {
     const driver = memoryDriver();
     const { parent, paid } = payingParent();
-    // The first step is the subagent's own, the second the parent's.
-    const first = dyingAt(driver, "step.commit", 2);
+    // The first result is the subagent's own, the second the parent's.
+    const first = dyingAt(driver, "tool.result", 2);
     await expect(parent.run("Go", { session: first.session("s") })).rejects.toThrow("the process died");
     await using store = openStoreOn(driver);
     const [{ runId } = { runId: "" }] = await store.runs.list({ status: "interrupted" });

@@ -117,7 +117,7 @@ describe("a run that is to be resumed", () => {
   }
 
   const damages: readonly (readonly [string, string, boolean])[] = [
-    ["a step", "value = replace(value, 'charge', 'chargf') WHERE key LIKE '%.s11'", false],
+    ["a step", "value = value || ' ' WHERE key LIKE '%.s11'", false],
     ["calls", "value = replace(value, 'charge', 'chargf') WHERE key LIKE '%.i11'", false],
     ["the key of a step", "key = replace(key, 's11', 'd11') WHERE key LIKE '%.s11'", false],
     ["the question", "value = replace(value, 'charge', 'chargf') WHERE list = 'm//s'", false],
@@ -131,7 +131,7 @@ describe("a run that is to be resumed", () => {
       "value = replace(value, '1', '9') WHERE list LIKE 'r//%' AND value LIKE '%,1]'",
       true,
     ],
-    ["a step of a subagent", "value = replace(value, 'charge', 'chargf') WHERE key LIKE '11.s11'", true],
+    ["a step of a subagent", "value = value || ' ' WHERE key LIKE '11.s11'", true],
   ];
   test.for(damages)(
     "is refused where %s cannot be read: what it did might be done again",

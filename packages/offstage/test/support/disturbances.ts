@@ -38,7 +38,8 @@ export async function expectUnharmed(store: Store, session: PersistentSession, {
   expect(said.filter((line) => line === "user: Next")).toHaveLength(1);
   expect(said.filter((line) => line === "user: Go").length).toBeLessThanOrEqual(1);
   const answered = (await session.runs()).filter(({ status }) => status === "completed");
-  expect(said.filter((line) => line === "assistant: Done.")).toHaveLength(answered.length);
+  const whole = (await session.getItems()).filter(({ metadata }) => metadata?.interrupted !== true);
+  expect(glance(whole).filter((line) => line === "assistant: Done.")).toHaveLength(answered.length);
   expect(new Set(effects).size, "no tool ran twice").toBe(effects.length);
   expect(await store.verify()).toEqual([]);
 }

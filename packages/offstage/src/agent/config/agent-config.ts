@@ -1,8 +1,7 @@
 // An agent's options, checked and completed once, when it is made. The loop reads this and nothing else of the agent.
 
-import { isObject, type JsonObject } from "../../base/json.ts";
+import { isObject } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
-import type { Messages } from "../../messages/messages.ts";
 import { adaptModel } from "../../models/adapt-model.ts";
 import type { Model, ModelCallOptions } from "../../models/model.ts";
 import { errorPolicy } from "../../state/criteria/errors.ts";
@@ -13,27 +12,22 @@ import type { Processor } from "../../state/processor.ts";
 import { separatedProcessors, togetherProcessors } from "../../state/processors/index.ts";
 import { type TokenCounter, tokenCounter } from "../../tokens/token-counter.ts";
 import { type CompiledSchema, compileSchema } from "../../tools/schema.ts";
-import { alwaysAsks, type Tool, toolsByName } from "../../tools/tool.ts";
+import { type Tool, toolsByName } from "../../tools/tool.ts";
 import { toolCallingDriver } from "../drivers/tool-calling.ts";
-import { ShownNotes } from "../input/shown-notes.ts";
 import type { AgentOptions } from "../ports/agent-options.ts";
 import type { Driver } from "../ports/driver.ts";
 import type { Guardrails } from "../ports/guardrails.ts";
-import { composeInstructions } from "./instructions.ts";
 import { checkAgentOptions } from "./option-rules.ts";
+import { ShownNotes } from "./shown-notes.ts";
 
 export interface AgentConfig {
   readonly options: AgentOptions<unknown>;
   readonly name: string;
   readonly model: Model;
   readonly driver: Driver;
-  /** The system text; undefined where a function writes it for each run. */
-  readonly instructions: Messages | undefined;
   readonly tools: ReadonlyMap<string, Tool>;
   /** What every model call has in common. */
   readonly call: Omit<ModelCallOptions, "prompt" | "abortSignal">;
-  /** What the span of every model call says of the model. */
-  readonly modelMetadata: JsonObject;
   readonly processors: readonly Processor[];
   readonly criteria: readonly Criterion[];
   readonly guardrails: Required<Guardrails>;
@@ -44,8 +38,6 @@ export interface AgentConfig {
   readonly tokenCounter: TokenCounter;
   /** Whether memory or compaction choose what the model sees. */
   readonly isShortened: boolean;
-  /** Whether there is a tool of which no call begins without approval. */
-  readonly mustAsk: boolean;
   /** Whether later turns are shown anything of earlier turns' tools. */
   readonly remembersTools: boolean;
 }
@@ -59,13 +51,11 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     options.output === undefined ? undefined : compileSchema(options.output, `the output of agent "${name}"`);
   const model = adaptModel(options.model);
   const speaker = { name, driver, tools: toolsByName(tools), output };
-  const { instructions, toolHistory = "none" } = options;
+  const { toolHistory = "none" } = options;
   return {
     ...speaker,
     options,
     model,
-    modelMetadata: { provider: model.provider, model: model.modelId },
-    instructions: typeof instructions === "function" ? undefined : composeInstructions(speaker, instructions),
     call: callOptions(options, driver, output),
     processors: [
       ...(options.processors ?? []),
@@ -77,7 +67,6 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     shownNotes: new ShownNotes(),
     tokenCounter: tokenCounter(options.tokenCounter),
     isShortened: options.compaction !== undefined || options.memory !== undefined,
-    mustAsk: tools.some(alwaysAsks),
     remembersTools: toolHistory !== "none" || tools.some(({ remember = "none" }) => remember !== "none"),
   };
 }

@@ -166,6 +166,8 @@ export function checkRunOptions(options: RunOptions): void {
 /** Throws `invalid-argument` if an option of resume() is unknown or does not fit. */
 export function checkResumeOptions(options: ResumeOptions): void {
   checkOptions(options, resumeRules, "resume()", hints);
+  checkHooks(options.hooks);
+  checkTracing(options.tracing);
 }
 
 /** Throws `invalid-argument` if an option of asTool() is unknown or does not fit. `tool` checks the policies. */

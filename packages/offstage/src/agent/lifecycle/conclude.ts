@@ -1,224 +1,182 @@
-// The end of a run, however it came: the answer joins the session, the rest the journal, and everybody is told once.
-
+// The end of a run, however it came: the answer joins the session, the rest the journal, and every listener is told once.
 import { clockMs, isoNow } from "../../base/clock.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
-import type { Mutable } from "../../base/mutable.ts";
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { assistant } from "../../messages/makers.ts";
-import { type Message, textOf, withMetadata, withoutProviderParts } from "../../messages/message.ts";
-import { isSendable } from "../../messages/pairing.ts";
-import type { RunEnd, RunLog } from "../../sessions/journal.ts";
+import { type Message, textOf, withoutProviderParts } from "../../messages/message.ts";
+import type { RunEnd } from "../../sessions/journal.ts";
 import { saidNote } from "../../sessions/run-notes.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
-import type { Step } from "../../state/step.ts";
-import { partialAnswer } from "../../state/turn-of.ts";
+import { turnOf } from "../../state/turn-of.ts";
 import type { EndStatus, SpanData } from "../../tracing/span-data.ts";
-import { closeShown, shownNote } from "../input/shown-input.ts";
+import { closePrompt, promptNote } from "../input/prompt.ts";
 import { waitingNote } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
-import { FinishedRun } from "../run/finished-run.ts";
-import { journaling, newestRecord } from "../run/recorder.ts";
-import { type Run, stamp } from "../run/run.ts";
+import { finishedRun } from "../run/finished-run.ts";
+import type { Run } from "../run/run.ts";
 
-/** How a run came to its end. */
+/** How a run came to its end. Its state has an outcome. */
 export interface Ending {
   readonly state: AgentState;
   readonly failedWith?: unknown;
-  readonly abortedWith?: { readonly reason: unknown };
 }
 
-/** Writes the end, tells of it, and gives the result, or throws what the run failed or was aborted with. */
-export function conclude(run: Run, ending: Ending): RunResult<unknown> | Promise<RunResult<unknown>> {
-  run.state = ending.state;
-  const closing = { answer: answerOf(run, ending), ending };
-  if (run.compaction !== undefined) return closeShown(run, closing.answer).then(() => close(run, closing));
-  return close(run, closing);
+/** The ending of a run whose loop threw: an abort, or a failure. */
+export function brokenOff(run: Run, error: unknown): Ending {
+  const state = run.state.withUsage(run.limits.ledger.usageByModel);
+  if (run.scope.cancellation.isAborted) return { state: state.withOutcome(abortedOutcome(run)) };
+  const reason = isOffstageError(error) ? error.code : "error";
+  return { state: state.withOutcome({ status: "failed", reason, message: messageOf(error) }), failedWith: error };
 }
 
-// Writes the end, then tells of it: at once where the write is done at once.
-function close(run: Run, closing: Closing): RunResult<unknown> | Promise<RunResult<unknown>> {
-  const writing = run.log === undefined ? undefined : writeEnd(run, run.log, closing);
-  return writing === undefined ? finish(run, closing) : writing.then((unwritten) => finish(run, closing, unwritten));
+export function abortedOutcome({ scope }: Run): Outcome {
+  const message = `The run was aborted: ${messageOf(scope.cancellation.reason)}`;
+  return { status: "stopped", reason: "aborted", message };
 }
 
-function finish(run: Run, { answer, ending }: Closing, unwritten?: OffstageError): RunResult<unknown> {
-  // What begins from here on, in a hook for instance, is within no run that holds its session.
-  if (run.around !== undefined) run.around.held = undefined;
-  const failure = run.state.outcome?.status === "failed" ? (unwritten ?? failureOf(run, ending)) : undefined;
-  const { pendingStep, status } = run.state;
-  const unfinished = status === "waiting" ? pendingStep?.step.messages : run.underWay;
-  if (unfinished !== undefined) run.tracked.addUnfinished(run.runId, unfinished);
-  // The answer of a step that was done is there with its step.
-  if (ending.abortedWith !== undefined && !run.state.currentStep?.isAnswer) run.tracked.add(answer);
-  const text = textOfRun(run, ending, answer);
-  const result = new FinishedRun(run, text, run.config.output === undefined ? text : checkedOutput(run, ending));
-  if (result.outcome.status !== "waiting") run.parent?.children.push(result);
-  if (run.isTraced) endSpan(run, failure, ending);
-  if (failure !== undefined) {
-    const error = withResult(failure, result);
-    run.emit?.({ type: "error", runId: run.runId, agent: run.config.name, error, source: "run" });
-    announceEnd(run, result);
-    throw error;
-  }
-  if (run.emit !== undefined) announceEnd(run, result);
-  if (ending.abortedWith !== undefined) throw ending.abortedWith.reason;
+function isAborted(state: AgentState): boolean {
+  return state.outcome?.reason === "aborted";
+}
+
+/** Writes the end, tells of it, and returns the result; or throws the failure, or the abort's reason. */
+export async function conclude(run: Run, ending: Ending): Promise<RunResult<unknown>> {
+  const { record, scope, identity } = run;
+  const answer = answerOf(run, ending.state);
+  const shown = await closePrompt(run, ending.state, answer);
+  const unwritten = await writeEnd(run, shown, answer);
+  const state = unwritten === undefined ? shown : shown.withOutcome(unwritten.outcome);
+  record.leave();
+  trackRest(run, state, answer);
+  const result = finishedRun(run, { state, ...givenBy(run, ending.state, answer) });
+  if (result.outcome.status !== "waiting") identity.parent?.record.children.push(result);
+  const failure = state.outcome?.status === "failed" ? (unwritten?.error ?? failureOf(run, ending)) : undefined;
+  endSpan(run, state, failure);
+  const error = failure && withResult(failure, result);
+  if (error !== undefined) record.emit({ type: "error", error, source: "run" });
+  record.emit({ type: "run-end", outcome: result.outcome, result });
+  if (error !== undefined) throw error;
+  if (isAborted(state)) throw scope.cancellation.reason;
   return result;
 }
 
-// What joins the conversation: the answer, or what was said before something stopped the run.
-function answerOf(run: Run, ending: Ending): readonly Message[] {
-  const { state } = run;
-  const { status, reason } = state.outcome as Outcome;
-  const step = state.currentStep;
-  if (ending.abortedWith !== undefined) return abortedAnswer(run);
-  if (step?.isAnswer) return isPlainAnswer(step) ? step.messages : step.messages.filter(isSendable);
-  if (status !== "stopped" || reason === "guardrail") return [];
-  const partial = partialAnswer(state);
-  return partial === undefined ? [] : [partial];
+// The messages that join the conversation. An abort leaves the text that was streamed so far, unless it stands beside calls, or
+// guardrails would have had to see it.
+function answerOf(run: Run, state: AgentState): readonly Message[] {
+  const { draft, agent, record } = run;
+  const turn = turnOf(state);
+  const isCutOff = isAborted(state) && turn.length === 0 && draft.text !== "" && draft.messages === undefined;
+  if (!isCutOff || agent.guardrails.output.length > 0) return turn;
+  const metadata = { ...record.stamp({ step: state.stepCount + 1 }), interrupted: true };
+  return [assistant(draft.text, { metadata })];
 }
 
-// Nearly every answer is one text: then no message need be looked at.
-function isPlainAnswer({ messages }: Step): boolean {
-  const content = messages[0]?.content;
-  return messages.length === 1 && typeof content === "string" && content.trim() !== "";
+interface Unwritten {
+  readonly outcome: Outcome;
+  readonly error: OffstageError;
 }
 
-// What no guardrail has seen is not kept, and what stands beside calls is no answer.
-function abortedAnswer(run: Run): readonly Message[] {
-  const step = run.state.currentStep;
-  if (step?.isAnswer) return step.messages.filter(isSendable).map((each) => withMetadata(each, { interrupted: true }));
-  if (run.partialText === "" || run.underWay !== undefined || run.config.guardrails.output.length > 0) return [];
-  const metadata = stamp(run, run.state.stepCount + 1);
-  return [assistant(run.partialText, { metadata: { ...metadata, interrupted: true } })];
-}
-
-function failureOf(run: Run, { failedWith }: Ending): OffstageError {
-  const { reason, message } = run.state.outcome as Outcome;
-  if (isOffstageError(failedWith)) return failedWith;
-  if (failedWith !== undefined) return new OffstageError("run-failed", messageOf(failedWith), { cause: failedWith });
-  return new OffstageError(failureCode(run, reason), `Agent "${run.config.name}" failed: ${message}`);
-}
-
-function failureCode(run: Run, reason: string): ErrorCode {
-  if (reason === "error-policy") return reason;
-  return reason === "retry-limit" && run.config.output !== undefined ? "output-mismatch" : "run-failed";
-}
-
-interface Closing {
-  readonly answer: readonly Message[];
-  readonly ending: Ending;
-}
-
-// What kept the end from being written; nothing where it is written at once.
-function writeEnd(run: Run, log: RunLog, closing: Closing): Promise<OffstageError | undefined> | undefined {
+// An answer that is not stored was not given, so a session that cannot store the end makes the run a failure.
+async function writeEnd(run: Run, state: AgentState, answer: readonly Message[]): Promise<Unwritten | undefined> {
+  const { record } = run;
   try {
-    const end = runEnd(run, closing);
-    const writing = run.isTraced ? journaling(run, "session.end", () => log.end(end)) : log.end(end);
-    return writing?.then(nothing, (cause) => endUnwritten(run, closing.ending, { log, cause }));
+    await record.end(runEnd(run, state, answer), { lastStep: state.currentStep, span: closedSpan(run, state) });
+    return undefined;
   } catch (cause) {
-    return endUnwritten(run, closing.ending, { log, cause });
+    await record.log?.abandon();
+    if (isAborted(state) || state.outcome?.status === "failed") return undefined;
+    const message = `The end of the run could not be stored: ${messageOf(cause)}`;
+    const error = isOffstageError(cause) ? cause : new OffstageError("store-failed", message, { cause });
+    return { outcome: { status: "failed", reason: "store-failed", message }, error };
   }
 }
 
-function nothing(): undefined {}
-
-// A session that cannot take the end makes the run a failure: an answer that is not stored was not given.
-async function endUnwritten(
-  run: Run,
-  ending: Ending,
-  { log, cause }: { log: RunLog; cause: unknown },
-): Promise<OffstageError | undefined> {
-  await log.abandon();
-  if (ending.abortedWith !== undefined || run.state.outcome?.status === "failed") return undefined;
-  const message = `The end of the run could not be stored: ${messageOf(cause)}`;
-  run.state = run.state.withOutcome({ status: "failed", reason: "store-failed", message });
-  return isOffstageError(cause) ? cause : new OffstageError("store-failed", message, { cause });
-}
-
-function runEnd(run: Run, { answer, ending }: Closing): RunEnd {
-  const { status, reason, message } = run.state.outcome as Outcome;
-  const { currentStep: step } = run.state;
-  const notes = notesOf(run);
-  const end: Mutable<RunEnd> = {
+function runEnd(run: Run, state: AgentState, answer: readonly Message[]): RunEnd {
+  const { status, reason, message } = state.outcome as Outcome;
+  const isEverything = run.request.options.record === "everything";
+  const notes = notesOf(run, state);
+  return {
     status,
     reason,
-    usage: run.state.usage,
+    usage: state.usage,
     endedAt: isoNow(),
-    answer: (run.options.record === "everything" ? everything(run, answer) : answer).map(withoutProviderParts),
+    answer: (isEverything ? everythingSaid(run, state, answer) : answer).map(withoutProviderParts),
+    ...(notes !== undefined && { notes }),
+    ...(status === "failed" && { error: { code: reason, message } }),
   };
-  if (end.answer.length === 1 && end.answer[0] === run.frozenAnswer) end.isFrozen = true;
-  if (step !== undefined && step.index > run.recordedSteps) end.lastStep = newestRecord(run, step);
-  if (notes !== undefined) end.notes = notes;
-  if (status === "failed") end.error = { code: reason, message };
-  if (run.endedSpans.length > 0) end.spans = [...run.endedSpans.splice(0), closedSpan(run, ending)];
-  return end;
 }
 
-function notesOf(run: Run): JsonObject | undefined {
-  const { pendingStep, usageByModel, stepCount, outcome } = run.state;
-  const waiting = pendingStep && { waiting: waitingNote(pendingStep) as unknown as JsonValue };
-  const shown = run.compaction && shownNote(run);
-  const usage = run.parent && { usageByModel: usageByModel as unknown as JsonValue };
+function notesOf(run: Run, { pendingStep, usageByModel, stepCount, outcome }: AgentState): JsonObject | undefined {
   const mayGoOn = outcome?.status === "waiting" || outcome?.status === "failed";
-  const said = run.options.record === "everything" && mayGoOn ? { saidSteps: stepCount } : undefined;
-  return waiting || shown || usage || said ? { ...waiting, ...shown, ...usage, ...said } : undefined;
+  const notes = {
+    ...(pendingStep && { waiting: waitingNote(pendingStep) as unknown as JsonValue }),
+    ...promptNote(run),
+    ...(run.identity.parent && { usageByModel: usageByModel as unknown as JsonValue }),
+    ...(run.request.options.record === "everything" && mayGoOn && { saidSteps: stepCount }),
+  };
+  return Object.keys(notes).length === 0 ? undefined : notes;
 }
 
-// The run's own span as it is about to end: it ends after this write, and must be in it.
-function closedSpan(run: Run, ending: Ending): SpanData {
-  const endTime = Math.max(run.span.startTime, run.span.trace.clockOffset + clockMs());
-  const status = statusOf(run, ending);
-  const metadata = { ...run.span.metadata, ...endMetadata(run) };
-  return { ...run.span.toJSON(), metadata, endTime, duration: endTime - run.span.startTime, status };
-}
-
-function statusOf(run: Run, { abortedWith }: Ending): EndStatus {
-  if (abortedWith !== undefined) return "cancelled";
-  return run.state.outcome?.status === "failed" ? "error" : "ok";
-}
-
-function endMetadata({ state }: Run): JsonObject {
-  const { status, reason } = state.outcome as Outcome;
-  return { outcome: status, reason, usage: { ...state.usage }, steps: state.stepCount };
-}
-
-// What joined the conversation when an earlier part of the run ended is there.
-function everything({ log, state, saidSteps }: Run, answer: readonly Message[]): readonly Message[] {
-  const done = state.steps
-    .slice(log?.recorded === undefined ? saidSteps : saidNote(log.recorded))
-    .flatMap((step) => step.messages);
+// Steps that joined the conversation when an earlier part of the run ended are there already.
+function everythingSaid({ record, request }: Run, state: AgentState, answer: readonly Message[]): readonly Message[] {
+  const recorded = record.log?.recorded;
+  const said = recorded === undefined ? request.saidSteps : saidNote(recorded);
+  const done = state.steps.slice(said).flatMap((step) => step.messages);
   return [...done, ...answer.filter((message) => !done.includes(message))];
 }
 
-// What a model had said when it failed is in the result, and nowhere else.
-function unfinishedText(run: Run): string {
-  return run.config.guardrails.output.length === 0 ? run.partialText : "";
+// The agent's list gets what there is of a step that waits or was interrupted; a finished answer is there with its step.
+function trackRest({ record, draft }: Run, state: AgentState, answer: readonly Message[]): void {
+  const unfinished = state.status === "waiting" ? state.pendingStep?.step.messages : draft.messages;
+  if (unfinished !== undefined) record.trackUnfinished(unfinished);
+  if (isAborted(state) && !state.currentStep?.isAnswer) record.track(answer);
 }
 
-// By how the run came to its end: an answer that could not be stored is still one.
-function textOfRun(run: Run, { state }: Ending, answer: readonly Message[]): string {
-  if (state.outcome?.status === "failed") return unfinishedText(run);
-  return answer.length === 1 ? textOf(answer[0] as Message) : answer.map(textOf).join("");
+// Text and output as the run ended: an answer that could not be stored is still one. Of a failed run, the text so far.
+function givenBy(run: Run, { outcome }: AgentState, answer: readonly Message[]): { text: string; output: unknown } {
+  const { draft, agent } = run;
+  const unchecked = agent.guardrails.output.length === 0 ? draft.text : "";
+  const text = outcome?.status === "failed" ? unchecked : answer.map(textOf).join("");
+  if (agent.output === undefined) return { text, output: text };
+  return { text, output: outcome?.status === "completed" ? draft.output : undefined };
 }
 
-// Of an answer that was checked; a run that was stopped has none.
-function checkedOutput({ output }: Run, { state }: Ending): unknown {
-  return state.outcome?.status === "completed" ? output : undefined;
+function failureOf({ agent }: Run, { state, failedWith }: Ending): OffstageError {
+  if (isOffstageError(failedWith)) return failedWith;
+  if (failedWith !== undefined) return new OffstageError("run-failed", messageOf(failedWith), { cause: failedWith });
+  const { reason, message } = state.outcome as Outcome;
+  return new OffstageError(failureCode(reason, agent.output !== undefined), `Agent "${agent.name}" failed: ${message}`);
 }
 
-function endSpan(run: Run, failure: OffstageError | undefined, ending: Ending): void {
-  const { span } = run;
-  span.setMetadata(endMetadata(run));
-  if (failure !== undefined) span.fail(failure);
-  else span.end(statusOf(run, ending));
+function failureCode(reason: string, hasOutput: boolean): ErrorCode {
+  if (reason === "error-policy") return reason;
+  return reason === "retry-limit" && hasOutput ? "output-mismatch" : "run-failed";
 }
 
-function announceEnd(run: Run, result: RunResult<unknown>): void {
-  run.emit?.({ type: "run-end", runId: run.runId, agent: run.config.name, outcome: result.outcome, result });
+// The run's own span as it is about to end: it ends after the last write, and must be in it.
+function closedSpan({ scope }: Run, state: AgentState): SpanData {
+  const { span } = scope;
+  const endTime = Math.max(span.startTime, span.trace.clockOffset + clockMs());
+  const metadata = { ...span.metadata, ...endMetadata(state) };
+  return { ...span.toJSON(), metadata, endTime, duration: endTime - span.startTime, status: spanStatus(state) };
 }
 
-// The same error, so that its class survives; one that cannot take a result is wrapped.
+function endSpan({ scope }: Run, state: AgentState, failure: OffstageError | undefined): void {
+  scope.span.setMetadata(endMetadata(state));
+  if (failure !== undefined) scope.span.fail(failure);
+  else scope.span.end(spanStatus(state));
+}
+
+function spanStatus(state: AgentState): EndStatus {
+  if (isAborted(state)) return "cancelled";
+  return state.outcome?.status === "failed" ? "error" : "ok";
+}
+
+function endMetadata({ outcome, usage, stepCount }: AgentState): JsonObject {
+  return { outcome: outcome?.status, reason: outcome?.reason, usage: { ...usage }, steps: stepCount };
+}
+
+// The same error keeps its class; one that cannot take a result is wrapped.
 function withResult(error: OffstageError, result: RunResult<unknown>): OffstageError {
   const property = { value: result, configurable: true, enumerable: false };
   if (error.result === undefined && Reflect.defineProperty(error, "result", property)) return error;

@@ -1,113 +1,90 @@
-// The one loop. `run`, `stream` and `execute` are faces of it; all persist the same things and fail the same way.
-import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
+// The one loop. `run`, `stream`, `execute` and `resume` are faces of it: they persist the same things and fail the same way.
+import { clockMs, isoNow } from "../../base/clock.ts";
 import { enterReentrancyScope } from "../../sessions/held-session.ts";
-import { AgentState } from "../../state/agent-state.ts";
-import type { Criterion } from "../../state/criterion.ts";
+import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
-import { chain } from "../../state/processor.ts";
+import type { PendingStep } from "../../state/pending-step.ts";
+import type { Step } from "../../state/step.ts";
 import { runInSpan } from "../../tracing/with-span.ts";
+import { promptSections } from "../input/prompt.ts";
 import type { RunResult } from "../ports/run-result.ts";
-import { recordStep } from "../run/recorder.ts";
 import type { Run } from "../run/run.ts";
-import { ruling, takeStep } from "../step/take-step.ts";
-import { conclude, type Ending } from "./conclude.ts";
+import type { StepPlace } from "../run/run-parts.ts";
+import { callModel } from "../step/call-model.ts";
+import { callTools } from "../step/call-tools.ts";
+import { callsToApprove, readReply, stepOf, withResults } from "../step/make-step.ts";
+import { rule, ruleBefore } from "../step/rule.ts";
+import { brokenOff, conclude, type Ending } from "./conclude.ts";
 import { openRun } from "./open-run.ts";
+import { throughProcessors } from "./through-processors.ts";
 
-/** Makes the first state of a run. One that has its outcome already takes no step. */
-export type Open = (run: Run) => AgentState | Promise<AgentState>;
+/** Makes the first state of a run. If that has an outcome already, no step is taken. */
+export type Open = (run: Run) => Promise<AgentState>;
 
 /** Runs to the end. Resolves when the agent answered, waits or was stopped; rejects on failure and on abort. */
 export function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>> {
-  return enterReentrancyScope(run.around, () => runInSpan(run.span, () => perform(run, open)));
+  const { span, reentrancy, cancellation } = run.scope;
+  const work = async () => {
+    try {
+      return await conclude(run, await reachEnd(run, open));
+    } finally {
+      cancellation[Symbol.dispose]();
+    }
+  };
+  return enterReentrancyScope(reentrancy, () => runInSpan(span, work));
 }
 
-async function perform(run: Run, open: Open): Promise<RunResult<unknown>> {
-  let ending: Ending;
+async function reachEnd(run: Run, open: Open): Promise<Ending> {
   try {
     run.state = await open(run);
-    await takeSteps(run);
-    ending = { state: run.state };
-  } catch (error) {
-    ending = brokenOff(run, error);
-  }
-  try {
-    const concluding = conclude(run, ending);
-    return "then" in concluding ? await concluding : concluding;
-  } finally {
-    run.cancellation[Symbol.dispose]();
-  }
-}
-
-async function takeSteps(run: Run): Promise<void> {
-  let inStep: Promise<AgentState> | undefined;
-  const next = chain(run.config.processors, (state) => {
-    inStep = takeStep(run, state);
-    return inStep;
-  });
-  if (run.state.outcome === undefined && run.state.pendingStep === undefined && mayEndBefore(run)) {
-    const ruled = ruling(run, run.state, criteriaBefore(run));
-    const { outcome } = "then" in ruled ? await ruled : ruled;
-    if (outcome !== undefined) run.state = run.state.withOutcome(outcome);
-  }
-  while (run.state.outcome === undefined) {
-    let after: AgentState;
-    try {
-      const stepping = next(run.state);
-      // A processor of the user's that does not listen is not waited for.
-      after = await (run.config.options.processors === undefined ? stepping : run.cancellation.race(stepping));
-    } catch (error) {
-      if (run.cancellation.isAborted) await leaveProcessors(run, inStep);
-      throw stepFailure(run, error);
+    run.state = await ruleBefore(run, run.state);
+    while (run.state.outcome === undefined) {
+      run.state = await throughProcessors(run, (state) => takeStep(run, state));
+      await recordStep(run);
     }
-    run.state = oneStepOn(run, after);
-    const recording = run.state.pendingStep === undefined ? recordStep(run) : undefined;
-    if (recording !== undefined) await recording;
+    return { state: run.state };
+  } catch (error) {
+    return brokenOff(run, error);
   }
 }
 
-// The step itself, with the subagents in it, ends soon after an abort, and before its run does. One that was done is kept.
-async function leaveProcessors(run: Run, inStep: Promise<AgentState> | undefined): Promise<void> {
-  const after = await inStep?.catch(() => undefined);
-  if (after === undefined || after.stepCount !== run.state.stepCount + 1) return;
-  run.state = after.withOutcome(abortedOutcome(run));
-  void recordStep(run);
+async function takeStep(run: Run, state: AgentState): Promise<AgentState> {
+  const { record, scope, limits } = run;
+  scope.cancellation.throwIfAborted();
+  const { pendingStep } = state;
+  const made = await record.inStep(state.stepCount + 1, (at) =>
+    pendingStep === undefined ? newStep(run, state, at) : finishStep(run, pendingStep, at),
+  );
+  const usage = limits.ledger.usageByModel;
+  if ("waiting" in made) return state.withPendingStep(made).withUsage(usage).withOutcome(waitingOutcome);
+  return rule(run, state.withStep(made, usage));
 }
 
-// Limits that are on by default have nothing to say before the first step of a run; others, and those of a run above, may.
-function mayEndBefore({ state, parent, config }: Run): boolean {
-  return state.stepCount > 0 || parent !== undefined || config.options.stopWhen !== undefined;
+async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step | PendingStep> {
+  const started = { startedAt: isoNow(), startedMs: clockMs() };
+  const sections = await promptSections(run, state, at);
+  const reply = await callModel(run, sections, at);
+  const read = await readReply(run, reply, at);
+  const { message, calls } = read;
+  if (calls.length > 0) await run.record.intend(at, message, callsToApprove(run, calls));
+  const called = await callTools(run, calls, at);
+  return stepOf(run, read, { ...started, step: at.step, called });
 }
 
-// What is said of a step is asked after one; a limit may have passed already.
-function criteriaBefore({ state, criteria }: Run): readonly Criterion[] {
-  return state.stepCount > 0 ? criteria : criteria.filter(({ isShared }) => isShared);
+/** Runs the calls of a step that waited. Finished calls stay finished. */
+async function finishStep(run: Run, pending: PendingStep, at: StepPlace): Promise<Step | PendingStep> {
+  const { step, waiting } = pending;
+  const open = new Set(waiting.map(({ toolCallId }) => toolCallId));
+  const calls = step.toolCalls.filter(({ toolCallId }) => open.has(toolCallId));
+  run.draft.messages = [...step.messages];
+  return withResults(pending, await callTools(run, calls, { ...at, before: waiting }));
 }
 
-// An error of a processor is the processor's; one from inside the step already says what it is.
-function stepFailure(run: Run, cause: unknown): OffstageError {
-  run.cancellation.throwIfAborted();
-  if (isOffstageError(cause)) return cause;
-  const sentence = `A processor of agent "${run.config.name}" threw: ${messageOf(cause)}`;
-  return new OffstageError("processor-failed", sentence, { cause });
-}
+const waitingOutcome: Outcome = { status: "waiting", reason: "approval", message: "Tool calls wait for approval." };
 
-// The state that the processors gave, if it is one step further than the one they got.
-function oneStepOn(run: Run, state: AgentState): AgentState {
-  if (state instanceof AgentState && (state.stepCount === run.state.stepCount + 1 || state.pendingStep !== undefined))
-    return state;
-  const sentence = `A processor of agent "${run.config.name}" did not give the state it got from next(state). Call next once and return its result, or a state made from it.`;
-  throw new OffstageError("processor-failed", sentence);
-}
-
-function abortedOutcome({ cancellation }: Run): Outcome {
-  return { status: "stopped", reason: "aborted", message: `The run was aborted: ${messageOf(cancellation.reason)}` };
-}
-
-function brokenOff(run: Run, error: unknown): Ending {
-  const { cancellation, ledger } = run;
-  const state = run.state.withUsage(ledger.usageByModel);
-  if (cancellation.isAborted)
-    return { state: state.withOutcome(abortedOutcome(run)), abortedWith: { reason: cancellation.reason } };
-  const reason = isOffstageError(error) ? error.code : "error";
-  return { state: state.withOutcome({ status: "failed", reason, message: messageOf(error) }), failedWith: error };
+// A pending step is recorded when it is finished; the last one is journaled with the end of the run.
+async function recordStep({ state, record }: Run): Promise<void> {
+  const { currentStep, pendingStep, outcome } = state;
+  if (pendingStep !== undefined || currentStep === undefined) return;
+  await record.step(currentStep, { isLast: outcome !== undefined });
 }

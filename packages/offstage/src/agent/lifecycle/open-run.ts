@@ -1,67 +1,85 @@
-// Opening a run: instructions, history and input become the first state, durable before the first model call.
+// Opens a run: input, instructions and history become the first state, and the input is durable before the first model call.
+import type { Mutable } from "../../base/mutable.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
-import { type Message, textOf } from "../../messages/message.ts";
-import { Messages } from "../../messages/messages.ts";
-import type { RunLog } from "../../sessions/journal.ts";
+import { textOf } from "../../messages/message.ts";
+import type { Messages } from "../../messages/messages.ts";
+import type { RunLog, RunStart } from "../../sessions/journal.ts";
+import { journalFor } from "../../sessions/plain-journal.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import { composeInstructions } from "../config/instructions.ts";
-import { withinTokens } from "../input/history-tokens.ts";
-import { openShown } from "../input/shown-input.ts";
-import { withToolHistory } from "../input/tool-history.ts";
-import type { Instructions } from "../ports/agent-options.ts";
-import { checkGuardrails } from "../ports/guardrails.ts";
-import { isLogged, openLog } from "../run/recorder.ts";
-import { type Run, takeLog } from "../run/run.ts";
-import { stampInput } from "../run/step-messages.ts";
-import { tripped } from "../step/call-tools.ts";
+import { historyLimit, loadHistory } from "../input/history.ts";
+import { openPrompt } from "../input/prompt.ts";
+import { blockedOutcome, guard } from "../run/guard.ts";
+import type { Run } from "../run/run.ts";
 
-/**
- * The state the first step sees, at once where nothing has to be waited for. Blocked input is journaled with its run and
- * does not join the conversation.
- */
-export function openRun(run: Run): AgentState | Promise<AgentState> {
-  const { runId, config } = run;
-  run.input = stampInput(run, run.input);
-  if (run.isTextInput) run.frozenInput = run.input[0];
-  run.emit?.({ type: "run-start", runId, agent: config.name, ...parentOf(run), input: run.input });
-  run.cancellation.throwIfAborted();
-  if (config.guardrails.input.length > 0 || config.instructions === undefined) return openLater(run);
-  run.instructions = config.instructions;
-  return begin(run);
-}
-
-// Guardrails, and instructions that a function writes, are waited for.
-async function openLater(run: Run): Promise<AgentState> {
-  const blocked = run.config.guardrails.input.length === 0 ? undefined : await blockedInput(run);
-  run.instructions = await instructionsOf(run);
-  return begin(run, blocked);
-}
-
-function begin(run: Run, blocked?: Outcome): AgentState | Promise<AgentState> {
-  run.tracked.add(run.input);
-  const opening = isLogged(run) ? openLog(run, blocked === undefined ? run.input : []) : undefined;
-  return opening !== undefined && "then" in opening
-    ? opening.then((log) => withLog(run, log, blocked))
-    : withLog(run, opening, blocked);
-}
-
-function withLog(run: Run, log: RunLog | undefined, blocked?: Outcome): AgentState | Promise<AgentState> {
-  const { runId, config } = run;
-  takeLog(run, log);
-  if (run.emit !== undefined)
-    for (const message of run.input) run.emit({ type: "message-added", runId, agent: config.name, message });
-  const loading = log === undefined || run.hasOwnState ? run.state.messages : historyOf(run, log);
-  return "then" in loading
-    ? loading.then((history) => firstState(run, history, blocked))
-    : firstState(run, loading, blocked);
-}
-
-function firstState(run: Run, history: Messages, blocked?: Outcome): AgentState | Promise<AgentState> {
+/** Returns the state that the first step sees. Blocked input is journaled with its run but does not join the conversation. */
+export async function openRun(run: Run): Promise<AgentState> {
+  const { identity, record, request, scope } = run;
+  const { parent } = identity;
+  record.emit({ type: "run-start", ...(parent && { parentRunId: parent.identity.runId }), input: record.input });
+  scope.cancellation.throwIfAborted();
+  const blocked = await blockedInput(run);
+  run.input.instructions = await instructionsOf(run);
+  record.track(record.input);
+  const log = await openLog(run, blocked !== undefined);
+  record.announce(record.input);
+  const history = log === undefined || request.hasOwnState ? run.state.messages : await loadHistory(run, log);
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
-  const state = run.state.withMessages(history.append(run.input));
-  if (run.input.length === 0 && hasNothing(state)) throw nothingToAnswer(run.config.name);
-  return run.config.isShortened ? openShown(run, state).then(() => state) : state;
+  const state = run.state.withMessages(history.append(record.input));
+  if (record.input.length === 0 && hasNothing(state)) throw nothingToAnswer(run.agent.name);
+  await openPrompt(run, state);
+  return state;
+}
+
+async function blockedInput(run: Run): Promise<Outcome | undefined> {
+  const { input } = run.record;
+  const subject = { text: input.map(textOf).join("\n"), messages: input };
+  return blockedOutcome(await guard(run, "input", { subject }));
+}
+
+/** Opens the journal of a run that has a session or a journaled parent: makes the input and the run's row durable. */
+export async function openLog(run: Run, isBlocked = false): Promise<RunLog | undefined> {
+  const { identity, request, record } = run;
+  const above = identity.parent?.record.log;
+  const { session } = request;
+  if (session === undefined && above === undefined) return undefined;
+  const start = runStart(run, isBlocked);
+  return record.open(async () =>
+    session === undefined ? (above as RunLog).child(start) : journalFor(session).open(start),
+  );
+}
+
+function runStart(run: Run, isBlocked: boolean): RunStart {
+  const { identity, agent, request, scope, record } = run;
+  const { parent, parentToolCallId } = identity;
+  const start: Mutable<RunStart> = {
+    runId: identity.runId,
+    isFresh: true,
+    agent: agent.name,
+    startedAt: identity.startedAt,
+    input: isBlocked ? [] : record.input,
+    historyLimit: historyLimit(run),
+    onBusy: request.options.onBusy ?? "queue",
+    signal: scope.cancellation.signal,
+  };
+  if (parent !== undefined) start.parentRunId = parent.identity.runId;
+  if (parentToolCallId !== undefined) start.parentToolCallId = parentToolCallId;
+  if (scope.span.recording) start.traceId = scope.span.traceId;
+  return start;
+}
+
+/** The system text of a run. Calls the agent's function if it has one. */
+export async function instructionsOf({ agent, scope }: Run): Promise<Messages> {
+  const { instructions } = agent.options;
+  if (typeof instructions !== "function") return composeInstructions(agent, instructions);
+  try {
+    return composeInstructions(agent, await scope.cancellation.race(instructions(scope.context)));
+  } catch (cause) {
+    if (scope.cancellation.isAborted || isOffstageError(cause)) throw cause;
+    const sentence = `The instructions function of agent "${agent.name}" failed: ${messageOf(cause)}`;
+    throw new OffstageError("run-failed", sentence, { cause });
+  }
 }
 
 function hasNothing(state: AgentState): boolean {
@@ -71,44 +89,6 @@ function hasNothing(state: AgentState): boolean {
 function nothingToAnswer(agent: string): OffstageError {
   return new OffstageError(
     "invalid-argument",
-    `Agent "${agent}" was given nothing to answer: no message, and no conversation. Pass at least one user message.`,
+    `Agent "${agent}" has nothing to answer: no message was passed and the conversation is empty. Pass at least one user message.`,
   );
-}
-
-function historyOf({ config, options }: Run, log: RunLog): Messages | Promise<Messages> {
-  // The usual case, without a closure.
-  if (!config.remembersTools && options.historyTokens === undefined) return Messages.from(log.history);
-  const within = (history: readonly Message[]) =>
-    Messages.from(withinTokens(history, options.historyTokens, config.tokenCounter));
-  return config.remembersTools ? withToolHistory(log, config).then(within) : within(log.history);
-}
-
-async function blockedInput(run: Run): Promise<Outcome | undefined> {
-  const { config, context, cancellation, runId, input } = run;
-  const subject = { text: input.map(textOf).join("\n"), messages: input };
-  const about = { stage: "input" as const, context, signal: cancellation.signal, runId, agent: config.name };
-  const trips = await checkGuardrails(config.guardrails.input, subject, about);
-  for (const trip of trips) tripped(run, trip);
-  return trips[0] === undefined ? undefined : { status: "stopped", reason: "guardrail", message: trips[0].message };
-}
-
-function parentOf(run: Run): { parentRunId?: string } | undefined {
-  return run.parent === undefined ? undefined : { parentRunId: run.parent.runId };
-}
-
-/** The system text of a run: at once, unless a function writes it. */
-export function instructionsOf(run: Run): Messages | Promise<Messages> {
-  return run.config.instructions ?? writtenInstructions(run);
-}
-
-async function writtenInstructions({ config, context, cancellation }: Run): Promise<Messages> {
-  const write = config.options.instructions as Extract<Instructions, (...given: never[]) => unknown>;
-  try {
-    const writing = Promise.resolve(write(context));
-    return composeInstructions(config, await cancellation.race(writing));
-  } catch (cause) {
-    if (cancellation.isAborted || isOffstageError(cause)) throw cause;
-    const sentence = `The instructions of agent "${config.name}" could not be written: ${messageOf(cause)}`;
-    throw new OffstageError("run-failed", sentence, { cause });
-  }
 }

@@ -14,8 +14,8 @@ import { canRunAgain, restoreState } from "./restore-state.ts";
 
 /** The newest state there is of a run. */
 export function knownState(run: Run, recorded: RunRecord | undefined, history: readonly Message[]): AgentState {
-  const isOwn = run.hasOwnState && (recorded === undefined || !isAhead(recorded, run.state));
-  const state = isOwn || recorded === undefined ? run.state : restoreState(recorded, history, run.config);
+  const isOwn = run.request.hasOwnState && (recorded === undefined || !isAhead(recorded, run.state));
+  const state = isOwn || recorded === undefined ? run.state : restoreState(recorded, history, run.agent);
   return withoutApproved(run, state);
 }
 
@@ -35,8 +35,8 @@ function withoutApproved(run: Run, state: AgentState): AgentState {
   const waiting = pendingStep.waiting.map((call) => {
     const { toolCallId } = call;
     const isCutOff = call.why === "approval" && call.child === undefined;
-    if (!isCutOff || !run.decisions.wasApproved({ toolCallId, runId: run.runId })) return call;
-    const isSafe = canRunAgain(run.config, names.get(toolCallId) ?? "");
+    if (!isCutOff || !run.request.decisions.wasApproved({ toolCallId, runId: run.identity.runId })) return call;
+    const isSafe = canRunAgain(run.agent, names.get(toolCallId) ?? "");
     return { toolCallId, why: isSafe ? ("again" as const) : ("interrupted" as const) };
   });
   return state.withPendingStep({ ...pendingStep, waiting });
@@ -52,7 +52,7 @@ export function endedOutcome(recorded: RunRecord | undefined): Outcome | undefin
 /** Checks the decisions against what waits, and gives the note that says what may begin. Throws where they do not fit. */
 export function admitDecisions(run: Run, recorded: RunRecord): JsonObject | undefined {
   const earlier = approvedNotes(recorded);
-  run.decisions.recall(earlier);
+  run.request.decisions.recall(earlier);
   const approved = checkDecisions(run, knownState(run, recorded, []).pendingStep);
   if (approved.length === 0) return undefined;
   return { approved: [...earlier, ...approved].map((call) => ({ ...call })) };
@@ -60,7 +60,7 @@ export function admitDecisions(run: Run, recorded: RunRecord): JsonObject | unde
 
 /** The calls that may begin now. Throws where the decisions do not fit what waits, or cannot be carried out. */
 export function checkDecisions(run: Run, pendingStep: PendingStep | undefined): AwaitedCall[] {
-  const approved = run.decisions.check(awaitedCalls({ pendingStep, runId: run.runId }));
+  const approved = run.request.decisions.check(awaitedCalls({ pendingStep, runId: run.identity.runId }));
   checkRunnable(run, pendingStep, approved);
   return approved;
 }
@@ -69,9 +69,9 @@ export function checkDecisions(run: Run, pendingStep: PendingStep | undefined): 
 // model is told.
 function checkRunnable(run: Run, pending: PendingStep | undefined, approved: readonly AwaitedCall[]): void {
   for (const { toolCallId: id, toolName, isRedacted } of pending?.step.toolCalls ?? []) {
-    if (!approved.some(({ toolCallId, runId }) => toolCallId === id && runId === run.runId)) continue;
-    if (!run.config.tools.has(toolName))
-      throw notRunnable(id, `agent "${run.config.name}" has no tool "${toolName}". Resume with an agent that has it.`);
+    if (!approved.some(({ toolCallId, runId }) => toolCallId === id && runId === run.identity.runId)) continue;
+    if (!run.agent.tools.has(toolName))
+      throw notRunnable(id, `agent "${run.agent.name}" has no tool "${toolName}". Resume with an agent that has it.`);
     if (isRedacted)
       throw notRunnable(
         id,

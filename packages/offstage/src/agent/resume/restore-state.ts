@@ -18,7 +18,7 @@ import type { Step, StepToolCall, ToolResult } from "../../state/step.ts";
 import { addUsage, noUsage, type Usage, type UsageByModel } from "../../tokens/usage.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { Ledger } from "../run/ledger.ts";
-import { rawLength } from "../run/step-messages.ts";
+import { rawLength } from "../step/step-messages.ts";
 
 /** The state after everything that was recorded. Finished tools stay finished; open calls wait to be dealt with. */
 export function restoreState(record: RunRecord, history: readonly Message[], config: AgentConfig): AgentState {

@@ -1,75 +1,214 @@
-// Recording: what a run tells its journal, its listeners and its agent's own list, and when.
+// The recorder: the one place from which a run tells its journal, its listeners, its spans and its agent's own list. It numbers
+// messages, opens and ends spans, and adds run id and agent to every event.
 import { isoNow } from "../../base/clock.ts";
 import type { JsonValue } from "../../base/json.ts";
 import type { Mutable } from "../../base/mutable.ts";
-import type { Message } from "../../messages/message.ts";
-import type { RunLog, RunStart, StepRecord } from "../../sessions/journal.ts";
-import { journalFor } from "../../sessions/plain-journal.ts";
-import type { Step, ToolResult } from "../../state/step.ts";
+import type { AssistantMessage, Message, MessageMetadata, ToolMessage } from "../../messages/message.ts";
+import type { RunEnd, RunLog, StepRecord } from "../../sessions/journal.ts";
+import type { Step, StepToolCall } from "../../state/step.ts";
 import { noUsage } from "../../tokens/usage.ts";
-import { startSpan } from "../../tracing/trace-span.ts";
-import { endAfter, runInSpan } from "../../tracing/with-span.ts";
-import { historyLimit } from "../input/shown-input.ts";
-import type { Run } from "./run.ts";
+import type { SpanData } from "../../tracing/span-data.ts";
+import { inSpan } from "../../tracing/with-span.ts";
+import type { AgentEvent, Emit } from "../ports/events.ts";
+import type { GuardrailTrip } from "../ports/guardrails.ts";
+import type { RunResult } from "../ports/run-result.ts";
+import type { Draft, RunScope, StepPlace } from "./run-parts.ts";
+import type { TrackedMessages } from "./tracked-messages.ts";
 
-/** How many earlier messages a run loads where nobody says otherwise. */
-export const defaultHistory: number = 50;
+/** An event as the loop tells it: without run id and agent, which the recorder adds. */
+export type Untold<Event = AgentEvent> = Event extends AgentEvent ? Omit<Event, "runId" | "agent"> : never;
 
-/** True where the run has a session or a journaled parent. */
-export function isLogged({ session, parent }: Run): boolean {
-  return session !== undefined || parent?.log !== undefined;
+/** Metadata while it is being put together. */
+export type Stamp = Mutable<MessageMetadata>;
+
+export interface RecorderParts {
+  readonly runId: string;
+  readonly startedAt: string;
+  readonly agent: string;
+  readonly scope: RunScope;
+  readonly draft: Draft;
+  /** The agent's own list of messages. */
+  readonly tracked: TrackedMessages;
+  /** Undefined if there is no listener. */
+  readonly emit: Emit | undefined;
+  /** Spans that have ended since the journal was last written to. */
+  readonly endedSpans: SpanData[];
 }
 
-/** The log of a run that has one. Makes input and run row durable, and reads the conversation. */
-export function openLog(run: Run, input: readonly Message[]): RunLog | Promise<RunLog> {
-  const { options, config, cancellation } = run;
-  const start: Mutable<RunStart> = {
-    runId: run.runId,
-    isFresh: true,
-    agent: config.name,
-    startedAt: run.startedAt,
-    input,
-    // Who was shown the list may have put another message into it.
-    isFrozen: input.length === 1 && input[0] === run.frozenInput,
-    historyLimit: config.isShortened ? historyLimit(run) : (options.historyLimit ?? defaultHistory),
-    onBusy: options.onBusy ?? "queue",
-  };
-  if (run.parent !== undefined) start.parentRunId = run.parent.runId;
-  if (run.parentToolCallId !== undefined) start.parentToolCallId = run.parentToolCallId;
-  if (run.isTraced) start.traceId = run.span.traceId;
-  start.signal = cancellation.signal;
-  return run.isTraced ? journaling(run, "session.open", () => opening(run, start)) : opening(run, start);
+export class Recorder {
+  /** The new messages of this run. */
+  input: readonly Message[] = [];
+  /** The results of subagents, in the order in which they ended. */
+  readonly children: RunResult<unknown>[] = [];
+  readonly trips: GuardrailTrip[] = [];
+  readonly #parts: RecorderParts;
+  #log: RunLog | undefined;
+  #lastNumber = 0;
+  #recordedSteps = 0;
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+  }
+
+  /** The journal of this run; undefined if it has neither a session nor a journaled parent. */
+  get log(): RunLog | undefined {
+    return this.#log;
+  }
+
+  /** Tells every listener. */
+  emit(event: Untold): void {
+    const { emit, runId, agent } = this.#parts;
+    emit?.({ runId, agent, ...event } as AgentEvent);
+  }
+
+  /** Metadata for the run's next message; pass no place for a message of its input. */
+  stamp(at?: Partial<StepPlace>, number: number = this.reserve(1)): Stamp {
+    const { runId, agent, startedAt } = this.#parts;
+    const id = `${runId}.${number}`;
+    if (at === undefined) return { id, createdAt: startedAt, runId, agent };
+    const { step, span } = at;
+    const links = span?.recording ? { traceId: span.traceId, spanId: span.spanId } : undefined;
+    return { id, createdAt: isoNow(), runId, ...(step !== undefined && { step }), agent, ...links };
+  }
+
+  /** Reserves numbers for messages that are made later, and returns the first. */
+  reserve(count: number): number {
+    const first = this.#lastNumber + 1;
+    this.#lastNumber += count;
+    return first;
+  }
+
+  /** Opens the journal. An abort is not kept waiting; if the journal opens after it, the run is ended there too. */
+  async open(opening: () => Promise<RunLog>): Promise<RunLog> {
+    const { cancellation, reentrancy } = this.#parts.scope;
+    this.#log = await this.#timed("session.open", async () => {
+      const opened = opening();
+      try {
+        return await cancellation.race(opened);
+      } catch (error) {
+        if (cancellation.isAborted) opened.then(endAborted).catch(() => undefined);
+        throw error;
+      }
+    });
+    if (reentrancy !== undefined) reentrancy.held = this.#log.held;
+    return this.#log;
+  }
+
+  /** Adds messages to the agent's own list. */
+  track(messages: readonly Message[]): void {
+    this.#parts.tracked.add(messages);
+  }
+
+  /** Adds the messages of a step that waits or was interrupted: they give way to those of the whole step. */
+  trackUnfinished(messages: readonly Message[]): void {
+    this.#parts.tracked.addUnfinished(this.#parts.runId, messages);
+  }
+
+  /** Emits an event for each message. */
+  announce(messages: readonly Message[], step?: number): void {
+    for (const message of messages) this.emit({ type: "message-added", ...(step !== undefined && { step }), message });
+  }
+
+  /** Continues the numbers of messages after those of an earlier process. */
+  resume(messages: readonly Message[]): void {
+    const prefix = `${this.#parts.runId}.`;
+    const own = messages.flatMap(({ metadata }) => (metadata?.id?.startsWith(prefix) ? [metadata.id] : []));
+    const numbers = own.map((id) => Number(id.slice(prefix.length))).filter(Number.isSafeInteger);
+    this.#lastNumber = numbers.reduce((highest, number) => Math.max(highest, number), 0);
+  }
+
+  /** Runs one step in its span. */
+  inStep<T>(step: number, work: (at: StepPlace) => Promise<T>): Promise<T> {
+    const { span, cancellation } = this.#parts.scope;
+    this.emit({ type: "step-start", step });
+    const init = { name: "step", kind: "step" as const, metadata: { step }, signal: cancellation.signal };
+    return inSpan(span, init, (stepSpan) => work({ step, span: stepSpan }));
+  }
+
+  /** Runs work of a step in a span of its own. */
+  inStepPart<T>(
+    at: StepPlace,
+    init: { name: string; kind: "model" | "tool" | "compaction"; metadata?: Record<string, JsonValue> },
+    work: (at: StepPlace) => Promise<T>,
+  ): Promise<T> {
+    const { signal } = this.#parts.scope.cancellation;
+    return inSpan(at.span, { ...init, signal }, (span) => work({ step: at.step, span }));
+  }
+
+  /** Journals the calls of a reply before they run; `waiting` are those that need approval first. */
+  async intend(at: StepPlace, message: AssistantMessage, waiting: readonly string[]): Promise<void> {
+    this.#parts.draft.messages = [message];
+    await this.#log?.intend(at.step, message, waiting);
+  }
+
+  /** Journals that a call waits for approval and has not begun. */
+  async wait(at: StepPlace, call: StepToolCall): Promise<void> {
+    await this.#log?.wait(at.step, call.toolCallId);
+  }
+
+  /** Journals the result of a call. */
+  async settle(at: StepPlace, message: ToolMessage): Promise<void> {
+    this.#parts.draft.messages?.push(message);
+    await this.#log?.settle(at.step, message);
+  }
+
+  trip(trip: GuardrailTrip, step?: number): void {
+    this.trips.push(trip);
+    this.emit({ type: "guardrail-trip", ...(step !== undefined && { step }), trip });
+  }
+
+  /** Tells of a finished step, and journals it unless the run ends with it: then it is written with the end. */
+  async step(step: Step, { isLast }: { isLast: boolean }): Promise<void> {
+    const { draft, tracked, endedSpans } = this.#parts;
+    draft.text = "";
+    draft.messages = undefined;
+    tracked.add(step.messages);
+    this.announce(step.messages, step.index);
+    this.emit({ type: "step-end", step: step.index, result: step });
+    const log = this.#log;
+    if (log === undefined || isLast) return;
+    const record = this.#stepRecord(step);
+    const spans = endedSpans.length > 0 ? { spans: endedSpans.splice(0) } : undefined;
+    await this.#timed("session.step", async () => log.step({ ...record, ...spans }));
+    this.#recordedSteps = step.index;
+  }
+
+  /** Journals steps that a state has and the journal lacks. */
+  async catchUp(steps: readonly Step[]): Promise<void> {
+    for (const step of steps) await this.#log?.step(stepRecord(step));
+  }
+
+  /** Journals the end of the run, with its last step and the run's own span as it is about to end. */
+  async end(end: RunEnd, { lastStep, span }: { lastStep: Step | undefined; span: SpanData }): Promise<void> {
+    const log = this.#log;
+    if (log === undefined) return;
+    const { endedSpans } = this.#parts;
+    const isUnwritten = lastStep !== undefined && lastStep.index > this.#recordedSteps;
+    const step = isUnwritten ? { lastStep: this.#stepRecord(lastStep) } : undefined;
+    const spans = endedSpans.length > 0 ? { spans: [...endedSpans.splice(0), span] } : undefined;
+    await this.#timed("session.end", async () => log.end({ ...end, ...step, ...spans }));
+  }
+
+  /** Gives the session back: code that runs from here on, in a hook for instance, is not part of this run. */
+  leave(): void {
+    const { reentrancy } = this.#parts.scope;
+    if (reentrancy !== undefined) reentrancy.held = undefined;
+  }
+
+  #stepRecord(step: Step): StepRecord {
+    const { draft } = this.#parts;
+    const { notes } = draft;
+    draft.notes = undefined;
+    return { ...stepRecord(step), ...(notes !== undefined && { notes }) };
+  }
+
+  #timed<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const { span, cancellation } = this.#parts.scope;
+    return inSpan(span, { name, kind: "session", signal: cancellation.signal }, work);
+  }
 }
 
-function opening(run: Run, start: RunStart): RunLog | Promise<RunLog> {
-  const { session, parent } = run;
-  // A run without a session of its own is logged beneath its parent.
-  const above = parent?.log as RunLog;
-  const opened = session === undefined ? above.child(start) : journalFor(session).open(start);
-  return "then" in opened ? unlessAborted(run, opened) : opened;
-}
-
-/**
- * Work of the journal of a run that is traced, timed by a span of its own. Done at once where the work is. On a store of ours the
- * span is current only for a bridge, whose world may time what a driver does: nothing else is started within it.
- */
-export function journaling<Work extends object | undefined>(run: Run, name: string, work: () => Work): Work {
-  const span = startSpan(run.span, { name, kind: "session" });
-  const { signal } = run.cancellation;
-  const { bridge, keep } = span.settings;
-  const isOurs = bridge === undefined && keep !== undefined;
-  return isOurs ? endAfter(span, work, signal) : runInSpan(span, () => endAfter(span, work, signal));
-}
-
-/** The log, or the abort: a session that does not listen is not waited for. Should it open after all, the run ends there too. */
-export function unlessAborted({ cancellation }: Run, opening: Promise<RunLog>): Promise<RunLog> {
-  return cancellation.race(opening).catch((error) => {
-    if (cancellation.isAborted) opening.then(endAborted).catch(() => undefined);
-    throw error;
-  });
-}
-
-// An end, where it can be written: a run that reads as interrupted is taken up again by whoever starts next.
+// A run that reads as interrupted would be resumed by the next process, so the abort is written if that is possible.
 async function endAborted(log: RunLog): Promise<void> {
   const { usage = noUsage } = log.recorded ?? {};
   try {
@@ -79,53 +218,17 @@ async function endAborted(log: RunLog): Promise<void> {
   }
 }
 
-/** Tells of the newest step, and journals it unless the run's end will. */
-export function recordStep(run: Run): Promise<void> | undefined {
-  const step = run.state.currentStep as Step;
-  run.partialText = "";
-  run.underWay = undefined;
-  run.tracked.add(step.messages);
-  if (run.emit !== undefined) announce(run, step);
-  if (run.log === undefined || run.state.outcome !== undefined) return undefined;
-  const { log } = run;
-  const record = newestRecord(run, step);
-  if (run.endedSpans.length > 0) record.spans = run.endedSpans.splice(0);
-  const written = run.isTraced ? journaling(run, "session.step", () => log.step(record)) : log.step(record);
-  if (written !== undefined) return written.then(() => markRecorded(run, step));
-  markRecorded(run, step);
-  return undefined;
-}
-
-function markRecorded(run: Run, step: Step): void {
-  run.recordedSteps = step.index;
-}
-
-function announce(run: Run, step: Step): void {
-  const about = { runId: run.runId, agent: run.config.name, step: step.index };
-  for (const message of step.messages) run.emit?.({ type: "message-added", ...about, message });
-  run.emit?.({ type: "step-end", ...about, result: step });
-}
-
-/** The newest step as the journal keeps it, with the notes that go with this write and no other. */
-export function newestRecord(run: Run, step: Step): Mutable<StepRecord> {
-  const record = stepRecord(step);
-  if (run.stepNotes !== undefined) record.notes = run.stepNotes;
-  run.stepNotes = undefined;
-  return record;
-}
-
-/** A step as the journal keeps it. */
-export function stepRecord(step: Step): Mutable<StepRecord> {
+function stepRecord(step: Step): StepRecord {
   const { index, messages, usage, finishReason, startedAt, durationMs, toolResults } = step;
-  const record: Mutable<StepRecord> = { step: index, messages, usage, finishReason, startedAt, durationMs };
-  if (toolResults.some(isClipped)) record.values = clippedValues(toolResults);
-  return record;
-}
-
-function isClipped({ clippedBytes }: ToolResult): boolean {
-  return clippedBytes !== undefined;
-}
-
-function clippedValues(results: readonly ToolResult[]): Record<string, JsonValue> {
-  return Object.fromEntries(results.filter(isClipped).map((result) => [result.toolCallId, result.output]));
+  const clipped = toolResults.filter(({ clippedBytes }) => clippedBytes !== undefined);
+  const values = Object.fromEntries(clipped.map(({ toolCallId, output }) => [toolCallId, output]));
+  return {
+    step: index,
+    messages,
+    usage,
+    finishReason,
+    startedAt,
+    durationMs,
+    ...(clipped.length > 0 && { values }),
+  };
 }

@@ -1,5 +1,4 @@
-// One model call, streamed or not, retried while its errors allow. Gives the same reply either way.
-
+// One model call, streamed or not, retried while its errors allow. The reply is the same either way.
 import { clockMs } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
@@ -8,152 +7,121 @@ import type { ModelCallOptions } from "../../models/model.ts";
 import { type ModelReply, replyOf } from "../../models/reply.ts";
 import { failureDetails, withRetries } from "../../models/retry.ts";
 import { type DeltaListener, readStream } from "../../models/stream-reply.ts";
-import type { AgentState } from "../../state/agent-state.ts";
-import { startSpan, type TraceSpan } from "../../tracing/trace-span.ts";
-import { runInSpan } from "../../tracing/with-span.ts";
-import { shownSections } from "../input/shown-input.ts";
-import type { Run, Stamp } from "../run/run.ts";
-import { replyStamp } from "../run/step-messages.ts";
+import type { Usage } from "../../tokens/usage.ts";
+import type { Stamp } from "../run/recorder.ts";
+import type { Run } from "../run/run.ts";
+import type { StepPlace } from "../run/run-parts.ts";
 
-/** A reply, and what its message will carry. */
+/** A reply, and the metadata of the message that will hold it. */
 export interface StampedReply {
   readonly reply: ModelReply;
-  readonly stamped: Stamp;
+  readonly metadata: Stamp;
 }
 
-/** The model's reply to the present state. Rejects with `model-failed`, or with the abort's reason. */
-export async function callModel(run: Run, state: AgentState, { step, span: stepSpan }: Place): Promise<StampedReply> {
-  const { model, name } = run.config;
-  const shown = shownSections(run, state, stepSpan);
-  const sections = "then" in shown ? await shown : shown;
-  const span = run.isTraced
-    ? startSpan(stepSpan, { name: model.modelId, kind: "model", metadata: run.config.modelMetadata })
-    : stepSpan;
-  if (run.isTraced && span.keepsContent) span.setContent({ messages: sections.flatMap(shownTo) });
-  run.emit?.({
-    type: "model-start",
-    runId: run.runId,
-    agent: name,
-    step,
-    provider: model.provider,
-    modelId: model.modelId,
-  });
-  const call: ModelCall = { step, span, retries: 0 };
+/** Calls the model with these sections. Rejects with `model-failed`, or with the abort's reason. */
+export async function callModel(run: Run, sections: readonly Messages[], at: StepPlace): Promise<StampedReply> {
+  const { agent, record, scope } = run;
+  const { provider, modelId } = agent.model;
+  const attempts = { retries: 0 };
+  run.draft.text = "";
+  record.emit({ type: "model-start", step: at.step, provider, modelId });
+  const init = { name: modelId, kind: "model" as const, metadata: { provider, model: modelId } };
   try {
-    const reply = await (run.isTraced ? replyTraced(run, sections, call) : replyTo(run, sections, call));
-    const stamped = replyStamp(run, reply, call);
-    if (run.isTraced) finishSpan(span, reply, stamped);
-    const modelId = reply.modelId ?? model.modelId;
-    run.ledger.add(modelId, reply.usage);
-    run.emit?.({
-      type: "model-end",
-      runId: run.runId,
-      agent: name,
-      step,
-      modelId,
-      finishReason: reply.finishReason,
-      usage: reply.usage,
+    return await record.inStepPart(at, init, async (call) => {
+      if (call.span.keepsContent) call.span.setContent({ messages: sections.flatMap(withoutMetadata) });
+      const reply = await replyTo(run, sections, { ...call, attempts });
+      return received(run, reply, call);
     });
-    return { reply, stamped };
   } catch (error) {
-    span.fail(error, run.cancellation.signal);
-    run.cancellation.throwIfAborted();
-    throw modelFailure(run, call, error);
+    scope.cancellation.throwIfAborted();
+    throw modelFailure(run, error, { step: at.step, tries: attempts.retries + 1 });
   }
 }
 
-// What the model is shown, without what is not sent.
-function shownTo(section: Messages): JsonObject[] {
-  return section.map(({ metadata: _, ...shown }) => shown as unknown as JsonObject);
+function withoutMetadata(section: Messages): JsonObject[] {
+  return section.map(({ metadata: _, ...sent }) => sent as unknown as JsonObject);
 }
 
-// Apart, so that no closure is made where nothing is recorded.
-function replyTraced(run: Run, sections: readonly Messages[], call: ModelCall): Promise<ModelReply> {
-  return runInSpan(call.span, () => replyTo(run, sections, call));
+interface ModelCall extends StepPlace {
+  /** Retries so far; the error of a failed call says how many. */
+  readonly attempts: { retries: number };
 }
 
 function replyTo(run: Run, sections: readonly Messages[], call: ModelCall): Promise<ModelReply> {
-  const { runId, config, emit, cancellation } = run;
-  const { step, span } = call;
-  const options: ModelCallOptions = { ...config.call, prompt: run.modelInput.promptOf(sections) };
-  options.abortSignal = cancellation.signal;
+  const { agent, scope, record, input, draft } = run;
+  const { cancellation } = scope;
+  const options: ModelCallOptions = {
+    ...agent.call,
+    prompt: input.modelInput.promptOf(sections),
+    abortSignal: cancellation.signal,
+  };
   return withRetries(() => tryOnce(run, options, call), {
-    options: config.options.retry,
+    options: agent.options.retry,
     cancellation,
     // Text that was streamed cannot be taken back.
-    mayRetry: () => run.partialText === "",
+    mayRetry: () => draft.text === "",
     onRetry({ attempt, delayMs, error }) {
-      call.retries = attempt;
-      if (run.isTraced) span.setMetadata({ retries: attempt });
-      emit?.({ type: "model-retry", runId, agent: config.name, step, attempt, delayMs, error });
+      call.attempts.retries = attempt;
+      call.span.setMetadata({ retries: attempt });
+      record.emit({ type: "model-retry", step: call.step, attempt, delayMs, error });
     },
   });
 }
 
-async function tryOnce(run: Run, options: ModelCallOptions, place: Place): Promise<ModelReply> {
-  const { cancellation, config, isStreaming } = run;
+async function tryOnce(run: Run, options: ModelCallOptions, at: StepPlace): Promise<ModelReply> {
+  const { agent, request, scope } = run;
+  const { cancellation } = scope;
   cancellation.throwIfAborted();
-  if (isStreaming) return streamOnce(run, options, place);
-  return replyOf(await cancellation.race(config.model.doGenerate(options)));
+  if (!request.isStreaming) return replyOf(await cancellation.race(agent.model.doGenerate(options)));
+  const { stream } = await cancellation.race(agent.model.doStream(options));
+  const listener = listenerOf(run, at);
+  return cancellation.race(readStream(stream, agent.driver.listen?.(listener) ?? listener, cancellation.signal));
 }
 
-async function streamOnce(run: Run, options: ModelCallOptions, place: Place): Promise<ModelReply> {
-  const { cancellation, config } = run;
-  const { stream } = await cancellation.race(config.model.doStream(options));
-  const listener = listenerOf(run, place);
-  return cancellation.race(readStream(stream, config.driver.listen?.(listener) ?? listener, cancellation.signal));
-}
-
-interface Place {
-  readonly step: number;
-  readonly span: TraceSpan;
-}
-
-interface ModelCall extends Place {
-  /** Retries so far; the error of a failed call says how many. */
-  retries: number;
-}
-
-function listenerOf(run: Run, { step, span }: Place): DeltaListener {
-  const { emit, runId } = run;
-  const agent = run.config.name;
+function listenerOf(run: Run, { step, span }: StepPlace): DeltaListener {
+  const { record, draft } = run;
   const startedAt = clockMs();
   return {
     text(delta) {
-      if (run.partialText === "" && run.isTraced) span.setMetadata({ timeToFirstTokenMs: clockMs() - startedAt });
-      run.partialText += delta;
-      if (!holdsText(run)) emit?.({ type: "text-delta", runId, agent, step, delta });
+      if (draft.text === "") span.setMetadata({ timeToFirstTokenMs: clockMs() - startedAt });
+      draft.text += delta;
+      if (!holdsText(run)) record.emit({ type: "text-delta", step, delta });
     },
-    reasoning: (delta) => emit?.({ type: "reasoning-delta", runId, agent, step, delta }),
+    reasoning: (delta) => record.emit({ type: "reasoning-delta", step, delta }),
     toolInput: (toolCallId, toolName, delta) =>
-      emit?.({ type: "tool-input-delta", runId, agent, step, toolCallId, toolName, delta }),
+      record.emit({ type: "tool-input-delta", step, toolCallId, toolName, delta }),
   };
 }
 
-// Where answers are guarded, nobody reads one before it has passed.
-function holdsText(run: Run): boolean {
-  return run.config.guardrails.output.length > 0;
+// A guarded answer is not shown before it has passed.
+function holdsText({ agent }: Run): boolean {
+  return agent.guardrails.output.length > 0;
 }
 
-/** Tells the text of a step that was held back, now that it may be read. */
+/** Emits the text of a step that was held back for the guardrails. */
 export function releaseText(run: Run, step: number): void {
-  const { partialText: delta, runId, config } = run;
-  if (delta === "" || !holdsText(run)) return;
-  run.emit?.({ type: "text-delta", runId, agent: config.name, step, delta });
+  const { text: delta } = run.draft;
+  if (delta !== "" && holdsText(run)) run.record.emit({ type: "text-delta", step, delta });
 }
 
-function finishSpan(span: TraceSpan, reply: ModelReply, { id: messageId }: Stamp): void {
+function received(run: Run, reply: ModelReply, { step, span }: StepPlace): StampedReply {
+  const { record, limits, agent } = run;
+  const { usage, finishReason } = reply;
+  const modelId = reply.modelId ?? agent.model.modelId;
+  const metadata: Stamp = { ...record.stamp({ step, span }), usage: usage as Usage & JsonObject };
   if (reply.modelId !== undefined) span.setMetadata({ responseModel: reply.modelId });
-  span.setMetadata({ messageId, finishReason: reply.finishReason, usage: { ...reply.usage } });
+  span.setMetadata({ messageId: metadata.id, finishReason, usage: { ...usage } });
   if (span.keepsContent) span.setContent({ text: reply.text, toolCalls: reply.calls.map((call) => ({ ...call })) });
-  span.end();
+  limits.ledger.add(modelId, usage);
+  record.emit({ type: "model-end", step, modelId, finishReason, usage });
+  return { reply, metadata };
 }
 
-function modelFailure(run: Run, { step, retries }: ModelCall, cause: unknown): OffstageError {
+function modelFailure({ agent }: Run, cause: unknown, { step, tries }: { step: number; tries: number }): OffstageError {
   if (cause instanceof OffstageError && cause.code !== "model-failed") return cause;
-  const { provider, modelId } = run.config.model;
-  const place = `step ${step} of agent "${run.config.name}"`;
-  const details = failureDetails(cause, retries + 1);
+  const { provider, modelId } = agent.model;
+  const place = `step ${step} of agent "${agent.name}"`;
+  const details = failureDetails(cause, tries);
   const sentence = `The model "${modelId}" of "${provider}" failed in ${place}${details}: ${messageOf(cause)}`;
   return new OffstageError("model-failed", sentence, { cause });
 }

@@ -96,10 +96,13 @@ export class Compaction {
     return fixedTokens + this.#own.tokens + this.#conversation.tokens + this.#trace.tokens;
   }
 
-  /**
-   * What a model is shown of the state: at once while that is within the limit, and then for the price of what was added;
-   * a promise where it is made shorter first. Rejects only when it is aborted.
-   */
+  /** True if the state is over the limit, so that `view` will shorten it. */
+  isDue(state: AgentState): boolean {
+    this.#follow(state);
+    return this.tokens > this.#rule.limit;
+  }
+
+  /** The part of the state that a model is shown. Rejects only if it is aborted. */
   view(state: AgentState): ModelView | Promise<ModelView> {
     this.#follow(state);
     return this.tokens <= this.#rule.limit ? this.#view() : this.#compact();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { assistant, user } from "../../messages/makers.ts";
 import { tokenCounter } from "../../tokens/token-counter.ts";
-import { withinTokens } from "./history-tokens.ts";
+import { withinTokens } from "./history.ts";
 
 const perMessage = tokenCounter({
   count: () => 0,

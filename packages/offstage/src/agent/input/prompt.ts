@@ -1,0 +1,119 @@
+// State to prompt: memory chooses what the model is shown of a long conversation, compaction shortens it. The state keeps everything.
+import { isObject, type JsonObject, type JsonValue } from "../../base/json.ts";
+import { OffstageError } from "../../errors.ts";
+import type { Compaction, ModelView } from "../../memory/compaction/compaction.ts";
+import { compactor } from "../../memory/compaction/compactor.ts";
+import { modelSummarizer } from "../../memory/compaction/summarize.ts";
+import { type Message, textOf } from "../../messages/message.ts";
+import type { Messages } from "../../messages/messages.ts";
+import { AgentState } from "../../state/agent-state.ts";
+import { checkMemory } from "../config/option-rules.ts";
+import type { Run } from "../run/run.ts";
+import type { StepPlace } from "../run/run-parts.ts";
+import { historyLimit } from "./history.ts";
+
+/** The key under which a state keeps the note of its compaction, so that the next run continues from it. */
+const metadataKey = "offstage.compaction";
+
+/** Opens memory and compaction, if the agent has them, where an earlier run or an earlier part of this one left off. */
+export async function openPrompt(run: Run, state: AgentState, recordedNote?: unknown): Promise<void> {
+  const { agent, input, record, scope } = run;
+  if (!agent.isShortened) return;
+  const { compaction = compactor({ threshold: Number.POSITIVE_INFINITY }), memory } = agent.options;
+  const { tokenCounter: counter, model, call } = agent;
+  input.compaction = compaction.open({
+    counter,
+    signal: scope.cancellation.signal,
+    fixedTokens: counter.countMessages(input.instructions) + counter.count(JSON.stringify(call.tools ?? [])),
+    summarize: modelSummarizer(model),
+    note: recordedNote ?? knownNote(run, state),
+    isPartial: record.log !== undefined && historyLimit(run) !== undefined,
+  });
+  if (memory === undefined) return;
+  const given = typeof memory === "function" ? memory(sessionIdOf(run)) : memory;
+  checkMemory(given);
+  const feed = agent.shownNotes.feed(given);
+  const { memoryTokens = 8000 } = agent.options;
+  const remember = async (): Promise<Message[]> => {
+    const conversation = state.messages.toArray();
+    await feed.add(conversation);
+    const shown = await feed.shown(record.input.map(textOf).join("\n"), memoryTokens, conversation);
+    if (Array.isArray(shown) && shown.every(isObject)) return shown;
+    throw new OffstageError("invalid-message", "memory.getMessages() must return a list of messages.");
+  };
+  // A memory may ask a model or a store of its own: an abort does not wait for it.
+  input.compaction.show(state, await scope.cancellation.race(remember()));
+  input.feed = feed;
+}
+
+/** The sections of the next model call: instructions, then those of the state as the model is to see them. */
+export async function promptSections(run: Run, state: AgentState, at: StepPlace): Promise<readonly Messages[]> {
+  const { compaction, instructions } = run.input;
+  if (compaction === undefined)
+    return [instructions, ...AgentState.INFERENCE_SECTIONS.map((name) => state.section(name))];
+  const view = compaction.isDue(state) ? await compact(run, state, { compaction, at }) : await compaction.view(state);
+  return [instructions, view.summary, view.buffer, view.messages, view.executionBuffer];
+}
+
+interface Compacting {
+  readonly compaction: Compaction;
+  readonly at: StepPlace;
+}
+
+function compact(run: Run, state: AgentState, { compaction, at }: Compacting): Promise<ModelView> {
+  return run.record.inStepPart(at, { name: "compaction", kind: "compaction" }, async ({ span }) => {
+    const view = await run.scope.cancellation.race(compaction.view(state));
+    const report = view.compacted;
+    if (report === undefined) return view;
+    for (const { modelId, usage } of report.usage ?? []) run.limits.ledger.add(modelId, usage);
+    run.draft.notes = { compaction: { report, note: compaction.note } as unknown as JsonValue };
+    run.record.emit({ type: "compaction-end", step: at.step, report });
+    const { strategy, tokensBefore, tokensAfter, error } = report;
+    span.setMetadata({ strategy, tokensBefore, tokensAfter });
+    if (error !== undefined) span.end("error");
+    return view;
+  });
+}
+
+/** Ends the run's use of memory and compaction: feeds the answer, and keeps how the conversation was shown. */
+export async function closePrompt(run: Run, state: AgentState, answer: readonly Message[]): Promise<AgentState> {
+  const { input, agent, request, scope, record } = run;
+  if (input.compaction === undefined) return state;
+  const { note } = input.compaction;
+  const sessionId = sessionIdOf(run);
+  if (!request.hasOwnState && sessionId !== undefined)
+    agent.shownNotes.keep(sessionId, { note, tail: tailOf(state, note?.conversation.lastSaid) });
+  try {
+    // An abort does not wait for a memory that ignores it.
+    if (input.feed !== undefined) await scope.cancellation.race(input.feed.add(answer));
+  } catch (error) {
+    if (!scope.cancellation.isAborted) record.emit({ type: "error", error, source: "memory" });
+  }
+  return request.hasOwnState ? state.withMetadata(metadataKey, (note ?? null) as unknown as JsonValue) : state;
+}
+
+/** The note of the run's compaction for the journal. */
+export function promptNote({ input }: Run): JsonObject | undefined {
+  const note = input.compaction?.note;
+  return note === undefined ? undefined : { compaction: note as unknown as JsonValue };
+}
+
+// A session's note counts only if the message it ends with is there: the same id may be another tenant's, or cleared since.
+function knownNote(run: Run, state: AgentState): unknown {
+  if (run.request.hasOwnState) return state.metadata[metadataKey];
+  const note = run.agent.shownNotes.of(sessionIdOf(run))?.note;
+  return note !== undefined && placeOf(state, note.conversation.lastSaid) !== -1 ? note : undefined;
+}
+
+function tailOf(state: AgentState, lastSaid: string | undefined): number {
+  const place = lastSaid === undefined ? -1 : placeOf(state, lastSaid);
+  return place === -1 ? state.messages.length : state.messages.length - place;
+}
+
+function placeOf({ messages }: AgentState, id: string): number {
+  return messages.toArray().findLastIndex(({ metadata }) => metadata?.id === id);
+}
+
+function sessionIdOf({ request, agent }: Run): string | undefined {
+  return (request.options.session ?? agent.options.session)?.sessionId;
+}

@@ -1,0 +1,196 @@
+// Creates a run: its identity, its cancellation and span, its limits and those of the runs above it, and its recorder.
+import { Cancellation } from "../../base/cancellation.ts";
+import { isoNow } from "../../base/clock.ts";
+import type { Message } from "../../messages/message.ts";
+import { Messages } from "../../messages/messages.ts";
+import { ModelInput } from "../../models/model-input.ts";
+import { createReentrancyScope } from "../../sessions/held-session.ts";
+import { journalFor } from "../../sessions/plain-journal.ts";
+import { type AgentContext, contextOf } from "../../state/agent-context.ts";
+import { AgentState } from "../../state/agent-state.ts";
+import { stepLimit } from "../../state/criteria/limits.ts";
+import type { Criterion } from "../../state/criterion.ts";
+import type { SpanData } from "../../tracing/span-data.ts";
+import { traceIdOf } from "../../tracing/trace-ids.ts";
+import { startSpan, type TraceSpan } from "../../tracing/trace-span.ts";
+import { silentSpan, startRootSpan } from "../../tracing/with-span.ts";
+import type { AgentConfig } from "../config/agent-config.ts";
+import type { RunOptions } from "../ports/agent-options.ts";
+import { DecisionBook } from "../ports/approvals.ts";
+import type { Emit } from "../ports/events.ts";
+import { emitToHooks } from "../ports/hooks.ts";
+import type { CallingTool } from "../run/calling-tool.ts";
+import { Ledger } from "../run/ledger.ts";
+import { Recorder } from "../run/recorder.ts";
+import type { Run, RunIdentity } from "../run/run.ts";
+import type { Draft, RunRequest, RunScope } from "../run/run-parts.ts";
+import type { TrackedMessages } from "../run/tracked-messages.ts";
+
+export interface CreateRunOptions {
+  /** The new messages of the run. */
+  readonly input: readonly Message[];
+  readonly options: RunOptions;
+  /** Receives every event; given for a stream. */
+  readonly listener?: Emit | undefined;
+  /** The tool call that this run answers, for a subagent. */
+  readonly caller?: CallingTool | undefined;
+  /** The agent's own list of messages. */
+  readonly tracked: TrackedMessages;
+  /** The state to run on. Default: an empty one. */
+  readonly state?: AgentState | undefined;
+  /** The id of a run to resume. Default: a new id. */
+  readonly runId?: string | undefined;
+  readonly decisions?: DecisionBook | undefined;
+  /** True if spans go to a journal although the options name no session. */
+  readonly keepsSpans?: boolean;
+}
+
+/** Creates a run that is ready for the loop. Its options were checked. */
+export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
+  const identity = identityOf(asked);
+  const { parent, runId, startedAt } = identity;
+  const request = requestOf(agent, asked);
+  // Before anything follows the caller's signal: a step limit that does not fit throws.
+  const limits = {
+    criteria: criteriaOf(agent, asked.options, parent),
+    ledger: new Ledger(parent?.limits.ledger),
+  };
+  const endedSpans: SpanData[] = [];
+  const scope: RunScope = {
+    cancellation: new Cancellation(asked.options.signal),
+    context: parent?.scope.context ?? (contextOf<object>(asked.options.context) as AgentContext),
+    span: spanOf(agent, { asked, identity, endedSpans }),
+    reentrancy: parent === undefined ? createReentrancyScope() : undefined,
+  };
+  const draft: Draft = { text: "", messages: undefined, output: undefined, notes: undefined };
+  const emit = emitOf(agent, { asked, context: scope.context });
+  const { tracked } = asked;
+  const record = new Recorder({ runId, startedAt, agent: agent.name, scope, draft, tracked, emit, endedSpans });
+  record.input = asked.input.map((message) => stamped(message, record, runId));
+  return {
+    identity,
+    agent,
+    request,
+    scope,
+    limits,
+    input: {
+      modelInput: new ModelInput(agent.driver.toPrompt),
+      instructions: Messages.empty(),
+      compaction: undefined,
+      feed: undefined,
+    },
+    record,
+    draft,
+    state: (asked.state ?? AgentState.empty()).withRun({
+      runId,
+      startedAt: Date.now(),
+      parentAgentId: parent?.state.agentId,
+    }),
+  };
+}
+
+function identityOf({ runId = crypto.randomUUID(), caller }: CreateRunOptions): RunIdentity {
+  const parent = caller?.run;
+  return {
+    runId,
+    startedAt: isoNow(),
+    parent,
+    parentToolCallId: caller?.toolCallId,
+    depth: parent === undefined ? 0 : parent.identity.depth + 1,
+  };
+}
+
+function requestOf(agent: AgentConfig, asked: CreateRunOptions): RunRequest {
+  const { options, caller, listener, state, decisions } = asked;
+  const parent = caller?.run.request;
+  return Object.freeze({
+    options,
+    session: parent === undefined ? (options.session ?? agent.options.session) : undefined,
+    hasOwnState: state !== undefined,
+    saidSteps: state?.stepCount ?? 0,
+    isStreaming: listener !== undefined || parent?.isStreaming === true,
+    decisions: decisions ?? parent?.decisions ?? new DecisionBook(),
+  });
+}
+
+// Frozen, because hooks and guardrails are shown it before it is stored.
+function stamped(message: Message, record: Recorder, runId: string): Message {
+  const metadata = Object.freeze({ ...record.stamp(), ...message.metadata, runId });
+  return Object.freeze({ ...message, metadata });
+}
+
+interface EmitParts {
+  readonly asked: CreateRunOptions;
+  readonly context: AgentContext;
+}
+
+function emitOf(agent: AgentConfig, { asked, context }: EmitParts): Emit | undefined {
+  const toHooks = emitToHooks([agent.options.hooks, asked.options.hooks], { context });
+  const all = [asked.listener, relayTo(asked.caller), toHooks].filter((each) => each !== undefined);
+  if (all.length === 0) return undefined;
+  return (event) => {
+    for (const each of all) each(event);
+  };
+}
+
+// A subagent's events reach its parent's listeners inside events of the parent.
+function relayTo(caller: CallingTool | undefined): Emit | undefined {
+  if (caller === undefined) return undefined;
+  const { run, step, toolCallId } = caller;
+  return (event) => run.record.emit({ type: "subagent-event", step, toolCallId, event });
+}
+
+function criteriaOf(agent: AgentConfig, { maxSteps }: RunOptions, parent: Run | undefined): readonly Criterion[] {
+  const own =
+    maxSteps === undefined
+      ? agent.criteria
+      : [...agent.criteria.filter(({ name }) => name !== "step-limit"), stepLimit(maxSteps)];
+  return parent === undefined ? own : [...own, ...inheritedFrom(parent)];
+}
+
+// A limit of the parent sees the parent's state with all tokens used so far, by the parent and everything below it.
+function inheritedFrom(parent: Run): Criterion[] {
+  const { criteria, ledger } = parent.limits;
+  return criteria
+    .filter((criterion) => criterion.isShared)
+    .map((criterion) => ({
+      name: `${criterion.name} of ${parent.agent.name}`,
+      isShared: true,
+      decide: () => criterion.decide(parent.state.withUsage(ledger.usageByModel)),
+    }));
+}
+
+interface SpanParts {
+  readonly asked: CreateRunOptions;
+  readonly identity: RunIdentity;
+  readonly endedSpans: SpanData[];
+}
+
+function spanOf(agent: AgentConfig, { asked, identity, endedSpans }: SpanParts): TraceSpan {
+  const { options, caller } = asked;
+  const tracing = options.tracing ?? agent.options.tracing;
+  const parent = agent.options.tracing === false ? undefined : caller?.span;
+  if (parent === undefined && tracing === false) return silentSpan();
+  const session = options.session ?? agent.options.session;
+  const { runId } = identity;
+  const metadata = { agent: agent.name, runId, ...(session && { sessionId: session.sessionId }) };
+  const init = { name: agent.name, kind: "run" as const, metadata };
+  if (parent !== undefined) return startSpan(parent, init);
+  const isKept = asked.keepsSpans || (session !== undefined && journalFor(session).keepsSpans);
+  return startRootSpan({
+    ...init,
+    traceName: agent.name,
+    // A run that is resumed gets a trace of its own.
+    traceId: asked.runId === undefined ? traceIdOf(runId) : undefined,
+    groupId: session?.sessionId,
+    tracing,
+    keep: isKept ? (span) => void endedSpans.push(withoutPrompt(span.toJSON())) : undefined,
+  });
+}
+
+// The journal has the messages already, and would have them again with every model call.
+function withoutPrompt(span: SpanData): SpanData {
+  if (span.content === undefined) return span;
+  const { messages: _, ...content } = span.content;
+  return { ...span, content };
+}

@@ -1,0 +1,44 @@
+// Takes a step through the agent's processors, which are middleware around it. An abort does not wait for them.
+import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
+import { AgentState } from "../../state/agent-state.ts";
+import { chain } from "../../state/processor.ts";
+import type { Run } from "../run/run.ts";
+import { abortedOutcome } from "./conclude.ts";
+
+type TakeStep = (state: AgentState) => Promise<AgentState>;
+
+/** The state after one step and all processors. */
+export async function throughProcessors(run: Run, takeStep: TakeStep): Promise<AgentState> {
+  let stepping: Promise<AgentState> | undefined;
+  const next = chain(run.agent.processors, (state) => {
+    stepping = takeStep(state);
+    return stepping;
+  });
+  try {
+    const after = await run.scope.cancellation.race(next(run.state));
+    if (isOneStepOn(run, after) || isPending(after)) return after;
+  } catch (error) {
+    // The step itself, with the subagents in it, ends soon after an abort. If it was finished, it is kept.
+    const finished = run.scope.cancellation.isAborted ? await stepping?.catch(() => undefined) : undefined;
+    if (finished !== undefined && isOneStepOn(run, finished)) return finished.withOutcome(abortedOutcome(run));
+    throw stepFailure(run, error);
+  }
+  const sentence = `A processor of agent "${run.agent.name}" did not return the state it got from next(state). Call next once and return its result, or a state made from it.`;
+  throw new OffstageError("processor-failed", sentence);
+}
+
+function isOneStepOn(run: Run, state: unknown): boolean {
+  return state instanceof AgentState && state.stepCount === run.state.stepCount + 1;
+}
+
+function isPending(state: unknown): boolean {
+  return state instanceof AgentState && state.pendingStep !== undefined;
+}
+
+// An OffstageError comes from inside the step and says what it is; any other error is a processor's.
+function stepFailure(run: Run, cause: unknown): unknown {
+  run.scope.cancellation.throwIfAborted();
+  if (isOffstageError(cause)) return cause;
+  const sentence = `A processor of agent "${run.agent.name}" threw: ${messageOf(cause)}`;
+  return new OffstageError("processor-failed", sentence, { cause });
+}

@@ -1,0 +1,70 @@
+// The parts of a run: plain data, each for one concern. See run.ts for how they come together.
+import type { Cancellation } from "../../base/cancellation.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { Compaction } from "../../memory/compaction/compaction.ts";
+import type { MemoryFeed } from "../../memory/memory-feed.ts";
+import type { Message } from "../../messages/message.ts";
+import type { Messages } from "../../messages/messages.ts";
+import type { ModelInput } from "../../models/model-input.ts";
+import type { ReentrancyScope } from "../../sessions/held-session.ts";
+import type { SessionPort } from "../../sessions/session.ts";
+import type { AgentContext } from "../../state/agent-context.ts";
+import type { Criterion } from "../../state/criterion.ts";
+import type { TraceSpan } from "../../tracing/trace-span.ts";
+import type { RunOptions } from "../ports/agent-options.ts";
+import type { DecisionBook } from "../ports/approvals.ts";
+import type { Ledger } from "./ledger.ts";
+
+export interface RunRequest {
+  readonly options: RunOptions;
+  /** The conversation to continue. Undefined for subagents: they are recorded beneath their parent. */
+  readonly session: SessionPort | undefined;
+  /** True if the caller passed a state: its conversation is continued, and the session's is not loaded. */
+  readonly hasOwnState: boolean;
+  /** Steps whose messages joined the conversation before the run was resumed by its state. */
+  readonly saidSteps: number;
+  readonly isStreaming: boolean;
+  /** Decisions about calls that need approval. */
+  readonly decisions: DecisionBook;
+}
+
+export interface RunScope {
+  readonly cancellation: Cancellation;
+  readonly context: AgentContext;
+  readonly span: TraceSpan;
+  /** Re-entrancy scope for code called by this run. Undefined for subagents: they share their parent's. */
+  readonly reentrancy: ReentrancyScope | undefined;
+}
+
+export interface RunLimits {
+  readonly criteria: readonly Criterion[];
+  /** Tokens used so far, by this run and its subagents. */
+  readonly ledger: Ledger;
+}
+
+export interface PromptParts {
+  readonly modelInput: ModelInput;
+  instructions: Messages;
+  /** Undefined unless the agent has compaction or memory. */
+  compaction: Compaction | undefined;
+  /** The memory that is fed the answer. */
+  feed: MemoryFeed | undefined;
+}
+
+export interface Draft {
+  /** The text of the model call under way, as far as it was streamed. */
+  text: string;
+  /** The reply with tool calls, and their results as they arrive. */
+  messages: Message[] | undefined;
+  /** The checked value of structured output. */
+  output: unknown;
+  /** Notes for the journal to keep with the step. */
+  notes: JsonObject | undefined;
+}
+
+/** Where in a run something happens. */
+export interface StepPlace {
+  /** From 1. */
+  readonly step: number;
+  readonly span: TraceSpan;
+}

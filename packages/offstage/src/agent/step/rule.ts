@@ -1,0 +1,85 @@
+// The ruling on a step: criteria decide whether the run goes on, and guardrails whether its answer may be given.
+import { messageOf, OffstageError } from "../../errors.ts";
+import { type Message, textOf, withMetadata, withoutProviderParts } from "../../messages/message.ts";
+import type { AgentState } from "../../state/agent-state.ts";
+import { rule as askCriteria, type Criterion, type Ruling } from "../../state/criterion.ts";
+import type { Outcome } from "../../state/outcome.ts";
+import type { Step } from "../../state/step.ts";
+import { partialAnswer } from "../../state/turn-of.ts";
+import { blockedOutcome, guard } from "../run/guard.ts";
+import type { Run } from "../run/run.ts";
+import { releaseText } from "./call-model.ts";
+import { noteMessage } from "./step-messages.ts";
+
+/** The state after a step, with an outcome if the run ends here. */
+export async function rule(run: Run, state: AgentState): Promise<AgentState> {
+  const { outcome, feedback } = await rulingOf(run, state, run.limits.criteria);
+  const step = state.currentStep as Step;
+  if (step.isAnswer) return outcome === undefined ? sentBack(run, state, feedback) : answered(run, state, outcome);
+  return outcome === undefined ? state : stopped(run, state, outcome);
+}
+
+/** The state before the first step, with an outcome if a limit has passed already. */
+export async function ruleBefore(run: Run, state: AgentState): Promise<AgentState> {
+  if (state.outcome !== undefined || state.pendingStep !== undefined) return state;
+  const { criteria } = run.limits;
+  // A criterion that is not a shared limit judges steps, so it has nothing to say before there is one.
+  const asked = state.stepCount > 0 ? criteria : criteria.filter(({ isShared }) => isShared);
+  const { outcome } = await rulingOf(run, state, asked);
+  return outcome === undefined ? state : state.withOutcome(outcome);
+}
+
+async function rulingOf(run: Run, state: AgentState, criteria: readonly Criterion[]): Promise<Ruling> {
+  try {
+    return await run.scope.cancellation.race(askCriteria(criteria, state));
+  } catch (cause) {
+    run.scope.cancellation.throwIfAborted();
+    const sentence = `A criterion of agent "${run.agent.name}" threw: ${messageOf(cause)}`;
+    throw new OffstageError("criterion-failed", sentence, { cause });
+  }
+}
+
+async function answered(run: Run, state: AgentState, outcome: Outcome): Promise<AgentState> {
+  const given = outcome.status === "stopped" ? withInterrupted(state) : state;
+  const blocked = await blockedAnswer(run, given.currentStep as Step);
+  if (blocked !== undefined) return withheld(given, blocked);
+  releaseText(run, given.stepCount);
+  return given.withOutcome(outcome);
+}
+
+// A run stopped by a limit has an incomplete answer.
+function withInterrupted(state: AgentState): AgentState {
+  const step = state.currentStep as Step;
+  const messages = step.messages.map((message) => withMetadata(message, { interrupted: true }));
+  return state.withCurrentStep({ ...step, messages });
+}
+
+// Text of a run that was stopped is given out like an answer, so it is guarded like one.
+async function stopped(run: Run, state: AgentState, outcome: Outcome): Promise<AgentState> {
+  const partial = outcome.status === "stopped" ? partialAnswer(state) : undefined;
+  if (partial === undefined) return state.withOutcome(outcome);
+  const blocked = await blockedAnswer(run, { ...(state.currentStep as Step), text: textOf(partial) });
+  return state.withOutcome(blocked ?? outcome);
+}
+
+// An answer that is sent back becomes tool trace, followed by the feedback for the model.
+function sentBack(run: Run, state: AgentState, feedback = "Continue."): AgentState {
+  const step = state.currentStep as Step;
+  const note = noteMessage(run, feedback, step.index);
+  return state.withCurrentStep({ ...step, isAnswer: false, messages: [...step.messages, note] });
+}
+
+async function blockedAnswer(run: Run, { text, index }: Step): Promise<Outcome | undefined> {
+  const subject = { text, output: run.draft.output ?? text };
+  return blockedOutcome(await guard(run, "output", { subject, step: index }));
+}
+
+// The messages of a blocked answer say so; its words stay on the step.
+function withheld(state: AgentState, outcome: Outcome): AgentState {
+  const step = state.currentStep as Step;
+  const messages = step.messages.map((message) => {
+    const bare = withMetadata(withoutProviderParts(message), { isWithheld: true });
+    return { ...bare, content: "[withheld by a guardrail]" } as Message;
+  });
+  return state.withCurrentStep({ ...step, isAnswer: false, messages }).withOutcome(outcome);
+}
