@@ -1,23 +1,15 @@
 // Admitted driver: an opened driver for one namespace, which is looked at once before anything in it is read or written.
 import type { OpenedDriver } from "./opened-driver.ts";
 
-/** The driver with a look at the namespace as part of opening it; what is wrong rejects `ready`, and every read and write. */
+/** The driver with a look at the namespace as part of opening it; a problem rejects `ready` and every read and write. */
 export function admittedDriver(driver: OpenedDriver, look: () => Promise<void>): OpenedDriver {
   let looking: Promise<void> | undefined;
-  let isIn = false;
-  const admit = (): Promise<void> =>
-    look().then(
-      () => {
-        isIn = true;
-      },
-      (error) => {
-        looking = undefined;
-        throw error;
-      },
-    );
   const ready = async (): Promise<void> => {
     await driver.ready();
-    looking ??= admit();
+    looking ??= look().catch((error) => {
+      looking = undefined;
+      throw error;
+    });
     await looking;
   };
   return {
@@ -27,10 +19,18 @@ export function admittedDriver(driver: OpenedDriver, look: () => Promise<void>):
     ready,
     open: () => driver.open(),
     prepare: (version) => driver.prepare(version),
-    get: (places) => (isIn ? driver.get(places) : ready().then(() => driver.get(places))),
-    read: (list, range) => (isIn ? driver.read(list, range) : ready().then(() => driver.read(list, range))),
-    commit: (commit, sending) =>
-      isIn ? driver.commit(commit, sending) : ready().then(() => driver.commit(commit, sending)),
+    get: async (places) => {
+      await ready();
+      return driver.get(places);
+    },
+    read: async (list, range) => {
+      await ready();
+      return driver.read(list, range);
+    },
+    commit: async (commit, sending) => {
+      await ready();
+      return driver.commit(commit, sending);
+    },
     close: () => driver.close(),
   };
 }

@@ -8,7 +8,7 @@ import { existsAlready } from "./session-errors.ts";
 export async function branch(source: SessionCell, target: SessionCell, at?: number): Promise<void> {
   const messages = (await readLatest(source)).slice(0, at).map(({ message }) => message);
   const appended = messages.map((message) => ({ message, text: JSON.stringify(message) }));
-  await target.update("session.branch", (head) => {
+  await target.update("session.branch", async (head) => {
     if (head.active > 0) throw existsAlready(target.id);
     const counts = { next: appended.length, count: appended.length };
     return { result: undefined, appended, ...touched(target, head, counts) };

@@ -68,11 +68,11 @@ export async function readAll(cell: SessionCell): Promise<Message[]> {
 }
 
 /** The conversation as a run gets to see it under a head: whole turns, oldest first. */
-export function loadHistory(
+export async function loadHistory(
   cell: SessionCell,
   head: SessionHead,
   limit: number | undefined,
-): readonly Message[] | Promise<readonly Message[]> {
+): Promise<readonly Message[]> {
   if (head.count === 0) cell.keepTail(emptyTail);
   const { tail } = cell;
   return (tail && wholeTurns(tail.messages, limit, tail.isWhole)) ?? readHistory(cell, limit);
@@ -120,7 +120,7 @@ export function appending(cell: SessionCell, messages: readonly Message[]): Chan
     const message = frozenCopy(redact === undefined ? given : redact(given));
     return { message, text: encode(message) };
   });
-  return (head) => {
+  return async (head) => {
     const counts = { next: head.next + appended.length, count: head.count + appended.length };
     return { result: undefined, appended, ...touched(cell, head, counts) };
   };
@@ -178,7 +178,7 @@ function removingFrom<T>(
 
 /** Removes every message. Positions go on where they were. */
 export function clearing(cell: SessionCell): Changing<void> {
-  return (head) => {
+  return async (head) => {
     if (head.count === 0) return { result: undefined, writes: [] };
     const { head: next, writes } = touched(cell, head, { count: 0 });
     return { result: undefined, head: next, writes: [...writes, { list: cell.lists.messages }], isRewrite: true };

@@ -1,19 +1,19 @@
 // Fifo: one at a time, in the order of asking. Within a process; leases do the same between processes.
 
 export interface EnterOptions {
-  /** Leaves the queue when aborted; one that is aborted already makes `enter` throw its reason. */
+  /** Leaves the queue when aborted; `enter` then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * A queue for one place. `enter` returns the function that leaves it: at once where the place is free, else by a promise.
- * Leaving twice is harmless.
+ * A queue for one place. The call of `enter` takes a free place, or the next position in the queue, before it returns; its
+ * promise resolves with the function that leaves the place. Leaving twice is harmless.
  */
 export interface Fifo {
   readonly isHeld: boolean;
   /** The leave function of whoever has the place now; it tells who that is. */
   readonly current: (() => void) | undefined;
-  enter(options?: EnterOptions): (() => void) | Promise<() => void>;
+  enter(options?: EnterOptions): Promise<() => void>;
 }
 
 export function fifo(): Fifo {
@@ -40,9 +40,10 @@ export function fifo(): Fifo {
     get current() {
       return current;
     },
-    enter({ signal } = {}) {
+    async enter({ signal } = {}) {
       signal?.throwIfAborted();
-      return isHeld ? turnIn(waiting, signal).then(take) : take();
+      if (isHeld) await turnIn(waiting, signal);
+      return take();
     },
   };
 }

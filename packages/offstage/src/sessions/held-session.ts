@@ -36,12 +36,15 @@ export function busy(sessionId: string, runId?: string): SessionBusyError {
   return new SessionBusyError(`${who} holds session "${sessionId}". Wait for it, or use onBusy: "queue".`);
 }
 
-/** Takes the place in the queue of a session, as `Fifo.enter` does; throws `SessionBusyError` where that is not to be waited for. */
-export function enterSession(
+/**
+ * Takes the place in the queue of a session, as `Fifo.enter` does. Rejects with `SessionBusyError` if an enclosing run holds the
+ * session, or if any run does and `onBusy` is "reject".
+ */
+export async function enterSession(
   gate: Fifo,
   sessionId: string,
   { onBusy, signal }: Pick<RunStart, "onBusy" | "signal">,
-): (() => void) | Promise<() => void> {
+): Promise<() => void> {
   if (gate.isHeld) {
     if (isAround((held) => held.place === gate.current)) throw ownSession(sessionId);
     if (onBusy === "reject") throw busy(sessionId);

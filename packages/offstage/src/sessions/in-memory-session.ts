@@ -141,15 +141,10 @@ export class InMemorySession implements Session {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  #open(start: RunStart): RunLog | Promise<RunLog> {
+  async #open(start: RunStart): Promise<RunLog> {
     checkLimit(start.historyLimit, "historyLimit");
-    const input = start.isFrozen ? start.input.slice() : own(start.input);
-    const entering = enterSession(this.#gate, this.sessionId, start);
-    if ("then" in entering) return entering.then((leave) => this.#begin(start, { input, leave }));
-    return this.#begin(start, { input, leave: entering });
-  }
-
-  #begin(start: RunStart, { input, leave }: { input: readonly Message[]; leave: () => void }): RunLog {
+    const input = own(start.input);
+    const leave = await enterSession(this.#gate, this.sessionId, start);
     const history = wholeTurns(this.#items, start.historyLimit, true)?.slice() ?? [];
     const run = rememberRun(start, { input, sessionId: this.sessionId });
     this.#add(input);
@@ -187,9 +182,9 @@ export class InMemorySession implements Session {
     history: readonly Message[],
     { leave, recorded }: { leave: () => void; recorded?: RunRecord | undefined },
   ): RunLog {
-    const onOver = (answer: readonly Message[], isFrozen?: boolean): void => {
+    const onOver = (answer: readonly Message[]): void => {
       try {
-        this.#add(isFrozen ? answer : own(answer));
+        this.#add(own(answer));
       } finally {
         leave();
       }

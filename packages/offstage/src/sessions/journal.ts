@@ -12,7 +12,7 @@ export type RunStatus = (typeof runStatuses)[number];
 /** What is known when a run begins. */
 export interface RunStart {
   readonly runId: string;
-  /** The id was made for this run. Else the session looks whether it is known, and then takes that run up again. */
+  /** The id was made for this run, so the session need not look whether it has to resume a run of that id. */
   readonly isFresh?: boolean;
   readonly agent: string;
   readonly parentRunId?: string;
@@ -25,8 +25,6 @@ export interface RunStart {
   readonly notes?: JsonObject;
   /** The new messages of this run, as they join the conversation. */
   readonly input: readonly Message[];
-  /** They are frozen through and through, and plain: a session may keep them as they are. */
-  readonly isFrozen?: boolean;
   /** How many earlier messages to load: the latest, cut from the front to whole turns. */
   readonly historyLimit: number | undefined;
   /** What to do while another run holds the session. */
@@ -63,8 +61,6 @@ export interface RunEnd {
    * same object in the last step is kept once.
    */
   readonly answer: readonly Message[];
-  /** It is frozen through and through, and plain: a session may keep it as it is. */
-  readonly isFrozen?: boolean;
   /** The last step where it was not written yet: it is made durable in the same write. */
   readonly lastStep?: StepRecord;
   readonly error?: { readonly code: string; readonly message: string };
@@ -123,15 +119,12 @@ export interface HeldSession {
   readonly runId: string;
 }
 
-/** The promise of a write, or nothing where it is done at once. */
-export type Writing = Promise<void> | undefined;
-
 /**
  * The record of one run.
  *
- * **Contract:** each write is atomic and idempotent, and durable when its promise resolves, or on return where it gives none.
- * Steps are written in order. A write, and opening, may throw instead of rejecting. After `end` or `abandon` nothing further
- * is written, and the session is free for the next run.
+ * **Contract:** each write is atomic and idempotent, and durable when its promise resolves. Methods reject and never throw.
+ * Steps are written in order. The log copies what it keeps. After `end` or `abandon` nothing further is written, and the
+ * session is free for the next run.
  */
 export interface RunLog {
   readonly runId: string;
@@ -144,27 +137,27 @@ export interface RunLog {
   /** The tool messages of earlier runs of this session, by run id, for `toolHistory`. */
   toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>>;
   /** These calls are about to run, save those with the ids in `waiting`: they will not begin without approval. */
-  intend(step: number, message: AssistantMessage, waiting?: readonly string[]): Writing;
+  intend(step: number, message: AssistantMessage, waiting?: readonly string[]): Promise<void>;
   /** One of them has its result. A result that was not settled comes with its step. */
-  settle(step: number, result: ToolMessage): Writing;
+  settle(step: number, result: ToolMessage): Promise<void>;
   /** One of them waits for approval after all, and has not begun. */
-  wait(step: number, toolCallId: string): Writing;
-  step(record: StepRecord): Writing;
-  end(end: RunEnd): Writing;
+  wait(step: number, toolCallId: string): Promise<void>;
+  step(record: StepRecord): Promise<void>;
+  end(end: RunEnd): Promise<void>;
   /** Opens the record of a subagent's run beneath this one; it has no conversation of its own. A known id is taken up again. */
-  child(start: NewRun): RunLog | Promise<RunLog>;
+  child(start: NewRun): Promise<RunLog>;
   /** Frees the session without an end: the run reads as interrupted. Never rejects. */
   abandon(): Promise<void>;
 }
 
-/** Where runs are recorded. */
+/** Where runs are recorded. **Contract:** methods reject and never throw. Runs get the session in the order of their calls. */
 export interface Journal {
   /** Whether spans handed over with a write are kept. */
   readonly keepsSpans: boolean;
   /** Whether runs are kept, so that one can be taken up again by its id. */
   readonly keepsRuns: boolean;
   /** Takes the session for one run, reads its conversation, and makes input and run row durable. */
-  open(start: RunStart): RunLog | Promise<RunLog>;
+  open(start: RunStart): Promise<RunLog>;
   /**
    * Takes the session again for a run that was interrupted, waits or failed, and makes it `running`. Throws
    * `run-not-found`, `run-not-resumable` where the run completed or was stopped, or `store-corrupt` where what it did cannot be

@@ -47,6 +47,16 @@ test.for([
   },
 );
 
+test("a store that closes first completes the changes requested before it, and refuses later ones", async () => {
+  const driver = memoryDriver();
+  const store = openStoreOn(driver);
+  const adding = [1, 2, 3].map((n) => store.session("a").addItem(said(`message ${n}`)));
+  const closing = store.close();
+  await Promise.all([...adding, closing]);
+  await expect(store.session("a").addItem(said("later"))).rejects.toMatchObject({ code: "store-closed" });
+  expect(texts(await openStoreOn(driver).session("a").getItems())).toEqual(["message 1", "message 2", "message 3"]);
+});
+
 test("a store that does not answer keeps its closing waiting for so long and no longer", async () => {
   const driver = memoryDriver();
   const beginning = Promise.withResolvers<void>();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
 import { elsewhere, gone, held, place, pretend, reused } from "../../test/support/held-sessions.ts";
 import { OffstageError } from "../errors.ts";
-import { ended, open, start, step, texts } from "../testing/store-claims/claim.ts";
+import { ended, open, said, start, step, texts } from "../testing/store-claims/claim.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
 import { parseHead } from "./session-head.ts";
 import { openStoreOn } from "./store.ts";
@@ -95,20 +95,36 @@ test("one that waits leaves with the signal's reason", async () => {
 });
 
 test.for([
-  ["remembers the conversation", false],
-  ["has to read it", true],
-] as const)("one that is aborted as its turn comes writes nothing, where its process %s", async ([, isForgotten]) => {
-  await using store = openStoreOn(sqliteDriver({ path: ":memory:" }));
-  const first = await open(store, "a", start("r1", "one"));
-  const controller = new AbortController();
-  const waiting = open(store, "a", start("r2", "two", { signal: controller.signal }));
-  if (isForgotten) await store.session("a").popItem();
-  await first.end(ended("done"));
-  controller.abort(new Error("enough"));
-  await expect(waiting).rejects.toThrow("enough");
-  expect((await store.runs.list()).map(({ runId }) => runId)).toEqual(["r1"]);
-  const third = await open(store, "a", start("r3", "three", { onBusy: "reject" }));
-  await third.end(ended("done"));
+  ["on a session that is free", false, false],
+  ["behind another run", true, false],
+  ["behind another run, with a conversation that changed", true, true],
+] as const)("a run that is aborted at any moment of its opening writes nothing, or opens: %s", async (each) => {
+  const [, isBehind, isChanged] = each;
+  const outcomes: string[] = [];
+  for (let ticks = 0; ticks < 60; ticks++) {
+    await using store = openStoreOn(sqliteDriver({ path: ":memory:" }));
+    await store.session("a").addItem(said("zero"));
+    const first = isBehind ? await open(store, "a", start("r1", "one")) : undefined;
+    const controller = new AbortController();
+    const opening = open(store, "a", start("r2", "two", { signal: controller.signal }));
+    const settling = Promise.allSettled([opening]);
+    if (isChanged) await store.session("a").popItem();
+    const ending = first?.end(ended("done"));
+    for (let tick = 0; tick < ticks; tick++) await undefined;
+    controller.abort(new Error("enough"));
+    const [opened] = await settling;
+    await ending;
+    outcomes.push(opened.status);
+    const runIds = (await store.runs.list()).map(({ runId }) => runId);
+    expect(runIds.includes("r2")).toBe(opened.status === "fulfilled");
+    if (opened.status === "fulfilled") await opened.value.abandon();
+    else expect(opened.reason).toMatchObject({ message: "enough" });
+    const third = await open(store, "a", start("r3", "three", { onBusy: "reject" }));
+    await third.end(ended("done"));
+  }
+  const refused = outcomes.indexOf("fulfilled");
+  expect(refused).toBeGreaterThan(0);
+  expect(outcomes.slice(refused)).not.toContain("rejected");
 });
 
 test("a long run shows signs of life", async () => {

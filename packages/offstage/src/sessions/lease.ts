@@ -102,9 +102,9 @@ export function holdLease(cell: SessionCell, tenure: Tenure, leave: () => void):
   };
   const hold = {
     stop,
-    renew: () => cell.update("lease.renew", (head) => renewed(cell, head, tenure)),
+    renew: () => cell.update("lease.renew", async (head) => renewed(cell, head, tenure)),
     release: async () => {
-      await cell.update("run.abandon", (head) => released(head, tenure)).catch(() => {});
+      await cell.update("run.abandon", async (head) => released(head, tenure)).catch(() => {});
       stop();
     },
   };
@@ -124,7 +124,7 @@ function renewed(cell: SessionCell, head: SessionHead, tenure: Tenure): Change<v
  */
 export async function letGo(cell: SessionCell, runId: string): Promise<void> {
   const isOrphan = ({ lease }: SessionHead) => lease?.runId === runId && lease.holder === cell.context.holder;
-  const letting = cell.update("run.abandon", (head) =>
+  const letting = cell.update("run.abandon", async (head) =>
     isOrphan(head)
       ? { result: undefined, writes: [], head: { ...head, lease: undefined } }
       : { result: undefined, writes: [] },
@@ -137,81 +137,39 @@ function released(head: SessionHead, tenure: Tenure): Change<void> {
   return { result: undefined, writes: [], head: { ...head, lease: undefined } };
 }
 
-/** What came of work on a session, and the function that lets the next run of this process in. */
+/** The result of work on a session, and `leave()`, which admits the next run of this process. */
 export interface Admitted<T> {
   readonly result: T;
   readonly leave: () => void;
 }
 
 /**
- * Does the work when the session is free: after the runs of this process that asked before, and when no other process
- * holds it. Done at once where nothing has to be waited for.
+ * Calls `work` once the session is free: after the runs of this process that asked before, and when no other process holds
+ * it. Takes the place in the queue of this process before it returns.
  */
-export function whenFree<T extends object>(
-  cell: SessionCell,
-  start: Waiting,
-  work: () => T | Promise<T>,
-): Admitted<T> | Promise<Admitted<T>> {
-  const entering = enterSession(cell.gate, cell.id, start);
-  // What can be aborted is in its caller's hands before anything is written.
-  if (start.signal !== undefined || "then" in entering)
-    return Promise.resolve(entering).then((leave) => whenOurs(cell, { ...start, leave }, work));
-  return whenOurs(cell, { ...start, leave: entering }, work);
-}
-
-type Waiting = Pick<RunStart, "onBusy" | "signal">;
-
-interface InTurn extends Waiting {
-  readonly leave: () => void;
-}
-
-// The place in this process is ours; another process may still have the session.
-function whenOurs<T extends object>(
-  cell: SessionCell,
-  start: InTurn,
-  work: () => T | Promise<T>,
-): Admitted<T> | Promise<Admitted<T>> {
-  const first = attempted(work, start.signal);
-  if ("then" in first) return waited(cell, start, { work, first });
-  cell.mark.text = undefined;
-  return { result: first, leave: start.leave };
-}
-
-function attempted<T>(work: () => T | Promise<T>, signal: AbortSignal | undefined): T | Promise<T> {
+export async function whenFree<T>(cell: SessionCell, start: Waiting, work: () => Promise<T>): Promise<Admitted<T>> {
+  const leave = await enterSession(cell.gate, cell.id, start);
   try {
-    // Its turn may come in the moment it is aborted.
-    signal?.throwIfAborted();
-    return work();
-  } catch (error) {
-    return Promise.reject(error);
-  }
-}
-
-interface Attempting<T> {
-  readonly work: () => T | Promise<T>;
-  /** The first time it was tried. */
-  readonly first: Promise<T>;
-}
-
-async function waited<T>(cell: SessionCell, start: InTurn, attempting: Attempting<T>): Promise<Admitted<T>> {
-  try {
-    const result = await untilFree(cell, start, attempting);
+    const result = await untilFree(cell, start, work);
     cell.mark.text = undefined;
-    return { result, leave: start.leave };
+    return { result, leave };
   } catch (error) {
     await removeMark(cell);
-    start.leave();
+    leave();
     throw error;
   }
 }
 
-async function untilFree<T>(cell: SessionCell, start: Waiting, { work, first }: Attempting<T>): Promise<T> {
-  const { onBusy, signal } = start;
+type Waiting = Pick<RunStart, "onBusy" | "signal">;
+
+// The place in this process is ours; another process may still have the session.
+async function untilFree<T>(cell: SessionCell, { onBusy, signal }: Waiting, work: () => Promise<T>): Promise<T> {
   let markAt = clockMs() + patienceMs;
-  let working: T | Promise<T> = first;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
     try {
-      return await working;
+      // The turn may come in the moment of the abort.
+      signal?.throwIfAborted();
+      return await work();
     } catch (error) {
       if (!(error instanceof SessionBusyError) || error.isOwn || onBusy === "reject") throw error;
     }
@@ -221,6 +179,5 @@ async function untilFree<T>(cell: SessionCell, start: Waiting, { work, first }: 
       await leaveMark(cell);
       markAt = clockMs() + patienceMs;
     }
-    working = attempted(work, signal);
   }
 }

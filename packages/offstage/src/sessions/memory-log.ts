@@ -1,7 +1,6 @@
 // Memory log: the log of one run that is remembered by this process alone. What is remembered of it is in run-memory.ts.
-import { keepShape } from "../base/keep-shape.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
-import type { HeldSession, NewRun, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
+import type { HeldSession, NewRun, RunEnd, RunLog, RunRecord, StepRecord } from "./journal.ts";
 import { endedRun, hasEnded, reopenedRun } from "./run-life.ts";
 import {
   addStep,
@@ -22,16 +21,16 @@ export interface MemoryLogOptions {
   readonly held?: HeldSession | undefined;
   /** Stores what joins the conversation before the run ends, where `onOver` does not. Asked once. */
   readonly store?: (answer: readonly Message[]) => Promise<void>;
-  /** Called once, with what joins the conversation, when the run ends or is given up; see `RunEnd.isFrozen`. */
-  readonly onOver: (answer: readonly Message[], isFrozen?: boolean) => void;
+  /** Called once, with the messages that join the conversation, when the run ends or is abandoned. */
+  readonly onOver: (answer: readonly Message[]) => void;
 }
 
-/** The log of a run in memory. Its writes are done at once, save that `store` is waited for at the end. */
+/** The log of a run in memory. */
 export class MemoryLog implements RunLog {
-  declare readonly runId: string;
-  declare readonly history: readonly Message[];
-  declare readonly held: HeldSession | undefined;
-  declare readonly recorded: RunRecord | undefined;
+  readonly runId: string;
+  readonly history: readonly Message[];
+  readonly held: HeldSession | undefined;
+  readonly recorded: RunRecord | undefined;
   readonly #run: RememberedRun;
   readonly #options: MemoryLogOptions;
   #storing: Promise<void> | undefined;
@@ -51,29 +50,29 @@ export class MemoryLog implements RunLog {
     return new Map(ids.map((id) => [id, toolTraceOf(findRun(runs, id))]));
   }
 
-  intend(step: number, message: AssistantMessage, waiting?: readonly string[]): undefined {
+  async intend(step: number, message: AssistantMessage, waiting?: readonly string[]): Promise<void> {
     this.#run.open ??= { step, message, results: [], waiting };
   }
 
-  settle(_: number, result: ToolMessage): undefined {
+  async settle(_: number, result: ToolMessage): Promise<void> {
     const results = this.#run.open?.results;
     if (!results?.some((each) => each.tool_call_id === result.tool_call_id)) results?.push(result);
   }
 
-  wait(_: number, toolCallId: string): undefined {
+  async wait(_: number, toolCallId: string): Promise<void> {
     const { open } = this.#run;
     if (open !== undefined) open.waiting = [...(open.waiting ?? []), toolCallId];
   }
 
-  step(record: StepRecord): undefined {
+  async step(record: StepRecord): Promise<void> {
     addStep(this.#run, record);
   }
 
-  end(end: RunEnd): Writing {
+  async end(end: RunEnd): Promise<void> {
     this.#storing ??= this.#options.store?.(end.answer);
-    if (this.#storing !== undefined) return this.#storing.then(() => this.#finish(end));
+    // Without a store the run ends within this call, so that no `abandon` can come between.
+    if (this.#storing !== undefined) await this.#storing;
     this.#finish(end);
-    return undefined;
   }
 
   #finish(end: RunEnd): void {
@@ -82,7 +81,7 @@ export class MemoryLog implements RunLog {
     const run = this.#run;
     if (end.lastStep !== undefined) addStep(run, end.lastStep);
     try {
-      this.#options.onOver(end.answer, end.isFrozen);
+      this.#options.onOver(end.answer);
       if (!hasEnded(run.info.status)) run.info = endedRun(run.info, end);
     } catch (error) {
       markInterrupted(run);
@@ -90,7 +89,7 @@ export class MemoryLog implements RunLog {
     }
   }
 
-  child(start: NewRun): RunLog {
+  async child(start: NewRun): Promise<RunLog> {
     return openChild(this.#run, start, this.#options.runs);
   }
 
@@ -101,8 +100,6 @@ export class MemoryLog implements RunLog {
     this.#options.onOver([]);
   }
 }
-
-keepShape(new MemoryLog({ info: {} } as RememberedRun, {} as MemoryLogOptions));
 
 function openChild(parent: RememberedRun, start: NewRun, runs: readonly RememberedRun[]): RunLog {
   const known = findRun(parent.children, start.runId);

@@ -38,17 +38,17 @@ test.for([
   expect([driver.commits, await opened.get([{ list: "l", key: "k" }])]).toEqual([2, [{ key: "k", value: "v" }]]);
 });
 
-test("a commit that throws for another reason is not", async () => {
+test("a commit that fails for another reason is not repeated", async () => {
   const driver = failing(() => {
     throw new OffstageError("store-full", "full");
   });
   const opened = openedDriver(driver);
   await opened.ready();
-  expect(() => opened.commit(write)).toThrow("full");
+  await expect(opened.commit(write)).rejects.toThrow("full");
   expect(driver.commits).toBe(1);
 });
 
-test("what a driver throws that is no error of ours is told with its name, thrown at once or not", async () => {
+test("an error of a driver that is not an OffstageError becomes store-failed and names the driver", async () => {
   const cause = new Error("the disk is gone");
   const told = { code: "store-failed", message: "the store in memory failed: the disk is gone", cause };
   const driver = failing(() => {
@@ -56,7 +56,7 @@ test("what a driver throws that is no error of ours is told with its name, throw
   });
   const opened = openedDriver({ ...driver, read: () => Promise.reject(cause) });
   await opened.ready();
-  await expect((async () => opened.commit(write))()).rejects.toMatchObject(told);
+  await expect(opened.commit(write)).rejects.toMatchObject(told);
   await expect(opened.read("l")).rejects.toMatchObject(told);
 });
 

@@ -14,35 +14,42 @@ export interface Sending {
 export interface OpenedDriver extends StoreDriver {
   /** Opens the place now; rejects with what is wrong with it. */
   ready(): Promise<void>;
-  commit(commit: Commit, sending?: Sending): Refused | Promise<Refused>;
+  commit(commit: Commit, sending?: Sending): Promise<Refused>;
 }
 
 const retryDelaysMs = [50, 250, 1_000];
 
 export function openedDriver(driver: StoreDriver): OpenedDriver {
   let opening: Promise<void> | undefined;
-  let isOpen = false;
   let closing: Promise<void> | undefined;
 
-  const ready = (): Promise<void> => {
-    if (closing !== undefined) return Promise.reject(closedError(driver.name));
-    opening ??= openSchema(driver)
-      .catch((error) => again(driver, error, () => openSchema(driver)))
-      .then(
-        () => {
-          isOpen = closing === undefined;
-        },
-        async (error) => {
-          opening = undefined;
-          await driver.close();
-          throw error;
-        },
-      );
-    return opening;
+  const checkOpen = (): void => {
+    if (closing !== undefined) throw closedError(driver.name);
   };
-
-  const call = <T>(work: () => Promise<T>): Promise<T> =>
-    isOpen ? repeated(driver, work) : ready().then(() => repeated(driver, work));
+  const open = async (): Promise<void> => {
+    try {
+      await repeated(driver, () => openSchema(driver));
+    } catch (error) {
+      opening = undefined;
+      await driver.close();
+      throw error;
+    }
+  };
+  const ready = async (): Promise<void> => {
+    checkOpen();
+    opening ??= open();
+    await opening;
+  };
+  const call = async <T>(work: () => Promise<T>, onRepeat?: () => void): Promise<T> => {
+    await ready();
+    // The store may have been closed while it opened.
+    checkOpen();
+    return repeated(driver, work, onRepeat);
+  };
+  const close = async (): Promise<void> => {
+    await opening?.catch(() => {});
+    await driver.close();
+  };
 
   return {
     get name() {
@@ -54,52 +61,31 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
     get: (places) => call(() => driver.get(places)),
     read: (list, range) => call(() => driver.read(list, range)),
     commit: (commit, sending) =>
-      isOpen ? commitOnce(driver, commit, sending) : ready().then(() => commitOnce(driver, commit, sending)),
+      call(
+        () => driver.commit(commit),
+        () => {
+          if (sending !== undefined) sending.isRepeated = true;
+        },
+      ),
     close: () => {
-      isOpen = false;
-      closing ??= (opening ?? Promise.resolve()).catch(() => {}).then(() => driver.close());
+      closing ??= close();
       return closing;
     },
   };
 }
 
-// At once where the driver answers at once.
-function commitOnce(driver: StoreDriver, commit: Commit, sending?: Sending): Refused | Promise<Refused> {
-  const repeat = (error: unknown) => {
-    if (sending !== undefined) sending.isRepeated = true;
-    return again(driver, error, async () => driver.commit(commit));
-  };
-  try {
-    const committing = driver.commit(commit);
-    return committing !== undefined && "then" in committing ? committing.catch(repeat) : committing;
-  } catch (error) {
-    if (!isOffstageError(error, "store-connection")) throw failureOf(driver, error);
-    return repeat(error);
-  }
-}
-
-/** What the work gives, tried again where a connection was lost. */
-export function repeated<T>(driver: StoreDriver, work: () => Promise<T>): Promise<T> {
-  try {
-    return work().catch((error) => again(driver, error, work));
-  } catch (error) {
-    return again(driver, error, work);
-  }
-}
-
-// Only a lost connection is worth another try.
-async function again<T>(driver: StoreDriver, failure: unknown, work: () => Promise<T>): Promise<T> {
-  let error = failure;
-  for (const delayMs of retryDelaysMs) {
-    if (!isOffstageError(error, "store-connection")) break;
-    await sleep(delayMs * (0.5 + Math.random() / 2));
+/** Calls `work`, and again if the connection was lost; `onRepeat` is called before each repetition. */
+export async function repeated<T>(driver: StoreDriver, work: () => Promise<T>, onRepeat?: () => void): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
     try {
       return await work();
-    } catch (next) {
-      error = next;
+    } catch (error) {
+      const delayMs = retryDelaysMs[attempt];
+      if (delayMs === undefined || !isOffstageError(error, "store-connection")) throw failureOf(driver, error);
+      onRepeat?.();
+      await sleep(delayMs * (0.5 + Math.random() / 2));
     }
   }
-  throw failureOf(driver, error);
 }
 
 // A driver of somebody's may throw anything; whoever hears of it is to know where it came from.

@@ -24,10 +24,10 @@ export interface Ending {
 }
 
 /** The answer joins the conversation, the run's row becomes final and the lease is given up: one write. */
-export function endRun(ending: Ending, head: SessionHead): Change<undefined> {
+export function endRun(ending: Ending, head: SessionHead): Change<void> {
   const { cell, end, recorded } = ending;
   checkHeld(cell, head, ending);
-  const appended = storedMessages(redactOnce(cell.context.redact, recorded), end.answer, end);
+  const appended = storedMessages(redactOnce(cell.context.redact, recorded), end.answer);
   // Mostly empty by then: to go through an empty map takes longer than to make one.
   const written = new Map<Message, string | number>(ending.written.size === 0 ? undefined : ending.written);
   for (let i = 0; i < end.answer.length; i++) written.set(end.answer[i] as Message, head.next + i);
@@ -38,7 +38,7 @@ export function endRun(ending: Ending, head: SessionHead): Change<undefined> {
 }
 
 /** The end of a run beneath another: its row becomes final, unless the run had ended already. */
-export function endChild(ending: Ending, head: SessionHead): Change<undefined> {
+export function endChild(ending: Ending, head: SessionHead): Change<void> {
   checkHeld(ending.cell, head, ending);
   const writes = lastWrites(ending);
   return { result: undefined, writes: hasEnded(ending.row.status) ? writes : [endedRow(ending), ...writes] };

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { type Fifo, fifo } from "./fifo.ts";
-import type { RunEnd } from "./journal.ts";
 import { encode, keptMessage } from "./message-rows.ts";
 import type { Sending } from "./opened-driver.ts";
 import { packMessage } from "./packed-message.ts";
@@ -42,7 +41,7 @@ export interface Change<T> {
 }
 
 /** A change as a function of the current head; throws to refuse. */
-export type Changing<T> = (head: SessionHead) => Change<T> | Promise<Change<T>>;
+export type Changing<T> = (head: SessionHead) => Promise<Change<T>>;
 
 /** What this process knows of the mark of one who waits; see waiting-mark.ts. */
 export interface WaitingMark {
@@ -61,13 +60,13 @@ interface Task<T> extends Sending {
   readonly operation: string;
 }
 
-/** What a change came to; undefined where another was faster, and it must be tried again. */
+/** The result of a change; undefined if another writer was faster and the change must be tried again. */
 type Attempt<T> = { readonly result: T } | undefined;
+type RefusedRows = NonNullable<Refused>;
 
 const mostAttempts = 200;
 const never = Number.NEGATIVE_INFINITY;
 const none: readonly never[] = [];
-const nothing = (): undefined => undefined;
 
 export class SessionCell {
   readonly id: string;
@@ -85,13 +84,8 @@ export class SessionCell {
   #head: SessionHead | undefined;
   #isKnown = false;
   #tail: Tail | undefined;
-  #latest: Promise<unknown> = Promise.resolve();
+  #latest: Promise<void> = Promise.resolve();
   #pending = 0;
-  // After a write of which nobody knows whether it arrived.
-  readonly #forgetting = (error: unknown): never => {
-    this.forget();
-    throw error;
-  };
 
   constructor(context: StoreContext, id: string) {
     const { lists } = context;
@@ -127,83 +121,61 @@ export class SessionCell {
     this.#tail = undefined;
   }
 
-  /** Applies a change exactly once, after those asked for before it. */
-  async update<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
-    return this.updateNow(label, changing);
-  }
-
-  /** The same, at once where nothing has to be waited for: then it throws instead of rejecting. */
-  updateNow<T>(label: WriteLabel, changing: Changing<T>): T | Promise<T> {
+  /** Applies a change exactly once, after those asked for before it. A store that closes waits for it. */
+  update<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
     const task = { label, changing, operation: this.context.operation(), isRepeated: false };
-    if (this.#pending > 0 || !this.#isKnown) return this.#queue(task);
     this.#pending++;
-    let first: Attempt<T> | Promise<Attempt<T>>;
-    try {
-      first = this.#attempt(task);
-    } catch (error) {
+    const work = this.#latest.then(() => this.#apply(task));
+    const settle = (): void => {
       this.#pending--;
-      throw error;
-    }
-    if (first === undefined || "then" in first) return this.#follow(this.#repeat(task, first));
-    this.#pending--;
-    return first.result;
-  }
-
-  #queue<T>(task: Task<T>): Promise<T> {
-    const before = this.#pending++ === 0 ? undefined : this.#latest.then(nothing, nothing);
-    return this.#follow(this.#repeat(task, before));
-  }
-
-  #follow<T>(work: Promise<T>): Promise<T> {
-    this.#latest = work;
+    };
+    this.#latest = work.then(settle, settle);
+    this.context.holds.expect(work);
     return work;
   }
 
-  async #repeat<T>(task: Task<T>, first: Attempt<T> | Promise<Attempt<T>>): Promise<T> {
-    try {
-      let done = await first;
-      for (let attempt = 0; done === undefined && attempt < mostAttempts; attempt++) {
-        if (attempt > 3) await sleep(Math.random() * Math.min(attempt, 50));
-        if (!this.#isKnown) await this.#load();
-        done = await this.#attempt(task);
-      }
+  async #apply<T>(task: Task<T>): Promise<T> {
+    for (let attempt = 0; attempt <= mostAttempts; attempt++) {
+      if (attempt > 4) await sleep(Math.random() * Math.min(attempt, 50));
+      if (!this.#isKnown) await this.#load();
+      const done = await this.#attempt(task);
       if (done !== undefined) return done.result;
-    } finally {
-      this.#pending--;
     }
     throw new SessionConflictError(`Session "${this.id}" is changed by others all the time; nothing was written.`);
   }
 
-  #attempt<T>(task: Task<T>): Attempt<T> | Promise<Attempt<T>> {
-    const changed = task.changing(this.#head ?? newHead(this.id, Date.now()));
-    return "then" in changed ? changed.then((change) => this.#commit(task, change)) : this.#commit(task, changed);
+  // Nothing else changes head and row meanwhile: changes are applied one after another.
+  async #attempt<T>(task: Task<T>): Promise<Attempt<T>> {
+    const change = await task.changing(this.#head ?? newHead(this.id, Date.now()));
+    const head = change.head && withOperation(change.head, task.operation);
+    const row = head && formatHead(head);
+    const refused = await this.#commit(task, change, row);
+    if (refused === undefined) this.#accept(change, head, row);
+    else if (!this.#hasArrived(task, refused, head !== undefined)) {
+      task.isRepeated = false;
+      change.onRefused?.(refused.slice(1));
+      return undefined;
+    }
+    return { result: change.result };
   }
 
-  #commit<T>(task: Task<T>, change: Change<T>): Attempt<T> | Promise<Attempt<T>> {
-    const { label, operation } = task;
-    const before = this.#head;
-    const head = change.head === undefined ? undefined : withOperation(change.head, operation);
-    const row = head === undefined ? undefined : formatHead(head);
-    const settle = (refused: Refused): Attempt<T> => {
-      if (refused === undefined) this.#accept(change, head, row);
-      else if (!hasOperation(this.#learn(refused[0]), operation)) {
-        // A change without a head puts the same rows again.
-        if (task.isRepeated && head !== undefined) this.#checkUnwritten(before);
-        task.isRepeated = false;
-        change.onRefused?.(refused.slice(1));
-        return undefined;
-      }
-      return { result: change.result };
-    };
-    let committing: Refused | Promise<Refused>;
+  async #commit<T>(task: Task<T>, change: Change<T>, row: string | undefined): Promise<Refused> {
     try {
-      committing = this.context.driver.commit(this.#commitOf(label, change, row), task);
+      return await this.context.driver.commit(this.#commitOf(task.label, change, row), task);
     } catch (error) {
-      return this.#forgetting(error);
+      // It may have been written all the same.
+      this.forget();
+      throw error;
     }
-    return committing !== undefined && "then" in committing
-      ? committing.then(settle, this.#forgetting)
-      : settle(committing);
+  }
+
+  // Whether a change that was refused had been written before, by a commit whose reply was lost.
+  #hasArrived({ operation, isRepeated }: Task<unknown>, refused: RefusedRows, hasHead: boolean): boolean {
+    const before = this.#head;
+    if (hasOperation(this.#learn(refused[0]), operation)) return true;
+    // A change without a head puts the same rows again.
+    if (isRepeated && hasHead) this.#checkUnwritten(before);
+    return false;
   }
 
   // After a lost reply: a change may be tried again only where its operation would be found if it had been written.
@@ -268,15 +240,10 @@ export class SessionCell {
   }
 }
 
-/** The messages of a run as they will be stored: copies, unless they are frozen through and through. */
-export function storedMessages(
-  redact: MessageRedactor | undefined,
-  messages: readonly Message[],
-  { isFrozen = false }: Pick<RunEnd, "isFrozen">,
-): StoredMessage[] {
+/** The messages of a run as they will be stored: redacted copies. */
+export function storedMessages(redact: MessageRedactor | undefined, messages: readonly Message[]): StoredMessage[] {
   return messages.map((given) => {
-    const isKept = isFrozen && redact === undefined;
-    const message = isKept ? given : keptMessage(redact === undefined ? given : redact(given));
+    const message = keptMessage(redact === undefined ? given : redact(given));
     return { message, text: encode(packMessage(message)) };
   });
 }

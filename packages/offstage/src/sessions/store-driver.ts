@@ -76,9 +76,9 @@ export interface RowRange {
  * ours with `store-foreign`. `prepare` makes what is missing and records the version; two processes may do so at once.
  * `read` and `get` are each one consistent snapshot. `commit` is all or nothing, takes effect at one moment, and is
  * durable when it resolves; where a check fails nothing is written and it gives the current row of every check, in
- * order. A back end that waits for nothing may answer a commit at once, and then throws instead of rejecting. No two
- * writes of a commit touch the same row, save that a list may be removed before rows are put in it. Failures are
- * `OffstageError`s; `store-connection` alone means that the outcome is unknown and that the call may be repeated.
+ * order. No two writes of a commit touch the same row, except that a list may be removed before rows are put in it. Methods
+ * reject, and never throw, with `OffstageError`s; only `store-connection` means that the outcome is unknown and that the
+ * call may be repeated.
  * `close` is idempotent, and `open` may follow it.
  */
 export interface StoreDriver {
@@ -88,6 +88,6 @@ export interface StoreDriver {
   prepare(version: number): Promise<void>;
   get(places: readonly RowPlace[]): Promise<(Row | undefined)[]>;
   read(list: string, range?: RowRange): Promise<Row[]>;
-  commit(commit: Commit): Refused | Promise<Refused>;
+  commit(commit: Commit): Promise<Refused>;
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
 import { loadHistory, loadHistoryBefore } from "./conversation.ts";
 import type { Journal, ReopenOptions, RunLog, RunRecord, RunStart } from "./journal.ts";
-import { type Admitted, inOrder, leased, letGo, whenFree } from "./lease.ts";
+import { inOrder, leased, letGo, whenFree } from "./lease.ts";
 import { checkLimit } from "./limit.ts";
 import { checkResumable, reopenedRun } from "./run-life.ts";
 import { findToResume, readToResume } from "./run-reader.ts";
@@ -16,18 +16,17 @@ import { StoredRun } from "./stored-run.ts";
 
 /** The journal of a session on a store. */
 export function storedJournal(cells: SessionCells, sessionId: string): Journal {
+  // A store that is closed meanwhile waits for the run to open, and then abandons it.
+  const expected = (opening: Promise<RunLog>): Promise<RunLog> => {
+    cells.context.holds.expect(opening);
+    return opening;
+  };
   return {
     keepsSpans: true,
     keepsRuns: true,
-    open: (start) => expected(cells, openRun(cells.of(sessionId), start)),
-    reopen: (runId, options) => expected(cells, reopenRun(cells.of(sessionId), runId, options)),
+    open: (start) => expected(openRun(cells, sessionId, start)),
+    reopen: (runId, options) => expected(reopenRun(cells, sessionId, { ...options, runId })),
   };
-}
-
-// A store that is closed in the meantime gives up what comes of it.
-function expected<Taking extends RunLog | Promise<RunLog>>({ context }: SessionCells, taking: Taking): Taking {
-  if ("then" in taking) context.holds.expect(taking);
-  return taking;
 }
 
 interface Begun {
@@ -39,37 +38,30 @@ interface Begun {
 /** Thrown within a begin whose run row is there already. */
 class KnownRun extends Error {}
 
-function openRun(cell: SessionCell, start: RunStart): RunLog | Promise<RunLog> {
+async function openRun(cells: SessionCells, sessionId: string, start: RunStart): Promise<RunLog> {
+  const cell = cells.of(sessionId);
   checkLimit(start.historyLimit, "historyLimit");
-  const begin = () => cell.updateNow("run.begin", (head) => beginning(cell, head, start));
-  const opening = whenFree(cell, start, begin);
-  if (!("then" in opening)) return logOf(cell, opening);
-  return opening.then(
-    (begun) => logOf(cell, begun),
-    (error) => {
-      if (error instanceof KnownRun) return reopenRun(cell, start.runId, start);
-      return notBegun(cell, start.runId, error);
-    },
-  );
+  const begin = () => cell.update("run.begin", (head) => beginning(cell, head, start));
+  try {
+    const { result, leave } = await whenFree(cell, start, begin);
+    return new StoredRun({ cell, ...result, leave });
+  } catch (error) {
+    if (error instanceof KnownRun) return reopenRun(cells, sessionId, start);
+    throw notBegun(cell, start.runId, error);
+  }
 }
 
-// Where the connection was lost, nobody knows whether the lease was taken.
-function notBegun(cell: SessionCell, runId: string, error: unknown): never {
+// After a lost connection the lease may have been taken.
+function notBegun(cell: SessionCell, runId: string, error: unknown): unknown {
   if (isOffstageError(error, "store-connection")) cell.context.holds.expect(letGo(cell, runId));
-  throw error;
+  return error;
 }
 
-function logOf(cell: SessionCell, { result, leave }: Admitted<Begun>): RunLog {
-  const { row, fence, history } = result;
-  return new StoredRun({ cell, row, fence, history, leave });
-}
-
-function beginning(cell: SessionCell, head: SessionHead, start: RunStart): Change<Begun> | Promise<Change<Begun>> {
+async function beginning(cell: SessionCell, head: SessionHead, start: RunStart): Promise<Change<Begun>> {
   const held = leased(cell, head, start);
-  const history = loadHistory(cell, head, start.historyLimit);
-  return "then" in history
-    ? history.then((loaded) => beginChange(cell, held, { start, history: loaded }))
-    : beginChange(cell, held, { start, history });
+  const history = await loadHistory(cell, head, start.historyLimit);
+  start.signal?.throwIfAborted();
+  return beginChange(cell, held, { start, history });
 }
 
 interface BeginOptions {
@@ -80,7 +72,7 @@ interface BeginOptions {
 // Input, run row, its place in the lists and the lease: one write.
 function beginChange(cell: SessionCell, held: SessionHead, { start, history }: BeginOptions): Change<Begun> {
   const { context } = cell;
-  const appended = storedMessages(context.redact, start.input, start);
+  const appended = storedMessages(context.redact, start.input);
   const next = held.next + appended.length;
   const { nextRun: n, runs } = held;
   const input = appended.length === 0 ? undefined : ([held.next, next - 1] as const);
@@ -102,12 +94,16 @@ function unlessKnown({ context }: SessionCell, { runId }: RunRow): Pick<Change<B
   };
 }
 
-async function reopenRun(cell: SessionCell, runId: string, options: ReopenOptions): Promise<RunLog> {
+async function reopenRun(cells: SessionCells, sessionId: string, options: Reopening): Promise<RunLog> {
+  const cell = cells.of(sessionId);
   checkLimit(options.historyLimit, "historyLimit");
-  const take = () => cell.updateNow("run.begin", (head) => reopening(cell, head, { ...options, runId }));
-  const taking = Promise.resolve(whenFree(cell, options, take));
-  const { result, leave } = await taking.catch((error) => notBegun(cell, runId, error));
-  return new StoredRun({ cell, ...result, leave });
+  const take = () => cell.update("run.begin", (head) => reopening(cell, head, options));
+  try {
+    const { result, leave } = await whenFree(cell, options, take);
+    return new StoredRun({ cell, ...result, leave });
+  } catch (error) {
+    throw notBegun(cell, options.runId, error);
+  }
 }
 
 interface Reopened extends Begun {
@@ -128,6 +124,7 @@ async function reopening(cell: SessionCell, head: SessionHead, options: Reopenin
     ...(traceId && { resumedIn: [...(found.resumedIn ?? []), traceId] }),
   };
   const history = await historyOf(cell, found, options);
+  options.signal?.throwIfAborted();
   const result = { row, fence: held.fence, history, recorded };
   const writes = traceId === undefined ? [putRun(cell, row)] : [putRun(cell, row), traceRow(cell, row.n, traceId)];
   return inOrder(cell, options.onBusy, { result, head: held, writes });

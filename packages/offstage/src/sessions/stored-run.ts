@@ -1,9 +1,8 @@
 // A stored run: the record of one run on a store while it happens. Every write is fenced by the session's lease.
 
-import { keepShape } from "../base/keep-shape.ts";
 import { OffstageError } from "../errors.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
-import type { HeldSession, NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord, Writing } from "./journal.ts";
+import type { HeldSession, NewRun, OpenStep, RunEnd, RunLog, RunRecord, StepRecord } from "./journal.ts";
 import { checkHeld, holdLease, type LeaseHold } from "./lease.ts";
 import { encode } from "./message-rows.ts";
 import { deepFreeze } from "./plain-json.ts";
@@ -14,7 +13,7 @@ import { hasEnded, reopenedRun } from "./run-life.ts";
 import { readToolTrace } from "./run-parts.ts";
 import { findRuns, findToResume, readRunRow, readToResume } from "./run-reader.ts";
 import { indexRun, putMessage, putRun, putStep, type RunPlace, type RunRow, runRow } from "./run-rows.ts";
-import type { Change, Changing, SessionCell } from "./session-cell.ts";
+import type { Change, SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { Write, WriteLabel } from "./store-driver.ts";
 
@@ -36,14 +35,12 @@ interface Recorded {
   readonly waits: readonly Write[];
 }
 
-const none: readonly never[] = [];
-
 /** The record of a run that holds its session, or of one beneath it. */
 export class StoredRun implements RunLog {
-  declare readonly runId: string;
-  declare readonly history: readonly Message[];
-  declare readonly held: HeldSession | undefined;
-  declare readonly recorded: RunRecord | undefined;
+  readonly runId: string;
+  readonly history: readonly Message[];
+  readonly held: HeldSession | undefined;
+  readonly recorded: RunRecord | undefined;
   readonly #options: StoredRunOptions;
   /** The last step that is written; 0 for none. */
   #lastFinished: number;
@@ -73,19 +70,19 @@ export class StoredRun implements RunLog {
     return new Map(runIds.map((id, index) => [id, traces[index] ?? []]));
   }
 
-  intend(step: number, message: AssistantMessage, waiting: readonly string[] = none): Writing {
+  async intend(step: number, message: AssistantMessage, waiting: readonly string[] = []): Promise<void> {
     const key = stepKeys.intent(this.#options.row.n, step);
-    const waits = waiting.length === 0 ? none : waiting.map((id) => this.#waitingRow(step, id));
-    return this.#record(step, "tool.intent", { key, message, waits });
+    const waits = waiting.map((id) => this.#waitingRow(step, id));
+    await this.#record(step, "tool.intent", { key, message, waits });
   }
 
-  settle(step: number, message: ToolMessage): Writing {
+  async settle(step: number, message: ToolMessage): Promise<void> {
     const key = stepKeys.result(this.#options.row.n, step, message.tool_call_id);
-    return this.#record(step, "tool.result", { key, message, waits: none });
+    await this.#record(step, "tool.result", { key, message, waits: [] });
   }
 
-  wait(step: number, toolCallId: string): Writing {
-    return this.#write("tool.wait", [this.#waitingRow(step, toolCallId)]);
+  async wait(step: number, toolCallId: string): Promise<void> {
+    await this.#write("tool.wait", [this.#waitingRow(step, toolCallId)]);
   }
 
   #waitingRow(step: number, toolCallId: string): Write {
@@ -94,28 +91,22 @@ export class StoredRun implements RunLog {
     return { list: cell.lists.steps, key, value: encode(toolCallId) };
   }
 
-  #record(step: number, label: WriteLabel, recorded: Recorded): Writing {
-    if (step <= this.#lastFinished || this.#hasRow(recorded.key)) return undefined;
+  async #record(step: number, label: WriteLabel, recorded: Recorded): Promise<void> {
+    const { message, key, waits } = recorded;
+    if (step <= this.#lastFinished || [...this.#open.values()].includes(key)) return;
     const { cell, row } = this.#options;
-    return after(this.#write(label, [putMessage(cell, row, recorded), ...recorded.waits]), () => {
-      this.#open.set(recorded.message, recorded.key);
-    });
+    await this.#write(label, [putMessage(cell, row, recorded), ...waits]);
+    this.#open.set(message, key);
   }
 
-  #hasRow(key: string): boolean {
-    for (const known of this.#open.values()) if (known === key) return true;
-    return false;
-  }
-
-  step(record: StepRecord): Writing {
-    if (record.step <= this.#lastFinished) return undefined;
+  async step(record: StepRecord): Promise<void> {
+    if (record.step <= this.#lastFinished) return;
     const { cell, row } = this.#options;
     this.#adopt(record);
     const kept = withKeptNotes(record, this.#options);
-    return after(this.#write("step.commit", putStep(cell, row, kept, this.#open)), () => {
-      this.#lastFinished = record.step;
-      this.#open.clear();
-    });
+    await this.#write("step.commit", putStep(cell, row, kept, this.#open));
+    this.#lastFinished = record.step;
+    this.#open.clear();
   }
 
   // A state that was handed in has copies of its own of what is written of the step under way.
@@ -123,26 +114,26 @@ export class StoredRun implements RunLog {
     if (this.recorded?.openStep !== undefined) adoptCopies(this.#open, messages);
   }
 
-  #write(label: WriteLabel, writes: readonly Write[]): Writing {
+  async #write(label: WriteLabel, writes: readonly Write[]): Promise<void> {
     const options = this.#options;
     const { cell } = options;
-    if (this.#isOver) return Promise.reject(overError(this.runId));
-    return changing(cell, label, (head) => {
+    if (this.#isOver) throw overError(this.runId);
+    await cell.update(label, async (head) => {
       checkHeld(cell, head, options);
       return { result: undefined, writes };
     });
   }
 
-  end(end: RunEnd): Writing {
-    if (this.#isEnded || this.#ending !== undefined) return this.#ending;
-    if (this.#isOver) return Promise.reject(overError(this.runId));
-    this.#ending = this.#finish(end)?.finally(() => {
+  async end(end: RunEnd): Promise<void> {
+    if (this.#isEnded) return;
+    if (this.#isOver && this.#ending === undefined) throw overError(this.runId);
+    this.#ending ??= this.#finish(end).finally(() => {
       this.#ending = undefined;
     });
-    return this.#ending;
+    await this.#ending;
   }
 
-  #finish(end: RunEnd): Writing {
+  async #finish(end: RunEnd): Promise<void> {
     const { cell, row, fence, leave } = this.#options;
     const lastStep = end.lastStep !== undefined && end.lastStep.step > this.#lastFinished ? end.lastStep : undefined;
     if (lastStep !== undefined) this.#adopt(lastStep);
@@ -155,12 +146,11 @@ export class StoredRun implements RunLog {
       lastStep: lastStep && withKeptNotes(lastStep, this.#options),
       written: this.#open,
     };
-    const change = (head: SessionHead) => (leave === undefined ? endChild(plan, head) : endRun(plan, head));
-    return after(changing(cell, "run.end", change), () => {
-      this.#isOver = true;
-      this.#isEnded = true;
-      this.#hold?.stop();
-    });
+    const ending = leave === undefined ? endChild : endRun;
+    await cell.update("run.end", async (head) => ending(plan, head));
+    this.#isOver = true;
+    this.#isEnded = true;
+    this.#hold?.stop();
   }
 
   child(start: NewRun): Promise<RunLog> {
@@ -172,23 +162,6 @@ export class StoredRun implements RunLog {
     this.#isOver = true;
     await this.#hold?.release();
   }
-}
-
-keepShape(new StoredRun({ row: {} } as StoredRunOptions));
-
-function changing(cell: SessionCell, label: WriteLabel, change: Changing<undefined>): Writing {
-  try {
-    return cell.updateNow(label, change);
-  } catch (error) {
-    return Promise.reject(error);
-  }
-}
-
-// What is to happen once a write is done: now, where it is.
-function after(writing: Writing, next: () => void): Writing {
-  if (writing !== undefined) return writing.then(next);
-  next();
-  return undefined;
 }
 
 async function traceAt(cell: SessionCell, place: RunPlace | undefined): Promise<readonly Message[]> {
@@ -241,7 +214,7 @@ async function openChild(parent: StoredRunOptions, start: NewRun): Promise<RunLo
   const { cell, fence } = parent;
   const known = await findToResume(cell, start.runId);
   const recorded = known && (await readToResume(cell, known));
-  const row = await cell.update("run.child", (head) => {
+  const row = await cell.update("run.child", async (head) => {
     checkHeld(cell, head, parent);
     return known === undefined ? beginChild(parent, head, start) : againChild(cell, known);
   });
@@ -265,7 +238,7 @@ function beginChild({ cell, row: parent }: StoredRunOptions, head: SessionHead, 
 
 // One that ended stays so, for whoever takes its parent up once more.
 function againChild(cell: SessionCell, known: RunRow): Change<RunRow> {
-  if (hasEnded(known.status)) return { result: known, writes: none };
+  if (hasEnded(known.status)) return { result: known, writes: [] };
   const row = reopenedRun(known);
   return { result: row, writes: [putRun(cell, row)] };
 }

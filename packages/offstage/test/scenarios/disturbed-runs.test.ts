@@ -53,11 +53,7 @@ function failingAt(store: Store, nth: number): { store: Store; disarm: () => boo
     close: () => driver.close(),
     get: guarded((places) => driver.get(places)),
     read: guarded((list, range) => driver.read(list, range)),
-    // Not async: SQLite, too, throws at once.
-    commit: (commit) => {
-      if (++count === nth) throw crash;
-      return driver.commit(commit);
-    },
+    commit: guarded((commit) => driver.commit(commit)),
   };
   const disarm = () => {
     const isReached = count >= nth;

@@ -33,18 +33,16 @@ function lazy<D extends StoreDriver>(name: string, make: () => Promise<D>): Lazy
     driver = await loading;
     return driver;
   };
-  const call = <T>(work: (driver: D) => Promise<T>): Promise<T> =>
-    driver === undefined ? load().then(work) : work(driver);
   return {
     get name() {
       return driver?.name ?? name;
     },
     load,
-    open: () => call((loaded) => loaded.open()),
-    prepare: (version) => call((loaded) => loaded.prepare(version)),
-    get: (places) => call((loaded) => loaded.get(places)),
-    read: (list, range) => call((loaded) => loaded.read(list, range)),
-    commit: (commit) => (driver === undefined ? load().then((loaded) => loaded.commit(commit)) : driver.commit(commit)),
+    open: async () => (await load()).open(),
+    prepare: async (version) => (await load()).prepare(version),
+    get: async (places) => (await load()).get(places),
+    read: async (list, range) => (await load()).read(list, range),
+    commit: async (commit) => (await load()).commit(commit),
     close: async () => driver?.close(),
   };
 }

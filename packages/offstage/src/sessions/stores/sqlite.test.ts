@@ -56,13 +56,13 @@ test("a Node without node:sqlite is told which one has it", async () => {
   });
 });
 
-test("an answer that waits for nothing is there at once", async () => {
+test("a commit resolves with nothing, or with the current rows if a check fails", async () => {
   const driver = sqliteDriver({ path: ":memory:" });
   await driver.open();
   await driver.prepare(1);
   const row = { list: "l", key: "k", value: "v" };
-  expect(driver.commit({ label: "session.add", checks: [], writes: [row] })).toBeUndefined();
-  const refused = driver.commit({ label: "session.add", checks: [{ ...row, value: undefined }], writes: [] });
+  expect(await driver.commit({ label: "session.add", checks: [], writes: [row] })).toBeUndefined();
+  const refused = await driver.commit({ label: "session.add", checks: [{ ...row, value: undefined }], writes: [] });
   expect(refused).toEqual([{ key: "k", value: "v" }]);
   await driver.close();
 });

@@ -21,11 +21,11 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
   let database: DatabaseSync | undefined;
   let rows: Rows | undefined;
   let checkSame: ReturnType<typeof sameFile> | undefined;
-  const guard = <T>(work: () => T): Promise<T> => {
+  const guard = async <T>(work: () => T): Promise<T> => {
     try {
-      return Promise.resolve(work());
+      return work();
     } catch (error) {
-      return Promise.reject(typedError(error, path));
+      throw typedError(error, path);
     }
   };
   const opened = (): Rows => {
@@ -52,15 +52,11 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
       }),
     get: (places) => guard(() => places.map((place) => opened().at(place))),
     read: (list, range) => guard(() => opened().read(list, range)),
-    // Done when it returns: nothing is waited for.
-    commit: (commit) => {
-      try {
+    commit: (commit) =>
+      guard(() => {
         checkSame?.(commit.label);
         return opened().commit(commit);
-      } catch (error) {
-        throw typedError(error, path);
-      }
-    },
+      }),
     backup: async (target) => {
       if (database === undefined) throw new Error("open() comes first");
       await backupFile(database, target).catch((error) => {
