@@ -39,7 +39,7 @@ for (const run of await session.runs()) {
   const mark = run.runId === runId ? "the latest" : "an earlier one";
   console.log(`  ${run.status}, steps: ${steps.length}, ${run.usage?.totalTokens} tokens (${mark})`);
 }
-new MessageQuery(await session.exchanged()).print("tools");
+new MessageQuery(await session.transcript()).print("tools");
 
 // A branch is a conversation of its own; taking back a turn leaves the other as it was.
 const branch = await session.branch();

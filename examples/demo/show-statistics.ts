@@ -4,7 +4,7 @@ import { heading, paint } from "./terminal.ts";
 
 export async function showStatistics(store: Store, session: PersistentSession): Promise<void> {
   const said = new MessageQuery(await session.getItems()).stats();
-  const everything = new MessageQuery(await session.exchanged());
+  const everything = new MessageQuery(await session.transcript());
   const all = everything.stats();
   heading("Statistics");
   console.log(

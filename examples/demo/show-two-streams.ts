@@ -8,7 +8,7 @@ const right = width - 3 - left;
 export async function showTwoStreams(store: Store, session: PersistentSession): Promise<void> {
   heading("What was said, and what was done to say it");
   console.log(row(paint("bold", "said".padEnd(left)), paint("bold", "done, offstage")));
-  for (const turn of new MessageQuery(await session.exchanged()).timeline()) {
+  for (const turn of new MessageQuery(await session.transcript()).timeline()) {
     const said = [
       ...wrap(turn.userContent ?? "", left).map((text) => paint("blue", text.padEnd(left))),
       "".padEnd(left),

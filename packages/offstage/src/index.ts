@@ -149,7 +149,7 @@ export type { ListedRun, ListRunsOptions } from "./sessions/run-list.ts";
 export type { Session, SessionPort } from "./sessions/session.ts";
 export { SessionBusyError, SessionConflictError } from "./sessions/session-errors.ts";
 export type { ListSessionsOptions, SessionInfo } from "./sessions/session-list.ts";
-export { openStoreOn, type Store, type StoredRuns, type StoredSessions, type StoredSpans } from "./sessions/store.ts";
+export { createStore, type Store, type StoredRuns, type StoredSessions, type StoredSpans } from "./sessions/store.ts";
 export type { StoreDriver } from "./sessions/store-driver.ts";
 export type { Violation } from "./sessions/verify-store.ts";
 export { AgentContext } from "./state/agent-context.ts";

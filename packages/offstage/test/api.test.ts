@@ -65,7 +65,7 @@ const api: Record<string, readonly string[]> = {
     "memoryExporter",
     "memoryStore",
     "openStore",
-    "openStoreOn",
+    "createStore",
     "parseMessage",
     "parseMessages",
     "postgresStore",

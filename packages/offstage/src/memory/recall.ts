@@ -11,7 +11,7 @@ import { type RecallBounds, recalledMessage, recalledText } from "./recall-text.
 /** Where to look: messages, a session (everything it exchanged), or a function that gives messages for a call. */
 export type RecallSource =
   | Iterable<Message>
-  | { exchanged(): Promise<readonly Message[]> }
+  | { transcript(): Promise<readonly Message[]> }
   | ((options: ToolRunOptions) => Iterable<Message> | Promise<Iterable<Message>>);
 
 export interface RecallToolOptions {
@@ -51,7 +51,7 @@ export function recallTool(source: RecallSource, options: RecallToolOptions = {}
   if (!isSource(source))
     throw new OffstageError(
       "invalid-argument",
-      `recallTool() takes a session with exchanged(), a list of messages or a function that gives one; found ${shownValue(source)}.`,
+      `recallTool() takes a session with transcript(), a list of messages or a function that gives one; found ${shownValue(source)}.`,
     );
   return tool({
     name: "recall",
@@ -90,10 +90,10 @@ function isOwn(message: Message): boolean {
 
 function isSource(source: unknown): boolean {
   if (typeof source === "function" || Array.isArray(source)) return true;
-  return isObject(source) && (typeof source.exchanged === "function" || Symbol.iterator in source);
+  return isObject(source) && (typeof source.transcript === "function" || Symbol.iterator in source);
 }
 
 async function read(source: RecallSource, options: ToolRunOptions): Promise<Iterable<Message>> {
   if (typeof source === "function") return source(options);
-  return "exchanged" in source ? source.exchanged() : source;
+  return "transcript" in source ? source.transcript() : source;
 }

@@ -6,7 +6,7 @@ import { said, texts } from "../testing/store-claims/claim.ts";
 import { encryptedStore } from "./encrypted-store.ts";
 import { sqliteStore } from "./open-store.ts";
 import { PersistentSession } from "./persistent-session.ts";
-import { openStoreOn, type Store } from "./store.ts";
+import { createStore, type Store } from "./store.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
 const key = new Uint8Array(32);
@@ -22,32 +22,32 @@ const uses: readonly (readonly [string, (store: Store) => Promise<unknown>])[] =
 
 test.for(uses)("an encrypted place that is opened plainly rejects %s, and is not changed", async ([, use]) => {
   const driver = memoryDriver();
-  await encryptedStore(openStoreOn(driver), { key }).session("a").addItem(said("secret"));
-  const failure = use(openStoreOn(driver));
+  await encryptedStore(createStore(driver), { key }).session("a").addItem(said("secret"));
+  const failure = use(createStore(driver));
   await expect(failure).rejects.toMatchObject({ code: "wrong-key" });
   await expect(failure).rejects.toThrow("is encrypted: open it with encryptedStore");
-  expect((await encryptedStore(openStoreOn(driver), { key }).sessions.list()).length).toBe(1);
+  expect((await encryptedStore(createStore(driver), { key }).sessions.list()).length).toBe(1);
 });
 
 test.for(uses)("a plain place that is opened as an encrypted one rejects %s, and is not changed", async ([, use]) => {
   const driver = memoryDriver();
-  await openStoreOn(driver).session("a").addItem(said("plain"));
-  const failure = use(encryptedStore(openStoreOn(driver), { key }));
+  await createStore(driver).session("a").addItem(said("plain"));
+  const failure = use(encryptedStore(createStore(driver), { key }));
   await expect(failure).rejects.toMatchObject({ code: "wrong-key" });
   await expect(failure).rejects.toThrow("is not encrypted: open it without encryptedStore");
   expect(await driver.read("e")).toEqual([]);
-  expect(texts(await openStoreOn(driver).session("a").getItems())).toEqual(["plain"]);
+  expect(texts(await createStore(driver).session("a").getItems())).toEqual(["plain"]);
 });
 
 test("a place without sessions may become either, and so may each namespace", async () => {
   const driver = memoryDriver();
-  await encryptedStore(openStoreOn(driver), { key }).ready();
-  await openStoreOn(driver).session("a").addItem(said("plain"));
-  const vault = encryptedStore(openStoreOn(driver), { key });
+  await encryptedStore(createStore(driver), { key }).ready();
+  await createStore(driver).session("a").addItem(said("plain"));
+  const vault = encryptedStore(createStore(driver), { key });
   await vault.namespace("tenant").session("a").addItem(said("secret"));
   await expect(vault.sessions.list()).rejects.toMatchObject({ code: "wrong-key" });
-  await expect(openStoreOn(driver).namespace("tenant").sessions.list()).rejects.toMatchObject({ code: "wrong-key" });
-  expect(await openStoreOn(driver).session("a").getItemCount()).toBe(1);
+  await expect(createStore(driver).namespace("tenant").sessions.list()).rejects.toMatchObject({ code: "wrong-key" });
+  expect(await createStore(driver).session("a").getItemCount()).toBe(1);
 });
 
 test("a session in an encrypted file is refused without the key", async () => {
@@ -74,10 +74,10 @@ test.for([":memory:", "b.db"])(
 
 test("a look that fails is repeated at the next use", async () => {
   const driver = memoryDriver();
-  await encryptedStore(openStoreOn(driver), { key }).session("a").addItem(said("secret"));
-  const store = openStoreOn(driver);
+  await encryptedStore(createStore(driver), { key }).session("a").addItem(said("secret"));
+  const store = createStore(driver);
   await expect(store.ready()).rejects.toMatchObject({ code: "wrong-key" });
-  await encryptedStore(openStoreOn(driver), { key }).sessions.delete("a");
+  await encryptedStore(createStore(driver), { key }).sessions.delete("a");
   await store.session("a").addItem(said("plain"));
   expect(await store.session("a").getItemCount()).toBe(1);
 });

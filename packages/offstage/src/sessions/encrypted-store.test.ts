@@ -8,7 +8,7 @@ import type { SpanData } from "../tracing/span-data.ts";
 import { encryptedStore } from "./encrypted-store.ts";
 import { openStore } from "./open-store.ts";
 import type { Store } from "./store.ts";
-import { openStoreOn, storeDriver } from "./store.ts";
+import { createStore, storeDriver } from "./store.ts";
 import type { CoreOptions } from "./store-core.ts";
 import type { Row, StoreDriver } from "./store-driver.ts";
 import { memoryDriver } from "./stores/memory.ts";
@@ -20,7 +20,7 @@ function open(
   driver: StoreDriver = memoryDriver(),
   options: Partial<Parameters<typeof encryptedStore>[1]> = {},
 ): Store {
-  return encryptedStore(openStoreOn(driver), { key, ...options });
+  return encryptedStore(createStore(driver), { key, ...options });
 }
 
 async function put(driver: StoreDriver, list: string, row: Row): Promise<void> {
@@ -37,19 +37,19 @@ describe("the contract of every store", () => {
 });
 
 test("tenants of the store beneath stay apart", async () => {
-  const base = openStoreOn(memoryDriver());
+  const base = createStore(memoryDriver());
   const a = encryptedStore(base.namespace("a"), { key });
   const b = encryptedStore(base.namespace("b"), { key });
   await a.session("s").addItem({ role: "user", content: secret });
   expect(await b.session("s").getItems()).toEqual([]);
   expect(await a.session("s").getItemCount()).toBe(1);
-  const named = encryptedStore(openStoreOn(memoryDriver(), { namespace: "a" }), { key, namespace: "c" });
+  const named = encryptedStore(createStore(memoryDriver(), { namespace: "a" }), { key, namespace: "c" });
   await named.session("s").addItem({ role: "user", content: secret });
   expect(await named.namespace("c").session("s").getItemCount()).toBe(1);
 });
 
 test("an option that is undefined takes nothing away from what the store beneath was told", async () => {
-  const base = openStoreOn(memoryDriver(), { redact: (message) => ({ ...message, content: "redacted" }) as Message });
+  const base = createStore(memoryDriver(), { redact: (message) => ({ ...message, content: "redacted" }) as Message });
   const undefinedOptions = { key, namespace: undefined, redact: undefined, onError: undefined } as never;
   const a = encryptedStore(base.namespace("a"), undefinedOptions);
   await a.session("s").addItem({ role: "user", content: secret });
@@ -60,7 +60,7 @@ test("an option that is undefined takes nothing away from what the store beneath
 test("no key and no address can be seen on a store", () => {
   const text = "0123456789abcdef0123456789abcdef";
   const stores = [
-    encryptedStore(openStoreOn(memoryDriver()), { key: Buffer.from(text), keyId: "k" }),
+    encryptedStore(createStore(memoryDriver()), { key: Buffer.from(text), keyId: "k" }),
     openStore("postgres://anna:geheim@localhost/none"),
     openStore("redis://:geheim@localhost:1/0"),
   ];
@@ -71,8 +71,8 @@ test("no key and no address can be seen on a store", () => {
 });
 
 test.each([
-  ["beneath", (redact: CoreOptions["redact"] & {}) => encryptedStore(openStoreOn(memoryDriver(), { redact }), { key })],
-  ["around", (redact: CoreOptions["redact"] & {}) => encryptedStore(openStoreOn(memoryDriver()), { key, redact })],
+  ["beneath", (redact: CoreOptions["redact"] & {}) => encryptedStore(createStore(memoryDriver(), { redact }), { key })],
+  ["around", (redact: CoreOptions["redact"] & {}) => encryptedStore(createStore(memoryDriver()), { key, redact })],
 ])("the redactor of the store %s redacts", async (_, storeWith) => {
   const store = storeWith((message) => ({ ...message, content: "redacted" }) as Message);
   await store.session("s").addItem({ role: "user", content: secret });
@@ -173,7 +173,7 @@ test("keys are rotated: old rows are read, written rows use the new key, and in 
   const driver = memoryDriver();
   await turn(open(driver, { keyId: "old" }), "a", 1);
   const next = randomBytes(32).toString("hex");
-  const both = encryptedStore(openStoreOn(driver), { key: next, keyId: "new", earlierKeys: { old: key } });
+  const both = encryptedStore(createStore(driver), { key: next, keyId: "new", earlierKeys: { old: key } });
   await turn(both, "a", 2);
   expect(await both.session("a").getItemCount()).toBe(4);
   const fresh = open(driver, { key: next, keyId: "new" });
@@ -201,33 +201,33 @@ test("no row of a namespace is left under the old key, spans of a trace without 
       return refused;
     },
   };
-  const old = encryptedStore(openStoreOn(watched), { key, keyId: "old" });
+  const old = encryptedStore(createStore(watched), { key, keyId: "old" });
   const tenant = old.namespace("tenant");
   await turn(tenant, "a", 1);
   await tenant.spans.add([looseSpan("f".repeat(32)), looseSpan("e".repeat(32))]);
   const next = { key: randomBytes(32), keyId: "new" };
-  const both = encryptedStore(openStoreOn(watched), { ...next, earlierKeys: { old: key } });
+  const both = encryptedStore(createStore(watched), { ...next, earlierKeys: { old: key } });
   expect(await both.rotate()).toBe(0);
   const count = await both.namespace("tenant").rotate();
   const rows = [...values].filter(([place]) => !place.startsWith("e "));
   expect(count).toBe(rows.length);
   for (const [place, value] of rows) expect(value, place).toMatch(/^1\.new\./);
-  const rotated = encryptedStore(openStoreOn(driver), next).namespace("tenant");
+  const rotated = encryptedStore(createStore(driver), next).namespace("tenant");
   expect(await rotated.spans.list({ traceId: "f".repeat(32) })).toHaveLength(1);
   expect(await rotated.verify()).toEqual([]);
 });
 
 test("a namespace with spans alone tells as well whether it is encrypted", async () => {
   const [sealed, plain] = [memoryDriver(), memoryDriver()];
-  await encryptedStore(openStoreOn(sealed), { key }).spans.add([looseSpan("f".repeat(32))]);
-  await openStoreOn(plain).spans.add([looseSpan("f".repeat(32))]);
-  await expect(openStoreOn(sealed).ready()).rejects.toMatchObject({ code: "wrong-key" });
-  await expect(encryptedStore(openStoreOn(plain), { key }).ready()).rejects.toMatchObject({ code: "wrong-key" });
+  await encryptedStore(createStore(sealed), { key }).spans.add([looseSpan("f".repeat(32))]);
+  await createStore(plain).spans.add([looseSpan("f".repeat(32))]);
+  await expect(createStore(sealed).ready()).rejects.toMatchObject({ code: "wrong-key" });
+  await expect(encryptedStore(createStore(plain), { key }).ready()).rejects.toMatchObject({ code: "wrong-key" });
 });
 
 test("a key must have 32 bytes, and its id must be plain", () => {
   for (const options of [{ key: "short" }, { key: randomBytes(16) }, { key, keyId: "a.b" }, { key, keyId: "" }]) {
-    expect(() => encryptedStore(openStoreOn(memoryDriver()), options)).toThrow(/key/i);
+    expect(() => encryptedStore(createStore(memoryDriver()), options)).toThrow(/key/i);
   }
 });
 
@@ -237,5 +237,5 @@ test.each([[{}], [null], [undefined], ["sqlite:./offstage.db"]])("what is no sto
 
 test("the driver beneath is the one that was given", () => {
   const driver = memoryDriver();
-  expect(openStoreOn(driver)[storeDriver]).toBe(driver);
+  expect(createStore(driver)[storeDriver]).toBe(driver);
 });

@@ -2,7 +2,6 @@
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { type BranchOptions, branchId } from "./branch-options.ts";
-import { woven } from "./exchanged.ts";
 import { fifo } from "./fifo.ts";
 import { type FoundRun, foundRun } from "./found-run.ts";
 import { enterSession } from "./held-session.ts";
@@ -17,6 +16,7 @@ import { findRun, type RememberedRun, recordOf, rememberRun, wholeTraceOf } from
 import type { Session } from "./session.ts";
 import { checkSessionId } from "./session-cells.ts";
 import { existsAlready } from "./session-errors.ts";
+import { weave } from "./transcript.ts";
 import { wholeTurns } from "./whole-turns.ts";
 
 /** A conversation in memory. */
@@ -108,7 +108,7 @@ export class InMemorySession implements Session {
   }
 
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
-  async exchanged(): Promise<Message[]> {
+  async transcript(): Promise<Message[]> {
     const places = new Map(this.#items.map((message, index) => [message, index]));
     const runs = this.#runs
       .filter(({ info }) => info.parentRunId === undefined)
@@ -116,12 +116,12 @@ export class InMemorySession implements Session {
         const behind = places.get(run.input.findLast((message) => places.has(message)) as Message);
         return { runId: run.info.runId, trace: wholeTraceOf(run), hasInput: run.input.length > 0, behind };
       });
-    return copies(woven(this.#items, runs));
+    return copies(weave(this.#items, runs));
   }
 
   /** Asks about everything that was exchanged: filter, statistics, tool summary, timeline, export. */
   async query(options: MessageQueryOptions = {}): Promise<MessageQuery> {
-    return new MessageQuery(await this.exchanged(), options);
+    return new MessageQuery(await this.transcript(), options);
   }
 
   /** A new session with the first `at` messages of this one; all of them where `at` is left out. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
 import { elsewhere, held, heldElsewhere, pass, place } from "../../test/support/held-sessions.ts";
 import { ended, open, said, start, texts } from "../testing/store-claims/claim.ts";
-import { openStoreOn } from "./store.ts";
+import { createStore } from "./store.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
 afterEach(() => {
@@ -20,7 +20,7 @@ test.for([
     const { driver, renew } = await heldElsewhere(aheadMs);
     vi.useFakeTimers({ toFake: ["performance"] });
     let isIn = false;
-    const waiting = open(openStoreOn(driver), "a", start("r2", "two")).then((log) => {
+    const waiting = open(createStore(driver), "a", start("r2", "two")).then((log) => {
       isIn = true;
       return log;
     });
@@ -39,14 +39,14 @@ test.for([
 
 test("a holder on this machine keeps its session when the clock is set forward", async () => {
   const { driver, log } = await held();
-  const waiting = open(openStoreOn(driver), "a", start("r2", "two"));
+  const waiting = open(createStore(driver), "a", start("r2", "two"));
   await sleep(20);
   const clock = Date.now;
   vi.spyOn(Date, "now").mockImplementation(() => clock() + 120_000);
   await sleep(300);
   await log.end(ended("done"));
   await (await waiting).end(ended("done too"));
-  expect(texts(await openStoreOn(driver).session("a").getItems())).toEqual(["one", "done", "two", "done too"]);
+  expect(texts(await createStore(driver).session("a").getItems())).toEqual(["one", "done", "two", "done too"]);
 });
 
 test.for([
@@ -61,7 +61,7 @@ test.for([
     await log.end(ended("done"));
     vi.useFakeTimers({ toFake: ["performance"] });
     let isIn = false;
-    const waiting = open(openStoreOn(driver), "a", start("r2", "two")).then((second) => {
+    const waiting = open(createStore(driver), "a", start("r2", "two")).then((second) => {
       isIn = true;
       return second;
     });
@@ -75,12 +75,12 @@ test.for([
 
 test("a session that is changed by a clock that is behind is not older for it", async () => {
   const driver = memoryDriver();
-  const session = openStoreOn(driver).session("a");
+  const session = createStore(driver).session("a");
   await session.addItem(said("on time"));
-  const before = await openStoreOn(driver).sessions.get("a");
+  const before = await createStore(driver).sessions.get("a");
   const hourAgo = Date.now() - 3_600_000;
   vi.spyOn(Date, "now").mockReturnValue(hourAgo);
-  const late = openStoreOn(driver);
+  const late = createStore(driver);
   await late.session("b").addItem(said("another"));
   await late.session("a").addItem(said("an hour ago, it says"));
   const after = await late.sessions.get("a");
@@ -96,7 +96,7 @@ test.for([
   "a run of another process is let in after a while, though runs here queue without end%s",
   async ([, backMs]) => {
     const driver = memoryDriver();
-    const here = openStoreOn(driver);
+    const here = createStore(driver);
     let count = 0;
     let isOver = false;
     const oneAfterAnother = async (): Promise<void> => {
@@ -111,7 +111,7 @@ test.for([
     const clock = Date.now;
     vi.spyOn(Date, "now").mockImplementation(() => clock() - backMs);
     const begun = Date.now();
-    const log = await open(openStoreOn(driver), "a", start("other", "theirs"));
+    const log = await open(createStore(driver), "a", start("other", "theirs"));
     expect(Date.now() - begun).toBeLessThan(4_000);
     isOver = true;
     await log.end(ended("done"));

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { held } from "../../test/support/held-sessions.ts";
 import { ended, open, said, start, texts } from "../testing/store-claims/claim.ts";
-import { openStoreOn } from "./store.ts";
+import { createStore } from "./store.ts";
 import type { Commit, StoreDriver } from "./store-driver.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
 test("a store that closes while a run waits for its session lets go of it", async () => {
   const { driver } = await held();
-  const other = openStoreOn(driver);
+  const other = createStore(driver);
   const waiting = open(other, "a", start("r2", "two"));
   await sleep(10);
   await other.close();
@@ -30,7 +30,7 @@ test.for([
   "a store that closes while runs queue and begin leaves the session free, where it answers %s",
   async (each) => {
     const driver = memoryDriver();
-    const store = openStoreOn({ ...driver, commit: each[1](driver) });
+    const store = createStore({ ...driver, commit: each[1](driver) });
     await store.session("a").addItem(said("zero"));
     const runs = ["r1", "r2", "r3"].map((runId) => open(store, "a", start(runId, runId)));
     const told = Promise.allSettled(runs);
@@ -39,7 +39,7 @@ test.for([
     await store.close();
     const [, second, third] = await told;
     for (const queued of [second, third]) expect(queued).toMatchObject({ reason: { code: "store-closed" } });
-    const other = openStoreOn(driver);
+    const other = createStore(driver);
     expect((await other.runs.list()).map(({ runId, status }) => [runId, status])).toEqual([["r1", "interrupted"]]);
     const next = await open(other, "a", start("r4", "four", { onBusy: "reject" }));
     await next.end(ended("done"));
@@ -49,12 +49,12 @@ test.for([
 
 test("a store that closes first completes the changes requested before it, and refuses later ones", async () => {
   const driver = memoryDriver();
-  const store = openStoreOn(driver);
+  const store = createStore(driver);
   const adding = [1, 2, 3].map((n) => store.session("a").addItem(said(`message ${n}`)));
   const closing = store.close();
   await Promise.all([...adding, closing]);
   await expect(store.session("a").addItem(said("later"))).rejects.toMatchObject({ code: "store-closed" });
-  expect(texts(await openStoreOn(driver).session("a").getItems())).toEqual(["message 1", "message 2", "message 3"]);
+  expect(texts(await createStore(driver).session("a").getItems())).toEqual(["message 1", "message 2", "message 3"]);
 });
 
 test("a store that does not answer keeps its closing waiting for so long and no longer", async () => {
@@ -64,7 +64,7 @@ test("a store that does not answer keeps its closing waiting for so long and no 
     beginning.resolve();
     return new Promise<never>(() => {});
   };
-  const store = openStoreOn({ ...driver, commit });
+  const store = createStore({ ...driver, commit });
   open(store, "a", start("r1", "one")).catch(() => {});
   await beginning.promise;
   vi.useFakeTimers({ toFake: ["setTimeout"] });

@@ -5,7 +5,7 @@ import { OffstageError } from "../errors.ts";
 import { ended, open, said, start, step, texts } from "../testing/store-claims/claim.ts";
 import { SessionBusyError, SessionConflictError } from "./session-errors.ts";
 import { parseHead } from "./session-head.ts";
-import { openStoreOn } from "./store.ts";
+import { createStore } from "./store.ts";
 import type { Commit } from "./store-driver.ts";
 import { memoryDriver } from "./stores/memory.ts";
 import { sqliteDriver } from "./stores/sqlite.ts";
@@ -22,7 +22,7 @@ test.for([
 ] as const)("the session of a holder %s is taken over at once, and its writes are refused", async ([, change, ago]) => {
   const { driver, log } = await held();
   await pretend(driver, change, ago);
-  const other = openStoreOn(driver);
+  const other = createStore(driver);
   expect((await other.runs.get("r1"))?.status).toBe("interrupted");
   const second = await open(other, "a", start("r2", "two", { onBusy: "reject" }));
   await expect(log.step(step(1, []))).rejects.toThrow(SessionConflictError);
@@ -37,7 +37,7 @@ test("a holder that was silent for long is refused in a session that was deleted
   const { driver, log } = await held();
   const child = await log.child(start("child", "sub"));
   await pretend(driver, elsewhere, 9_000);
-  const other = openStoreOn(driver);
+  const other = createStore(driver);
   expect(await other.sessions.delete("a")).toBe(true);
   // It has the same fence and the same number as the one before.
   const fresh = await open(other, "a", start("r2", "two"));
@@ -57,7 +57,7 @@ test("a holder that was silent for long is refused in a session that was deleted
 test("a holder elsewhere that shows signs of life keeps its session", async () => {
   const { driver } = await held();
   await pretend(driver, elsewhere, 5_000);
-  const other = openStoreOn(driver);
+  const other = createStore(driver);
   await expect(open(other, "a", start("r2", "two", { onBusy: "reject" }))).rejects.toThrow(SessionBusyError);
   await expect(other.sessions.delete("a")).rejects.toThrow(SessionBusyError);
 });
@@ -72,11 +72,11 @@ test("a begin that was written and of which nobody heard keeps no other process 
     if (!isLost || given.label !== "run.begin") return refused;
     throw new OffstageError("store-connection", "the reply was lost");
   };
-  const store = openStoreOn({ ...driver, commit });
+  const store = createStore({ ...driver, commit });
   await expect(open(store, "a", start("r1", "one"))).rejects.toMatchObject({ code: "store-connection" });
   isLost = false;
   await sleep(50);
-  const other = openStoreOn(driver);
+  const other = createStore(driver);
   const next = await open(other, "a", start("r2", "two", { onBusy: "reject" }));
   await next.end(ended("done"));
   expect((await other.runs.get("r1"))?.status).toBe("interrupted");
@@ -87,11 +87,11 @@ test("one that waits leaves with the signal's reason", async () => {
   const { driver } = await held();
   const reason = new Error("enough");
   const controller = new AbortController();
-  const waiting = open(openStoreOn(driver), "a", start("r2", "two", { signal: controller.signal }));
+  const waiting = open(createStore(driver), "a", start("r2", "two", { signal: controller.signal }));
   await sleep(10);
   controller.abort(reason);
   await expect(waiting).rejects.toBe(reason);
-  expect(texts(await openStoreOn(driver).session("a").getItems())).toEqual(["one"]);
+  expect(texts(await createStore(driver).session("a").getItems())).toEqual(["one"]);
 });
 
 test.for([
@@ -102,7 +102,7 @@ test.for([
   const [, isBehind, isChanged] = each;
   const outcomes: string[] = [];
   for (let ticks = 0; ticks < 60; ticks++) {
-    await using store = openStoreOn(sqliteDriver({ path: ":memory:" }));
+    await using store = createStore(sqliteDriver({ path: ":memory:" }));
     await store.session("a").addItem(said("zero"));
     const first = isBehind ? await open(store, "a", start("r1", "one")) : undefined;
     const controller = new AbortController();
@@ -142,7 +142,7 @@ test("a long run shows signs of life", async () => {
 test("the mark of one who gave up keeps nobody waiting", async () => {
   const { driver, log } = await held();
   const controller = new AbortController();
-  const waiting = open(openStoreOn(driver), "a", start("r2", "two", { signal: controller.signal }));
+  const waiting = open(createStore(driver), "a", start("r2", "two", { signal: controller.signal }));
   waiting.catch(() => {});
   await sleep(1_300);
   expect((await driver.read("h//a")).map(({ key }) => key)).toEqual(["head", "waiting"]);

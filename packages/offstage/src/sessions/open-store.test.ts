@@ -160,7 +160,7 @@ test("what is redacted is never written, in the conversation or in the journal",
   await (await log.child(start("inner", "a secret"))).end(ended("told"));
   await log.end(ended("told"));
   const runs = await Promise.all(["run-s-secret", "inner"].map((runId) => store.runs.get(runId)));
-  const all = JSON.stringify([await store.session("s").exchanged(), runs]);
+  const all = JSON.stringify([await store.session("s").transcript(), runs]);
   expect(all).toContain("[redacted]");
   expect(all.replaceAll("run-s-secret", "")).not.toContain("secret");
 });

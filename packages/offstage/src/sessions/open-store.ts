@@ -2,7 +2,7 @@
 
 import { shownValue, someText } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { openStoreOn, type Store, storeOf } from "./store.ts";
+import { createStore, type Store, storeOf } from "./store.ts";
 import { type CoreOptions, openCore } from "./store-core.ts";
 import { checkStoreOptions } from "./store-rules.ts";
 import { drivers, type PostgresOptions, type RedisOptions, type SqliteOptions } from "./stores/index.ts";
@@ -23,7 +23,7 @@ export interface SqliteStore extends Store {
 /** A store in memory, gone with the process. */
 export function memoryStore(options: StoreOptions = {}): Store {
   checkStoreOptions("memory", options);
-  return openStoreOn(drivers.memory(), options);
+  return createStore(drivers.memory(), options);
 }
 
 /** A store in a SQLite file. */
@@ -54,13 +54,13 @@ export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
 /** A store in a Postgres database. Needs the package "pg", or a pool. */
 export function postgresStore(options: PostgresStoreOptions): Store {
   checkStoreOptions("postgres", options);
-  return openStoreOn(drivers.postgres(options), options);
+  return createStore(drivers.postgres(options), options);
 }
 
 /** A store on a Redis server. Needs the package "@redis/client", or a client. */
 export function redisStore(options: RedisStoreOptions): Store {
   checkStoreOptions("redis", options);
-  return openStoreOn(drivers.redis(options), options);
+  return createStore(drivers.redis(options), options);
 }
 
 const schemes: Readonly<Record<string, (url: string, options: StoreOptions) => Store>> = {

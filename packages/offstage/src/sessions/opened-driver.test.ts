@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { OffstageError } from "../errors.ts";
 import { calling, open, resultOf, start, step } from "../testing/store-claims/claim.ts";
 import { openedDriver } from "./opened-driver.ts";
-import { openStoreOn } from "./store.ts";
+import { createStore } from "./store.ts";
 import type { Commit, StoreDriver } from "./store-driver.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
@@ -68,7 +68,7 @@ test("a write that was repeated, and arrives once more when its step is done, un
     late = given;
     throw lost();
   };
-  const store = openStoreOn({ ...inner, commit });
+  const store = createStore({ ...inner, commit });
   const log = await open(store, "s", start("r", "now"));
   await log.intend(1, calling("a"));
   await log.step(step(1, [calling("a"), resultOf("a")]));

@@ -7,7 +7,6 @@ import { MessageQuery, type MessageQueryOptions } from "../query/message-query.t
 import { branch } from "./branch.ts";
 import { type BranchOptions, branchId } from "./branch-options.ts";
 import { appending, clearing, popping, poppingTurn, readItems, replacing } from "./conversation.ts";
-import { exchanged } from "./exchanged.ts";
 import type { FoundRun } from "./found-run.ts";
 import type { Journal } from "./journal.ts";
 import { checkedMessages } from "./message-rows.ts";
@@ -19,6 +18,7 @@ import { type CoreOptions, openCore, type StoreCore } from "./store-core.ts";
 import { checkStoreOptions } from "./store-rules.ts";
 import { storedJournal } from "./stored-journal.ts";
 import { drivers, type SqliteOptions } from "./stores/index.ts";
+import { readTranscript } from "./transcript.ts";
 
 /** The SQLite file, "offstage.db" in the working directory by default, and what every store can be told. */
 export interface PersistentSessionOptions extends SqliteOptions, CoreOptions {}
@@ -141,13 +141,13 @@ export class PersistentSession implements Session {
   }
 
   /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
-  async exchanged(): Promise<Message[]> {
-    return exchanged(this.#cell);
+  async transcript(): Promise<Message[]> {
+    return readTranscript(this.#cell);
   }
 
   /** Asks about everything that was exchanged: filter, statistics, tool summary, timeline, export. */
   async query(options: MessageQueryOptions = {}): Promise<MessageQuery> {
-    return new MessageQuery(await this.exchanged(), options);
+    return new MessageQuery(await this.transcript(), options);
   }
 
   /** A new session with the first `at` messages of this one, without its runs; all of them where `at` is left out. */

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { said, texts } from "../testing/store-claims/claim.ts";
-import { openStoreOn, type Store } from "./store.ts";
+import { createStore, type Store } from "./store.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
 /** A store with two idle sessions; `meanwhile` happens once prune() has listed them and removes the first. */
 async function prunedStore(meanwhile: (store: Store) => Promise<unknown>): Promise<Store> {
   const driver = memoryDriver();
-  const other = openStoreOn(driver);
+  const other = createStore(driver);
   let deletes = 0;
-  const store = openStoreOn({
+  const store = createStore({
     ...driver,
     commit: async (commit) => {
       if (commit.label === "session.delete" && deletes++ === 0) await meanwhile(other);
@@ -37,7 +37,7 @@ test("a session that somebody else deletes meanwhile is not counted", async () =
 
 test("a session that became active while prune() listed it stays, and the list shows it once", async () => {
   const driver = memoryDriver();
-  const other = openStoreOn(driver);
+  const other = createStore(driver);
   for (const id of ["old", "newer"]) await other.session(id).addItem(said("long ago"));
   let isRead = false;
   const read: typeof driver.read = async (list, range) => {
@@ -48,7 +48,7 @@ test("a session that became active while prune() listed it stays, and the list s
     }
     return rows;
   };
-  const store = openStoreOn({ ...driver, read });
+  const store = createStore({ ...driver, read });
   expect(await store.prune({ keepLast: 1 })).toEqual({ removedSessions: 0, busySessions: 0 });
   expect(texts(await other.session("old").getItems())).toEqual(["long ago", "I am back."]);
   isRead = false;

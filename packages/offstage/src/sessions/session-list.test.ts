@@ -4,12 +4,12 @@ import { InMemorySession } from "./in-memory-session.ts";
 import { memoryStore } from "./open-store.ts";
 import { listNames } from "./row-keys.ts";
 import { formatHead, newHead } from "./session-head.ts";
-import { openStoreOn } from "./store.ts";
+import { createStore } from "./store.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
 test("a store of 150,000 sessions is listed and pruned", { timeout: 60_000 }, async () => {
   const driver = memoryDriver();
-  const store = openStoreOn(driver);
+  const store = createStore(driver);
   await store.ready();
   const lists = listNames("");
   const writes = Array.from({ length: 150_000 }, (_, n) => {

@@ -70,7 +70,7 @@ export interface StoredSpans {
 }
 
 /** A store on a driver: the driver keeps rows, everything else is done here. */
-export function openStoreOn(driver: StoreDriver, options: CoreOptions = {}): Store {
+export function createStore(driver: StoreDriver, options: CoreOptions = {}): Store {
   return storeOf(openCore(driver, options));
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { turn } from "../testing/store-claims/claim.ts";
 import { listNames, numberKey, stepKeys } from "./row-keys.ts";
-import { openStoreOn } from "./store.ts";
+import { createStore } from "./store.ts";
 import type { StoreDriver, Write } from "./store-driver.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
@@ -20,7 +20,7 @@ test.each<[string, readonly Write[]]>([
   ["is completed and has an open step", [ofRun(stepKeys.intent(0, 3), openCall)]],
 ])("what %s is found out, and only that", async (problem, writes) => {
   const driver = memoryDriver();
-  const store = openStoreOn(driver);
+  const store = createStore(driver);
   await turn(store, "a", 1);
   await turn(store, "a", 2);
   expect(await store.verify()).toEqual([]);
@@ -30,7 +30,7 @@ test.each<[string, readonly Write[]]>([
 
 test("a row that cannot be read is told of once, however many runs beside it are not in order", async () => {
   const driver = memoryDriver();
-  const store = openStoreOn(driver);
+  const store = createStore(driver);
   for (let n = 1; n <= 4; n++) await turn(store, "a", n);
   const writes = [1, 2, 3].map((run) => ofRun(stepKeys.intent(run, 3), openCall));
   await driver.commit({
@@ -46,13 +46,13 @@ test("a row that cannot be read is told of once, however many runs beside it are
 /** A store whose reads of a conversation are disturbed by somebody who adds to it. */
 function disturbed(times: number) {
   const driver = memoryDriver();
-  const other = openStoreOn(driver);
+  const other = createStore(driver);
   let left = times;
   const read: StoreDriver["read"] = async (list, range) => {
     if (list === lists.messages("a") && left-- > 0) await other.session("a").addItem({ role: "user", content: "?" });
     return driver.read(list, range);
   };
-  return { driver, store: openStoreOn({ ...driver, read }), other };
+  return { driver, store: createStore({ ...driver, read }), other };
 }
 
 test("a session that is written to meanwhile is looked at again, and what is wrong with it found all the same", async () => {
@@ -70,7 +70,7 @@ test("one that is never left alone is told of, not passed for whole", async () =
 
 test("a session that is deleted meanwhile is no problem", async () => {
   const driver = memoryDriver();
-  const other = openStoreOn(driver);
+  const other = createStore(driver);
   await turn(other, "a", 1);
   let isDeleted = false;
   const get: StoreDriver["get"] = async (places) => {
@@ -80,6 +80,6 @@ test("a session that is deleted meanwhile is no problem", async () => {
     }
     return driver.get(places);
   };
-  expect(await openStoreOn({ ...driver, get }).verify()).toEqual([]);
+  expect(await createStore({ ...driver, get }).verify()).toEqual([]);
   expect(isDeleted).toBe(true);
 });

@@ -2,7 +2,7 @@
 
 import { checkOptions, type OptionRule, oneOf, wholeFrom } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { openStoreOn, type Store, storeDriver, storeOptions } from "../sessions/store.ts";
+import { createStore, type Store, storeDriver, storeOptions } from "../sessions/store.ts";
 import { type StoreDriver, type WriteLabel, writeLabels } from "../sessions/store-driver.ts";
 
 export interface CrashPoint {
@@ -59,7 +59,7 @@ export function crashingDriver(driver: StoreDriver, point: CrashPoint): StoreDri
 
 /** The store with one crash point. The store that was given must not be used before the crash. */
 export function crashingStore(store: Store, point: CrashPoint): Store {
-  return openStoreOn(crashingDriver(store[storeDriver], point), store[storeOptions]);
+  return createStore(crashingDriver(store[storeDriver], point), store[storeOptions]);
 }
 
 function crash(action: CrashPoint["action"]): Promise<never> {

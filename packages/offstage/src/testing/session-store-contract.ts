@@ -1,4 +1,4 @@
-// What every store promises, as cases: sessions, namespaces, lists, and the journal of runs. Drivers pass it through `openStoreOn`.
+// What every store promises, as cases: sessions, namespaces, lists, and the journal of runs. Drivers pass it through `createStore`.
 import type { Store } from "../sessions/store.ts";
 import { type Claim, type ContractCase, caseOn } from "./contract-case.ts";
 import { sessionContract } from "./session-contract.ts";

@@ -1,7 +1,7 @@
 // What does not listen to an abort is left behind: the run ends, its subagents before it, and its session is free.
 import { describe, expect, test, vi } from "vitest";
 import { Agent, InMemorySession, memoryStore, type Processor, type Store } from "../../src/index.ts";
-import { openStoreOn } from "../../src/sessions/store.ts";
+import { createStore } from "../../src/sessions/store.ts";
 import type { StoreDriver } from "../../src/sessions/store-driver.ts";
 import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -20,7 +20,7 @@ function storeWith(onBegun: () => unknown): Store {
     await pause(5);
     return refused;
   };
-  return openStoreOn({ ...driver, commit });
+  return createStore({ ...driver, commit });
 }
 
 describe("where something does not listen", () => {
@@ -112,16 +112,16 @@ describe("taking up a run from a store that does not answer", () => {
   test.for(Object.entries(silent))("%s ends with the abort, by resume and by resumeStream", async ([, mute]) => {
     const driver = memoryDriver();
     const { agent } = payingAgent([calls(payTo("ann"))]);
-    const { runId } = await agent.run("Pay Ann", { session: openStoreOn(driver).session("s") });
+    const { runId } = await agent.run("Pay Ann", { session: createStore(driver).session("s") });
     const reason = new Error("enough");
     for (const way of ["resume", "resumeStream"] as const) {
       const controller = new AbortController();
-      const options = { store: openStoreOn(mute(driver)), approve: ["ann"], signal: controller.signal };
+      const options = { store: createStore(mute(driver)), approve: ["ann"], signal: controller.signal };
       const resumed = way === "resume" ? agent.resume(runId, options) : agent.resumeStream(runId, options).result;
       setTimeout(() => controller.abort(reason), 5);
       await expect(resumed).rejects.toBe(reason);
     }
-    expect((await openStoreOn(driver).runs.get(runId))?.status).toBe("waiting");
+    expect((await createStore(driver).runs.get(runId))?.status).toBe("waiting");
   });
 
   test("that answers late after all leaves it ended", async () => {

@@ -1,6 +1,6 @@
 // Abort, crash or store failure at every await of a run: the next message works, and what was cut off can be finished.
 import { describe, expect } from "vitest";
-import { Agent, memoryStore, openStoreOn, type Store, type StoreDriver, sqliteStore } from "../../src/index.ts";
+import { Agent, createStore, memoryStore, type Store, type StoreDriver, sqliteStore } from "../../src/index.ts";
 import { storeDriver } from "../../src/sessions/store.ts";
 import { type CrashPoint, crashingStore, scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";
@@ -60,7 +60,7 @@ function failingAt(store: Store, nth: number): { store: Store; disarm: () => boo
     count = nth;
     return isReached;
   };
-  return { store: openStoreOn(failing), disarm };
+  return { store: createStore(failing), disarm };
 }
 
 describe("a store that fails", () => {

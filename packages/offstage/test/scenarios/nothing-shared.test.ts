@@ -106,7 +106,7 @@ describe.each([
     const agent = new Agent({ model: scriptedModel(() => "Hi."), hooks: { onRunStart } });
     await play(agent, "One", { session });
     given.length = 0;
-    expect((await session.exchanged()).map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect((await session.transcript()).map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 });
 

@@ -1,7 +1,7 @@
 // A subagent that finished before its parent was cut off: its answer is taken, and nothing of it is done again.
 import { describe, expect, test } from "vitest";
 import { Agent, InMemorySession, type Store, tool } from "../../src/index.ts";
-import { openStoreOn } from "../../src/sessions/store.ts";
+import { createStore } from "../../src/sessions/store.ts";
 import type { StoreDriver, WriteLabel } from "../../src/sessions/store-driver.ts";
 import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -25,7 +25,7 @@ function dyingAt(driver: StoreDriver, label: WriteLabel, nth: number): Store {
     if (count >= nth && given.label !== "run.abandon") throw new Error("the process died");
     return driver.commit(given);
   };
-  return openStoreOn({ ...driver, commit, close: async () => {} });
+  return createStore({ ...driver, commit, close: async () => {} });
 }
 
 describe("a subagent that finished before its parent was cut off", () => {
@@ -35,7 +35,7 @@ describe("a subagent that finished before its parent was cut off", () => {
     // The first result is the subagent's own, the second the parent's.
     const first = dyingAt(driver, "tool.result", 2);
     await expect(parent.run("Go", { session: first.session("s") })).rejects.toThrow("the process died");
-    await using store = openStoreOn(driver);
+    await using store = createStore(driver);
     const [{ runId } = { runId: "" }] = await store.runs.list({ status: "interrupted" });
     await expect(parent.resume(runId, { store: dyingAt(driver, "run.end", 1) })).rejects.toThrow("the process died");
     expect((await store.runs.get(runId))?.children.map(({ status }) => status)).toEqual(["completed"]);

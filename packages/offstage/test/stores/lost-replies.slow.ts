@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { OffstageError } from "../../src/errors.ts";
 import type { Message } from "../../src/messages/message.ts";
-import { openStoreOn, type Store } from "../../src/sessions/store.ts";
+import { createStore, type Store } from "../../src/sessions/store.ts";
 import type { Commit, Refused, StoreDriver, WriteLabel } from "../../src/sessions/store-driver.ts";
 import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { said, texts, turn } from "../../src/testing/store-claims/claim.ts";
@@ -37,7 +37,7 @@ function every(n: number): { isLost: () => "before" | "after" | undefined; reado
 }
 
 function open(isLost: () => "before" | "after" | undefined): Store {
-  return openStoreOn(unreliable(memoryDriver(), isLost));
+  return createStore(unreliable(memoryDriver(), isLost));
 }
 
 test("500 lost replies: no turn is missing and none is twice", async () => {
@@ -80,7 +80,7 @@ function losing(driver: StoreDriver, label: WriteLabel, others: () => Promise<un
     await others();
     throw lost();
   };
-  return openStoreOn({ ...driver, commit });
+  return createStore({ ...driver, commit });
 }
 
 async function write(stores: readonly Store[], times: number): Promise<void> {
@@ -97,7 +97,7 @@ test.for([
 ] as const)("a lost reply of %s is known by its operation, however often another wrote since", async (each) => {
   const [label, change, expected] = each;
   const driver = memoryDriver();
-  const other = openStoreOn(driver);
+  const other = createStore(driver);
   const store = losing(driver, label, () => write([other], 60));
   await change(store);
   expect(mine(await other.session("a").getItems())).toEqual(expected);
@@ -108,7 +108,7 @@ test.for([
 
 test("a lost reply of a write that more others followed than are remembered is told, and nothing is written twice", async () => {
   const driver = memoryDriver();
-  const others = Array.from({ length: 40 }, () => openStoreOn(driver));
+  const others = Array.from({ length: 40 }, () => createStore(driver));
   const store = losing(driver, "session.add", () => write(others, 1));
   const error = await store
     .session("a")
@@ -123,11 +123,11 @@ test("a lost reply of a write that more others followed than are remembered is t
 
 test("forty who write to one session at once, and lose replies, miss nothing and write nothing twice", async () => {
   const driver = memoryDriver();
-  const stores = Array.from({ length: 40 }, () => openStoreOn(unreliable(driver, every(4).isLost)));
+  const stores = Array.from({ length: 40 }, () => createStore(unreliable(driver, every(4).isLost)));
   const told = await Promise.allSettled(
     stores.flatMap((store, s) => [1, 2, 3, 4].map((n) => store.session("a").addItem(said(`${s}.${n}`)))),
   );
-  const there = texts(await openStoreOn(driver).session("a").getItems());
+  const there = texts(await createStore(driver).session("a").getItems());
   expect(new Set(there).size).toBe(there.length);
   told.forEach(({ status }, index) => {
     const text = `${Math.floor(index / 4)}.${(index % 4) + 1}`;

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { isOffstageError, type OffstageError } from "../../src/errors.ts";
 import { Agent, type AgentState, tool } from "../../src/index.ts";
-import { openStoreOn, type Store } from "../../src/sessions/store.ts";
+import { createStore, type Store } from "../../src/sessions/store.ts";
 import type { StoreDriver, Write } from "../../src/sessions/store-driver.ts";
 import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -47,7 +47,7 @@ function asker(): Agent<unknown> {
 async function leave(): Promise<Left> {
   const memory = memoryDriver();
   const lists = new Set<string>();
-  const store = openStoreOn({ ...memory, commit: (commit) => noted(lists, memory, commit) });
+  const store = createStore({ ...memory, commit: (commit) => noted(lists, memory, commit) });
   const talker = new Agent({
     model: scriptedModel(({ index }) => (index % 2 ? "Yes." : { toolCalls: [{ name: "echo" }] })),
     tools: [echo],
@@ -94,7 +94,7 @@ async function readEverything(store: Store, { runIds, waitingId, traceIds }: Abo
     items: () => s.getItems(),
     "latest items": () => s.getItems(3),
     count: () => s.getItemCount(),
-    exchanged: () => s.exchanged(),
+    transcript: () => s.transcript(),
     sessions: () => store.sessions.list(),
     session: () => store.sessions.get("s"),
     "all runs": () => store.runs.list(),
@@ -148,7 +148,7 @@ async function opened(rows: readonly KeptRow[], { list, key }: KeptRow, value: s
   const writes: Write[] = rows.map((row) => (row.list === list && row.key === key ? { list, key, value } : row));
   await driver.commit({ label: "session.add", checks: [], writes });
   const reported: OffstageError[] = [];
-  const store = openStoreOn(driver, { onError: (error) => reported.push(error) });
+  const store = createStore(driver, { onError: (error) => reported.push(error) });
   return { store, reported, now: async () => (await driver.get([{ list, key }]))[0]?.value };
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { vi } from "vitest";
 import { formatHead, type Lease, parseHead } from "../../src/sessions/session-head.ts";
-import { openStoreOn } from "../../src/sessions/store.ts";
+import { createStore } from "../../src/sessions/store.ts";
 import type { RowPlace, StoreDriver } from "../../src/sessions/store-driver.ts";
 import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { open, start } from "../../src/testing/store-claims/claim.ts";
@@ -27,7 +27,7 @@ export const reused = (holder: string): string => holder.replace(/^(\S+ \d+) \S*
 /** Session "a", held by a run of this process. */
 export async function held(): Promise<{ driver: StoreDriver; log: Awaited<ReturnType<typeof open>> }> {
   const driver = memoryDriver();
-  return { driver, log: await open(openStoreOn(driver), "a", start("r1", "one")) };
+  return { driver, log: await open(createStore(driver), "a", start("r1", "one")) };
 }
 
 /** Session "a" held elsewhere, by one who shows a sign of life only when told to; its clock is off by so much. */
@@ -37,7 +37,7 @@ export async function heldElsewhere(
   const driver = memoryDriver();
   const isRenewal = (label: string): boolean => label === "lease.renew";
   const silent: StoreDriver = { ...driver, commit: async (each) => (isRenewal(each.label) ? [] : driver.commit(each)) };
-  await open(openStoreOn(silent), "a", start("r1", "one"));
+  await open(createStore(silent), "a", start("r1", "one"));
   const renew = () => pretend(driver, elsewhere, -clockAheadMs);
   await renew();
   return { driver, renew };

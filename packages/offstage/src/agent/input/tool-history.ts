@@ -8,8 +8,8 @@ import {
   toolCallsOf,
   withoutProviderParts,
 } from "../../messages/message.ts";
-import { notAmong } from "../../sessions/exchanged.ts";
 import type { RunLog } from "../../sessions/journal.ts";
+import { notAmong } from "../../sessions/transcript.ts";
 import { clip } from "../../tools/clip.ts";
 import type { Remember } from "../../tools/tool.ts";
 import type { AgentConfig } from "../config/agent-config.ts";

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { buildTurn, buildTurns, idsOf } from "../../../test/support/long-conversation.ts";
 import { assistant, system, user } from "../../messages/makers.ts";
 import { textOf } from "../../messages/message.ts";
-import { openStoreOn } from "../../sessions/store.ts";
+import { createStore } from "../../sessions/store.ts";
 import { memoryDriver } from "../../sessions/stores/memory.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";
 import { tokenCounter } from "../../tokens/token-counter.ts";
@@ -138,18 +138,18 @@ test("a hybrid memory shows summary, relevant old turns and the newest, in this 
 
 test("a persistent memory is there after a restart, apart from the conversation of the same id", async () => {
   const driver = memoryDriver();
-  const before = openStoreOn(driver);
+  const before = createStore(driver);
   await before.session("user-1").addItem(user("in the conversation"));
   const memory = await PersistentMemory.on(before, "user-1", new VectorMemory());
   await memory.add(buildTurns(3));
-  const after = await PersistentMemory.on(openStoreOn(driver), "user-1", new ConversationMemory());
+  const after = await PersistentMemory.on(createStore(driver), "user-1", new ConversationMemory());
   expect(await after.getAllMessages()).toEqual(buildTurns(3));
   await after.clear();
-  expect(await (await PersistentMemory.on(openStoreOn(driver), "user-1", new ConversationMemory())).count).toBe(0);
+  expect(await (await PersistentMemory.on(createStore(driver), "user-1", new ConversationMemory())).count).toBe(0);
 });
 
 test("a message that a store refuses is not in the memory either", async () => {
-  const session = openStoreOn(memoryDriver()).session("s");
+  const session = createStore(memoryDriver()).session("s");
   const memory = await PersistentMemory.over(
     {
       ...session,
@@ -164,6 +164,6 @@ test("a message that a store refuses is not in the memory either", async () => {
 });
 
 test("a persistent memory that stands on none is refused, saying what it stands on", async () => {
-  const open = () => PersistentMemory.on(openStoreOn(memoryDriver()), "user-1", undefined as never);
+  const open = () => PersistentMemory.on(createStore(memoryDriver()), "user-1", undefined as never);
   await expect(open()).rejects.toThrow("such as new ConversationMemory(); found undefined. Pass it last");
 });

@@ -1,7 +1,7 @@
 // The contract of memories on every kind, on itself and on stores.
 import { describe, test } from "vitest";
 import { InMemorySession } from "../../sessions/in-memory-session.ts";
-import { openStoreOn } from "../../sessions/store.ts";
+import { createStore } from "../../sessions/store.ts";
 import { memoryDriver } from "../../sessions/stores/memory.ts";
 import { sqliteDriver } from "../../sessions/stores/sqlite.ts";
 import { memoryContract } from "../../testing/memory-contract.ts";
@@ -32,9 +32,9 @@ const kinds: Record<string, () => AgentMemory | Promise<AgentMemory>> = {
   VectorMemory: () => new VectorMemory(),
   "VectorMemory whose embedder fails": () =>
     new VectorMemory({ embedder: { embed: () => Promise.reject(new Error("no vectors")) }, onError }),
-  "PersistentMemory in memory": () => PersistentMemory.on(openStoreOn(memoryDriver()), "m", new ConversationMemory()),
+  "PersistentMemory in memory": () => PersistentMemory.on(createStore(memoryDriver()), "m", new ConversationMemory()),
   "PersistentMemory in SQLite": () =>
-    PersistentMemory.on(openStoreOn(sqliteDriver({ path: ":memory:" })), "m", new HybridMemory({ summarize })),
+    PersistentMemory.on(createStore(sqliteDriver({ path: ":memory:" })), "m", new HybridMemory({ summarize })),
   "PersistentMemory over a session": () => PersistentMemory.over(new InMemorySession(), new VectorMemory()),
 };
 

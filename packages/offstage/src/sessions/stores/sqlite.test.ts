@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { sessionStoreContract } from "../../testing/session-store-contract.ts";
 import { turn } from "../../testing/store-claims/claim.ts";
-import { openStoreOn, type Store } from "../store.ts";
+import { createStore, type Store } from "../store.ts";
 import { sqliteDriver } from "./sqlite.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-sqlite-"));
@@ -14,7 +14,7 @@ let count = 0;
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function open(path: string = join(folder, `${++count}.db`)): Store {
-  const store = openStoreOn(sqliteDriver({ path }));
+  const store = createStore(sqliteDriver({ path }));
   places.set(store, path);
   return store;
 }

@@ -148,7 +148,7 @@ export const journalClaims: readonly StoreClaim[] = [
       const traces = await log.toolTraces(["run-a-1", "unknown"]);
       assert.deepEqual(traces.get("run-a-1"), [calling("call-1"), resultOf("call-1")]);
       assert.deepEqual(traces.get("unknown"), []);
-      assert.deepEqual(texts(await store.session("a").exchanged()), [
+      assert.deepEqual(texts(await store.session("a").transcript()), [
         "question 1",
         null,
         "result of call-1",

@@ -18,7 +18,7 @@ export interface TracedRun {
 }
 
 /** Everything that was said and done in a session. */
-export async function exchanged(cell: SessionCell): Promise<Message[]> {
+export async function readTranscript(cell: SessionCell): Promise<Message[]> {
   const rows = (await readRunRows(cell)).filter(({ parentRunId }) => parentRunId === undefined);
   const traces = await Promise.all(rows.map((row) => readWholeTrace(cell, row)));
   const placed = await readLatest(cell);
@@ -33,7 +33,7 @@ export async function exchanged(cell: SessionCell): Promise<Message[]> {
       behind: placeOf(row, { placed, places, unread }),
     };
   });
-  return woven(
+  return weave(
     placed.map(({ message }) => message),
     runs,
   );
@@ -43,7 +43,7 @@ export async function exchanged(cell: SessionCell): Promise<Message[]> {
  * Conversation and traces as one list. The trace of a run follows its question, and goes with it: what was removed is not there.
  * One that was asked nothing stands before its answer. What the conversation has of a trace stands where it is there.
  */
-export function woven(conversation: readonly Message[], runs: readonly TracedRun[]): Message[] {
+export function weave(conversation: readonly Message[], runs: readonly TracedRun[]): Message[] {
   const said = new Map(conversation.map((message, index) => [identityOf(message), index]));
   const questions = new Map<unknown, number>();
   const firsts = new Map<unknown, number>();
