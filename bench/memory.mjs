@@ -65,8 +65,7 @@ async function conversation(strategy) {
 }
 
 async function call(compaction, { state, input, model, figures }) {
-  const made = compaction.view(state);
-  const view = made instanceof Promise ? await made : made;
+  const view = await compaction.view(state);
   if (view.compacted !== undefined) figures.compactions++;
   const sections = [Messages.empty(), view.summary, view.buffer, view.messages, view.executionBuffer];
   if (compaction.tokens > contextWindow) throw new Error(`${compaction.tokens} tokens are beyond the window`);

@@ -26,53 +26,53 @@ const silent = saying("s", undefined);
 const state = buildState({ steps: [buildStep()] });
 
 describe("one rule decides", () => {
-  test("any vote to stop stops the run, whatever the others say", () => {
-    expect(rule([goOn, mayStop, stop, silent], state)).toMatchObject({
+  test("any vote to stop stops the run, whatever the others say", async () => {
+    expect(await rule([goOn, mayStop, stop, silent], state)).toMatchObject({
       outcome: { status: "stopped", criterion: "f" },
     });
   });
 
-  test("else any vote to continue goes on", () => {
-    expect(rule([mayStop, silent, goOn], state)).toEqual({ outcome: undefined, feedback: "more" });
+  test("else any vote to continue goes on", async () => {
+    expect(await rule([mayStop, silent, goOn], state)).toEqual({ outcome: undefined, feedback: "more" });
   });
 
-  test("else any vote that the run may stop ends it as completed", () => {
-    expect(rule([silent, mayStop], state)).toMatchObject({ outcome: { status: "completed", criterion: "a" } });
+  test("else any vote that the run may stop ends it as completed", async () => {
+    expect(await rule([silent, mayStop], state)).toMatchObject({ outcome: { status: "completed", criterion: "a" } });
   });
 
-  test("else it goes on", () => {
-    expect(rule([silent], state)).toEqual({ outcome: undefined, feedback: undefined });
-    expect(rule([], state)).toEqual({ outcome: undefined, feedback: undefined });
+  test("else it goes on", async () => {
+    expect(await rule([silent], state)).toEqual({ outcome: undefined, feedback: undefined });
+    expect(await rule([], state)).toEqual({ outcome: undefined, feedback: undefined });
   });
 
-  test("a verdict of no known kind is no opinion, alone or among others", () => {
+  test("a verdict of no known kind is no opinion, alone or among others", async () => {
     const odd = saying("o", verdict("pause" as Verdict["decision"], { feedback: "x" }));
-    expect(rule([odd], state)).toEqual({ outcome: undefined, feedback: undefined });
-    expect(rule([odd, mayStop], state)).toMatchObject({ outcome: { status: "completed", criterion: "a" } });
+    expect(await rule([odd], state)).toEqual({ outcome: undefined, feedback: undefined });
+    expect(await rule([odd, mayStop], state)).toMatchObject({ outcome: { status: "completed", criterion: "a" } });
   });
 
-  test("a hard limit is not overridden by a vote to continue", () => {
+  test("a hard limit is not overridden by a vote to continue", async () => {
     const never = responseContent(() => false);
-    expect(rule([never, stepLimit(1), toolCallPresence()], state)).toMatchObject({
+    expect(await rule([never, stepLimit(1), toolCallPresence()], state)).toMatchObject({
       outcome: { status: "stopped", reason: "step-limit" },
     });
   });
 
-  test("a limit that is reached with an answer which nobody sends back leaves the run answered", () => {
-    expect(rule([stepLimit(1), toolCallPresence()], state)).toMatchObject({
+  test("a limit that is reached with an answer which nobody sends back leaves the run answered", async () => {
+    expect(await rule([stepLimit(1), toolCallPresence()], state)).toMatchObject({
       outcome: { status: "completed", reason: "answered" },
     });
   });
 
-  test("a verdict may say how the run ends", () => {
+  test("a verdict may say how the run ends", async () => {
     const failing = saying("x", verdict("stop", { status: "failed" }));
-    expect(rule([failing], state)).toMatchObject({ outcome: { status: "failed" } });
+    expect(await rule([failing], state)).toMatchObject({ outcome: { status: "failed" } });
   });
 });
 
 describe("the outcome explains", () => {
-  test("which criterion decided, why, and what every other one said", () => {
-    expect(rule([goOn, stop, mayStop, silent], state)).toEqual({
+  test("which criterion decided, why, and what every other one said", async () => {
+    expect(await rule([goOn, stop, mayStop, silent], state)).toEqual({
       feedback: undefined,
       outcome: {
         status: "stopped",
@@ -88,14 +88,14 @@ describe("the outcome explains", () => {
     });
   });
 
-  test("of several votes to stop, one that fails the run is named before one that stops it", () => {
+  test("of several votes to stop, one that fails the run is named before one that stops it", async () => {
     const failing = saying("z", verdict("stop", { status: "failed" }));
-    expect(rule([stop, failing], state)).toMatchObject({ outcome: { status: "failed", criterion: "z" } });
+    expect(await rule([stop, failing], state)).toMatchObject({ outcome: { status: "failed", criterion: "z" } });
   });
 
-  test("of several that goOn, one with feedback is heard", () => {
+  test("of several votes to continue, one with feedback is heard", async () => {
     const mute = saying("a", verdict("continue"));
-    expect(rule([mute, goOn], state)).toMatchObject({ feedback: "more" });
+    expect(await rule([mute, goOn], state)).toMatchObject({ feedback: "more" });
   });
 });
 
@@ -132,24 +132,24 @@ describe("the order of criteria does not matter", () => {
 describe("a function in place of a criterion", () => {
   const decide = (source: (state: AgentState) => unknown) => criterionOf(source as never).decide(state);
 
-  test("stops the run with true, and gives its name as the reason", () => {
+  test("stops the run with true, and gives its name as the reason", async () => {
     function enough() {
       return true;
     }
     expect(criterionOf(enough).name).toBe("enough");
-    expect(decide(enough)).toEqual({
+    expect(await decide(enough)).toEqual({
       decision: "stop",
       reason: "enough",
       message: 'The function "enough" returned true.',
     });
   });
 
-  test.for([false, undefined, null, 0, ""])("has no opinion with %j", (said) => {
-    expect(decide(() => said)).toBeUndefined();
+  test.for([false, undefined, null, 0, ""])("has no opinion with %j", async (said) => {
+    expect(await decide(() => said)).toBeUndefined();
   });
 
-  test("may give a verdict", () => {
-    expect(decide(() => verdict("continue"))).toEqual(verdict("continue"));
+  test("may give a verdict", async () => {
+    expect(await decide(() => verdict("continue"))).toEqual(verdict("continue"));
   });
 
   test("may take its time", async () => {
@@ -183,6 +183,21 @@ test("a promise of another library is waited for like our own", async () => {
   }
 });
 
+test("all criteria are asked at once", async () => {
+  const asked: string[] = [];
+  const slow = (name: string): Criterion => ({
+    name,
+    async decide() {
+      asked.push(`${name} asked`);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      asked.push(`${name} done`);
+      return undefined;
+    },
+  });
+  await rule([slow("a"), slow("b")], state);
+  expect(asked.slice(0, 2)).toEqual(["a asked", "b asked"]);
+});
+
 describe("a criterion that throws", () => {
   const throwing: Criterion = {
     name: "t",
@@ -205,9 +220,4 @@ describe("a criterion that throws", () => {
     process.off("unhandledRejection", listen);
     expect(unhandled).toEqual([]);
   });
-});
-
-test("the ruling is synchronous unless a criterion is not", () => {
-  expect(rule([stop, mayStop], state)).not.toBeInstanceOf(Promise);
-  expect(rule([stop, saying("p", undefined, true)], state)).toBeInstanceOf(Promise);
 });

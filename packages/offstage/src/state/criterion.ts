@@ -1,19 +1,19 @@
-// Continuation: criteria vote, and one rule decides. Order-independent; the outcome says who decided and why.
-import { isThenable } from "../base/thenable.ts";
+// Criteria: after each step they vote, and one rule decides. Independent of their order; the outcome lists all votes.
+import { isObject } from "../base/json.ts";
 import type { AgentState } from "./agent-state.ts";
 import type { NamedVerdict, Outcome, Verdict } from "./outcome.ts";
 
 /**
- * Decides, after a step, whether a run goes on.
+ * Decides after a step whether a run stops or continues.
  *
- * **Contract:** `decide` reads the state and changes nothing; no opinion is `undefined`. A criterion replaces a default
- * one of the same name.
+ * **Contract:** `decide` reads the state and changes nothing; `undefined` is no opinion. A criterion replaces a default
+ * one with the same name.
  */
 export interface Criterion {
   readonly name: string;
   decide(state: AgentState): Verdict | undefined | Promise<Verdict | undefined>;
-  /** A limit that also binds subagents, whose tokens and time count against it; it is asked before the first step as well. */
-  readonly isShared?: boolean;
+  /** Marks a limit that is also asked before the first step and binds subagents: their tokens and time count. */
+  readonly isShared?: boolean | undefined;
 }
 
 /** A function in place of a criterion: `true` stops the run, a verdict is a vote, and anything else is no opinion. */
@@ -21,131 +21,69 @@ export type CriterionFunction = (
   state: AgentState,
 ) => boolean | Verdict | undefined | Promise<boolean | Verdict | undefined>;
 
-/** What a round of votes came to. */
+/** The decision of one round of votes. */
 export interface Ruling {
-  /** How the run ends; undefined where it goes on. */
+  /** How the run ends; undefined if it continues. */
   readonly outcome: Outcome | undefined;
-  /** Where it goes on after an answer: what the model is told. */
+  /** If an answer is sent back: the message to the model. */
   readonly feedback: string | undefined;
 }
 
-/** The criterion of a function, named after it. */
+/** Makes a criterion of a function, named after it. A criterion is returned as it is. */
 export function criterionOf(source: Criterion | CriterionFunction): Criterion {
   if (typeof source !== "function") return source;
   const name = source.name || "stopWhen";
   return {
     name,
-    decide(state) {
-      const said = source(state);
-      if (!isThenable(said)) return verdictOf(said, name);
-      return Promise.resolve(said).then((value) => verdictOf(value, name));
+    async decide(state) {
+      const verdict = await source(state);
+      if (verdict === true) return { decision: "stop", reason: name, message: `The function "${name}" returned true.` };
+      return isObject(verdict) ? (verdict as Verdict) : undefined;
     },
   };
 }
 
-function verdictOf(said: boolean | Verdict | undefined, name: string): Verdict | undefined {
-  if (typeof said === "object") return said ?? undefined;
-  return said === true
-    ? { decision: "stop", reason: name, message: `The function "${name}" returned true.` }
-    : undefined;
+/** Asks all criteria at once and applies the rule to their votes. Rejects if a criterion throws. */
+export async function rule(criteria: readonly Criterion[], state: AgentState): Promise<Ruling> {
+  const votes = await Promise.all(criteria.map((criterion) => voteOf(criterion, state)));
+  return weigh(votes.filter((vote) => vote !== undefined).sort(byContent));
 }
 
-/** What the criteria come to. Synchronous unless one of them is not, or throws: then it rejects. */
-export function rule(criteria: readonly Criterion[], state: AgentState): Ruling | Promise<Ruling> {
-  const votes: Vote[] = [];
-  let waiting: Promise<void>[] | undefined;
-  for (let i = 0; i < criteria.length; i++) {
-    const criterion = criteria[i] as Criterion;
-    let said: ReturnType<Criterion["decide"]>;
-    try {
-      said = criterion.decide(state);
-    } catch (error) {
-      // Not thrown on: the promises of other criteria could reject with nobody listening.
-      said = Promise.reject(error);
-    }
-    if (said === undefined || said === null) continue;
-    if (isThenable(said)) {
-      waiting ??= [];
-      waiting.push(noteLater(votes, criterion, said));
-    } else votes.push({ criterion, verdict: said });
-  }
-  return waiting === undefined ? weigh(votes) : Promise.all(waiting).then(() => weigh(votes));
+async function voteOf(criterion: Criterion, state: AgentState): Promise<NamedVerdict | undefined> {
+  const verdict = await criterion.decide(state);
+  return isObject(verdict) ? { ...verdict, criterion: criterion.name } : undefined;
 }
 
-interface Vote {
-  readonly criterion: Criterion;
-  readonly verdict: Verdict;
-}
-
-function noteLater(votes: Vote[], criterion: Criterion, said: PromiseLike<Verdict | undefined>): Promise<void> {
-  return Promise.resolve(said).then((verdict) => {
-    if (verdict !== undefined && verdict !== null) votes.push({ criterion, verdict });
-  });
-}
-
-const goesOn: Ruling = Object.freeze({ outcome: undefined, feedback: undefined });
-
-function weigh(votes: readonly Vote[]): Ruling {
-  // The tail that few calls reach is a function of its own.
-  if (votes.length === 0) return goesOn;
-  return votes.length === 1 ? onlyVote(votes[0] as Vote) : weighSeveral(votes);
-}
-
-function weighSeveral(votes: readonly Vote[]): Ruling {
-  const goOn = first(votes, "continue");
-  const mayStop = first(votes, "may-stop");
+function weigh(votes: readonly NamedVerdict[]): Ruling {
+  const goOn = pick(votes, "continue");
+  const mayStop = pick(votes, "may-stop");
   const isAnswered = mayStop !== undefined && goOn === undefined;
-  const binding = isAnswered ? votes.filter(({ verdict }) => verdict.isLimit !== true) : votes;
-  const stop = first(binding, "stop");
+  // An answer that nobody sends back completes the run, even if it came with the last permitted step.
+  const stop = pick(isAnswered ? votes.filter(({ isLimit }) => isLimit !== true) : votes, "stop");
   if (stop !== undefined) return { outcome: outcomeOf(stop, "stopped", votes), feedback: undefined };
-  if (goOn !== undefined) return { outcome: undefined, feedback: goOn.verdict.feedback };
-  return { outcome: mayStop === undefined ? undefined : outcomeOf(mayStop, "completed", votes), feedback: undefined };
+  if (goOn !== undefined) return { outcome: undefined, feedback: goOn.feedback };
+  const outcome = mayStop === undefined ? undefined : outcomeOf(mayStop, "completed", votes);
+  return { outcome, feedback: undefined };
 }
 
-function onlyVote(vote: Vote): Ruling {
-  const { decision, feedback } = vote.verdict;
-  if (decision === "stop") return { outcome: outcomeOf(vote, "stopped", [vote]), feedback: undefined };
-  if (decision === "may-stop") return { outcome: outcomeOf(vote, "completed", [vote]), feedback: undefined };
-  return decision === "continue" ? { outcome: undefined, feedback } : goesOn;
+/** The vote that is named among several of one kind: the first that fails the run or has feedback, else the first. */
+function pick(votes: readonly NamedVerdict[], decision: Verdict["decision"]): NamedVerdict | undefined {
+  const alike = votes.filter((vote) => vote.decision === decision);
+  return alike.find(({ status, feedback }) => status === "failed" || feedback !== undefined) ?? alike[0];
 }
 
-// Among several of one kind the same one is named whatever their order: one that brings something first, then by name.
-function first(votes: readonly Vote[], decision: Verdict["decision"]): Vote | undefined {
-  let found: Vote | undefined;
-  for (let i = 0; i < votes.length; i++) {
-    const vote = votes[i] as Vote;
-    if (vote.verdict.decision === decision && (found === undefined || rank(vote) < rank(found))) found = vote;
-  }
-  return found;
+function outcomeOf(vote: NamedVerdict, status: Outcome["status"], verdicts: readonly NamedVerdict[]): Outcome {
+  const { reason, message, criterion } = vote;
+  return { status: vote.status ?? status, reason, message, criterion, verdicts };
 }
 
-function rank(vote: Vote): string {
-  const { status, feedback } = vote.verdict;
-  return `${status === "failed" || feedback !== undefined ? 0 : 1} ${sortKey(vote)}`;
+// Sorted votes make the ruling independent of the order of the criteria.
+function byContent(a: NamedVerdict, b: NamedVerdict): number {
+  const [keyOfA, keyOfB] = [sortKey(a), sortKey(b)];
+  if (keyOfA === keyOfB) return 0;
+  return keyOfA < keyOfB ? -1 : 1;
 }
 
-function sortKey({ criterion, verdict }: Vote): string {
-  const { decision, reason, message, status, feedback, isLimit } = verdict;
-  return JSON.stringify([criterion.name, decision, reason, message, status, feedback, isLimit]);
-}
-
-function outcomeOf(vote: Vote, status: Outcome["status"], votes: readonly Vote[]): Outcome {
-  const { criterion, verdict } = vote;
-  const { reason, message } = verdict;
-  return { status: verdict.status ?? status, reason, message, criterion: criterion.name, verdicts: named(votes) };
-}
-
-// In an order that does not depend on that of the criteria.
-function named(votes: readonly Vote[]): NamedVerdict[] {
-  return votes.length === 1 ? [nameVerdict(votes[0] as Vote)] : sorted(votes).map(nameVerdict);
-}
-
-function sorted(votes: readonly Vote[]): Vote[] {
-  const keyed = votes.map((vote) => ({ key: sortKey(vote), vote }));
-  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  return keyed.map(({ vote }) => vote);
-}
-
-function nameVerdict({ criterion, verdict }: Vote): NamedVerdict {
-  return { ...verdict, criterion: criterion.name };
+function sortKey({ criterion, decision, reason, message, status, feedback, isLimit }: NamedVerdict): string {
+  return JSON.stringify([criterion, decision, reason, message, status, feedback, isLimit]);
 }

@@ -51,7 +51,7 @@ export async function promptSections(run: Run, state: AgentState, at: StepPlace)
   const { compaction, instructions } = run.input;
   if (compaction === undefined)
     return [instructions, ...AgentState.INFERENCE_SECTIONS.map((name) => state.section(name))];
-  const view = compaction.isDue(state) ? await compact(run, state, { compaction, at }) : await compaction.view(state);
+  const view = await (compaction.exceedsLimit(state) ? compact(run, state, { compaction, at }) : compaction.view(state));
   return [instructions, view.summary, view.buffer, view.messages, view.executionBuffer];
 }
 

@@ -27,33 +27,34 @@ function openOn(options: CompactorOptions = {}, opening: Partial<CompactionOptio
 const stateOf = (turns: number): AgentState => AgentState.empty().withMessages(buildTurns(turns));
 
 describe("below the limit", () => {
-  test("a view is the state's own sections, at once", () => {
+  test("the view is the state's own sections", async () => {
     const state = stateOf(5);
-    const view = openOn().view(state);
-    expect(view).not.toBeInstanceOf(Promise);
-    expect((view as ModelView).messages).toBe(state.messages);
-    expect((view as ModelView).executionBuffer).toBe(state.executionBuffer);
-    expect((view as ModelView).compacted).toBeUndefined();
+    const compaction = openOn();
+    expect(compaction.exceedsLimit(state)).toBe(false);
+    const view = await compaction.view(state);
+    expect(view.messages).toBe(state.messages);
+    expect(view.executionBuffer).toBe(state.executionBuffer);
+    expect(view.compacted).toBeUndefined();
   });
 
-  test("a view costs what was added, not what there is", () => {
+  test("a view costs what was added, not what there is", async () => {
     const countMessage = vi.fn(counter.countMessage);
     const countMessages = (list: Iterable<Parameters<typeof countMessage>[0]>) =>
       [...list].reduce((sum, message) => sum + countMessage(message), 0);
     const compaction = openOn({ threshold: 10_000_000 }, { counter: { ...counter, countMessage, countMessages } });
     let state = stateOf(500);
-    compaction.view(state);
+    await compaction.view(state);
     countMessage.mockClear();
     for (let n = 0; n < 100; n++) {
       state = appended(state, buildTurn(1000 + n));
-      compaction.view(state);
+      await compaction.view(state);
     }
     expect(countMessage).toHaveBeenCalledTimes(400);
   });
 
-  test("a compaction that left nothing out has no note", () => {
+  test("a compaction that left nothing out has no note", async () => {
     const compaction = openOn();
-    compaction.view(stateOf(2));
+    await compaction.view(stateOf(2));
     expect(compaction.note).toBeUndefined();
   });
 });
@@ -196,10 +197,9 @@ describe("a note", () => {
     const state = appended(stateOf(30).withUserMessage("the task"), manySteps(40), buffer);
     const view = await before.view(state);
     const after = openOn({ strategy: pruneToolResults() }, { note: through(before.note) });
-    const again = after.view(AgentState.fromJSON(through(state)));
-    expect(again).not.toBeInstanceOf(Promise);
-    expect(flat(again as ModelView)).toEqual(flat(view));
-    expect((again as ModelView).compacted).toBeUndefined();
+    const again = await after.view(AgentState.fromJSON(through(state)));
+    expect(flat(again)).toEqual(flat(view));
+    expect(again.compacted).toBeUndefined();
   });
 
   test("holds for a history that begins behind what it covers", async () => {

@@ -97,15 +97,17 @@ export class Compaction {
   }
 
   /** True if the state is over the limit, so that `view` will shorten it. */
-  isDue(state: AgentState): boolean {
+  exceedsLimit(state: AgentState): boolean {
     this.#follow(state);
     return this.tokens > this.#rule.limit;
   }
 
-  /** The part of the state that a model is shown. Rejects only if it is aborted. */
-  view(state: AgentState): ModelView | Promise<ModelView> {
-    this.#follow(state);
-    return this.tokens <= this.#rule.limit ? this.#view() : this.#compact();
+  /**
+   * The model's view of the state. Below the limit it costs only what was added since the last view; above the limit it
+   * is shortened first. Rejects only when it is aborted.
+   */
+  async view(state: AgentState): Promise<ModelView> {
+    return this.exceedsLimit(state) ? this.#compact() : this.#view();
   }
 
   /** Shows these in place of the conversation so far, as a memory gives them. What is added later follows them. */

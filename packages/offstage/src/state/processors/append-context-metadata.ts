@@ -1,11 +1,11 @@
-// Shows the state's metadata to the model, as one system message ahead of the conversation. Renewed only when it changes.
+// Shows the state's metadata to the model, as one system message before the conversation. Rewritten only when it changes.
 import { system } from "../../messages/makers.ts";
 import type { Processor } from "../processor.ts";
 
 const section = "buffer";
 
-/** Before a step, the metadata stands last in the buffer section; a state without any has no such message. */
-export const appendContextMetadata: Processor = (state, next) => {
+/** Before a step, the metadata is the last message of the buffer section. Without metadata there is no such message. */
+export const appendContextMetadata: Processor = async (state, next) => {
   const buffer = state.section(section);
   const others = buffer.filter((message) => message.metadata?.isContext !== true);
   const shown = Object.fromEntries(Object.entries(state.metadata).filter(([key]) => !key.startsWith("offstage.")));

@@ -1,11 +1,11 @@
-// Empties the execution buffer when the run has come to its end. A run that waits for approval keeps it.
+// Empties the execution buffer at the end of a run. A run that waits for approval keeps it.
 import { AgentState } from "../agent-state.ts";
 import type { Processor } from "../processor.ts";
 
-/** After the step that completes or stops the run, the execution buffer is empty; after a failure it stays, to be looked at. */
-export const clearExecutionBuffer: Processor = (state, next) =>
-  next(state).then((after) => {
-    const status = after.outcome?.status;
-    if (status !== "completed" && status !== "stopped") return after;
-    return after.executionBuffer.isEmpty ? after : after.withSection(AgentState.EXECUTION_BUFFER_SECTION, []);
-  });
+/** After the step that completes or stops the run, the execution buffer is empty. A failed run keeps it for inspection. */
+export const clearExecutionBuffer: Processor = async (state, next) => {
+  const after = await next(state);
+  const status = after.outcome?.status;
+  if (status !== "completed" && status !== "stopped") return after;
+  return after.executionBuffer.isEmpty ? after : after.withSection(AgentState.EXECUTION_BUFFER_SECTION, []);
+};
