@@ -67,7 +67,7 @@ async function conversation(strategy) {
 async function call(compaction, { state, input, model, figures }) {
   const view = await compaction.view(state);
   if (view.compacted !== undefined) figures.compactions++;
-  const sections = [Messages.empty(), view.summary, view.buffer, view.messages, view.executionBuffer];
+  const sections = [Messages.empty(), ...view.sections];
   if (compaction.tokens > contextWindow) throw new Error(`${compaction.tokens} tokens are beyond the window`);
   figures.most = Math.max(figures.most, compaction.tokens);
   await model.doGenerate({ prompt: input.promptOf(sections) });

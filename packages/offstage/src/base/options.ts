@@ -28,8 +28,13 @@ export function checkOptions(options: unknown, rules: OptionRules, owner: string
 }
 
 /** Throws `invalid-argument` if the value is given and does not fit the rule. */
-export function checkValue(name: string, value: unknown, { isFit, words }: OptionRule): void {
-  if (value !== undefined && !isFit(value)) throw invalid(`"${name}" must be ${words}; found ${shownValue(value)}.`);
+export function checkValue(name: string, value: unknown, rule: OptionRule): void {
+  if (value !== undefined) checkRequired(name, value, rule);
+}
+
+/** Throws `invalid-argument` if the value is missing or does not fit the rule. */
+export function checkRequired(name: string, value: unknown, { isFit, words }: OptionRule): void {
+  if (!isFit(value)) throw invalid(`"${name}" must be ${words}; found ${shownValue(value)}.`);
 }
 
 function unknownOption(name: string, rules: OptionRules, owner: string, hints: OptionHints): OffstageError {

@@ -18,26 +18,31 @@ test("a value can be deleted, once", () => {
   expect([context.delete("user"), context.delete("user"), context.has("user")]).toEqual([true, false, false]);
 });
 
-test("a key that was never set reads as undefined, also one that every object has", () => {
+test("a key that was never set reads as undefined, even one that every object has", () => {
   const context = new AgentContext();
   expect([context.get("x"), context.get("toString"), context.has("__proto__")]).toEqual([undefined, undefined, false]);
 });
 
-test("what it was made from does not change with it", () => {
+test("setting a value does not change the object that the context was made from", () => {
   const values = { user: "Ada", visits: 1 };
   new AgentContext<Values>(values).set("visits", 5);
   expect(values.visits).toBe(1);
 });
 
-test("as JSON it is its values", () => {
+test("its JSON is its values", () => {
   expect(JSON.parse(JSON.stringify(new AgentContext<Values>({ user: "Ada" })))).toEqual({ user: "Ada" });
 });
 
-test("contextOf takes a context as it is, and makes one of values or of nothing", () => {
+test("contextOf returns a context as it is, and makes one from values or from nothing", () => {
   const context = new AgentContext<Values>();
   expect(contextOf(context)).toBe(context);
   expect(contextOf<Values>({ user: "Ada" }).get("user")).toBe("Ada");
   expect(contextOf(undefined).toJSON()).toEqual({});
+  expect(contextOf(null).toJSON()).toEqual({});
+});
+
+test.for([5, "text", ["a", "list"]])("%j instead of values is refused", (values) => {
+  expect(() => new AgentContext(values as never)).toThrow('"values" must be an object of values');
 });
 
 test("values have the types of their keys", () => {
@@ -45,7 +50,7 @@ test("values have the types of their keys", () => {
   expectTypeOf(context.get("visits")).toEqualTypeOf<number | undefined>();
 });
 
-test("a context of an interface's values goes into a run as it is, and so do the values", () => {
+test("a run accepts a context with typed values, and the plain values", () => {
   expectTypeOf<AgentContext<Values>>().toExtend<NonNullable<RunOptions["context"]>>();
   expectTypeOf<Values>().toExtend<NonNullable<RunOptions["context"]>>();
 });

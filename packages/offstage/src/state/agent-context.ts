@@ -1,44 +1,43 @@
-// AgentContext: typed key-value state shared along a run, by its tools, hooks, guardrails and subagents. Not for the model.
-import { keepShape } from "../base/keep-shape.ts";
+// AgentContext: typed key-value state shared by the tools, hooks, guardrails and subagents of a run. The model never sees it.
+import { isObject } from "../base/json.ts";
+import { checkValue } from "../base/options.ts";
 
 /** A small typed map that travels with a run. */
 export class AgentContext<Values extends object = Record<string, unknown>> {
-  // Made with the first value: few runs have any. Any key: a context can be taken for one whose values are known.
-  #values: Map<PropertyKey, unknown> | undefined;
+  // Keyed by any key, so that a context with known values also fits a parameter with unknown ones.
+  readonly #values: Map<PropertyKey, unknown>;
 
-  constructor(values?: Partial<Values>) {
-    if (values) this.#values = new Map(Object.entries(values));
+  constructor(values?: Partial<Values> | null) {
+    checkValue("values", values ?? undefined, { isFit: isObject, words: "an object of values" });
+    this.#values = new Map(Object.entries(values ?? {}));
   }
 
   get<Key extends keyof Values>(key: Key): Values[Key] | undefined {
-    return this.#values?.get(key) as Values[Key] | undefined;
+    return this.#values.get(key) as Values[Key] | undefined;
   }
 
   set<Key extends keyof Values>(key: Key, value: Values[Key]): this {
-    this.#values ??= new Map();
     this.#values.set(key, value);
     return this;
   }
 
   has(key: keyof Values): boolean {
-    return this.#values?.has(key) ?? false;
+    return this.#values.has(key);
   }
 
   delete(key: keyof Values): boolean {
-    return this.#values?.delete(key) ?? false;
+    return this.#values.delete(key);
   }
 
   /** The values as a plain object. */
   toJSON(): Partial<Values> {
-    return Object.fromEntries(this.#values ?? []) as Partial<Values>;
+    return Object.fromEntries(this.#values) as Partial<Values>;
   }
 }
 
-keepShape(new AgentContext());
-
-/** The context of what a caller handed in: one as it is, plain values as a new one. */
+/** Returns a context as it is, and makes a new one from plain values. */
 export function contextOf<Values extends object>(
-  given: AgentContext<Values> | Partial<Values> | undefined,
+  given: AgentContext<Values> | Partial<Values> | null | undefined,
 ): AgentContext<Values> {
   return given instanceof AgentContext ? given : new AgentContext<Values>(given);
 }

@@ -10,7 +10,7 @@ const stored = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse
 const outcome: Outcome = { status: "stopped", reason: "step-limit", message: "enough", criterion: "step-limit" };
 const json = (changes: object = {}) => ({ ...buildState({ steps: [buildToolStep()] }).toJSON(), ...changes });
 
-/** What is said when such a state is read. */
+/** The message of the error with which a value is refused. */
 function refusal(value: unknown): string {
   try {
     AgentState.fromJSON(value);
@@ -54,7 +54,7 @@ describe("a state survives JSON", () => {
       return isOver ? state.withOutcome(outcome) : state;
     });
 
-  test("whatever it holds, it is the same after JSON.parse(JSON.stringify())", () => {
+  test("any state is the same after JSON.parse(JSON.stringify())", () => {
     const property = fc.property(states, (state) => {
       expect(stored(state).toJSON()).toEqual(JSON.parse(JSON.stringify(state)));
       expect(JSON.stringify(stored(state))).toBe(JSON.stringify(state));
@@ -62,7 +62,7 @@ describe("a state survives JSON", () => {
     fc.assert(property, { numRuns: 200 });
   });
 
-  test("everything that can be asked of it has the same answer", () => {
+  test("all its fields are the same", () => {
     const property = fc.property(states, (state) => {
       const read = stored(state);
       for (const it of [
@@ -83,7 +83,7 @@ describe("a state survives JSON", () => {
     fc.assert(property, { numRuns: 100 });
   });
 
-  test("it goes on where it stood", () => {
+  test("it continues from its last step", () => {
     const read = stored(buildState({ steps: [buildToolStep()] }));
     const next = read.withStep(buildStep(), { m: buildUsage(5) });
     expect([next.stepCount, read.stepCount, next.currentStep?.isAnswer]).toEqual([2, 1, true]);
@@ -96,36 +96,40 @@ describe("a state survives JSON", () => {
   });
 });
 
-describe("a version that cannot be read is refused clearly", () => {
-  test("a newer one: update", () => {
+describe("a version that cannot be read is refused", () => {
+  test("a newer one, with the advice to update", () => {
     expect(refusal(json({ version: 2 }))).toBe(
       "AgentState.fromJSON cannot read this state: it has version 2, and this Offstage reads up to 1: update Offstage to read it.",
     );
   });
 
-  test.for([undefined, null, "1", 1.5, 0, -1])("%j is none", (version) => {
+  test.for([undefined, null, "1", 1.5, 0, -1])("%j is not a version", (version) => {
     expect(refusal(json({ version }))).toContain('"version" must be a whole number from 1');
   });
 });
 
-describe("what does not fit is named", () => {
-  test.for([null, undefined, "text", 5, []])("%j is no state", (value) => {
+describe("a field that does not fit is named", () => {
+  test.for([null, undefined, "text", 5, []])("%j is not a state", (value) => {
     expect(refusal(value)).toContain("the value is not an object");
   });
 
   const step = buildToolStep();
   const faults: readonly [what: string, changes: object, says: string][] = [
     ["no agent id", { agentId: undefined }, '"agentId" must be text'],
-    ["a parent that is no text", { parentAgentId: null }, '"parentAgentId" must be text'],
-    ["a run id that is no text", { runId: 5 }, '"runId" must be text'],
+    ["a parent that is not text", { parentAgentId: null }, '"parentAgentId" must be text'],
+    ["a run id that is not text", { runId: 5 }, '"runId" must be text'],
     ["no date", { createdAt: undefined }, '"createdAt" must be text'],
-    ["a start that is no number", { startedAt: "now" }, '"startedAt" must be a number'],
+    ["a start that is not a number", { startedAt: "now" }, '"startedAt" must be a number'],
     ["sections that are a list", { sections: [] }, '"sections" must be an object'],
-    ["a section that is no list", { sections: { messages: 5 } }, '"sections.messages" must be a list of messages'],
-    ["a message that is none", { sections: { messages: [{ role: "x" }] } }, '"sections.messages[0].role" must be'],
+    ["a section that is not a list", { sections: { messages: 5 } }, '"sections.messages" must be a list of messages'],
+    [
+      "a message with an unknown role",
+      { sections: { messages: [{ role: "x" }] } },
+      '"sections.messages[0].role" must be',
+    ],
     ["metadata that is text", { metadata: "x" }, '"metadata" must be an object'],
-    ["steps that are no list", { steps: {} }, '"steps" must be a list'],
-    ["a step that is none", { steps: [step, null] }, '"steps[1]" must be an object'],
+    ["steps that are not a list", { steps: {} }, '"steps" must be a list'],
+    ["a step that is null", { steps: [step, null] }, '"steps[1]" must be an object'],
     ["a step without messages", { steps: [{ ...step, messages: undefined }] }, '"steps[0].messages" must be a list'],
     [
       "a step with a broken message",
@@ -135,21 +139,33 @@ describe("what does not fit is named", () => {
     ["a step without results", { steps: [{ ...step, toolResults: null }] }, '"steps[0].toolResults" must be a list'],
     ["a step without text", { steps: [{ ...step, text: null }] }, '"steps[0].text" must be text'],
     ["an outcome that is text", { outcome: "stopped" }, '"outcome" must be an object with a status'],
-    ["a pending step that is none", { pendingStep: {} }, '"pendingStep" must be an object with a step'],
+    ["a pending step that is empty", { pendingStep: {} }, '"pendingStep" must be an object with a step'],
     ["a broken pending step", { pendingStep: { step: {}, waiting: [] } }, '"pendingStep.step.messages" must be a list'],
-    ["a pending step without what waits", { pendingStep: { step } }, '"pendingStep.waiting" must be a list of calls'],
-    ["waiting nothings", { pendingStep: { step, waiting: [null] } }, '"pendingStep.waiting" must be a list of calls'],
+    [
+      "a pending step without waiting calls",
+      { pendingStep: { step } },
+      '"pendingStep.waiting" must be a list of calls',
+    ],
+    [
+      "a waiting call that is null",
+      { pendingStep: { step, waiting: [null] } },
+      '"pendingStep.waiting" must be a list of calls',
+    ],
     [
       "a waiting call that the step did not make",
       { pendingStep: { step, waiting: [{ toolCallId: "other", why: "approval" }] } },
       '"pendingStep.waiting" must be a list of calls of its step',
     ],
     [
-      "a call that is none",
+      "a call that is null",
       { steps: [{ ...step, toolCalls: [null] }] },
       '"steps[0].toolCalls" must be a list of calls',
     ],
-    ["a result that is none", { steps: [{ ...step, toolResults: [5] }] }, '"steps[0].toolResults" must be a list of'],
+    [
+      "a result that is a number",
+      { steps: [{ ...step, toolResults: [5] }] },
+      '"steps[0].toolResults" must be a list of',
+    ],
     ["no usage", { usageByModel: undefined }, '"usageByModel" must be an object of usages'],
     [
       "a usage without numbers",
@@ -163,11 +179,11 @@ describe("what does not fit is named", () => {
   });
 });
 
-test("fields that a later writer added are no reason to refuse", () => {
+test("unknown fields of a later writer are accepted", () => {
   expect(AgentState.fromJSON(json({ shiny: true })).stepCount).toBe(1);
 });
 
-test("whatever the value, it is read or refused with invalid-state", () => {
+test("any value is read, or refused with invalid-state", () => {
   const value = fc.oneof(
     fc.anything(),
     fc.record(

@@ -1,140 +1,133 @@
 // The state as JSON, with a schema version: written by `toJSON`, checked and read by `fromJSON`.
-
 import { isObject, type JsonObject } from "../base/json.ts";
+import type { OptionRule, OptionRules } from "../base/options.ts";
 import { messageOf, OffstageError, type OffstageErrorOptions } from "../errors.ts";
 import { parseMessages } from "../messages/codec.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageStore } from "../messages/message-store.ts";
-import { totalUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
+import type { UsageByModel } from "../tokens/usage.ts";
 import type { Outcome } from "./outcome.ts";
 import type { AgentStateJson, PendingStep } from "./pending-step.ts";
 import type { Step } from "./step.ts";
 
 const version = 1;
 
-/** Whose state it is. Shared by all states that come from one, and named when somebody asks: few do. */
-export interface AgentIdentity {
-  agentId?: string;
-}
-
-/** The id of an identity. */
-export function agentIdOf(identity: AgentIdentity): string {
-  identity.agentId ??= crypto.randomUUID();
-  return identity.agentId;
-}
-
 /** The plain fields of a state. */
 export interface AgentStateFields {
-  readonly identity: AgentIdentity;
-  readonly parentAgentId: string | undefined;
-  readonly runId: string | undefined;
+  readonly agentId: string;
+  readonly parentAgentId?: string | undefined;
+  readonly runId?: string | undefined;
   /** ISO 8601. */
   readonly createdAt: string;
-  /** When the run began, epoch milliseconds. */
-  readonly startedAt: number | undefined;
+  /** When the run began, in epoch milliseconds. */
+  readonly startedAt?: number | undefined;
   readonly store: MessageStore;
   readonly metadata: JsonObject;
-  readonly outcome: Outcome | undefined;
-  /** The step that waits, where the run does. */
-  readonly pendingStep: PendingStep | undefined;
-  /** Of this run and its subagents, by model id. */
+  readonly steps: readonly Step[];
+  readonly outcome?: Outcome | undefined;
+  /** The unfinished step of a run that waits or was cut off. */
+  readonly pendingStep?: PendingStep | undefined;
+  /** Tokens of this run and its subagents, by model id. */
   readonly usageByModel: UsageByModel;
-  readonly usage: Usage;
 }
 
-/** The JSON of a state. */
-export function writeState(fields: AgentStateFields, steps: readonly Step[]): AgentStateJson {
+/** Writes a state as JSON. */
+export function writeState(fields: AgentStateFields): AgentStateJson {
   const { parentAgentId, runId, startedAt, outcome, pendingStep } = fields;
   return {
     version,
-    agentId: agentIdOf(fields.identity),
-    ...(parentAgentId === undefined ? undefined : { parentAgentId }),
-    ...(runId === undefined ? undefined : { runId }),
+    agentId: fields.agentId,
+    ...(parentAgentId !== undefined && { parentAgentId }),
+    ...(runId !== undefined && { runId }),
     createdAt: fields.createdAt,
-    ...(startedAt === undefined ? undefined : { startedAt }),
+    ...(startedAt !== undefined && { startedAt }),
     sections: fields.store.toJSON(),
     metadata: fields.metadata,
-    steps,
-    ...(outcome === undefined ? undefined : { outcome }),
-    ...(pendingStep === undefined ? undefined : { pendingStep }),
+    steps: fields.steps,
+    ...(outcome !== undefined && { outcome }),
+    ...(pendingStep !== undefined && { pendingStep }),
     usageByModel: fields.usageByModel,
   };
 }
 
-type Rule = readonly [fits: (value: unknown) => boolean, says: string];
+const isText = (value: unknown): boolean => typeof value === "string";
+const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
+const optional = ({ isFit, words }: OptionRule): OptionRule => ({
+  isFit: (value) => value === undefined || isFit(value),
+  words,
+});
+/** Any text, even if it is empty. */
+export const text: OptionRule = { isFit: isText, words: "text" };
+export const number: OptionRule = { isFit: isNumber, words: "a number" };
+const object: OptionRule = { isFit: isObject, words: "an object" };
+const list: OptionRule = { isFit: Array.isArray, words: "a list" };
 
-const isText = (value: unknown) => typeof value === "string";
-const isCount = (value: unknown) => typeof value === "number" && Number.isFinite(value);
-const optional = ([fits, says]: Rule): Rule => [(value) => value === undefined || fits(value), says];
-const text: Rule = [isText, "must be text"];
-const object: Rule = [isObject, "must be an object"];
-const list: Rule = [Array.isArray, "must be a list"];
-
-const stateRules: Readonly<Record<Exclude<keyof AgentStateJson, "version">, Rule>> = {
+/** The rules for the fields of a state, in JSON and in its transitions. */
+export const stateRules = {
   agentId: text,
   parentAgentId: optional(text),
   runId: optional(text),
   createdAt: text,
-  startedAt: optional([isCount, "must be a number"]),
+  startedAt: optional(number),
   sections: object,
   metadata: object,
   steps: list,
-  outcome: optional([(value) => isObject(value) && isText(value.status), "must be an object with a status"]),
-  pendingStep: optional([(value) => isObject(value) && isObject(value.step), "must be an object with a step"]),
-  usageByModel: [isUsageTable, "must be an object of usages"],
-};
+  outcome: optional({ isFit: (value) => isObject(value) && isText(value.status), words: "an object with a status" }),
+  pendingStep: optional({ isFit: (value) => isObject(value) && isObject(value.step), words: "an object with a step" }),
+  usageByModel: { isFit: isUsageTable, words: "an object of usages" },
+} satisfies Readonly<Record<Exclude<keyof AgentStateJson, "version">, OptionRule>>;
 
-const stepRules: Readonly<Partial<Record<keyof Step, Rule>>> = {
+const stepRules = {
   messages: list,
   text,
-  toolCalls: [(value) => Array.isArray(value) && value.every(isCall), "must be a list of calls"],
-  toolResults: [(value) => Array.isArray(value) && value.every(isObject), "must be a list of results"],
-  isAnswer: [(value) => typeof value === "boolean", "must be true or false"],
+  toolCalls: { isFit: (value) => Array.isArray(value) && value.every(isCall), words: "a list of calls" },
+  toolResults: { isFit: (value) => Array.isArray(value) && value.every(isObject), words: "a list of results" },
+  isAnswer: { isFit: (value) => typeof value === "boolean", words: "true or false" },
   finishReason: text,
+} satisfies Readonly<Partial<Record<keyof Step, OptionRule>>>;
+
+/** The rule for a step in the transitions of a state. */
+export const stepRule: OptionRule = {
+  isFit: (step) => isObject(step) && Object.entries(stepRules).every(([name, { isFit }]) => isFit(step[name])),
+  words: `a step with ${Object.keys(stepRules).join(", ")}`,
 };
 
 function isUsageTable(value: unknown): boolean {
   if (!isObject(value)) return false;
   return Object.values(value).every(
-    (usage) => isObject(usage) && [usage.inputTokens, usage.outputTokens, usage.totalTokens].every(isCount),
+    (usage) => isObject(usage) && [usage.inputTokens, usage.outputTokens, usage.totalTokens].every(isNumber),
   );
 }
 
-/** The fields and steps that `writeState` wrote; throws `invalid-state` naming what does not fit. */
-export function readState(value: unknown): AgentStateFields & { readonly steps: readonly Step[] } {
+function isCall(call: unknown): boolean {
+  return isObject(call) && [call.toolCallId, call.toolName, call.inputText].every(isText);
+}
+
+/** Reads the fields that `writeState` wrote. Throws `invalid-state` naming the field that does not fit. */
+export function readState(value: unknown): AgentStateFields {
   if (!isObject(value)) throw invalid("the value is not an object");
   checkVersion(value.version);
   check(value, stateRules, "");
-  const json = value as unknown as AgentStateJson;
-  const { sections, steps, pendingStep } = json;
-  if (pendingStep !== undefined) readPendingStep(pendingStep);
-  return {
-    identity: { agentId: json.agentId },
-    parentAgentId: json.parentAgentId,
-    runId: json.runId,
-    createdAt: json.createdAt,
-    startedAt: json.startedAt,
-    store: readSections(sections),
-    metadata: json.metadata,
-    outcome: json.outcome,
-    pendingStep,
-    usageByModel: json.usageByModel,
-    usage: totalUsage(json.usageByModel),
-    steps: steps.map((step, index) => readStep(step, `steps[${index}]`)),
-  };
+  const { agentId, parentAgentId, runId, createdAt, startedAt, ...json } = value as unknown as AgentStateJson;
+  const { sections, metadata, steps, outcome, pendingStep, usageByModel } = json;
+  if (pendingStep !== undefined) checkPendingStep(pendingStep);
+  for (const [index, step] of steps.entries()) checkStep(step, `steps[${index}]`);
+  const store = readSections(sections);
+  const ids = { agentId, parentAgentId, runId };
+  return { ...ids, createdAt, startedAt, store, metadata, steps, outcome, pendingStep, usageByModel };
 }
 
 function checkVersion(found: unknown): void {
   if (!Number.isInteger(found) || (found as number) < 1)
-    throw invalid('"version" must be a whole number from 1: this is not a state that toJSON() wrote');
+    throw invalid('"version" must be a whole number from 1: toJSON() did not write this state');
   if ((found as number) > version) {
     throw invalid(`it has version ${found}, and this Offstage reads up to ${version}: update Offstage to read it`);
   }
 }
 
-function check(fields: Record<string, unknown>, rules: Readonly<Record<string, Rule>>, place: string): void {
-  for (const [name, [fits, says]] of Object.entries(rules)) {
-    if (!fits(fields[name])) throw invalid(`"${place}${name}" ${says}`);
+function check(fields: Record<string, unknown>, rules: OptionRules, place: string): void {
+  for (const [name, { isFit, words }] of Object.entries(rules)) {
+    if (!isFit(fields[name])) throw invalid(`"${place}${name}" must be ${words}`);
   }
 }
 
@@ -143,24 +136,19 @@ function readSections(sections: AgentStateJson["sections"]): MessageStore {
   return MessageStore.of(Object.fromEntries(read));
 }
 
-function readStep(step: Step, place: string): Step {
+function checkStep(step: unknown, place: string): void {
   if (!isObject(step)) throw invalid(`"${place}" must be an object`);
-  check(step, stepRules as Readonly<Record<string, Rule>>, `${place}.`);
+  check(step, stepRules, `${place}.`);
   readMessages(step.messages, `${place}.messages`);
-  return step as unknown as Step;
 }
 
-// What waits must be a call that the step made: it is what somebody is asked to approve.
-function readPendingStep({ step, waiting }: PendingStep): void {
-  readStep(step, "pendingStep.step");
+// A person is asked to approve the waiting calls: each must be a call of the step.
+function checkPendingStep({ step, waiting }: PendingStep): void {
+  checkStep(step, "pendingStep.step");
   const ids = new Set<unknown>(step.toolCalls.map((call) => call.toolCallId));
-  const isOurs = (each: unknown) => isObject(each) && ids.has(each.toolCallId);
-  if (!Array.isArray(waiting) || !waiting.every(isOurs))
+  const isCallOfStep = (each: unknown) => isObject(each) && ids.has(each.toolCallId);
+  if (!Array.isArray(waiting) || !waiting.every(isCallOfStep))
     throw invalid('"pendingStep.waiting" must be a list of calls of its step');
-}
-
-function isCall(call: unknown): boolean {
-  return isObject(call) && [call.toolCallId, call.toolName, call.inputText].every(isText);
 }
 
 function readMessages(list: unknown, name: string): readonly Message[] {

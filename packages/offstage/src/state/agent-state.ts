@@ -1,30 +1,38 @@
-// AgentState: everything a run knows, immutable and serialisable. Transitions give a new state; nothing is half done.
-
+// AgentState: everything a run knows, immutable and serialisable. A transition returns a new state.
 import { isoNow } from "../base/clock.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
-import { keepShape } from "../base/keep-shape.ts";
-import type { Mutable } from "../base/mutable.ts";
+import { isObject, type JsonObject, type JsonValue } from "../base/json.ts";
+import { checkOptions, checkRequired, checkValue, yesOrNo } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
+import { OffstageError } from "../errors.ts";
 import { appendShared } from "../messages/append-shared.ts";
+import { parseMessage } from "../messages/codec.ts";
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageStore } from "../messages/message-store.ts";
-import type { Messages } from "../messages/messages.ts";
-import { noUsage, totalUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
-import { type AgentStateFields, agentIdOf, readState, writeState } from "./agent-state-json.ts";
+import { Messages } from "../messages/messages.ts";
+import { totalUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
+import {
+  type AgentStateFields,
+  number,
+  readState,
+  stateRules,
+  stepRule,
+  text,
+  writeState,
+} from "./agent-state-json.ts";
 import type { Outcome } from "./outcome.ts";
 import type { AgentStateJson, PendingStep } from "./pending-step.ts";
 import type { Step } from "./step.ts";
 
-/** How a run stands: `ready` before its first step, `running` between steps, then as its outcome says. */
+/** The status of a run: `ready` before its first step, `running` between steps, then the status of its outcome. */
 export type AgentStatus = "ready" | "running" | Outcome["status"];
 
 export interface WithUserMessageOptions {
-  /** Begin a new run: see `forContinuation`. Default true. */
-  readonly resetExecutionState?: boolean;
+  /** Starts a new run, as `forContinuation` does. Default true. */
+  readonly resetExecutionState?: boolean | undefined;
 }
 
-/** A run that begins, as a state knows it. */
+/** The identity of a run that begins. */
 export interface RunBeginning {
   readonly runId: string;
   /** Epoch milliseconds. */
@@ -32,79 +40,70 @@ export interface RunBeginning {
   readonly parentAgentId?: string | undefined;
 }
 
-// The fields of new states are copied from these, so that they share one shape.
-const blank: AgentStateFields = {
-  identity: {},
-  parentAgentId: undefined,
-  runId: undefined,
-  createdAt: "",
-  startedAt: undefined,
-  store: MessageStore.empty(),
-  metadata: {},
-  outcome: undefined,
-  pendingStep: undefined,
-  usageByModel: {},
-  usage: noUsage,
-};
+/** Fields of a state. Versions of a run share one array of steps, and each knows how many are its own. */
+interface Fields extends AgentStateFields {
+  readonly steps: Step[];
+  readonly stepCount: number;
+}
 
-// A copy that is then written to keeps its shape, which is several times faster than spreading the changes in.
-type Fields = Mutable<AgentStateFields>;
-
-/** What an agent knows: the conversation, the execution buffer, the steps of the present run and how it stands. */
+/** Holds the conversation, the execution buffer, the steps of the current run and its status. */
 export class AgentState {
+  static readonly SUMMARY_SECTION: string = "summary";
+  static readonly BUFFER_SECTION: string = "buffer";
   static readonly DEFAULT_SECTION: string = "messages";
   static readonly EXECUTION_BUFFER_SECTION: string = "execution_buffer";
   /** The sections that become model input, in this order. */
-  static readonly INFERENCE_SECTIONS: readonly string[] = ["summary", "buffer", "messages", "execution_buffer"];
+  static readonly INFERENCE_SECTIONS: readonly string[] = Object.freeze([
+    AgentState.SUMMARY_SECTION,
+    AgentState.BUFFER_SECTION,
+    AgentState.DEFAULT_SECTION,
+    AgentState.EXECUTION_BUFFER_SECTION,
+  ]);
 
-  readonly #fields: AgentStateFields;
-  readonly #steps: Step[];
-  readonly #stepCount: number;
+  readonly #fields: Fields;
 
-  private constructor(fields: AgentStateFields, steps: Step[], stepCount: number) {
+  private constructor(fields: Fields) {
+    if (fields === undefined) throw notMadeWithNew();
     this.#fields = fields;
-    this.#steps = steps;
-    this.#stepCount = stepCount;
   }
 
-  static {
-    keepShape(new this(blank, [], 0));
+  /** A state without messages, with a new agent id. */
+  static empty(): AgentState {
+    return new AgentState({
+      agentId: crypto.randomUUID(),
+      createdAt: isoNow(),
+      store: MessageStore.empty(),
+      metadata: {},
+      steps: [],
+      stepCount: 0,
+      usageByModel: {},
+    });
   }
 
-  /** A state with nothing in it and an agent id of its own; as a run begins on it, where that is told. */
-  static empty(run?: RunBeginning): AgentState {
-    const fields: Fields = { ...blank };
-    fields.identity = {};
-    fields.createdAt = isoNow();
-    fields.metadata = {};
-    fields.usageByModel = {};
-    if (run) beginOn(fields, run);
-    return new AgentState(fields, [], 0);
-  }
-
-  /** The state that `toJSON` wrote; throws `invalid-state` naming what does not fit. */
+  /** Reads a state that `toJSON` wrote. Throws `invalid-state` naming the field that does not fit. */
   static fromJSON(value: unknown): AgentState {
-    const { steps, ...fields } = readState(value);
-    return new AgentState(fields, [...steps], steps.length);
+    const fields = readState(value);
+    return new AgentState({ ...fields, steps: [...fields.steps], stepCount: fields.steps.length });
   }
 
   toJSON(): AgentStateJson {
-    return writeState(this.#fields, this.steps);
+    return writeState({ ...this.#fields, steps: this.steps });
   }
 
   get agentId(): string {
-    return agentIdOf(this.#fields.identity);
+    return this.#fields.agentId;
   }
 
   get parentAgentId(): string | undefined {
     return this.#fields.parentAgentId;
   }
 
-  /** The run that is under way or has ended; undefined before the first. */
+  /** The id of the current or last run; undefined before the first. */
   get runId(): string | undefined {
     return this.#fields.runId;
   }
 
+  /** ISO 8601. */
   get createdAt(): string {
     return this.#fields.createdAt;
   }
@@ -124,155 +123,177 @@ export class AgentState {
 
   /** The conversation. */
   get messages(): Messages {
-    return this.#fields.store.section(AgentState.DEFAULT_SECTION);
+    return this.section(AgentState.DEFAULT_SECTION);
   }
 
-  /** The tool trace of the present run, where it is kept apart from the conversation. */
+  /** The tool trace of the current run, if it is kept apart from the conversation. */
   get executionBuffer(): Messages {
-    return this.#fields.store.section(AgentState.EXECUTION_BUFFER_SECTION);
+    return this.section(AgentState.EXECUTION_BUFFER_SECTION);
   }
 
+  /** The messages of a section; empty if it was never set. */
   section(name: string): Messages {
     return this.#fields.store.section(name);
   }
 
-  /** What the model sees: summary, buffer, messages and execution buffer, in this order. */
+  /** The model input of this state: summary, buffer, messages and execution buffer, in this order. */
   messagesForInference(): Messages {
     return this.#fields.store.compile(AgentState.INFERENCE_SECTIONS);
   }
 
+  /** The same as `messagesForInference`, one list for each section. A section that only grew extends its earlier list. */
+  sectionsForInference(): readonly Messages[] {
+    return AgentState.INFERENCE_SECTIONS.map((name) => this.section(name));
+  }
+
+  /** The finished steps of the run. */
   get steps(): readonly Step[] {
-    return this.#steps.slice(0, this.#stepCount);
+    return this.#fields.steps.slice(0, this.stepCount);
   }
 
   get stepCount(): number {
-    return this.#stepCount;
+    return this.#fields.stepCount;
   }
 
+  /** The newest step; undefined before the first. */
   get currentStep(): Step | undefined {
-    return this.#stepCount === 0 ? undefined : this.#steps[this.#stepCount - 1];
+    return this.#fields.steps[this.stepCount - 1];
   }
 
-  /** How the run ended; undefined while it goes on. */
+  /** How the run ended; undefined while it continues. */
   get outcome(): Outcome | undefined {
     return this.#fields.outcome;
   }
 
-  /** The step that waits for approval, or was cut off, and is finished when the run is resumed. */
+  /** The step that waits for approval or was cut off. It is finished when the run is resumed. */
   get pendingStep(): PendingStep | undefined {
     return this.#fields.pendingStep;
   }
 
   get status(): AgentStatus {
-    return this.#fields.outcome?.status ?? (this.#stepCount > 0 ? "running" : "ready");
+    return this.outcome?.status ?? (this.stepCount > 0 ? "running" : "ready");
   }
 
-  /** Tokens of this run, its subagents included. */
+  /** Tokens of this run, including its subagents. */
   get usage(): Usage {
-    return this.#fields.usage;
+    return totalUsage(this.usageByModel);
   }
 
-  /** The same, by the id of the model that used them. */
+  /** Tokens of this run, including its subagents, by model id. */
   get usageByModel(): UsageByModel {
     return this.#fields.usageByModel;
   }
 
-  /** The state with a user message at the end of the conversation; a new run unless told otherwise. */
+  /** Appends a user message to the conversation and, by default, starts a new run. */
   withUserMessage(message: string | Message, options: WithUserMessageOptions = {}): AgentState {
+    checkOptions(options, { resetExecutionState: yesOrNo }, "withUserMessage()");
     const { resetExecutionState = true } = options;
     const base = resetExecutionState ? this.forContinuation() : this;
-    const added = typeof message === "string" ? user(message) : message;
-    return base.withMessages(base.messages.append(added));
+    return base.withMessages(base.messages.append(typeof message === "string" ? user(message) : parseMessage(message)));
   }
 
-  /** The state with another conversation. */
+  /** Replaces the conversation. */
   withMessages(messages: Iterable<Message>): AgentState {
-    const fields: Fields = { ...this.#fields };
-    fields.store = fields.store.withSection(AgentState.DEFAULT_SECTION, messages);
-    return new AgentState(fields, this.#steps, this.#stepCount);
+    return this.withSection(AgentState.DEFAULT_SECTION, messages);
   }
 
+  /** Replaces one section. */
   withSection(name: string, messages: Iterable<Message>): AgentState {
-    return this.withMessageStore(this.#fields.store.withSection(name, messages));
+    checkRequired("name", name, text);
+    return this.#with({ store: this.store.withSection(name, listOf(messages)) });
   }
 
+  /** Replaces all sections. */
   withMessageStore(store: MessageStore): AgentState {
-    const fields: Fields = { ...this.#fields };
-    fields.store = store;
-    return new AgentState(fields, this.#steps, this.#stepCount);
+    const isFit = (value: unknown): boolean => value instanceof MessageStore;
+    checkRequired("store", store, { isFit, words: "a MessageStore" });
+    return this.#with({ store });
   }
 
-  /** The state with further metadata: one key, or several. */
+  /** Adds metadata: one key, or several. */
   withMetadata(key: string, value: JsonValue): AgentState;
   withMetadata(entries: JsonObject): AgentState;
   withMetadata(entries: string | JsonObject, value?: JsonValue): AgentState {
     const added = typeof entries === "string" ? { [entries]: value } : entries;
-    const fields: Fields = { ...this.#fields };
-    fields.metadata = { ...this.metadata, ...added };
-    return new AgentState(fields, this.#steps, this.#stepCount);
+    checkRequired("metadata", added, { isFit: isObject, words: "a key and a value, or an object" });
+    return this.#with({ metadata: { ...this.metadata, ...added } });
   }
 
+  /** Sets how the run ended; undefined if it continues. */
   withOutcome(outcome: Outcome | undefined): AgentState {
-    const fields: Fields = { ...this.#fields };
-    fields.outcome = outcome;
-    return new AgentState(fields, this.#steps, this.#stepCount);
+    checkValue("outcome", outcome, stateRules.outcome);
+    return this.#with({ outcome });
   }
 
+  /** Sets the unfinished step of a run that waits or was cut off. */
   withPendingStep(pendingStep: PendingStep | undefined): AgentState {
-    const fields: Fields = { ...this.#fields };
-    fields.pendingStep = pendingStep;
-    return new AgentState(fields, this.#steps, this.#stepCount);
+    checkValue("pendingStep", pendingStep, stateRules.pendingStep);
+    return this.#with({ pendingStep });
   }
 
-  /** The state with one more step, and with the tokens the run has used by then. */
+  /** Appends a finished step, and sets the tokens that the run has used by then. */
   withStep(step: Step, usageByModel: UsageByModel): AgentState {
-    const fields: Fields = { ...this.#fields };
-    fields.pendingStep = undefined;
-    fields.usageByModel = usageByModel;
-    fields.usage = totalUsage(usageByModel);
-    return new AgentState(fields, appendShared(this.#steps, this.#stepCount, [step]), this.#stepCount + 1);
+    checkRequired("step", step, stepRule);
+    checkRequired("usageByModel", usageByModel, stateRules.usageByModel);
+    const steps = appendShared(this.#fields.steps, this.stepCount, [step]);
+    return this.#with({ steps, stepCount: this.stepCount + 1, pendingStep: undefined, usageByModel });
   }
 
-  /** The state with its newest step replaced. */
+  /** Replaces the newest step. Throws `invalid-state` if there is none. */
   withCurrentStep(step: Step): AgentState {
-    return new AgentState(this.#fields, [...this.#steps.slice(0, this.#stepCount - 1), step], this.#stepCount);
+    checkRequired("step", step, stepRule);
+    if (this.stepCount === 0) throw noStep();
+    return this.#with({ steps: [...this.steps.slice(0, -1), step] });
   }
 
-  /** The state with the tokens of the run so far, by model. */
+  /** Sets the tokens of the run so far, by model. */
   withUsage(usageByModel: UsageByModel): AgentState {
-    const fields: Fields = { ...this.#fields };
-    fields.usageByModel = usageByModel;
-    fields.usage = totalUsage(usageByModel);
-    return new AgentState(fields, this.#steps, this.#stepCount);
+    checkRequired("usageByModel", usageByModel, stateRules.usageByModel);
+    return this.#with({ usageByModel });
   }
 
-  /** The state as a run begins on it. */
-  withRun(run: RunBeginning): AgentState {
-    const fields: Fields = { ...this.#fields };
-    beginOn(fields, run);
-    return new AgentState(fields, this.#steps, this.#stepCount);
+  /** Sets the identity of the run that begins. A known parent is kept. */
+  withRun({ runId, startedAt, parentAgentId = this.parentAgentId }: RunBeginning): AgentState {
+    checkRequired("runId", runId, text);
+    checkRequired("startedAt", startedAt, number);
+    return this.#with({ runId, startedAt, parentAgentId });
   }
 
-  /** The state for a new run: buffer emptied; steps, outcome and usage reset; ids, conversation and metadata kept. */
+  /** Prepares a new run: empties the buffer; resets steps, outcome and usage; keeps ids, conversation and metadata. */
   forContinuation(): AgentState {
-    const { store } = this.#fields;
-    const buffer = AgentState.EXECUTION_BUFFER_SECTION;
-    const fields: Fields = { ...this.#fields };
-    fields.store = store.section(buffer).length > 0 ? store.withSection(buffer, []) : store;
-    fields.runId = undefined;
-    fields.startedAt = undefined;
-    fields.outcome = undefined;
-    fields.pendingStep = undefined;
-    fields.usage = noUsage;
-    fields.usageByModel = {};
-    return new AgentState(fields, [], 0);
+    const cleared = this.executionBuffer.isEmpty ? this : this.withSection(AgentState.EXECUTION_BUFFER_SECTION, []);
+    return cleared.#with({
+      runId: undefined,
+      startedAt: undefined,
+      steps: [],
+      stepCount: 0,
+      outcome: undefined,
+      pendingStep: undefined,
+      usageByModel: {},
+    });
+  }
+
+  #with(changes: Partial<Fields>): AgentState {
+    return new AgentState({ ...this.#fields, ...changes });
   }
 }
 
-function beginOn(fields: Fields, { runId, startedAt, parentAgentId }: RunBeginning): void {
-  fields.runId = runId;
-  fields.startedAt = startedAt;
-  fields.parentAgentId = parentAgentId ?? fields.parentAgentId;
+// Takes a `Messages` as it is: checking every message again at each step would make long runs quadratic.
+function listOf(messages: Iterable<Message>): Messages {
+  if (messages instanceof Messages) return messages;
+  const list = isObject(messages) && Symbol.iterator in messages ? [...messages] : messages;
+  const isFit = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);
+  checkRequired("messages", list, { isFit, words: "a list of messages" });
+  return Messages.from(list);
+}
+
+function notMadeWithNew(): OffstageError {
+  const sentence = "A state is made with AgentState.empty() or AgentState.fromJSON(…), not with new.";
+  return new OffstageError("invalid-argument", sentence);
+}
+
+function noStep(): OffstageError {
+  return new OffstageError("invalid-state", "withCurrentStep() replaces the newest step, and this state has no steps.");
 }
 
 printsAs(AgentState, ({ runId, status, outcome, stepCount, usage, messages, executionBuffer, metadata }) => ({

@@ -27,7 +27,7 @@ test("without processors the chain is the step", async () => {
   expect((await chain([], step)(buildState())).stepCount).toBe(1);
 });
 
-test("what a processor needs of the step is there after next, and not before", async () => {
+test("the step is in the state after next, and not before", async () => {
   const seen: unknown[] = [];
   const looking: Processor = async (state, next) => {
     seen.push(state.currentStep?.text);
@@ -39,7 +39,7 @@ test("what a processor needs of the step is there after next, and not before", a
   expect(seen).toEqual([undefined, "the answer"]);
 });
 
-test("a processor may change the state on the way in and on the way out", async () => {
+test("a processor may change the state before and after the step", async () => {
   const changing: Processor = async (state, next) =>
     (await next(state.withMetadata("before", true))).withMetadata("after", true);
   expect((await chain([changing], step)(buildState())).metadata).toEqual({ before: true, after: true });

@@ -39,13 +39,8 @@ export function appended(
 }
 
 /** The sections of a view, one after another. */
-export function flat(view: {
-  readonly summary: Messages;
-  readonly buffer: Messages;
-  readonly messages: Messages;
-  readonly executionBuffer: Messages;
-}): Message[] {
-  return [...view.summary, ...view.buffer, ...view.messages, ...view.executionBuffer];
+export function flat({ sections }: { readonly sections: readonly Messages[] }): Message[] {
+  return sections.flatMap((section) => section.toArray());
 }
 
 /** The ids of messages that have one. */

@@ -80,13 +80,7 @@ test.for(strategies)(
             expect(idsOf(shown)).toContain(idsOf(state.messages).findLast((id) => id.startsWith("q")));
             const last = [...state.messages, ...state.executionBuffer].at(-1);
             expect(idsOf(shown)).toContain(last?.metadata?.id);
-            const prompt = input.promptOf([
-              Messages.empty(),
-              view.summary,
-              view.buffer,
-              view.messages,
-              view.executionBuffer,
-            ]);
+            const prompt = input.promptOf([Messages.empty(), ...view.sections]);
             expect(promptMessages(prompt)).toHaveLength(repairMessages(shown).length);
           }
         },

@@ -32,8 +32,8 @@ describe("below the limit", () => {
     const compaction = openOn();
     expect(compaction.exceedsLimit(state)).toBe(false);
     const view = await compaction.view(state);
-    expect(view.messages).toBe(state.messages);
-    expect(view.executionBuffer).toBe(state.executionBuffer);
+    expect(view.sections).toHaveLength(4);
+    for (const [i, section] of state.sectionsForInference().entries()) expect(view.sections[i]).toBe(section);
     expect(view.compacted).toBeUndefined();
   });
 
@@ -66,7 +66,7 @@ describe("past the limit", () => {
     const view = await openOn().view(state);
     expect(counter.countMessages(flat(view))).toBeLessThanOrEqual(500);
     expect(JSON.stringify(state)).toBe(before);
-    expect(textOf([...view.summary][0]!)).toMatch(/^\[\d+ earlier messages are kept offstage and not shown\]$/);
+    expect(textOf(flat(view)[0]!)).toMatch(/^\[\d+ earlier messages are kept offstage and not shown\]$/);
     expect(view.compacted).toMatchObject({
       strategy: "slidingWindow",
       tokensBefore: counter.countMessages(state.messages),
@@ -109,9 +109,10 @@ describe("past the limit", () => {
     const state = stateOf(40);
     const first = await compaction.view(state);
     const second = await compaction.view(appended(state, buildTurn(40)));
-    expect(second.summary).toBe(first.summary);
-    expect(second.buffer).toBe(first.buffer);
-    expect(second.messages.extends(first.messages)).toBe(true);
+    const [summary, buffer, messages] = first.sections;
+    expect(second.sections[0]).toBe(summary);
+    expect(second.sections[1]).toBe(buffer);
+    expect(second.sections[2]?.extends(messages!)).toBe(true);
   });
 
   test("fixed tokens count, and the sections of the user's own stay", async () => {

@@ -2,7 +2,7 @@
 import { clockMs } from "../../base/clock.ts";
 import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
-import type { AgentState } from "../../state/agent-state.ts";
+import { AgentState } from "../../state/agent-state.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { frontOf, leastTokens } from "../fit.ts";
 import { messageKey } from "../message-key.ts";
@@ -26,13 +26,11 @@ export interface CompactionOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The sections a model call is made of, in this order. A section that only grew is the same list, grown. */
+/** The model's view of a state. */
 export interface ModelView {
-  readonly summary: Messages;
-  readonly buffer: Messages;
-  readonly messages: Messages;
-  readonly executionBuffer: Messages;
-  /** Set where this view was just made shorter. */
+  /** The lists a model call is made of, as `AgentState.sectionsForInference` orders them. A section that only grew extends its earlier list. */
+  readonly sections: readonly Messages[];
+  /** Set if this view was just shortened. */
   readonly compacted?: CompactionReport;
 }
 
@@ -131,8 +129,8 @@ export class Compaction {
   #follow(state: AgentState): void {
     this.#conversation.follow(state.messages);
     this.#trace.follow(state.executionBuffer);
-    const summary = state.section("summary");
-    const buffer = state.section("buffer");
+    const summary = state.section(AgentState.SUMMARY_SECTION);
+    const buffer = state.section(AgentState.BUFFER_SECTION);
     if (summary === this.#own.summary && buffer === this.#own.buffer) return;
     const { counter } = this.#options;
     this.#own = { summary, buffer, tokens: counter.countMessages(summary) + counter.countMessages(buffer) };
@@ -140,7 +138,7 @@ export class Compaction {
 
   #view(): ModelView {
     const { summary, buffer } = this.#sections();
-    return { summary, buffer, messages: this.#conversation.tail, executionBuffer: this.#trace.flat };
+    return { sections: [summary, buffer, this.#conversation.tail, this.#trace.flat] };
   }
 
   // The same lists as long as what they are made of is the same.

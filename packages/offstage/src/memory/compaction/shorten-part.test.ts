@@ -44,7 +44,7 @@ describe("a strategy that fails", () => {
     await compaction.view(stateOf(40));
     isBroken = true;
     const view = await compaction.view(stateOf(80));
-    expect(view.summary.toArray().map(textOf).join()).toContain("They agreed on blue.");
+    expect(view.sections[0]!.toArray().map(textOf).join()).toContain("They agreed on blue.");
   });
 
   test("is not what an abort is: that rejects with its reason", async () => {
@@ -72,8 +72,9 @@ describe("summaries", () => {
     const view = await compaction.view(stateOf(80));
     expect(summarize).toHaveBeenCalledTimes(2);
     expect(summarize.mock.calls[1]?.[0].previous).toMatch(/^start \+\d+$/);
-    expect(textOf(view.summary.at(0)!)).toMatch(/^\[Summary of \d+ earlier messages[^\]]*\]\n\nstart \+\d+ \+\d+$/);
-    expect(view.summary.at(0)?.metadata?.covers).toBe(320 - view.messages.length);
+    const [summaries, , messages] = view.sections;
+    expect(textOf(summaries!.at(0)!)).toMatch(/^\[Summary of \d+ earlier messages[^\]]*\]\n\nstart \+\d+ \+\d+$/);
+    expect(summaries!.at(0)?.metadata?.covers).toBe(320 - messages!.length);
   });
 
   test("report the tokens they took, and are asked of the agent's own model unless told otherwise", async () => {

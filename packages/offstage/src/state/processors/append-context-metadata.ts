@@ -1,8 +1,9 @@
 // Shows the state's metadata to the model, as one system message before the conversation. Rewritten only when it changes.
 import { system } from "../../messages/makers.ts";
+import { AgentState } from "../agent-state.ts";
 import type { Processor } from "../processor.ts";
 
-const section = "buffer";
+const section = AgentState.BUFFER_SECTION;
 
 /** Before a step, the metadata is the last message of the buffer section. Without metadata there is no such message. */
 export const appendContextMetadata: Processor = async (state, next) => {

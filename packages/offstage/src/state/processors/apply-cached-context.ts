@@ -2,9 +2,10 @@
 import { parseMessages } from "../../messages/codec.ts";
 import { type Message, withMetadata } from "../../messages/message.ts";
 import type { Messages } from "../../messages/messages.ts";
+import { AgentState } from "../agent-state.ts";
 import type { Processor } from "../processor.ts";
 
-const section = "buffer";
+const section = AgentState.BUFFER_SECTION;
 
 /** Before a step, these messages are the first of the buffer section. They replace an earlier cached context. */
 export function applyCachedContext(messages: readonly Message[]): Processor {

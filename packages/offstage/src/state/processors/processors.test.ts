@@ -36,7 +36,7 @@ describe("appendStepMessages", () => {
     expect(state.messages.toArray()).toEqual([user("hi"), ...calls.messages]);
   });
 
-  test("appends nothing where no step was taken", async () => {
+  test("appends nothing if no step was taken", async () => {
     expect((await after([appendStepMessages], undefined)).messages.length).toBe(1);
   });
 
@@ -56,7 +56,7 @@ describe("appendFinalResponse", () => {
     expect((await after([appendFinalResponse], calls)).messages.length).toBe(1);
   });
 
-  test("appends no answer that says nothing", async () => {
+  test("does not append an empty answer", async () => {
     const empty = buildStep({ text: "", messages: [assistant("")] });
     expect((await after([appendFinalResponse], empty, completed)).messages.length).toBe(1);
   });
@@ -66,7 +66,7 @@ describe("appendFinalResponse", () => {
     expect(state.messages.at(-1)).toEqual(assistant("let me look", { metadata: { step: 1, interrupted: true } }));
   });
 
-  test("appends nothing where a run was stopped before it said anything", async () => {
+  test("appends nothing if the run was stopped before it had any text", async () => {
     expect((await after([appendFinalResponse], buildToolStep(), stopped)).messages.length).toBe(1);
   });
 
@@ -82,7 +82,7 @@ describe("appendToolTraceToBuffer", () => {
     expect(state.messages.length).toBe(1);
   });
 
-  test("classifies by step, not by role: a step that is no answer is tool trace even without tool messages", async () => {
+  test("classifies by step, not by role: a step that is not an answer is tool trace, even without tool messages", async () => {
     const thought = buildStep({ isAnswer: false, messages: [assistant("Action: search"), user("Observation: found")] });
     expect((await after([appendToolTraceToBuffer], thought)).executionBuffer.toArray()).toEqual(thought.messages);
   });
@@ -99,11 +99,11 @@ describe("clearExecutionBuffer", () => {
     expect((await after(clearing, calls, outcome)).executionBuffer.isEmpty).toBe(true);
   });
 
-  test("leaves it while the run goes on", async () => {
+  test("keeps it while the run continues", async () => {
     expect((await after(clearing, calls)).executionBuffer.length).toBe(2);
   });
 
-  test.for([failed, waiting])("leaves it where the run is $status, for inspection or resumption", async (outcome) => {
+  test.for([failed, waiting])("keeps it if the run is $status, for inspection or resume", async (outcome) => {
     expect((await after(clearing, calls, outcome)).executionBuffer.length).toBe(2);
   });
 });
@@ -115,7 +115,7 @@ describe("the chain of separated mode", () => {
     return state;
   };
 
-  test("keeps the trace in the buffer while the run goes on", async () => {
+  test("keeps the trace in the buffer while the run continues", async () => {
     const state = await turn([calls], [buildToolStep([{ id: "c9" }])]);
     expect([state.messages.length, state.executionBuffer.length]).toEqual([1, 4]);
   });
@@ -126,19 +126,19 @@ describe("the chain of separated mode", () => {
     expect(state.executionBuffer.isEmpty).toBe(true);
   });
 
-  test("leaves the partial text and an empty buffer where a limit stops the run at its tools", async () => {
+  test("leaves the partial text and an empty buffer if a limit stops the run at its tools", async () => {
     const state = await turn([calls], [buildToolStep([{ id: "c9" }]), stopped]);
     expect(state.messages.map((message) => message.content)).toEqual(["hi", "let me look"]);
     expect(state.executionBuffer.isEmpty).toBe(true);
   });
 
-  test("shows the model the trace behind the conversation", async () => {
+  test("shows the model the trace after the conversation", async () => {
     const state = await turn([calls]);
     expect(state.messagesForInference().toArray()).toEqual([user("hi"), ...calls.messages]);
   });
 });
 
-test("the chain of the other mode leaves everything in the conversation, in order", async () => {
+test("the chain of the other mode appends everything to the conversation, in order", async () => {
   let state = await after(togetherProcessors, calls);
   state = await chain(togetherProcessors, taking(answer, completed))(state);
   expect(state.messages.toArray()).toEqual([user("hi"), ...calls.messages, ...answer.messages]);
