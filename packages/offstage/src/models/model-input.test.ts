@@ -14,7 +14,7 @@ import { promptMessage } from "./prompt.ts";
 const call = (id: string): Message => assistant(null, { toolCalls: [toolCall(id, "search")] });
 const result = (id: string): Message => toolResult(id, `result of ${id}`);
 
-/** The prompt of sections, made from scratch. */
+/** The prompt of sections, built from scratch. */
 function fromScratch(sections: readonly Messages[]): PromptMessage[] {
   const names = new Map<string, string>();
   return repairMessages(sections.flatMap((section) => section.toArray())).map((message) => {
@@ -51,8 +51,8 @@ function apply(sections: readonly Messages[], { kind, section, messages }: Chang
 
 const nothing: readonly Messages[] = [Messages.empty(), Messages.empty(), Messages.empty()];
 
-describe("whatever happens to the sections", () => {
-  test("each prompt equals the one made from scratch", () => {
+describe("after any change of the sections", () => {
+  test("the prompt equals one that is built from scratch", () => {
     const property = fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
       const input = new ModelInput();
       let sections = nothing;
@@ -64,7 +64,7 @@ describe("whatever happens to the sections", () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  test("each prompt is one that every provider takes", () => {
+  test("the prompt is valid for every provider", () => {
     const property = fc.property(fc.array(change, { maxLength: 6 }), (changes) => {
       const input = new ModelInput();
       let sections = nothing;
@@ -78,7 +78,7 @@ describe("whatever happens to the sections", () => {
 });
 
 describe("a message is converted once", () => {
-  /** An input that counts how often it converts. */
+  /** An input that notes each conversion. */
   const counting = () => {
     const converted: Message[] = [];
     const input = new ModelInput((message, toolName) => {
@@ -99,7 +99,7 @@ describe("a message is converted once", () => {
     expect(converted).toHaveLength(1 + 2 * 99);
   });
 
-  test("while an earlier section grows and nothing stands behind it", () => {
+  test("while an earlier section grows and the sections behind it are empty", () => {
     const { input, converted } = counting();
     let messages = Messages.of(user("hi"));
     for (let i = 0; i < 10; i++) {
@@ -109,7 +109,7 @@ describe("a message is converted once", () => {
     expect(converted).toHaveLength(10);
   });
 
-  test("also after a history that had to be repaired", () => {
+  test("after a history that had to be repaired", () => {
     const { input, converted } = counting();
     let messages = Messages.of(user("hi"), call("c1"), user("still there?"));
     input.promptOf([messages]);
@@ -129,7 +129,7 @@ describe("a prompt is the caller's to keep", () => {
     expect(first).toHaveLength(1);
   });
 
-  test("changing it changes no later one", () => {
+  test("changing it does not change later prompts", () => {
     const input = new ModelInput();
     const messages = Messages.of(user("hi"));
     input.promptOf([messages]).pop();
@@ -137,16 +137,16 @@ describe("a prompt is the caller's to keep", () => {
   });
 });
 
-test("beyond 2,000 messages the list itself is handed out, and one that was shortened is made anew", () => {
+test("a prompt of more than 10,000 messages is not copied, and is rebuilt if the caller shortened it", () => {
   const input = new ModelInput();
-  const messages = Messages.from(Array.from({ length: 2001 }, () => user("hi")));
+  const messages = Messages.from(Array.from({ length: 10_001 }, () => user("hi")));
   const prompt = input.promptOf([messages]);
   expect(input.promptOf([messages])).toBe(prompt);
   prompt.pop();
-  expect(input.promptOf([messages])).toHaveLength(2001);
+  expect(input.promptOf([messages])).toHaveLength(10_001);
 });
 
-describe("ids in use", () => {
+describe("call ids in use", () => {
   test("an id is in use once a prompt has a call with it", () => {
     const input = new ModelInput();
     expect(input.usesCallId("c1")).toBe(false);
@@ -154,13 +154,13 @@ describe("ids in use", () => {
     expect([input.usesCallId("c1"), input.usesCallId("c2")]).toEqual([true, false]);
   });
 
-  test("an id that repair made is in use", () => {
+  test("an id that repair created is in use", () => {
     const input = new ModelInput();
     input.promptOf([Messages.of(call(""), result(""))]);
     expect(input.usesCallId("call_repaired_1")).toBe(true);
   });
 
-  test("an id stays taken where its message is not shown any more: what was decided of the one must not pass for the other", () => {
+  test("an id stays in use after its message left the prompt, so that no decision applies to another call", () => {
     const input = new ModelInput();
     input.promptOf([Messages.of(call("c1"), result("c1"))]);
     input.trust(toolCall("c2", "search"), {});
@@ -174,12 +174,12 @@ test("sections become one prompt, in their order", () => {
   expect(prompt.map(({ role }) => role)).toEqual(["system", "user"]);
 });
 
-test("a result without a name is given the one of its call", () => {
+test("a tool result without a name gets the tool name of its call", () => {
   const prompt = new ModelInput().promptOf([Messages.of(call("c1"), result("c1"))]);
   expect(prompt[1]?.content).toMatchObject([{ toolName: "search" }]);
 });
 
-test("what is stored is not changed by the repair of what is sent", () => {
+test("repairing a prompt does not change the stored messages", () => {
   const messages = Messages.of(user("hi"), call(""), result("c9"));
   const before = JSON.stringify(messages);
   new ModelInput().promptOf([messages]);
