@@ -156,6 +156,7 @@ describe("what a model gives", () => {
   const iterable = async function* () {
     yield* parts;
   };
+  const { signal } = new AbortController();
   const deaf = { text: () => undefined, reasoning: () => undefined, toolInput: () => undefined };
 
   test.for([
@@ -163,7 +164,7 @@ describe("what a model gives", () => {
     ["an async iterable", iterable],
   ] as const)("the end of a stream takes the present form: %s", async ([, open]) => {
     const { stream } = await adaptModel(legacy("v2", { stream: open() }).model).doStream({ prompt: [] });
-    expect(await readStream(stream, deaf)).toMatchObject({
+    expect(await readStream(stream, deaf, signal)).toMatchObject({
       text: "hi",
       finishReason: "stop",
       usage: { totalTokens: 15, cachedInputTokens: 4, reasoningTokens: 2 },
@@ -179,7 +180,7 @@ describe("what a model gives", () => {
       },
     });
     const opened = await adaptModel(legacy("v2", { stream }).model).doStream({ prompt: [] });
-    await expect(readStream(opened.stream, deaf)).rejects.toThrow("no");
+    await expect(readStream(opened.stream, deaf, signal)).rejects.toThrow("no");
     expect(cancelledWith).toBeInstanceOf(Error);
   });
 

@@ -8,7 +8,7 @@ const promptOf = (message: Message) => promptMessage(message, nameless);
 const partsOf = (content: Content) => promptOf(user(content)).content;
 
 describe("each role", () => {
-  test("a system message is text, its parts joined", () => {
+  test("a system message becomes text, with its parts joined", () => {
     expect(
       promptOf(
         system([
@@ -22,11 +22,11 @@ describe("each role", () => {
     });
   });
 
-  test("a user message is parts", () => {
+  test("a user message becomes parts", () => {
     expect(promptOf(user("hi"))).toEqual({ role: "user", content: [{ type: "text", text: "hi" }] });
   });
 
-  test("an assistant message is its text and its calls, with parsed input", () => {
+  test("an assistant message becomes its text and its calls with parsed input", () => {
     const message = assistant("let me look", { toolCalls: [toolCall("c1", "search", { q: 1 })] });
     expect(promptOf(message).content).toEqual([
       { type: "text", text: "let me look" },
@@ -42,13 +42,13 @@ describe("each role", () => {
     },
   );
 
-  test("a result says its tool", () => {
+  test("a result names its tool", () => {
     expect(promptOf(toolResult("c1", "found", { name: "search" })).content).toEqual([
       { type: "tool-result", toolCallId: "c1", toolName: "search", output: { type: "text", value: "found" } },
     ]);
   });
 
-  test("a result without a name is given the one of its call", () => {
+  test("a result without a name gets the tool name of its call", () => {
     expect(promptOf(toolResult("c1", "found")).content).toMatchObject([{ toolName: "asked_for" }]);
   });
 
@@ -76,19 +76,19 @@ describe("each role", () => {
 describe("content parts", () => {
   const image = (url: string): Content => [{ type: "image_url", image_url: { url } }];
 
-  test("an image in a data: URL carries its bytes and its type", () => {
+  test("an image in a data: URL is sent as bytes with its type", () => {
     expect(partsOf(image("data:image/png;base64,iVBORw0KGgo="))).toEqual([
       { type: "file", mediaType: "image/png", data: { type: "data", data: "iVBORw0KGgo=" } },
     ]);
   });
 
-  test("an image at an address is sent as the address", () => {
+  test("an image at a URL is sent as the URL", () => {
     expect(partsOf(image("https://example.com/a.png"))).toEqual([
       { type: "file", mediaType: "image", data: { type: "url", url: new URL("https://example.com/a.png") } },
     ]);
   });
 
-  test.for(["a.png", "", "/tmp/a.png"])("an image at %j is refused with a sentence", (url) => {
+  test.for(["a.png", "", "/tmp/a.png"])("an image at %j is refused with an error that names it", (url) => {
     expect(() => partsOf(image(url))).toThrow(
       expect.objectContaining({ code: "invalid-message", message: expect.stringContaining("absolute URL") }),
     );
@@ -104,14 +104,14 @@ describe("content parts", () => {
     ]);
   });
 
-  test("a file with its data and its name", () => {
+  test("a file is sent with its data and its name", () => {
     const file = { filename: "a.txt", file_data: "data:text/plain;base64,aGk=" };
     expect(partsOf([{ type: "file", file }])).toEqual([
       { type: "file", mediaType: "text/plain", data: { type: "data", data: "aGk=" }, filename: "a.txt" },
     ]);
   });
 
-  test("a file by its id", () => {
+  test("a file can be sent by its id", () => {
     expect(partsOf([{ type: "file", file: { file_id: "file-1" } }])).toEqual([
       { type: "file", mediaType: "application/pdf", data: { type: "reference", reference: { openai: "file-1" } } },
     ]);
@@ -126,7 +126,7 @@ describe("content parts", () => {
   });
 });
 
-describe("what the model itself said goes back part by part", () => {
+describe("the model's own parts are sent back", () => {
   const reasoning = { type: "reasoning", text: "hm", providerMetadata: { anthropic: { signature: "S" } } };
   const call = {
     type: "tool-call",
@@ -138,7 +138,7 @@ describe("what the model itself said goes back part by part", () => {
   const providerParts = [reasoning, { type: "text", text: "let me " }, { type: "text", text: "look" }, call];
   const replied = assistant("let me look", { toolCalls: [toolCall("c1", "search")], metadata: { providerParts } });
 
-  test("reasoning keeps its signature and its place", () => {
+  test("with reasoning in its place and its signature", () => {
     expect(promptOf(replied).content).toEqual([
       { type: "reasoning", text: "hm", providerOptions: { anthropic: { signature: "S" } } },
       { type: "text", text: "let me " },
@@ -147,11 +147,11 @@ describe("what the model itself said goes back part by part", () => {
     ]);
   });
 
-  test("the calls are those of the message: their ids were made unique", () => {
+  test("with the call ids of the message, which are unique", () => {
     expect(JSON.stringify(promptOf(replied))).not.toContain("raw");
   });
 
-  test("a text that was edited is sent as edited, without the parts", () => {
+  test("unless the text was edited", () => {
     const edited = { ...replied, content: "something else" };
     expect(promptOf(edited).content).toEqual([
       { type: "text", text: "something else" },
@@ -159,12 +159,12 @@ describe("what the model itself said goes back part by part", () => {
     ]);
   });
 
-  test("a message that lost its calls is sent without the parts", () => {
+  test("unless the message lost its calls", () => {
     const { tool_calls: _, ...without } = replied;
     expect(promptOf(without).content).toEqual([{ type: "text", text: "let me look" }]);
   });
 
-  test("what a provider ran itself goes back in the form it is read", () => {
+  test("with calls and results of the provider's own tools in prompt form", () => {
     const own = [
       { type: "tool-call", toolCallId: "s1", toolName: "web", input: '{"q":1}', providerExecuted: true },
       { type: "tool-result", toolCallId: "s1", toolName: "web", result: { hits: 2 } },
@@ -179,7 +179,7 @@ describe("what the model itself said goes back part by part", () => {
     ]);
   });
 
-  test("a part of an unknown type is not sent back", () => {
+  test("without parts of an unknown type", () => {
     const own = [
       { type: "source", url: "https://example.com" },
       { type: "text", text: "found" },
@@ -189,7 +189,7 @@ describe("what the model itself said goes back part by part", () => {
     ]);
   });
 
-  test.for(["text", 42, [null], ["x"], {}])("parts that are none, %j, are passed over", (own) => {
+  test.for(["text", 42, [null], ["x"], {}])("unless they are not parts: %j", (own) => {
     const message = assistant("found", { metadata: { providerParts: own as never } });
     expect(promptOf(message).content).toEqual([{ type: "text", text: "found" }]);
   });

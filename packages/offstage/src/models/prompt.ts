@@ -1,4 +1,4 @@
-// Messages to provider prompt, one message at a time. The list, and converting each message once, is model-input.ts.
+// Converts one message into a provider's prompt form. model-input.ts builds the list.
 
 import { isObject, type JsonValue, parseArguments } from "../base/json.ts";
 import { OffstageError } from "../errors.ts";
@@ -17,7 +17,7 @@ import type { FileData, PromptFile, PromptMessage, PromptText, PromptToolCall, P
 type InputOf = (call: ToolCall) => JsonValue | undefined;
 type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
 
-/** The prompt message of a message. `toolName` is asked only for a tool result that does not say its tool itself. */
+/** The prompt form of a message. `toolName` is called only for a tool result that does not name its tool. */
 export function promptMessage(
   message: Message,
   toolName: (callId: string) => string,
@@ -48,21 +48,19 @@ function toolOutput(message: ToolMessage) {
   return { type: metadata?.isError ? ("error-text" as const) : ("text" as const), value: content };
 }
 
-// What the model itself said goes back part by part, so that reasoning keeps its signatures and its place.
+// Sends the model's own parts back as they were, so that reasoning keeps its signatures and its place.
 function assistantParts(message: AssistantMessage, inputOf?: InputOf): AssistantPart[] {
-  const { content, tool_calls, metadata } = message;
+  const { content, metadata } = message;
   const own = metadata?.providerParts;
-  // Most replies are plain text: no lists are made and filtered for them.
-  if (typeof content === "string" && tool_calls === undefined && own === undefined)
-    return content.trim() === "" ? [] : contentParts(content);
   const calls = toolCallsOf(message).map((call) => callPart(call, inputOf));
-  if (Array.isArray(own) && own.every(isObject) && speaksFor(own, message, calls.length))
-    return replay(own, calls).filter(isWorthSending);
-  if (content === null) return calls;
-  return [...contentParts(content ?? ""), ...calls].filter(isWorthSending);
+  const parts =
+    Array.isArray(own) && own.every(isObject) && matches(own, message, calls.length)
+      ? replay(own, calls)
+      : [...contentParts(content ?? ""), ...calls];
+  return parts.filter(isWorthSending);
 }
 
-// Models write blank text beside their calls, and providers refuse it when it comes back.
+// Models write blank text beside their calls, and providers refuse to read it back.
 function isWorthSending(part: AssistantPart): boolean {
   return part.type !== "text" || part.providerOptions !== undefined || part.text.trim() !== "";
 }
@@ -74,8 +72,8 @@ function callPart(call: ToolCall, inputOf?: InputOf): PromptToolCall {
 
 type OwnPart = Record<string, unknown>;
 
-// Parts stand in for the message only while they still say what it says: an edited message is sent as edited.
-function speaksFor(parts: readonly unknown[], message: AssistantMessage, callCount: number): boolean {
+// Parts replace the message only while both have the same text and calls: an edited message is sent as edited.
+function matches(parts: readonly unknown[], message: AssistantMessage, callCount: number): boolean {
   let text = "";
   let count = 0;
   for (const part of parts as readonly OwnPart[]) {
@@ -98,7 +96,7 @@ function replay(parts: readonly unknown[], calls: readonly PromptToolCall[]): As
   });
 }
 
-// What a provider's own tools did is written in another form than it is read.
+// Results of a provider's own tools have one form in replies and another in prompts.
 function promptForm(part: OwnPart): OwnPart {
   const { result, isError, ...rest } = part;
   if (part.type === "tool-call") return { ...part, input: parseArguments(String(part.input)) ?? {} };
@@ -135,7 +133,7 @@ function documentPart({ file_data, file_id, filename }: Record<string, unknown>)
   return { type: "file", mediaType: "application/pdf", data: reference, ...named };
 }
 
-// `data:image/png;base64,…` carries its bytes and its type; anything else must be an address.
+// `data:image/png;base64,…` contains its bytes and its type; anything else must be an absolute URL.
 function filePart(source: string, mediaType: string): PromptFile {
   const inline = /^data:([^;,]*)([^,]*),/.exec(source);
   if (inline !== null) {
@@ -154,7 +152,7 @@ function filePart(source: string, mediaType: string): PromptFile {
   return { type: "file", mediaType, data: { type: "url", url: new URL(source) } };
 }
 
-// The bytes of percent-encoded text.
+// Decodes percent-encoded text into bytes.
 function unescaped(text: string): Buffer {
   const bytes = text.replace(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   return Buffer.from(bytes, "latin1");

@@ -17,7 +17,7 @@ const call = (fields: Partial<ModelContent> = {}): ModelContent => ({
 });
 
 describe("a reply", () => {
-  test("is its text parts joined, its calls and its finish", () => {
+  test("has the joined text, the calls and the finish reason", () => {
     const content = [{ type: "text", text: "let me " }, { type: "text", text: "look" }, call()];
     expect(replyOf(result(content, { response: { modelId: "m-2" } }))).toEqual({
       text: "let me look",
@@ -30,7 +30,7 @@ describe("a reply", () => {
     });
   });
 
-  test("holds its parts where there is reasoning, in order", () => {
+  test("keeps its parts in order if there is reasoning", () => {
     const content = [
       { type: "reasoning", text: "hm" },
       { type: "text", text: "so" },
@@ -38,24 +38,24 @@ describe("a reply", () => {
     expect(replyOf(result(content))).toMatchObject({ reasoning: "hm", text: "so", parts: content });
   });
 
-  test("holds its parts where one has metadata of the provider", () => {
+  test("keeps its parts if one has metadata of the provider", () => {
     const content = [{ type: "text", text: "so", providerMetadata: { openai: { itemId: "i" } } }];
     expect(replyOf(result(content)).parts).toEqual(content);
   });
 
-  test("keeps parts of a type we do not know", () => {
+  test("keeps parts of an unknown type", () => {
     expect(replyOf(result([{ type: "hologram", text: "x" }]))).toMatchObject({
       text: "",
       parts: [{ type: "hologram" }],
     });
   });
 
-  test("asks for nothing that the provider ran itself", () => {
+  test("does not ask for calls that the provider ran itself", () => {
     const reply = replyOf(result([call({ providerExecuted: true })]));
     expect([reply.calls, reply.parts?.length]).toEqual([[], 1]);
   });
 
-  test.for([Uint8Array.of(1, 2), Buffer.from([1, 2])])("holds bytes as base64", (data) => {
+  test.for([Uint8Array.of(1, 2), Buffer.from([1, 2])])("keeps bytes as base64", (data) => {
     const file = { type: "file", mediaType: "image/png", data: { type: "data", data } } as ModelContent;
     expect(replyOf(result([file])).parts).toMatchObject([{ data: { data: "AQI=" } }]);
   });
@@ -67,7 +67,7 @@ describe("a reply", () => {
     expect(JSON.parse(JSON.stringify(reply.parts))).toEqual(reply.parts);
   });
 
-  test("has a finish reason even where the provider gave none", () => {
+  test("has a finish reason even if the provider gave none", () => {
     expect(replyOf(result([], { finishReason: undefined as never })).finishReason).toBe("other");
   });
 });
@@ -78,16 +78,16 @@ describe("a call is not trusted", () => {
     expect(made).toEqual({ toolCallId: "", toolName: "", inputText: "{}" });
   });
 
-  test("broken arguments are kept as they are", () => {
+  test("invalid JSON is kept as it is", () => {
     expect(replyOf(result([call({ input: '{"q":' })])).calls[0]?.inputText).toBe('{"q":');
   });
 
-  test("arguments that are an object become text", () => {
+  test("input that is an object becomes text", () => {
     expect(replyOf(result([call({ input: { q: 1 } })])).calls[0]?.inputText).toBe('{"q":1}');
   });
 });
 
-test("arguments that cannot be written as JSON are text that cannot be read as JSON", () => {
+test("input that JSON cannot represent becomes text that is not JSON", () => {
   const circular: { self?: unknown } = {};
   circular.self = circular;
   for (const input of [circular, { big: 1n }, () => 1, Symbol("s")]) {
@@ -96,7 +96,7 @@ test("arguments that cannot be written as JSON are text that cannot be read as J
   }
 });
 
-test("a finish reason or a model id that is no text counts as none", () => {
+test("a finish reason or model id that is not text is ignored", () => {
   for (const odd of [7, {}, Symbol("s"), null]) {
     const reply = replyOf(result([], { finishReason: { unified: odd as never }, response: { modelId: odd as never } }));
     expect(reply).toMatchObject({ finishReason: "other", modelId: undefined });
@@ -104,12 +104,12 @@ test("a finish reason or a model id that is no text counts as none", () => {
 });
 
 describe("usage", () => {
-  test("of absurd size still sums to a number that JSON holds", () => {
+  test("of absurd size still sums to a number that JSON can represent", () => {
     const usage = usageOf({ inputTokens: { total: 1.7e308 }, outputTokens: { total: 1.7e308 } });
     expect(JSON.parse(JSON.stringify(usage))).toEqual(usage);
   });
 
-  test("has cached and reasoning tokens where they were reported", () => {
+  test("has cached and reasoning tokens if they were reported", () => {
     expect(usageOf({ inputTokens: { total: 10, cacheRead: 4 }, outputTokens: { total: 5, reasoning: 2 } })).toEqual({
       inputTokens: 10,
       outputTokens: 5,

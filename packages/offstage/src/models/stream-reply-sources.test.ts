@@ -1,4 +1,4 @@
-// Where a stream comes from, what it may hold, and how it may end.
+// The sources of a stream, its content, and how it ends.
 import { describe, expect, test } from "vitest";
 import type { ModelStream, ModelStreamPart } from "./model.ts";
 import { type DeltaListener, readStream } from "./stream-reply.ts";
@@ -8,6 +8,7 @@ const finish: ModelStreamPart = {
   finishReason: { unified: "stop" },
   usage: { inputTokens: { total: 3 }, outputTokens: { total: 2, reasoning: 1 } },
 };
+const { signal } = new AbortController();
 const text = (delta: string, id = "0"): ModelStreamPart => ({ type: "text-delta", id, delta });
 
 async function* iterate(parts: readonly unknown[]): AsyncGenerator<unknown> {
@@ -24,9 +25,9 @@ function listening() {
   return { heard, listener };
 }
 
-const read = (parts: readonly unknown[]) => readStream(iterate(parts), listening().listener);
+const read = (parts: readonly unknown[]) => readStream(iterate(parts), listening().listener, signal);
 
-describe("a stream may come as", () => {
+describe("a stream may be", () => {
   const parts = [text("hel"), text("lo"), finish];
   const sources: [string, ModelStream][] = [
     ["a web stream", ReadableStream.from(parts)],
@@ -47,7 +48,11 @@ describe("a stream may come as", () => {
 
   test.for(sources)("%s", async ([, stream]) => {
     const { heard, listener } = listening();
-    expect(await readStream(stream, listener)).toMatchObject({ text: "hello", finishReason: "stop", parts: undefined });
+    expect(await readStream(stream, listener, signal)).toMatchObject({
+      text: "hello",
+      finishReason: "stop",
+      parts: undefined,
+    });
     expect(heard).toEqual([
       ["text", "hel"],
       ["text", "lo"],
@@ -55,8 +60,8 @@ describe("a stream may come as", () => {
   });
 });
 
-describe("what is heard", () => {
-  test("reasoning and tool input as they come, the tool named", async () => {
+describe("the listener gets", () => {
+  test("reasoning and tool input as they arrive, with the name of the tool", async () => {
     const { heard, listener } = listening();
     const parts = [
       { type: "reasoning-delta", id: "r", delta: "hm" },
@@ -67,7 +72,7 @@ describe("what is heard", () => {
       { type: "tool-call", toolCallId: "c1", toolName: "search", input: '{"q":1}' },
       finish,
     ];
-    const reply = await readStream(iterate(parts), listener);
+    const reply = await readStream(iterate(parts), listener, signal);
     expect(heard).toEqual([
       ["reasoning", "hm"],
       ["input", "c1", "search", '{"q"'],
@@ -76,7 +81,7 @@ describe("what is heard", () => {
     expect(reply.calls).toEqual([{ toolCallId: "c1", toolName: "search", inputText: '{"q":1}' }]);
   });
 
-  test("no delta that is no text, and a finish that says nothing is still one", async () => {
+  test("no delta that is not text; a finish part without a reason still ends the reply", async () => {
     const { listener, heard } = listening();
     const parts = [
       { type: "text-delta", id: "0", delta: 5 },
@@ -85,38 +90,39 @@ describe("what is heard", () => {
       { type: "text-delta", id: "0", delta: "a" },
       { type: "finish", finishReason: null, usage: null },
     ];
-    const reply = await readStream(iterate(parts), listener);
+    const reply = await readStream(iterate(parts), listener, signal);
     expect(reply).toMatchObject({ text: "a", finishReason: "other" });
     expect(heard).toHaveLength(1);
   });
 
-  test("no delta that is empty", async () => {
+  test("no empty delta", async () => {
     const { heard, listener } = listening();
-    await readStream(iterate([text(""), { type: "reasoning-delta", id: "1", delta: "" }, finish]), listener);
+    const empty = [text(""), { type: "reasoning-delta", id: "1", delta: "" }];
+    await readStream(iterate([...empty, finish]), listener, signal);
     expect(heard).toEqual([]);
   });
 });
 
-describe("what is held", () => {
-  test("usage and the model that answered", async () => {
+describe("the reply has", () => {
+  test("the usage, and the model that answered", async () => {
     expect(await read([{ type: "response-metadata", modelId: "m-2" }, text("x"), finish])).toMatchObject({
       modelId: "m-2",
       usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5, reasoningTokens: 1 },
     });
   });
 
-  test("parts of a type we do not know, in their place", async () => {
+  test("parts of an unknown type, in their place", async () => {
     const source = { type: "source", url: "https://example.com" };
     const reply = await read([text("a"), source, text("b", "1"), finish]);
     expect(reply.parts).toEqual([{ type: "text", text: "a" }, source, { type: "text", text: "b" }]);
   });
 
-  test("nothing of what only tells of the stream", async () => {
-    const told = [{ type: "stream-start" }, { type: "raw", rawValue: 1 }, { type: "ping" }];
-    expect((await read([...told, text("x"), finish])).parts).toBeUndefined();
+  test("no parts that only describe the stream", async () => {
+    const about = [{ type: "stream-start" }, { type: "raw", rawValue: 1 }, { type: "ping" }];
+    expect((await read([...about, text("x"), finish])).parts).toBeUndefined();
   });
 
-  test("no block that stayed empty", async () => {
+  test("no empty block", async () => {
     const empty = [
       { type: "text-start", id: "9" },
       { type: "text-end", id: "9" },
@@ -126,7 +132,7 @@ describe("what is held", () => {
     ]);
   });
 
-  test("a signature that comes with an empty delta, beside the reasoning it signs", async () => {
+  test("a signature that comes with an empty delta, in the block it signs", async () => {
     const reasoning = (delta: string, signature?: string): ModelStreamPart => ({
       type: "reasoning-delta",
       id: "0",
@@ -141,8 +147,8 @@ describe("what is held", () => {
   });
 });
 
-describe("how a stream may fail", () => {
-  test("an error part is thrown as it is", async () => {
+describe("a stream fails", () => {
+  test("with the error of an error part", async () => {
     const error = Object.assign(new Error("overloaded"), { statusCode: 529 });
     await expect(read([text("x"), { type: "error", error }])).rejects.toBe(error);
   });
@@ -152,28 +158,28 @@ describe("how a stream may fail", () => {
     [{ message: "too busy", code: 503 }, "too busy"],
     [{ type: "odd" }, '{"type":"odd"}'],
     [undefined, "undefined"],
-  ] as const)("an error part with %j becomes an error that says it", async ([error, says]) => {
+  ] as const)("with an error that quotes %j of an error part", async ([error, says]) => {
     await expect(read([{ type: "error", error }])).rejects.toThrow(
       expect.objectContaining({ code: "model-failed", message: expect.stringContaining(says), cause: error }),
     );
   });
 
-  test("a stream that ends without a finish was cut, and is worth another try", async () => {
+  test("with a retryable error if it ends without a finish part", async () => {
     await expect(read([text("half")])).rejects.toThrow(
       expect.objectContaining({ code: "model-failed", cause: expect.objectContaining({ isRetryable: true }) }),
     );
   });
 
-  test("a stream that breaks rejects with its error", async () => {
+  test("with the error of its source", async () => {
     const stream = new ReadableStream({
       start: (controller) => controller.error(new Error("reset")),
     });
-    await expect(readStream(stream, listening().listener)).rejects.toThrow("reset");
+    await expect(readStream(stream, listening().listener, signal)).rejects.toThrow("reset");
   });
 });
 
-describe("a stream that is not read to its end is let go", () => {
-  /** A source that tells whether it was let go, read in either way. */
+describe("a stream that is not read to its end is cancelled", () => {
+  /** A source that notes whether it was closed. */
   const watched = (parts: readonly unknown[]) => {
     const about = { isClosed: false };
     async function* source() {
@@ -189,12 +195,12 @@ describe("a stream that is not read to its end is let go", () => {
   test.for(["web", "iterable"])("after an error part: %s", async (kind) => {
     const { about, source } = watched([{ type: "error", error: "no" }, text("x"), text("y")]);
     const stream = kind === "web" ? ReadableStream.from(source()) : source();
-    await expect(readStream(stream, listening().listener)).rejects.toThrow("no");
+    await expect(readStream(stream, listening().listener, signal)).rejects.toThrow("no");
     await new Promise((resolve) => setTimeout(resolve, 1));
     expect(about.isClosed).toBe(true);
   });
 
-  test("where a listener throws", async () => {
+  test("if the listener throws", async () => {
     const { about, source } = watched([text("x"), text("y"), text("z"), finish]);
     const throwing: DeltaListener = {
       ...listening().listener,
@@ -202,12 +208,12 @@ describe("a stream that is not read to its end is let go", () => {
         throw new Error("deaf");
       },
     };
-    await expect(readStream(ReadableStream.from(source()), throwing)).rejects.toThrow("deaf");
+    await expect(readStream(ReadableStream.from(source()), throwing, signal)).rejects.toThrow("deaf");
     await new Promise((resolve) => setTimeout(resolve, 1));
     expect(about.isClosed).toBe(true);
   });
 
-  test("where the signal aborts between two parts of an iterable", async () => {
+  test("if the signal aborts between two parts of an iterable", async () => {
     const controller = new AbortController();
     const { about, source } = watched([text("x"), text("y"), finish]);
     const stopping: DeltaListener = { ...listening().listener, text: () => controller.abort("enough") };
@@ -215,17 +221,17 @@ describe("a stream that is not read to its end is let go", () => {
     expect(about.isClosed).toBe(true);
   });
 
-  test("and a cancel that fails hides nothing", async () => {
+  test("and a failing cancel() does not hide the error", async () => {
     const stream: ModelStream = {
       getReader: () => ({
         read: async () => ({ done: false, value: { type: "error", error: new Error("first") } }),
         cancel: () => Promise.reject(new Error("second")),
       }),
     };
-    await expect(readStream(stream, listening().listener)).rejects.toThrow("first");
+    await expect(readStream(stream, listening().listener, signal)).rejects.toThrow("first");
   });
 
-  test("and a cancel that throws at once hides nothing, neither on a failure nor on an abort", async () => {
+  test("and a throwing cancel() hides neither the error nor the abort", async () => {
     const reading = (read: () => Promise<{ done: boolean; value: unknown }>): ModelStream => ({
       getReader: () => ({
         read,
@@ -235,7 +241,7 @@ describe("a stream that is not read to its end is let go", () => {
       }),
     });
     const failing = reading(async () => ({ done: false, value: { type: "error", error: new Error("first") } }));
-    await expect(readStream(failing, listening().listener)).rejects.toThrow("first");
+    await expect(readStream(failing, listening().listener, signal)).rejects.toThrow("first");
     const controller = new AbortController();
     const { promise, resolve } = Promise.withResolvers<{ done: boolean; value: unknown }>();
     const silent = readStream(

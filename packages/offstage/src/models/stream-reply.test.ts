@@ -1,4 +1,4 @@
-// Reading a model's stream: what is put together, and what becomes of the stream itself.
+// How a stream's parts become blocks, and when the stream is cancelled.
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { ModelStreamPart } from "./model.ts";
@@ -11,14 +11,14 @@ const finish: ModelStreamPart = {
   usage: { inputTokens: { total: 1 }, outputTokens: { total: 1 } },
 };
 
-test("an id that is used again after its end begins a new block", async () => {
+test("an id that is used again after its end starts a new block", async () => {
   const block = (type: string, delta: string): ModelStreamPart[] => [
     { type: `${type}-start`, id: "0" },
     { type: `${type}-delta`, id: "0", delta },
     { type: `${type}-end`, id: "0" },
   ];
   const parts = [...block("reasoning", "one"), ...block("text", "two"), ...block("reasoning", "three"), finish];
-  const reply = await readStream(ReadableStream.from(parts), deaf);
+  const reply = await readStream(ReadableStream.from(parts), deaf, new AbortController().signal);
   expect(reply.parts).toEqual([
     { type: "reasoning", text: "one" },
     { type: "text", text: "two" },
@@ -26,29 +26,27 @@ test("an id that is used again after its end begins a new block", async () => {
   ]);
 });
 
-test("deltas of blocks that are open at once go to their own", async () => {
+test("deltas of concurrent blocks are added to their own block", async () => {
   const parts: ModelStreamPart[] = ["a", "b", "a", "b"].map((id) => ({ type: "text-delta", id, delta: id }));
-  const reply = await readStream(
-    ReadableStream.from([{ type: "reasoning-delta", id: "a", delta: "r" }, ...parts, finish]),
-    deaf,
-  );
+  const stream = ReadableStream.from([{ type: "reasoning-delta", id: "a", delta: "r" }, ...parts, finish]);
+  const reply = await readStream(stream, deaf, new AbortController().signal);
   expect(reply.parts?.map((part) => (part as { text: string }).text)).toEqual(["r", "aa", "bb"]);
 });
 
-test("metadata of every part of a block is the block's, an empty delta's too", async () => {
+test("metadata of any part belongs to its block, even that of an empty delta", async () => {
   const parts: ModelStreamPart[] = [
     { type: "reasoning-start", id: "0", providerMetadata: { a: { one: 1 } } },
     { type: "reasoning-delta", id: "0", delta: "", providerMetadata: { a: { signature: "S" } } },
     { type: "reasoning-end", id: "0", providerMetadata: { b: { two: 2 } } },
     finish,
   ];
-  const reply = await readStream(ReadableStream.from(parts), deaf);
+  const reply = await readStream(ReadableStream.from(parts), deaf, new AbortController().signal);
   expect(reply.parts).toEqual([
     { type: "reasoning", text: "", providerMetadata: { a: { one: 1, signature: "S" }, b: { two: 2 } } },
   ]);
 });
 
-test("an abort cancels a stream whose model does not listen to the signal", async () => {
+test("an abort cancels a stream whose model ignores the signal", async () => {
   const { signal, abort } = aborting();
   let cancelledWith: unknown;
   const stream = new ReadableStream({

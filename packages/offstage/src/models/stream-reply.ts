@@ -1,4 +1,4 @@
-// Reads a model's stream: hands each delta on as it comes, and gives the whole reply at the end.
+// Reads a model's stream: passes each delta to a listener, and returns the whole reply at the end.
 import { OffstageError } from "../errors.ts";
 import type {
   ModelContent,
@@ -10,20 +10,20 @@ import type {
 } from "./model.ts";
 import { type ModelReply, replyOf } from "./reply.ts";
 
-/** What a listener hears while a reply streams in. */
+/** Called while a reply streams in, once per delta that is not empty. */
 export interface DeltaListener {
   text(delta: string): void;
   reasoning(delta: string): void;
   toolInput(callId: string, toolName: string, delta: string): void;
-  /** The reply is whole. */
+  /** Called when the reply is complete. */
   end?(): void;
 }
 
-/** The whole reply of a stream. Rejects on an `error` part, on a cut, and when the signal aborts. */
+/** The whole reply of a stream. Rejects on an `error` part, if the stream ends early, and when the signal aborts. */
 export async function readStream(
   stream: ModelStream,
   listener: DeltaListener,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<ModelReply> {
   const assembly = new Assembly(listener);
   if ("getReader" in stream) await readWeb(stream.getReader(), assembly, signal);
@@ -33,14 +33,14 @@ export async function readStream(
 
 type Reader = ReturnType<Extract<ModelStream, { getReader(): unknown }>["getReader"]>;
 
-// An abort cancels the stream whether its model listens to the signal or not.
-async function readWeb(reader: Reader, assembly: Assembly, signal: AbortSignal | undefined): Promise<void> {
-  const stop = () => void cancel(reader, signal?.reason);
-  signal?.addEventListener("abort", stop, { once: true });
+// An abort cancels the stream even if its model ignores the signal.
+async function readWeb(reader: Reader, assembly: Assembly, signal: AbortSignal): Promise<void> {
+  const stop = () => void cancel(reader, signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
   try {
     while (true) {
       const { done, value } = await reader.read();
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       if (done) return;
       assembly.add(value as ModelStreamPart);
     }
@@ -48,42 +48,38 @@ async function readWeb(reader: Reader, assembly: Assembly, signal: AbortSignal |
     void cancel(reader, error);
     throw error;
   } finally {
-    signal?.removeEventListener("abort", stop);
+    signal.removeEventListener("abort", stop);
   }
 }
 
-// Async, because a throw inside a listener of a signal would end the process.
+// Async, because an error that an abort listener throws would end the process.
 async function cancel(reader: Reader, reason: unknown): Promise<void> {
   try {
     await reader.cancel(reason);
   } catch {
-    // What the stream failed with, or the abort, is told; that it could not be let go is not.
+    // The caller gets the error of the stream, or the abort's reason, instead.
   }
 }
 
-async function readIterable(
-  stream: AsyncIterable<unknown>,
-  assembly: Assembly,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function readIterable(stream: AsyncIterable<unknown>, assembly: Assembly, signal: AbortSignal): Promise<void> {
   for await (const part of stream) {
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     assembly.add(part as ModelStreamPart);
   }
 }
 
-/** Puts the parts of a stream together, in the order in which they began. */
+type BlockType = "text" | "reasoning";
+
+/** Assembles the content of a reply from the parts of its stream, in the order in which they began. */
 class Assembly {
   readonly #listener: DeltaListener;
   readonly #content: ModelContent[] = [];
-  readonly #open = new Map<string, ModelContent>();
+  /** The blocks that have not ended, by id. */
+  readonly #open = { text: new Map<string, ModelContent>(), reasoning: new Map<string, ModelContent>() };
   readonly #toolNames = new Map<string, string>();
   #finishReason: ModelFinishReason | undefined;
   #usage: ModelUsage | undefined;
   #modelId: string | undefined;
-  // The block that the last delta belonged to: deltas of one block come in a row.
-  #lastId: string | undefined;
-  #lastBlock: ModelContent | undefined;
 
   constructor(listener: DeltaListener) {
     this.#listener = listener;
@@ -91,39 +87,21 @@ class Assembly {
 
   add(part: ModelStreamPart): void {
     switch (part.type) {
-      case "text-delta":
-        this.#grow("text", part);
-        if (isSaid(part.delta)) this.#listener.text(part.delta);
-        return;
-      case "reasoning-delta":
-        this.#grow("reasoning", part);
-        if (isSaid(part.delta)) this.#listener.reasoning(part.delta);
-        return;
-      case "tool-input-delta":
-        if (isSaid(part.delta))
-          this.#listener.toolInput(part.id ?? "", this.#toolNames.get(part.id ?? "") ?? "", part.delta);
-        return;
-      default:
-        this.#addRare(part);
-    }
-  }
-
-  #addRare(part: ModelStreamPart): void {
-    switch (part.type) {
       case "text-start":
-        this.#grow("text", part);
+      case "text-delta":
+      case "text-end":
+        this.#addToBlock("text", part);
         return;
       case "reasoning-start":
-        this.#grow("reasoning", part);
-        return;
-      case "text-end":
-        this.#close("text", part);
-        return;
+      case "reasoning-delta":
       case "reasoning-end":
-        this.#close("reasoning", part);
+        this.#addToBlock("reasoning", part);
         return;
       case "tool-input-start":
         this.#toolNames.set(part.id ?? "", part.toolName ?? "");
+        return;
+      case "tool-input-delta":
+        this.#addToolInput(part);
         return;
       case "finish":
         this.#finishReason = part.finishReason;
@@ -135,58 +113,51 @@ class Assembly {
       case "error":
         throw part.error instanceof Error ? part.error : streamFailure(part.error);
       default:
-        if (!passedOver.has(part.type) && !passedOver.has(`${part.kind}`)) this.#content.push(part as ModelContent);
+        if (!ignored.has(part.type) && !ignored.has(`${part.kind}`)) this.#content.push(part as ModelContent);
     }
   }
 
-  // Metadata may come with any part of a block, even with an empty delta: all of it belongs to the block.
-  #grow(type: "text" | "reasoning", part: ModelStreamPart): void {
-    const block = this.#blockOf(type, part.id ?? "");
-    if (isSaid(part.delta)) block.text += part.delta;
-    if (part.providerMetadata !== undefined) {
-      block.providerMetadata = mergeData(block.providerMetadata, part.providerMetadata);
-    }
+  // Any part of a block may carry metadata, even an empty delta. It belongs to the whole block.
+  #addToBlock(type: BlockType, part: ModelStreamPart): void {
+    const { delta, providerMetadata } = part;
+    const id = part.id ?? "";
+    const block = this.#open[type].get(id) ?? this.#openBlock(type, id);
+    if (providerMetadata !== undefined) block.providerMetadata = mergeData(block.providerMetadata, providerMetadata);
+    // Some providers use one id for all blocks of a type, one after another.
+    if (part.type.endsWith("-end")) this.#open[type].delete(id);
+    if (!isText(delta)) return;
+    block.text += delta;
+    this.#listener[type](delta);
   }
 
-  // Some providers use one id for all blocks of a kind, one after another.
-  #close(type: "text" | "reasoning", part: ModelStreamPart): void {
-    this.#grow(type, part);
-    this.#open.delete(`${type} ${part.id ?? ""}`);
-    this.#lastBlock = undefined;
-  }
-
-  #blockOf(type: "text" | "reasoning", id: string): ModelContent {
-    if (this.#lastBlock?.type === type && this.#lastId === id) return this.#lastBlock;
-    const key = `${type} ${id}`;
-    let block = this.#open.get(key);
-    if (block === undefined) {
-      block = { type, text: "" };
-      this.#open.set(key, block);
-      this.#content.push(block);
-    }
-    this.#lastId = id;
-    this.#lastBlock = block;
+  #openBlock(type: BlockType, id: string): ModelContent {
+    const block = { type, text: "" };
+    this.#open[type].set(id, block);
+    this.#content.push(block);
     return block;
+  }
+
+  #addToolInput({ id, delta }: ModelStreamPart): void {
+    const callId = id ?? "";
+    if (isText(delta)) this.#listener.toolInput(callId, this.#toolNames.get(callId) ?? "", delta);
   }
 
   finish(): ModelReply {
     if (this.#finishReason === undefined || this.#finishReason?.unified === "interrupted") throw cutFailure();
     this.#listener.end?.();
-    const response = this.#modelId === undefined ? undefined : { response: { modelId: this.#modelId } };
     return replyOf({
       content: this.#content,
       finishReason: this.#finishReason,
       usage: this.#usage as ModelUsage,
-      ...response,
+      ...(this.#modelId !== undefined && { response: { modelId: this.#modelId } }),
     });
   }
 }
 
-// Parts, and kinds of `custom` parts, that tell of the stream and are no content of the reply.
-const passedOver = new Set(["stream-start", "tool-input-end", "ping", "raw", "anthropic.message_start"]);
+// Parts, and kinds of `custom` parts, that describe the stream and are not content of the reply.
+const ignored = new Set(["stream-start", "tool-input-end", "ping", "raw", "anthropic.message_start"]);
 
-// What is no text says nothing.
-function isSaid(delta: unknown): delta is string {
+function isText(delta: unknown): delta is string {
   return typeof delta === "string" && delta !== "";
 }
 
@@ -202,10 +173,14 @@ function streamFailure(error: unknown): OffstageError {
   return new OffstageError("model-failed", `The model's stream reported an error: ${text}`, { cause: error });
 }
 
-// The cause makes it worth another try, as any failure of the network is.
+// The cause makes it retryable, like any network failure.
 function cutFailure(): OffstageError {
   const cause = Object.assign(new Error("The connection was cut."), { isRetryable: true });
-  return new OffstageError("model-failed", "The model's stream ended before the reply did: the connection was cut.", {
-    cause,
-  });
+  return new OffstageError(
+    "model-failed",
+    "The model's stream ended before its reply was complete: the connection was cut.",
+    {
+      cause,
+    },
+  );
 }

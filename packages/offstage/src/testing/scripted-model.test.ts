@@ -95,7 +95,7 @@ describe("a stream", () => {
     const generated = replyOf(await scriptedModel([entry]).doGenerate(asking()));
     const { stream } = await scriptedModel([entry]).doStream(asking());
     const deaf = { text: () => undefined, reasoning: () => undefined, toolInput: () => undefined };
-    expect(await readStream(stream, deaf)).toEqual(generated);
+    expect(await readStream(stream, deaf, new AbortController().signal)).toEqual(generated);
   });
 
   test("ends where the signal aborts", async () => {
