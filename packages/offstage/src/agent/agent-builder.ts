@@ -1,7 +1,8 @@
 // AgentBuilder: every option of an agent, call by call. Immutable: every call gives a new builder, so a base can be shared.
 import { OffstageError } from "../errors.ts";
 import type { Compactor } from "../memory/compaction/compactor.ts";
-import type { AnyModel, ModelSettings } from "../models/model.ts";
+import type { AnyModel } from "../models/model.ts";
+import type { ModelSettings } from "../models/model-settings.ts";
 import type { RetryOptions } from "../models/retry.ts";
 import type { SessionPort } from "../sessions/session.ts";
 import type { ErrorPolicy } from "../state/criteria/errors.ts";

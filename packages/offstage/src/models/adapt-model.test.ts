@@ -38,13 +38,13 @@ async function promptFor(version: "v2" | "v3", prompt: PromptMessage[]): Promise
   return calls[0]?.prompt ?? [];
 }
 
-describe("which models are taken", () => {
-  test("a V4 model is taken as it is", () => {
+describe("an agent accepts", () => {
+  test("a V4 model unchanged", () => {
     const model = { specificationVersion: "v4" } as Model;
     expect(adaptModel(model)).toBe(model);
   });
 
-  test.for(versions)("a %s model keeps its names", (version) => {
+  test.for(versions)("a %s model, which keeps its provider and id", (version) => {
     expect(adaptModel(legacy(version).model)).toMatchObject({
       specificationVersion: "v4",
       provider: "old",
@@ -58,14 +58,14 @@ describe("which models are taken", () => {
     ["another object", {}, "found specificationVersion undefined"],
     ["an unknown generation", { specificationVersion: "v9" }, 'found specificationVersion "v9"'],
     ["a function", () => 1, "found function"],
-  ] as const)("%s is refused with a sentence that says what to do", ([, value, says]) => {
+  ] as const)("a model, not %s", ([, value, says]) => {
     expect(() => adaptModel(value as never)).toThrow(expect.objectContaining({ code: "unsupported-model" }));
     expect(() => adaptModel(value as never)).toThrow(says);
   });
 });
 
-describe("what a model is told", () => {
-  test.for(versions)("settings and signal reach a %s model as they are", async (version) => {
+describe("an adapted model gets", () => {
+  test.for(versions)("settings and signal unchanged: %s", async (version) => {
     const { model, calls } = legacy(version);
     const { signal } = new AbortController();
     await adaptModel(model).doGenerate({ prompt: [], temperature: 0.5, abortSignal: signal });
@@ -73,7 +73,7 @@ describe("what a model is told", () => {
     expect(calls[0]?.abortSignal).toBe(signal);
   });
 
-  test.for(versions)("text, calls and results reach a %s model as they are", async (version) => {
+  test.for(versions)("text, calls and results unchanged: %s", async (version) => {
     const prompt: PromptMessage[] = [
       { role: "system", content: "s" },
       { role: "user", content: [{ type: "text", text: "hi" }] },
@@ -102,7 +102,7 @@ describe("what a model is told", () => {
     }
   });
 
-  test("a media type that is half known is made whole", async () => {
+  test("a full media type if only its first half is known", async () => {
     const file = { type: "file", mediaType: "image", data: { type: "url", url } } as const;
     const [message] = await promptFor("v2", [{ role: "user", content: [file] }]);
     expect(message).toMatchObject({ content: [{ mediaType: "image/*" }] });
@@ -125,7 +125,7 @@ describe("what a model is told", () => {
     });
   });
 
-  test("the prompt that was handed in is not changed", async () => {
+  test("a prompt of its own", async () => {
     const prompt: PromptMessage[] = [{ role: "user", content: [{ type: "file", mediaType: "image", data }] }];
     const before = structuredClone(prompt);
     await promptFor("v2", prompt);
@@ -133,8 +133,8 @@ describe("what a model is told", () => {
   });
 });
 
-describe("what a model gives", () => {
-  test("V2's finish reason and flat usage take the present form", async () => {
+describe("of an adapted model", () => {
+  test("V2's finish reason and flat usage take the form of V4", async () => {
     const { model } = legacy("v2", { result: { finishReason: "stop", usage: flatUsage } });
     expect(await adaptModel(model).doGenerate({ prompt: [] })).toEqual({
       content: [{ type: "text", text: "hi" }],
@@ -143,7 +143,7 @@ describe("what a model gives", () => {
     });
   });
 
-  test("V3's are in it already", async () => {
+  test("V3's finish reason and usage have it already", async () => {
     const given = { finishReason: { unified: "length", raw: "max" }, usage: nestedUsage };
     const { model } = legacy("v3", { result: given });
     expect(await adaptModel(model).doGenerate({ prompt: [] })).toMatchObject(given);
@@ -171,7 +171,7 @@ describe("what a model gives", () => {
     });
   });
 
-  test("a stream that is let go is let go underneath", async () => {
+  test("a cancelled stream cancels the stream underneath", async () => {
     let cancelledWith: unknown;
     const stream = new ReadableStream({
       start: (controller) => controller.enqueue({ type: "error", error: new Error("no") }),
@@ -184,7 +184,7 @@ describe("what a model gives", () => {
     expect(cancelledWith).toBeInstanceOf(Error);
   });
 
-  test("a failure is rejected with as it is", async () => {
+  test("a failure keeps its error", async () => {
     const error = new Error("refused");
     const { model } = legacy("v2");
     const failing = { ...model, doGenerate: () => Promise.reject(error) };

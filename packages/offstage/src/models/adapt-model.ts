@@ -1,4 +1,4 @@
-// Adapts models of the AI SDK's second and third generation to the port. A V4 model passes through untouched.
+// Adapts models of the AI SDK's second and third generation to the port. V4 models need no adapter.
 
 import { isObject } from "../base/json.ts";
 import { shownValue } from "../base/options.ts";
@@ -15,7 +15,7 @@ import type {
 
 type Fields = Record<string, unknown>;
 
-/** The model as a `Model`; throws `unsupported-model` for anything that is not one. */
+/** The given model as a `Model`. Throws `unsupported-model` if it is not a language model. */
 export function adaptModel(model: AnyModel): Model {
   const version = isObject(model) ? (model as AnyModel).specificationVersion : undefined;
   if (version === "v4") return model as Model;
@@ -43,7 +43,7 @@ function adapted(model: LegacyModel): Model {
   };
 }
 
-// Older generations take file data bare instead of tagged, and V2 calls a file in a tool result "media".
+// Older generations take file data untagged, and V2 names a file in a tool result "media".
 function legacyMessage(isV2: boolean): (message: PromptMessage) => Fields {
   return (message) => {
     if (message.role === "system") return { ...message };
@@ -55,7 +55,7 @@ function legacyMessage(isV2: boolean): (message: PromptMessage) => Fields {
   };
 }
 
-// They also want a whole media type: "image" alone, as for an address whose kind nobody knows, is "image/*" to them.
+// They also require a full media type: "image" alone, as for a URL of unknown type, becomes "image/*".
 function legacyPart(part: object): object {
   const { type, data, mediaType } = part as Fields;
   if (type !== "file" && type !== "reasoning-file") return part;
@@ -99,7 +99,7 @@ function currentFinish(reason: unknown): unknown {
   return typeof reason === "string" ? { unified: reason, raw: undefined } : reason;
 }
 
-// V2 reported flat numbers.
+// V2 reports flat numbers.
 function currentUsage(usage: unknown): unknown {
   if (!isObject(usage) || isObject(usage.inputTokens)) return usage;
   return {

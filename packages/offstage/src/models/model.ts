@@ -1,8 +1,6 @@
-// The model port: the shape of the AI SDK's LanguageModelV4 as types of our own. Any V4 provider object fits as it is.
-// Unions of providers grow: nothing here is matched exhaustively, and a part of an unknown type is passed over.
-import type { JsonValue } from "../base/json.ts";
-
-export type ProviderData = Record<string, Record<string, JsonValue | undefined>>;
+// The model port: the AI SDK's LanguageModelV4 as types of our own. Any V4 provider object fits.
+// Providers add types of parts: no switch over them is exhaustive, and unknown ones are ignored.
+import type { CallSettings, ProviderData } from "./model-settings.ts";
 
 interface WithOptions {
   providerOptions?: ProviderData;
@@ -34,7 +32,7 @@ export interface PromptToolCall extends WithOptions {
   type: "tool-call";
   toolCallId: string;
   toolName: string;
-  /** The parsed arguments: an object, not text. */
+  /** The parsed arguments. */
   input: unknown;
 }
 
@@ -64,37 +62,14 @@ export interface ModelTool extends WithOptions {
   strict?: boolean;
 }
 
-export type ToolChoice =
-  | { type: "auto" }
-  | { type: "none" }
-  | { type: "required" }
-  | { type: "tool"; toolName: string };
-
-export type ReasoningEffort = "provider-default" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-
-/** What a caller may set for every model call of an agent. */
-export interface ModelSettings extends WithOptions {
-  maxOutputTokens?: number;
-  temperature?: number;
-  topP?: number;
-  topK?: number;
-  presencePenalty?: number;
-  frequencyPenalty?: number;
-  stopSequences?: string[];
-  seed?: number;
-  reasoning?: ReasoningEffort;
-  toolChoice?: ToolChoice;
-  headers?: Record<string, string | undefined>;
-}
-
-export interface ModelCallOptions extends ModelSettings {
+export interface ModelCallOptions extends CallSettings {
   prompt: PromptMessage[];
   tools?: ModelTool[];
   responseFormat?: { type: "text" } | { type: "json"; schema?: { [key: string]: unknown }; name?: string };
   abortSignal?: AbortSignal;
 }
 
-/** A piece of a reply. `input` of a tool call is JSON text, not to be trusted. */
+/** A part of a reply. The `input` of a tool call is JSON text, and may be invalid. */
 export interface ModelContent {
   type: string;
   text?: string;
@@ -128,10 +103,10 @@ export interface ModelResult {
   response?: { id?: string; modelId?: string };
 }
 
-/** A part of a streamed reply; which fields it has depends on its type. */
+/** A part of a streamed reply. Its fields depend on its type. */
 export interface ModelStreamPart {
   type: string;
-  /** Of a `custom` part. */
+  /** The kind of a `custom` part. */
   kind?: string;
   id?: string;
   delta?: string;
@@ -150,14 +125,14 @@ interface StreamReader {
   cancel(reason?: unknown): PromiseLike<void>;
 }
 
-/** Where the parts come from: a web stream, as AI SDK providers give it, or any async iterable. */
+/** The parts of a reply: a web stream, as AI SDK providers return it, or any async iterable. */
 export type ModelStream = { getReader(): StreamReader } | AsyncIterable<unknown>;
 
 /**
  * A language model.
  *
- * **Contract:** `doGenerate` and `doStream` say the same thing for the same options; both honour `abortSignal`, read
- * `prompt` while the call lasts and never change it; a failure is a rejection or a stream part of type `error`.
+ * **Contract:** `doGenerate` and `doStream` give the same reply for the same options. Both honour `abortSignal` and never
+ * change `prompt`. A failure is a rejection, or a stream part of type `error`.
  */
 export interface Model {
   readonly specificationVersion: "v4";
@@ -167,7 +142,7 @@ export interface Model {
   doStream(options: ModelCallOptions): PromiseLike<{ stream: ModelStream }>;
 }
 
-/** A model of an earlier AI SDK generation; `adaptModel` makes a `Model` of it. */
+/** A model of an earlier AI SDK generation. `adaptModel` turns it into a `Model`. */
 export interface LegacyModel {
   readonly specificationVersion: "v2" | "v3";
   readonly provider: string;

@@ -12,7 +12,8 @@ import {
   textOf,
   toolCallsOf,
 } from "../messages/message.ts";
-import type { FileData, PromptFile, PromptMessage, PromptText, PromptToolCall, ProviderData } from "./model.ts";
+import type { FileData, PromptFile, PromptMessage, PromptText, PromptToolCall } from "./model.ts";
+import type { ProviderData } from "./model-settings.ts";
 
 type InputOf = (call: ToolCall) => JsonValue | undefined;
 type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];

@@ -1,5 +1,6 @@
 // Retry: which model errors are worth another try, how long to wait before it, and how a failure describes its tries.
 import type { Cancellation } from "../base/cancellation.ts";
+import { checkOptions, numberFrom } from "../base/options.ts";
 
 export interface RetryOptions {
   /** Tries after the first one. Default 2. */
@@ -8,6 +9,13 @@ export interface RetryOptions {
   readonly initialDelayMs?: number | undefined;
   /** The longest wait; if a server asks for a longer one, the call fails instead. Default 30,000. */
   readonly maxDelayMs?: number | undefined;
+}
+
+const rules = { maxRetries: numberFrom(0), initialDelayMs: numberFrom(0), maxDelayMs: numberFrom(0) };
+
+/** Throws `invalid-argument` if a retry option is unknown or does not fit. */
+export function checkRetryOptions(options: RetryOptions): void {
+  checkOptions(options, rules, "retry");
 }
 
 /** A failed try that is followed by another one. */

@@ -1,13 +1,7 @@
 // Reads a model's stream: passes each delta to a listener, and returns the whole reply at the end.
 import { OffstageError } from "../errors.ts";
-import type {
-  ModelContent,
-  ModelFinishReason,
-  ModelStream,
-  ModelStreamPart,
-  ModelUsage,
-  ProviderData,
-} from "./model.ts";
+import type { ModelContent, ModelFinishReason, ModelStream, ModelStreamPart, ModelUsage } from "./model.ts";
+import type { ProviderData } from "./model-settings.ts";
 import { type ModelReply, replyOf } from "./reply.ts";
 
 /** Called while a reply streams in, once per delta that is not empty. */

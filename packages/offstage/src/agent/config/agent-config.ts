@@ -4,6 +4,7 @@ import { isObject } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
 import { adaptModel } from "../../models/adapt-model.ts";
 import type { Model, ModelCallOptions } from "../../models/model.ts";
+import { callSettings } from "../../models/model-settings.ts";
 import { errorPolicy } from "../../state/criteria/errors.ts";
 import { retryLimit, stepLimit } from "../../state/criteria/limits.ts";
 import { toolCallPresence } from "../../state/criteria/replies.ts";
@@ -78,8 +79,7 @@ function callOptions(
 ): AgentConfig["call"] {
   const tools = driver.modelTools(options.tools ?? []);
   return {
-    ...driver.settings,
-    ...options.modelSettings,
+    ...callSettings(driver.settings, options.modelSettings),
     ...(tools === undefined ? undefined : { tools }),
     ...(output === undefined ? undefined : { responseFormat: { type: "json" as const, schema: output.jsonSchema } }),
   };

@@ -13,6 +13,8 @@ import {
   yesOrNo,
 } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
+import { checkModelSettings } from "../../models/model-settings.ts";
+import { checkRetryOptions } from "../../models/retry.ts";
 import { checkSession } from "../../sessions/plain-journal.ts";
 import { checkTracing } from "../../tracing/tracing-options.ts";
 import type { AgentOptions, ResumeOptions, RunOptions, RunSource, SubagentOptions } from "../ports/agent-options.ts";
@@ -80,8 +82,6 @@ const agentRules: Rules<AgentOptions> = {
   session,
   tracing: anything,
 };
-
-const retryRules = { maxRetries: numberFrom(0), initialDelayMs: numberFrom(0), maxDelayMs: numberFrom(0) };
 
 const runRules: Rules<RunOptions> = {
   session,
@@ -151,7 +151,8 @@ const hints = {
 export function checkAgentOptions(options: AgentOptions<unknown>): void {
   checkOptions(options, agentRules, "agent", hints);
   checkHooks(options.hooks);
-  if (options.retry) checkOptions(options.retry, retryRules, "retry");
+  if (options.retry !== undefined) checkRetryOptions(options.retry);
+  if (options.modelSettings !== undefined) checkModelSettings(options.modelSettings);
   if (options.session !== undefined) checkSession(options.session);
   checkTracing(options.tracing);
 }

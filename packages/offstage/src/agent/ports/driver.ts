@@ -1,6 +1,7 @@
 // A driver: how an agent speaks with its model. It translates; the loop does everything else, the same for every driver.
-import type { ModelSettings, ModelTool } from "../../models/model.ts";
+import type { ModelTool } from "../../models/model.ts";
 import type { ToPrompt } from "../../models/model-input.ts";
+import type { ModelSettings } from "../../models/model-settings.ts";
 import type { ModelReply, RequestedCall } from "../../models/reply.ts";
 import type { DeltaListener } from "../../models/stream-reply.ts";
 import type { Correction } from "../../state/step.ts";

@@ -1,0 +1,71 @@
+// The settings of a model call that an agent's options may choose: temperature and the like.
+import { isObject, type JsonValue } from "../base/json.ts";
+import { checkOptions, numberFrom, type OptionRule, someText, wholeFrom } from "../base/options.ts";
+
+/** Data of a provider, by its name. */
+export type ProviderData = Record<string, Record<string, JsonValue | undefined>>;
+
+export type ToolChoice =
+  | { type: "auto" }
+  | { type: "none" }
+  | { type: "required" }
+  | { type: "tool"; toolName: string };
+
+export type ReasoningEffort = "provider-default" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+
+/** Settings for every model call of an agent. A model ignores those it does not know. */
+export interface ModelSettings {
+  readonly maxOutputTokens?: number | undefined;
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly topK?: number | undefined;
+  readonly presencePenalty?: number | undefined;
+  readonly frequencyPenalty?: number | undefined;
+  readonly stopSequences?: string[] | undefined;
+  readonly seed?: number | undefined;
+  readonly reasoning?: ReasoningEffort | undefined;
+  readonly toolChoice?: ToolChoice | undefined;
+  readonly headers?: Record<string, string | undefined> | undefined;
+  /** Options of one provider, by its name. */
+  readonly providerOptions?: ProviderData | undefined;
+}
+
+/** The settings as a model gets them: those that are undefined are left out. */
+export type CallSettings = { -readonly [Name in keyof ModelSettings]: Exclude<ModelSettings[Name], undefined> };
+
+const number: OptionRule = { isFit: Number.isFinite, words: "a number" };
+const fields: OptionRule = { isFit: isObject, words: "an object" };
+
+const rules: Readonly<Record<keyof ModelSettings, OptionRule>> = {
+  maxOutputTokens: wholeFrom(1),
+  temperature: numberFrom(0),
+  topP: number,
+  topK: number,
+  presencePenalty: number,
+  frequencyPenalty: number,
+  stopSequences: {
+    isFit: (value) => Array.isArray(value) && value.every((each) => typeof each === "string"),
+    words: "a list of texts",
+  },
+  seed: number,
+  reasoning: someText,
+  toolChoice: {
+    isFit: (value) => isObject(value) && typeof value.type === "string",
+    words: 'an object such as { type: "required" }',
+  },
+  headers: fields,
+  providerOptions: fields,
+};
+
+const hints = { maxTokens: '"maxOutputTokens"', stop: '"stopSequences"', reasoningEffort: '"reasoning"' };
+
+/** Throws `invalid-argument` if a setting is unknown or does not fit. */
+export function checkModelSettings(settings: ModelSettings): void {
+  checkOptions(settings, rules, "modelSettings", hints);
+}
+
+/** The settings of a call; later ones override earlier ones, undefined ones do not. */
+export function callSettings(...settings: readonly (ModelSettings | undefined)[]): CallSettings {
+  const given = settings.flatMap((each) => Object.entries(each ?? {})).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given);
+}
