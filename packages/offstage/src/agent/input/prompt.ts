@@ -6,7 +6,7 @@ import { compactor } from "../../memory/compaction/compactor.ts";
 import { modelSummarizer } from "../../memory/compaction/summarize.ts";
 import { type Message, textOf } from "../../messages/message.ts";
 import type { Messages } from "../../messages/messages.ts";
-import { AgentState } from "../../state/agent-state.ts";
+import type { AgentState } from "../../state/agent-state.ts";
 import { checkMemory } from "../config/option-rules.ts";
 import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
@@ -49,10 +49,11 @@ export async function openPrompt(run: Run, state: AgentState, recordedNote?: unk
 /** The sections of the next model call: instructions, then those of the state as the model is to see them. */
 export async function promptSections(run: Run, state: AgentState, at: StepPlace): Promise<readonly Messages[]> {
   const { compaction, instructions } = run.input;
-  if (compaction === undefined)
-    return [instructions, ...AgentState.INFERENCE_SECTIONS.map((name) => state.section(name))];
-  const view = await (compaction.exceedsLimit(state) ? compact(run, state, { compaction, at }) : compaction.view(state));
-  return [instructions, view.summary, view.buffer, view.messages, view.executionBuffer];
+  if (compaction === undefined) return [instructions, ...state.sectionsForInference()];
+  const view = await (compaction.exceedsLimit(state)
+    ? compact(run, state, { compaction, at })
+    : compaction.view(state));
+  return [instructions, ...view.sections];
 }
 
 interface Compacting {

@@ -5,7 +5,7 @@ import { textOf } from "../../messages/message.ts";
 import type { Messages } from "../../messages/messages.ts";
 import type { RunLog, RunStart } from "../../sessions/journal.ts";
 import { journalFor } from "../../sessions/plain-journal.ts";
-import { AgentState } from "../../state/agent-state.ts";
+import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import { composeInstructions } from "../config/instructions.ts";
 import { historyLimit, loadHistory } from "../input/history.ts";
@@ -83,7 +83,7 @@ export async function instructionsOf({ agent, scope }: Run): Promise<Messages> {
 }
 
 function hasNothing(state: AgentState): boolean {
-  return AgentState.INFERENCE_SECTIONS.every((name) => state.section(name).isEmpty);
+  return state.sectionsForInference().every((section) => section.isEmpty);
 }
 
 function nothingToAnswer(agent: string): OffstageError {
