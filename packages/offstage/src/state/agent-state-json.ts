@@ -63,7 +63,7 @@ const object: OptionRule = { isFit: isObject, words: "an object" };
 const list: OptionRule = { isFit: Array.isArray, words: "a list" };
 
 /** The rules for the fields of a state, in JSON and in its transitions. */
-export const stateRules = {
+export const stateRules: Readonly<Record<Exclude<keyof AgentStateJson, "version">, OptionRule>> = {
   agentId: text,
   parentAgentId: optional(text),
   runId: optional(text),
@@ -75,7 +75,7 @@ export const stateRules = {
   outcome: optional({ isFit: (value) => isObject(value) && isText(value.status), words: "an object with a status" }),
   pendingStep: optional({ isFit: (value) => isObject(value) && isObject(value.step), words: "an object with a step" }),
   usageByModel: { isFit: isUsageTable, words: "an object of usages" },
-} satisfies Readonly<Record<Exclude<keyof AgentStateJson, "version">, OptionRule>>;
+};
 
 const stepRules = {
   messages: list,

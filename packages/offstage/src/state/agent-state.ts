@@ -54,10 +54,10 @@ export class AgentState {
   static readonly EXECUTION_BUFFER_SECTION: string = "execution_buffer";
   /** The sections that become model input, in this order. */
   static readonly INFERENCE_SECTIONS: readonly string[] = Object.freeze([
-    AgentState.SUMMARY_SECTION,
-    AgentState.BUFFER_SECTION,
-    AgentState.DEFAULT_SECTION,
-    AgentState.EXECUTION_BUFFER_SECTION,
+    this.SUMMARY_SECTION,
+    this.BUFFER_SECTION,
+    this.DEFAULT_SECTION,
+    this.EXECUTION_BUFFER_SECTION,
   ]);
 
   readonly #fields: Fields;
