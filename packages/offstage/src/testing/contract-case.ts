@@ -1,18 +1,18 @@
-// A contract case: one claim about an implementation, as data. Any test framework can run it, or none.
+// A contract case: one claim about an implementation, as data, so that it can run in any test framework or in none.
 
-/** One claim: `run` rejects where it does not hold. */
+/** One claim. `run` rejects if it does not hold. */
 export interface ContractCase {
   readonly name: string;
   run(): Promise<void>;
 }
 
-/** A claim about something that a case opens. */
+/** A claim about a subject that its case opens. */
 export interface Claim<T> {
   readonly name: string;
   claim(subject: T): Promise<void>;
 }
 
-/** A case on something that is opened for it and closed after it. */
+/** A case on a subject that is opened before it and closed after it. */
 export function caseOn<T extends { close?(): void | Promise<void> }>(
   open: () => T | Promise<T>,
   { name, claim }: Claim<T>,

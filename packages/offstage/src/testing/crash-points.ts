@@ -1,4 +1,4 @@
-// Crash points: a store whose writes can be made to throw, hang or kill the process, before or after they take effect.
+// Crash points: a store in which one write throws, hangs or kills the process, before or after it takes effect.
 
 import { checkOptions, type OptionRule, oneOf, wholeFrom } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
@@ -6,13 +6,13 @@ import { createStore, type Store, storeDriver, storeOptions } from "../sessions/
 import { type StoreDriver, type WriteLabel, writeLabels } from "../sessions/store-driver.ts";
 
 export interface CrashPoint {
-  /** The write at which it happens: "run.begin", "tool.intent", "tool.result", "step.commit", "run.end" and others. */
+  /** The write that crashes: "run.begin", "tool.intent", "tool.result", "step.commit", "run.end" and others. */
   readonly at: WriteLabel;
-  /** Before the write takes effect, or after it did and before anybody knows. */
+  /** Before the write takes effect, or after it did and before the caller learns of it. */
   readonly when: "before" | "after";
-  /** Which of these writes, from 1. Default 1. */
-  readonly nth?: number;
-  /** What happens: an error is thrown, nothing ever comes back, or the process is killed. */
+  /** The number of the write among those of this label, from 1. Default 1. */
+  readonly nth?: number | undefined;
+  /** Throws this error, never returns, or kills the process. */
   readonly action: Error | "hang" | "kill";
 }
 
@@ -26,7 +26,7 @@ const pointRules: Readonly<Record<keyof CrashPoint, OptionRule>> = {
   },
 };
 
-// A point that is never reached would be a test of a crash that passes without one.
+// A crash point that is never reached would make a test pass without a crash.
 function checkPoint(point: CrashPoint): void {
   checkOptions(point, pointRules, "crash point");
   const missing = (["at", "when", "action"] as const).find((name) => point[name] === undefined);
@@ -57,7 +57,7 @@ export function crashingDriver(driver: StoreDriver, point: CrashPoint): StoreDri
   };
 }
 
-/** The store with one crash point. The store that was given must not be used before the crash. */
+/** The store with one crash point. Use it instead of the given store until the crash. */
 export function crashingStore(store: Store, point: CrashPoint): Store {
   return createStore(crashingDriver(store[storeDriver], point), store[storeOptions]);
 }

@@ -1,4 +1,4 @@
-// The front door of "offstage/testing": what users and driver authors test with, listed by hand.
+// The exports of "offstage/testing", listed by hand: tools for tests of agents, and contract suites for driver authors.
 
 export { type CheckSpansOptions, checkSpans } from "./check-spans.ts";
 export type { ContractCase } from "./contract-case.ts";
@@ -11,7 +11,7 @@ export {
   type ScriptedRequest,
   scriptedModel,
 } from "./scripted-model.ts";
-export type { ScriptedReply, ScriptedToolCall } from "./scripted-reply.ts";
+export type { ScriptedReply, ScriptedToolCall, ScriptedUsage } from "./scripted-reply.ts";
 export { sessionContract } from "./session-contract.ts";
 export { type SessionStoreContractOptions, sessionStoreContract } from "./session-store-contract.ts";
 export { type ExporterUnderTest, spanExporterContract } from "./span-exporter-contract.ts";

@@ -1,4 +1,4 @@
-// A provider prompt back in our own form, so that tests can look at what a model was sent. The reverse of models/prompt.ts.
+// Converts a provider prompt back into messages, for tests that look at what a model was sent. The reverse of models/prompt.ts.
 import type { ContentPart, Message, ToolCall } from "../messages/message.ts";
 import type { PromptFile, PromptMessage, PromptText } from "../models/model.ts";
 
@@ -31,7 +31,7 @@ function messagesOf(message: PromptMessage): Message[] {
 type AssistantParts = Extract<PromptMessage, { role: "assistant" }>["content"];
 
 function assistantOf(parts: AssistantParts): Message {
-  const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  const content = contentOf(parts.filter((part) => part.type === "text" || part.type === "file"));
   const calls = parts.flatMap((part): ToolCall[] => {
     if (part.type !== "tool-call" || (part as { providerExecuted?: boolean }).providerExecuted) return [];
     const { toolCallId: id, toolName: name, input } = part;
@@ -39,7 +39,7 @@ function assistantOf(parts: AssistantParts): Message {
   });
   return {
     role: "assistant",
-    content: text === "" && calls.length > 0 ? null : text,
+    content: content === "" && calls.length > 0 ? null : content,
     ...(calls.length > 0 ? { tool_calls: calls } : undefined),
   };
 }

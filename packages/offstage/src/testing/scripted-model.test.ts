@@ -22,12 +22,12 @@ async function streamed(model: ScriptedModel): Promise<ModelStreamPart[]> {
   return parts;
 }
 
-describe("a reply may be", () => {
-  test("a text", async () => {
+describe("a reply is", () => {
+  test("text", async () => {
     expect(await reply("hello")).toMatchObject({ text: "hello", calls: [], finishReason: "stop" });
   });
 
-  test("text, reasoning, calls, usage and a finish reason", async () => {
+  test("an object of text, reasoning, calls, usage and finish reason", async () => {
     const usage = { inputTokens: 7, outputTokens: 3, cachedInputTokens: 2, reasoningTokens: 1 };
     const made = await reply({
       ...{ text: "so", reasoning: "hm", usage, finishReason: "length" },
@@ -42,7 +42,7 @@ describe("a reply may be", () => {
     });
   });
 
-  test("broken arguments, as raw text", async () => {
+  test("a call with invalid JSON, given as raw text", async () => {
     const { calls } = await reply({ toolCalls: [{ name: "search", arguments: '{"q":' }] });
     expect(calls[0]?.inputText).toBe('{"q":');
   });
@@ -53,17 +53,17 @@ describe("a reply may be", () => {
     await expect(streamed(scriptedModel([error]))).rejects.toBe(error);
   });
 
-  test("a function of the request, which may take its time", async () => {
+  test("a function of the request, which may be async", async () => {
     const model = scriptedModel([async ({ messages, index }) => `${index}: ${messages[0]?.content}`]);
     expect(replyOf(await model.doGenerate(asking(user("echo"))))).toMatchObject({ text: "0: echo" });
   });
 
-  test("a function that gives an error", async () => {
+  test("a function that returns an error", async () => {
     await expect(reply(() => new Error("no"))).rejects.toThrow("no");
   });
 });
 
-test("calls have an id of their own each, and finish for tool calls", async () => {
+test("each call gets an id of its own, and the finish reason is tool-calls", async () => {
   const model = scriptedModel(() => ({ toolCalls: [{ name: "a" }, { name: "b" }] }));
   const replies = [replyOf(await model.doGenerate(asking())), replyOf(await model.doGenerate(asking()))];
   const ids = replies.flatMap(({ calls }) => calls.map(({ toolCallId }) => toolCallId));
@@ -71,14 +71,14 @@ test("calls have an id of their own each, and finish for tool calls", async () =
   expect(replies[0]?.finishReason).toBe("tool-calls");
 });
 
-test("one function may be the whole script", async () => {
+test("one function can be the whole script", async () => {
   const model = scriptedModel(({ index }) => `reply ${index}`);
   await model.doGenerate(asking());
   expect(replyOf(await model.doGenerate(asking())).text).toBe("reply 1");
 });
 
 describe("a stream", () => {
-  test("comes word by word", async () => {
+  test("arrives word by word", async () => {
     const parts = await streamed(scriptedModel(["It is  sunny."]));
     expect(parts.map(({ type, delta }) => delta ?? type)).toEqual([
       "text-start",
@@ -90,7 +90,7 @@ describe("a stream", () => {
     ]);
   });
 
-  test("says what the generated reply says", async () => {
+  test("gives the same reply as doGenerate", async () => {
     const entry = { text: " so\n", reasoning: "hm hm", toolCalls: [{ name: "search", input: { q: "ä b" } }] };
     const generated = replyOf(await scriptedModel([entry]).doGenerate(asking()));
     const { stream } = await scriptedModel([entry]).doStream(asking());
@@ -98,7 +98,7 @@ describe("a stream", () => {
     expect(await readStream(stream, deaf, new AbortController().signal)).toEqual(generated);
   });
 
-  test("ends where the signal aborts", async () => {
+  test("ends when the signal aborts", async () => {
     const controller = new AbortController();
     const { stream } = await scriptedModel(["one two three"]).doStream({ ...asking(), abortSignal: controller.signal });
     const reading = async () => {
@@ -109,7 +109,7 @@ describe("a stream", () => {
 });
 
 describe("requests", () => {
-  test("are recorded in our own form", async () => {
+  test("are recorded as messages of Offstage", async () => {
     const model = scriptedModel(["ok"]);
     const sent = [system("s"), user("hi"), calling("c1"), toolResult("c1", "found", { name: "search" })];
     await model.doGenerate({ ...asking(...sent), temperature: 0 });
@@ -126,28 +126,35 @@ describe("requests", () => {
     expect(model.requests[0]?.messages[0]?.content).toMatchObject([{ type: "file", mediaType: "image/png" }]);
   });
 
-  test("are counted and not kept where they are not to be recorded", async () => {
+  test("may hold an assistant message of an image alone", async () => {
+    const model = scriptedModel(["ok"]);
+    const image: Message = assistant([{ type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }]);
+    await model.doGenerate(asking(user("Draw."), image, user("Thanks.")));
+    expect(model.requests[0]?.messages[1]?.content).toMatchObject([{ type: "file", mediaType: "image/png" }]);
+  });
+
+  test("are only counted with record: false", async () => {
     const model = scriptedModel(["ok"], { record: false });
     await model.doGenerate(asking());
     expect([model.requests.length, model.callCount]).toEqual([0, 1]);
   });
 
-  test("after an abort are refused with its reason", async () => {
+  test("after an abort are rejected with its reason", async () => {
     const model = scriptedModel(["ok"]);
     await expect(model.doGenerate({ ...asking(), abortSignal: AbortSignal.abort("gone") })).rejects.toBe("gone");
   });
 });
 
-describe("a request that a provider would refuse is refused", () => {
+describe("a request that a provider would refuse is rejected", () => {
   const refusals: readonly [string, readonly Message[]][] = [
     ["a call without its result", [user("hi"), calling("c1")]],
     ["a result without its call", [user("hi"), toolResult("c9", "found")]],
-    ["something between a call and its result", [calling("c1"), user("hi"), toolResult("c1", "found")]],
+    ["a message between a call and its result", [calling("c1"), user("hi"), toolResult("c1", "found")]],
     ["one of two results missing", [calling("c1", "c2"), toolResult("c1", "found")]],
     ["two results of one call", [calling("c1"), toolResult("c1", "a"), toolResult("c1", "b")]],
     ["an id that is used again", [calling("c1"), toolResult("c1", "a"), calling("c1"), toolResult("c1", "b")]],
     ["an empty id", [calling(""), toolResult("", "found")]],
-    ["an assistant message that says nothing", [user("hi"), assistant("")]],
+    ["an empty assistant message", [user("hi"), assistant("")]],
   ];
 
   test.for(refusals)("%s", async ([, messages]) => {
@@ -160,18 +167,18 @@ describe("a request that a provider would refuse is refused", () => {
     await expect(scriptedModel(["ok"]).doGenerate({ prompt: [] })).rejects.toThrow("it has no messages");
   });
 
-  test("with an outline of what was sent", async () => {
+  test("with an outline of the request", async () => {
     const sent = asking(user("hi"), calling("c1", "c2"), toolResult("c1", "found"));
     await expect(scriptedModel(["ok"]).doGenerate(sent)).rejects.toThrow("user, assistant[c1 c2], tool(c1)");
   });
 });
 
-describe("a script that no model can play is refused", () => {
-  const slips: readonly [unknown, string][] = [
-    ["hello", 'A script is a list of replies, or a function that gives them; found "hello".'],
+describe("an invalid script is refused", () => {
+  const mistakes: readonly [unknown, string][] = [
+    ["hello", 'A script must be a list of replies, or a function that returns them; found "hello".'],
     [
       ["fine", undefined],
-      "script[1] must be text, { text, reasoning, toolCalls, usage, finishReason } or an Error, or a function that gives one of these; found undefined.",
+      "script[1] must be text, { text, reasoning, toolCalls, usage, finishReason } or an Error, or a function that returns one of these; found undefined.",
     ],
     [[7], "script[0] must be text"],
     [[null], "found null"],
@@ -179,7 +186,7 @@ describe("a script that no model can play is refused", () => {
     [[{ toolCall: [] }], 'script[0]: Unknown reply option "toolCall". Valid options: text, reasoning, toolCalls,'],
     [[{ text: 5 }], 'script[0]: "text" must be text; found 5.'],
     [[{ toolCalls: { name: "f" } }], 'script[0]: "toolCalls" must be a list of calls; found object.'],
-    [[{ toolCalls: ["f"] }], 'script[0].toolCalls[0] must be a call, as { name, input }; found "f".'],
+    [[{ toolCalls: ["f"] }], 'script[0].toolCalls[0] must be a call such as { name, input }; found "f".'],
     [[{ toolCalls: [{ input: {} }] }], "script[0].toolCalls[0] must be a call"],
     [
       [{ toolCalls: [{ name: "f" }, { name: "f", args: {} }] }],
@@ -188,14 +195,15 @@ describe("a script that no model can play is refused", () => {
     [[{ toolCalls: [{ name: "f", arguments: {} }] }], 'script[0].toolCalls[0]: "arguments" must be text'],
     [[{ usage: { input: 1 } }], 'script[0].usage: Unknown reply option "input". Use "inputTokens" instead.'],
     [[{ usage: 3 }], 'script[0]: "usage" must be an object; found 3.'],
+    [[Promise.resolve("hi")], "script[0] must be text"],
   ];
 
-  test.for(slips)("%j", ([script, sentence]) => {
+  test.for(mistakes)("%j", ([script, sentence]) => {
     const refusal = expect.objectContaining({ code: "invalid-argument", message: expect.stringContaining(sentence) });
     expect(() => scriptedModel(script as ScriptEntry[])).toThrow(refusal);
   });
 
-  test("so is what a function gives, when it is asked", async () => {
+  test("and so is the value that a function returns", async () => {
     const model = scriptedModel(["fine", () => ({ txt: "no" }) as ScriptedReply]);
     await model.doGenerate(asking());
     await expect(model.doGenerate(asking())).rejects.toThrow(
@@ -205,14 +213,14 @@ describe("a script that no model can play is refused", () => {
     await expect(silent.doGenerate(asking())).rejects.toThrow("the reply to request 1 must be text");
   });
 
-  test("fields that are undefined are as good as left out", async () => {
+  test("undefined fields count as left out", async () => {
     expect(await reply({ text: "hello", usage: undefined } as unknown as ScriptedReply)).toMatchObject({
       text: "hello",
     });
   });
 });
 
-test("a script that runs out says so", async () => {
+test("a request beyond the last entry is rejected", async () => {
   const model = scriptedModel(["only one"]);
   await model.doGenerate(asking());
   await expect(model.doGenerate(asking())).rejects.toThrow(
@@ -223,13 +231,21 @@ test("a script that runs out says so", async () => {
   );
 });
 
-test("a model has the names it is given", () => {
+test("provider and model id can be chosen", () => {
   const { modelId, provider } = scriptedModel([]);
   expect([modelId, provider]).toEqual(["scripted", "offstage"]);
   expect(scriptedModel([], { modelId: "m", provider: "p" })).toMatchObject({ modelId: "m", provider: "p" });
 });
 
-test("an object without fields is a model that says nothing, whatever it was made with", async () => {
+test.for([
+  [{ recrod: false }, 'Unknown scriptedModel() option "recrod". Valid options: record, modelId, provider.'],
+  [{ record: "no" }, '"record" must be true or false; found "no".'],
+  [null, "The scriptedModel() options must be an object; found null."],
+] as const)("options that do not fit are refused: %j", ([options, sentence]) => {
+  expect(() => scriptedModel(["ok"], options as never)).toThrow(sentence);
+});
+
+test("an object without fields is an empty reply", async () => {
   for (const reply of [{}, Object.create(null)]) {
     const { content } = await scriptedModel([reply]).doGenerate(asking(user("Hi")));
     expect(content).toEqual([]);

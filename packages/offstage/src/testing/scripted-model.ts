@@ -1,4 +1,5 @@
-// The scripted model: plays a list of replies and throws on any request a real provider would refuse. The one fake model.
+// The scripted model: plays a list of replies, and throws on any request that a provider would refuse. The one fake model.
+import { checkOptions, type OptionRule, someText, yesOrNo } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { PairingCheck } from "../messages/pairing.ts";
@@ -10,51 +11,57 @@ import type {
   ModelStreamPart,
   ModelUsage,
 } from "../models/model.ts";
-import { checkGiven, checkScript } from "./check-script.ts";
 import { promptMessages } from "./prompt-messages.ts";
-import type { ScriptedReply, ScriptedToolCall } from "./scripted-reply.ts";
+import { checkReturned, checkScript, type ScriptedReply, type ScriptedToolCall } from "./scripted-reply.ts";
 
-/** One request, as the model got it. */
+/** One request to the model. */
 export interface ScriptedRequest {
-  /** In our own form. */
+  /** The prompt as messages of Offstage. */
   readonly messages: readonly Message[];
-  /** As it came through the model port. */
+  /** The request as the model port passes it. */
   readonly options: ModelCallOptions;
-  /** From 0. */
+  /** The number of the request, from 0. */
   readonly index: number;
 }
 
 type Reply = string | ScriptedReply | Error;
 
-/** Text, a reply, an error to throw, or a function of the request that gives one of these. */
+/** Text, a reply, an error to throw, or a function of the request that returns one of these. */
 export type ScriptEntry = Reply | ((request: ScriptedRequest) => Reply | Promise<Reply>);
 
 export interface ScriptedModelOptions {
   /** Keep the requests. Default true. */
-  readonly record?: boolean;
+  readonly record?: boolean | undefined;
   /** Default "scripted". */
-  readonly modelId?: string;
+  readonly modelId?: string | undefined;
   /** Default "offstage". */
-  readonly provider?: string;
+  readonly provider?: string | undefined;
 }
 
+const rules: Readonly<Record<keyof ScriptedModelOptions, OptionRule>> = {
+  record: yesOrNo,
+  modelId: someText,
+  provider: someText,
+};
+
 export interface ScriptedModel extends Model {
-  /** What it was sent, in order; empty without `record`. */
+  /** The requests in order; empty with `record: false`. */
   readonly requests: readonly ScriptedRequest[];
-  /** How many calls it got, recorded or not. */
+  /** The number of requests, recorded or not. */
   readonly callCount: number;
 }
 
 /**
- * A model that plays these replies in order, streamed word by word, and says so when its script runs out. Throws
- * `invalid-argument` where an entry is no reply.
+ * A model that plays these replies in order, streamed word by word. Throws `invalid-argument` if an entry is no reply. A request
+ * beyond the last entry fails with `script-exhausted`.
  */
 export function scriptedModel(
   script: readonly ScriptEntry[] | ((request: ScriptedRequest) => Reply | Promise<Reply>),
   options: ScriptedModelOptions = {},
 ): ScriptedModel {
-  const { record = true, modelId = "scripted", provider = "offstage" } = options;
+  checkOptions(options, rules, "scriptedModel()");
   checkScript(script);
+  const { record = true, modelId = "scripted", provider = "offstage" } = options;
   const requests: ScriptedRequest[] = [];
   let callCount = 0;
   const play = async (call: ModelCallOptions): Promise<ModelResult> => {
@@ -88,12 +95,12 @@ async function replyFor(script: Parameters<typeof scriptedModel>[0], request: Sc
   }
   const entry = typeof script === "function" ? script : (script[request.index] as ScriptEntry);
   const reply = typeof entry === "function" ? await entry(request) : entry;
-  if (typeof entry === "function") checkGiven(reply, request.index);
+  if (typeof entry === "function") checkReturned(reply, request.index);
   if (reply instanceof Error) throw reply;
   return typeof reply === "string" ? { text: reply } : reply;
 }
 
-// What every provider refuses: a call without its result, a result without its call, ids that repeat, empty messages.
+// Every provider refuses a call without its result, a result without its call, repeated ids and empty messages.
 function checkRequest(messages: readonly Message[], index: number): void {
   if (messages.length === 0) throw violation(index, "it has no messages");
   const check = new PairingCheck();
