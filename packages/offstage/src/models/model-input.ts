@@ -89,13 +89,11 @@ export class ModelInput {
     this.#pairing = new PairingCheck();
   }
 
-  // After false the prompt is incomplete and has to be rebuilt.
+  // False if the messages do not continue the prompt as a valid list: it has to be rebuilt.
   #accepts(messages: readonly Message[]): boolean {
-    for (const message of messages) {
-      if (!this.#pairing.takes(message)) return false;
-      this.#prompt.push(this.#convert(message));
-    }
-    return this.#pairing.isClosed;
+    if (!this.#pairing.accepts(messages)) return false;
+    for (const message of messages) this.#prompt.push(this.#convert(message));
+    return true;
   }
 
   #convert(message: Message): PromptMessage {
