@@ -1,6 +1,6 @@
-// How far a reader walks to follow one durable turn with one tool call: the files and functions it visits, and how often
-// it changes from one file to another. Usage: node bench/walk.mjs [--list] [--max-files 70] [--max-changes 500]
-// The limits make it exit with code 1. `--source <folder>` measures the sources of another checkout.
+// Counts how far a reader has to walk to follow one durable turn with one tool call: the files and functions it visits, and
+// how often it changes from one file to another. Usage: node bench/walk.mjs [--list] [--max-files 70] [--max-changes 500]
+// Exits with code 1 beyond a limit. `--source <folder>` measures the sources of another checkout.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -30,7 +30,7 @@ const visits = visitedFiles();
 if (options.list) printVisits(visits);
 report();
 
-/** One turn is for warming up: it loads what is loaded on first use. The turn after it is measured. */
+/** Measures the second turn of a session: the first one loads the code that is loaded on first use. */
 async function measureTurn() {
   const { Agent, sqliteStore, tool } = await load("index.ts");
   const { scriptedModel } = await load("testing/index.ts");

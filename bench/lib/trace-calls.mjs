@@ -1,4 +1,4 @@
-// Puts a trace call at the entry of every function of a source folder, in memory, while Node loads it.
+// Inserts a trace call at the entry of every function of a source folder while Node loads it. Files on disk stay unchanged.
 import fs from "node:fs";
 import { registerHooks } from "node:module";
 import path from "node:path";
@@ -8,8 +8,8 @@ import { parseSync } from "rolldown/utils";
 const functionTypes = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 
 /**
- * From now on, each call of a function below `folder` is passed to `onCall(file, function)`, both as numbers, unless
- * `isLeftOut(relativePath)`. Returns the names of the files by number. Only files that are loaded later are traced.
+ * Traces the files below `folder` that are loaded from now on, unless `isLeftOut(relativePath)`. Each call of a function is
+ * passed to `onCall(file, function)`, both as numbers. Returns the names of the files by number.
  */
 export function traceCalls(folder, { isLeftOut, onCall }) {
   const base = pathToFileURL(`${fs.realpathSync(folder)}${path.sep}`).href;
