@@ -1,6 +1,6 @@
 // Type-checks and runs the code of README.md and docs/: what a reader copies works. Reads the built package.
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -54,28 +54,6 @@ test.concurrent.for(programs.filter(({ isRun }) => isRun))(
     expect(unkept(code, stdout)).toEqual([]);
   },
 );
-
-test("every link to a file in the docs leads to one", () => {
-  const missing = pages.flatMap(({ path, links }) =>
-    links.filter(({ exists }) => !exists).map(({ target }) => `${path}: ${target}`),
-  );
-  expect(missing).toEqual([]);
-});
-
-test("every path of a source file that the docs name is there", () => {
-  const named = pages.flatMap(({ path, text }) =>
-    [...text.matchAll(/`((?:packages|examples|bench|docs)\/[\w./-]+)`/g)].map(([, target = ""]) => ({ path, target })),
-  );
-  const isThere = (target: string) => {
-    try {
-      readFileSync(root + target);
-      return true;
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === "EISDIR";
-    }
-  };
-  expect(named.filter(({ target }) => !isThere(target))).toEqual([]);
-});
 
 // What a comment behind a console.log promises must be printed, in this order.
 function unkept(code: string, printed: string): string[] {

@@ -1,13 +1,10 @@
-// The pages a user reads, as the docs test sees them: their text, their links, and the programs in their code blocks.
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { posix } from "node:path";
+// The pages a user reads, as the docs test sees them: their text, and the programs in their code blocks.
+import { globSync, readFileSync } from "node:fs";
 
 export interface DocPage {
   /** From the root of the repository, with forward slashes. */
   readonly path: string;
   readonly text: string;
-  /** Links to files of the repository. */
-  readonly links: readonly { readonly target: string; readonly exists: boolean }[];
 }
 
 /**
@@ -25,16 +22,8 @@ export interface DocProgram {
 export function readPages(root: string): DocPage[] {
   const paths = ["README.md", "CONTRIBUTING.md", ...globSync("docs/**/*.md", { cwd: root })];
   return paths.sort().map((path) => {
-    const text = readFileSync(root + path, "utf8");
-    return { path, text, links: linksOf(root, path, text) };
+    return { path, text: readFileSync(root + path, "utf8") };
   });
-}
-
-function linksOf(root: string, path: string, text: string): DocPage["links"] {
-  return [...text.matchAll(/\]\(([^)\s#]+)(?:#[^)\s]*)?\)/g)]
-    .map(([, target = ""]) => target)
-    .filter((target) => !/^[a-z]+:/.test(target))
-    .map((target) => ({ target, exists: existsSync(root + posix.join(posix.dirname(path), target)) }));
 }
 
 /** The programs of a page, each keeping the line numbers of the page. */
