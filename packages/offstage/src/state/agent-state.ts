@@ -46,19 +46,22 @@ interface Fields extends AgentStateFields {
   readonly stepCount: number;
 }
 
+// The sections that become model input, in this order.
+const sections = {
+  summary: "summary",
+  buffer: "buffer",
+  conversation: "messages",
+  executionBuffer: "execution_buffer",
+};
+
 /** Holds the conversation, the execution buffer, the steps of the current run and its status. */
 export class AgentState {
-  static readonly SUMMARY_SECTION: string = "summary";
-  static readonly BUFFER_SECTION: string = "buffer";
-  static readonly DEFAULT_SECTION: string = "messages";
-  static readonly EXECUTION_BUFFER_SECTION: string = "execution_buffer";
+  static readonly SUMMARY_SECTION: string = sections.summary;
+  static readonly BUFFER_SECTION: string = sections.buffer;
+  static readonly DEFAULT_SECTION: string = sections.conversation;
+  static readonly EXECUTION_BUFFER_SECTION: string = sections.executionBuffer;
   /** The sections that become model input, in this order. */
-  static readonly INFERENCE_SECTIONS: readonly string[] = Object.freeze([
-    this.SUMMARY_SECTION,
-    this.BUFFER_SECTION,
-    this.DEFAULT_SECTION,
-    this.EXECUTION_BUFFER_SECTION,
-  ]);
+  static readonly INFERENCE_SECTIONS: readonly string[] = Object.freeze(Object.values(sections));
 
   readonly #fields: Fields;
 

@@ -32,20 +32,20 @@ describe("one rule decides", () => {
     });
   });
 
-  test("else any vote to continue goes on", async () => {
+  test("else any vote to continue continues it", async () => {
     expect(await rule([mayStop, silent, goOn], state)).toEqual({ outcome: undefined, feedback: "more" });
   });
 
-  test("else any vote that the run may stop ends it as completed", async () => {
+  test("else any vote that it may stop completes it", async () => {
     expect(await rule([silent, mayStop], state)).toMatchObject({ outcome: { status: "completed", criterion: "a" } });
   });
 
-  test("else it goes on", async () => {
+  test("else it continues", async () => {
     expect(await rule([silent], state)).toEqual({ outcome: undefined, feedback: undefined });
     expect(await rule([], state)).toEqual({ outcome: undefined, feedback: undefined });
   });
 
-  test("a verdict of no known kind is no opinion, alone or among others", async () => {
+  test("a verdict of an unknown kind is no opinion, alone or among others", async () => {
     const odd = saying("o", verdict("pause" as Verdict["decision"], { feedback: "x" }));
     expect(await rule([odd], state)).toEqual({ outcome: undefined, feedback: undefined });
     expect(await rule([odd, mayStop], state)).toMatchObject({ outcome: { status: "completed", criterion: "a" } });
@@ -58,7 +58,7 @@ describe("one rule decides", () => {
     });
   });
 
-  test("a limit that is reached with an answer which nobody sends back leaves the run answered", async () => {
+  test("a run that reaches a limit with its answer has answered, if no vote sends the answer back", async () => {
     expect(await rule([stepLimit(1), toolCallPresence()], state)).toMatchObject({
       outcome: { status: "completed", reason: "answered" },
     });
@@ -70,8 +70,8 @@ describe("one rule decides", () => {
   });
 });
 
-describe("the outcome explains", () => {
-  test("which criterion decided, why, and what every other one said", async () => {
+describe("the outcome says", () => {
+  test("which criterion decided, why, and how the others voted", async () => {
     expect(await rule([goOn, stop, mayStop, silent], state)).toEqual({
       feedback: undefined,
       outcome: {
@@ -88,12 +88,12 @@ describe("the outcome explains", () => {
     });
   });
 
-  test("of several votes to stop, one that fails the run is named before one that stops it", async () => {
+  test("of several votes to stop, the one that fails the run", async () => {
     const failing = saying("z", verdict("stop", { status: "failed" }));
     expect(await rule([stop, failing], state)).toMatchObject({ outcome: { status: "failed", criterion: "z" } });
   });
 
-  test("of several votes to continue, one with feedback is heard", async () => {
+  test("of several votes to continue, the feedback of one that has any", async () => {
     const mute = saying("a", verdict("continue"));
     expect(await rule([mute, goOn], state)).toMatchObject({ feedback: "more" });
   });
@@ -121,7 +121,7 @@ describe("the order of criteria does not matter", () => {
     .array(criterion, { maxLength: 6 })
     .chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })));
 
-  test("every permutation gives the same ruling, names that stand twice and promises included", async () => {
+  test("every permutation gives the same ruling, even with promises and with a name that occurs twice", async () => {
     const property = fc.asyncProperty(permuted, async ([list, other]) => {
       expect(await rule(other, state)).toEqual(await rule(list, state));
     });
@@ -132,7 +132,7 @@ describe("the order of criteria does not matter", () => {
 describe("a function in place of a criterion", () => {
   const decide = (source: (state: AgentState) => unknown) => criterionOf(source as never).decide(state);
 
-  test("stops the run with true, and gives its name as the reason", async () => {
+  test("stops the run by returning true, with its name as the reason", async () => {
     function enough() {
       return true;
     }
@@ -148,11 +148,11 @@ describe("a function in place of a criterion", () => {
     expect(await decide(() => said)).toBeUndefined();
   });
 
-  test("may give a verdict", async () => {
+  test("may return a verdict", async () => {
     expect(await decide(() => verdict("continue"))).toEqual(verdict("continue"));
   });
 
-  test("may take its time", async () => {
+  test("may be async", async () => {
     expect(await decide(async () => true)).toMatchObject({ decision: "stop" });
     expect(await decide(async () => false)).toBeUndefined();
   });
@@ -168,12 +168,12 @@ describe("a function in place of a criterion", () => {
     ).toBe("stopWhen");
   });
 
-  test("a criterion is taken as it is", () => {
+  test("a criterion is returned as it is", () => {
     expect(criterionOf(stop)).toBe(stop);
   });
 });
 
-test("a promise of another library is waited for like our own", async () => {
+test("a promise of another library is awaited like a native one", async () => {
   // biome-ignore lint/suspicious/noThenProperty: this is what is tested
   const later = <Value>(value: Value) => ({ then: (done: (value: Value) => void) => void setTimeout(done, 1, value) });
   const asked = criterionOf((() => later(true)) as never);
@@ -210,7 +210,7 @@ describe("a criterion that throws", () => {
     await expect(rule([mayStop, throwing], state)).rejects.toThrow("broken");
   });
 
-  test("leaves no rejection of another behind", async () => {
+  test("leaves no unhandled rejection of another criterion", async () => {
     const unhandled: unknown[] = [];
     const listen = (error: unknown) => unhandled.push(error);
     process.on("unhandledRejection", listen);

@@ -1,9 +1,9 @@
-// The outcome: how a run ended, which criterion decided it, and what every criterion said. Data only.
+// The outcome: how a run ended, which criterion decided it, and how every criterion voted. Data only.
 
-/** How a run ended. `waiting` means that tool calls need approval. */
+/** How a run ended. A `waiting` run has tool calls that need approval. */
 export type OutcomeStatus = "completed" | "stopped" | "failed" | "waiting";
 
-/** Why, as a stable tag. A criterion of your own brings its own. */
+/** Why a run ended, as a stable tag. Your own criteria may use their own tags. */
 export type OutcomeReason =
   | "answered"
   | "step-limit"
@@ -29,9 +29,9 @@ export interface Outcome {
   readonly reason: OutcomeReason;
   /** A sentence for people. */
   readonly message: string;
-  /** The criterion that decided; absent where the run ended by an abort, an error or a guardrail. */
+  /** The criterion that decided. Absent if an abort, an error or a guardrail ended the run. */
   readonly criterion?: string;
-  /** What each criterion with an opinion said. */
+  /** All votes, sorted. */
   readonly verdicts?: readonly NamedVerdict[];
 }
 
@@ -45,13 +45,14 @@ export interface Verdict {
   /** A sentence for people. */
   readonly message: string;
   /** How the run ends if this verdict decides. Default: `stopped` for a `stop`, `completed` for a `may-stop`. */
-  readonly status?: "completed" | "stopped" | "failed";
+  readonly status?: "completed" | "stopped" | "failed" | undefined;
   /** With a `stop`: prevents further steps only; an answer given at the limit still counts. */
-  readonly isLimit?: boolean;
+  readonly isLimit?: boolean | undefined;
   /** With a `continue` after an answer: the message to the model that sends the answer back. */
-  readonly feedback?: string;
+  readonly feedback?: string | undefined;
 }
 
+/** A verdict with the name of the criterion that gave it. */
 export interface NamedVerdict extends Verdict {
   readonly criterion: string;
 }

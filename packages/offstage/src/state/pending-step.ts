@@ -1,39 +1,39 @@
-// A step that is not finished: some of its calls wait, for approval or because a crash cut them off. Plain data, and with
-// it the JSON of a whole state, because a subagent's state can wait inside a call.
+// An unfinished step: some of its calls wait for approval, or a crash cut them off. Plain data. The JSON of a state is here
+// too, because a waiting call can hold the state of a subagent.
 import type { JsonObject } from "../base/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { Usage, UsageByModel } from "../tokens/usage.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Step } from "./step.ts";
 
-/** A call that waits. */
+/** A call without a result. */
 export interface WaitingCall {
   readonly toolCallId: string;
-  /** `approval`: somebody must decide. `interrupted`: it had begun and may have taken effect. `again`: it can simply run. */
+  /** `approval`: a person must decide. `interrupted`: it had begun and may have taken effect. `again`: it can run safely. */
   readonly why: "approval" | "interrupted" | "again";
-  /** The subagent's run that waits inside the call. */
+  /** The run of the subagent that waits inside the call. */
   readonly child?: WaitingChild;
 }
 
-/** A call that somebody must decide about, and the run it is in. */
+/** A call that needs a decision, and its run. */
 export interface AwaitedCall {
   readonly toolCallId: string;
   readonly runId: string;
 }
 
-/** A subagent's run that is to be taken up again. */
+/** The run of a subagent, to be resumed. */
 export interface WaitingChild {
   readonly runId: string;
   readonly agent: string;
-  /** Without it, the run is read from the journal. */
+  /** Its state. If it is missing, the run is read from the journal. */
   readonly state?: AgentStateJson;
-  /** Where its state is not at hand: the calls in it, or beneath it, that wait for approval. */
+  /** If the state is missing: the calls of this run and its subagents that wait for approval. */
   readonly awaits?: readonly AwaitedCall[];
-  /** What the run above has counted of its tokens already. Default: what its state says. */
+  /** Tokens of this run that its parent has already counted. Default: the usage of its state. */
   readonly counted?: UsageByModel;
 }
 
-/** The step as far as it went: its reply, and the results there are. */
+/** The unfinished step with its reply and the results so far, and the calls without a result. */
 export interface PendingStep {
   readonly step: Step;
   readonly waiting: readonly WaitingCall[];

@@ -1,4 +1,4 @@
-// A step: one model reply plus the results of the tools it asked for. Plain data; the run's journal is made of these.
+// A step: one model reply plus the results of the tools it called. Plain data; the journal of a run is a list of steps.
 import type { JsonValue } from "../base/json.ts";
 import type { Content, Message } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
@@ -13,30 +13,30 @@ export interface StepToolCall {
   readonly isRedacted?: boolean;
 }
 
-/** What became of one call. */
+/** The result of one call. */
 export interface ToolResult {
   readonly toolCallId: string;
   readonly toolName: string;
   /**
-   * The arguments the tool was given; undefined where they did not parse or did not fit. Of a call that a resumed run had
-   * made before: as the model wrote them.
+   * The checked input of the tool; undefined if it did not parse or did not fit the schema. In a resumed run, results from
+   * before the interruption have the input as the model wrote it.
    */
   readonly input?: JsonValue;
-  /** The whole value, as JSON, however much of it the model was shown. */
+  /** The whole value as JSON, even if the model saw only part of it. */
   readonly output: JsonValue;
-  /** What the model was shown. */
+  /** The content of the tool message, as the model sees it. */
   readonly content: Content;
   readonly isError: boolean;
-  /** What the tool threw, in the process where it ran: for events and hooks. It is not written anywhere. */
+  /** The error that the tool threw, for events and hooks of this process. It is never stored. */
   readonly error?: unknown;
   readonly durationMs: number;
-  /** How many bytes the model was not shown. */
+  /** How many bytes were clipped for the model. */
   readonly clippedBytes?: number;
-  /** The run of the subagent that answered. */
+  /** The run id of the subagent that answered. */
   readonly childRunId?: string;
 }
 
-/** Why the model was asked to say it again. */
+/** Why the model was asked to repeat its reply. */
 export interface Correction {
   readonly reason: "output-mismatch" | "unreadable-decision";
   readonly message: string;
@@ -46,17 +46,17 @@ export interface Correction {
 export interface Step {
   /** From 1. */
   readonly index: number;
-  /** Everything it produced, in order: the reply, then tool results, then a correction or feedback if there was one. */
+  /** All messages of the step, in order: the reply, then tool results, then a correction or feedback if there was one. */
   readonly messages: readonly Message[];
   readonly text: string;
   readonly reasoning?: string;
   readonly toolCalls: readonly StepToolCall[];
   readonly toolResults: readonly ToolResult[];
-  /** True for an answer. What any other step produced is tool trace, whatever the roles of its messages. */
+  /** True for an answer. The messages of any other step are tool trace, whatever their roles. */
   readonly isAnswer: boolean;
   readonly correction?: Correction;
   readonly finishReason: string;
-  /** Of this step's model call alone. */
+  /** Tokens of the model call of this step alone. */
   readonly usage: Usage;
   readonly modelId: string;
   /** ISO 8601. */

@@ -9,7 +9,7 @@ const after = (...steps: readonly Step[]) => buildState({ steps });
 const fails = expect.objectContaining({ decision: "stop", reason: "error-policy", status: "failed" });
 
 describe("error policy", () => {
-  test("continue leaves every error to the model", () => {
+  test("continue ignores every error", () => {
     expect(errorPolicy("continue").decide(after(failed, failed, failed))).toBeUndefined();
   });
 
@@ -17,12 +17,12 @@ describe("error policy", () => {
     expect(errorPolicy("stop").decide(after(partly))).toEqual(fails);
   });
 
-  test("a number of errors is counted over the whole run", () => {
+  test("maxToolErrors counts the errors of the whole run", () => {
     const policy = errorPolicy({ maxToolErrors: 2 });
     expect([policy.decide(after(failed)), policy.decide(after(failed, fine, partly))]).toEqual([undefined, fails]);
   });
 
-  test("a number of failed steps is counted in a row, and only where every tool failed", () => {
+  test("maxFailedSteps counts consecutive steps in which every tool failed", () => {
     const policy = errorPolicy({ maxFailedSteps: 2 });
     const cases = [after(failed, fine, failed), after(failed, partly), after(failed, failed)];
     expect(cases.map((state) => policy.decide(state))).toEqual([undefined, undefined, fails]);
@@ -32,15 +32,28 @@ describe("error policy", () => {
     expect(errorPolicy("stop").decide(after(failed, buildStep()))).toBeUndefined();
   });
 
-  test("tells the last error", () => {
+  test("quotes the last error", () => {
     expect(errorPolicy("stop").decide(after(failed))).toMatchObject({
       message: expect.stringContaining('"search" said "it failed"'),
     });
   });
 });
 
+test.for([
+  [
+    "an unknown word",
+    "halt",
+    '"policy" must be "continue", "stop" or { maxToolErrors, maxFailedSteps }; found "halt".',
+  ],
+  ["nothing", undefined, '"policy" must be'],
+  ["an unknown option", { maxErrors: 2 }, 'Unknown errorPolicy() option "maxErrors".'],
+  ["text for a number", { maxToolErrors: "2" }, '"maxToolErrors" must be a number from 0; found "2".'],
+] as const)("an error policy of %s is refused", ([, policy, says]) => {
+  expect(() => errorPolicy(policy as never)).toThrow(says);
+});
+
 describe("error presence", () => {
-  test("stops the run where a tool of the newest step failed", () => {
+  test("stops the run if a tool of the newest step failed", () => {
     expect(errorPresence().decide(after(partly))).toEqual({
       decision: "stop",
       reason: "error-presence",
@@ -48,7 +61,7 @@ describe("error presence", () => {
     });
   });
 
-  test("has no opinion of errors before that", () => {
+  test("has no opinion about earlier errors", () => {
     expect(errorPresence().decide(after(failed, fine))).toBeUndefined();
   });
 });

@@ -1,31 +1,31 @@
-// What tool errors mean for a run. Without these a failed tool is the model's to deal with.
+// Criteria about tool errors. Without them the model deals with a failed tool itself.
+import { isObject } from "../../base/json.ts";
+import { checkOptions, checkRequired, numberFrom } from "../../base/options.ts";
 import type { AgentState } from "../agent-state.ts";
 import type { Criterion } from "../criterion.ts";
 import type { Step } from "../step.ts";
 
-/** `continue` leaves errors to the model, `stop` fails the run at the first; or fail it at a number of them. */
-export type ErrorPolicy =
-  | "continue"
-  | "stop"
-  | {
-      /** Tool errors in the whole run. */
-      readonly maxToolErrors?: number;
-      /** Steps in a row in which every tool failed. */
-      readonly maxFailedSteps?: number;
-    };
+/** `continue` leaves errors to the model, `stop` fails the run at the first error, and limits fail it at a number of errors. */
+export type ErrorPolicy = "continue" | "stop" | ErrorLimits;
 
-/** Fails the run when its tools fail more than the policy bears. */
+export interface ErrorLimits {
+  /** Tool errors in the whole run. */
+  readonly maxToolErrors?: number | undefined;
+  /** Consecutive steps in which every tool failed. */
+  readonly maxFailedSteps?: number | undefined;
+}
+
+/** Fails the run when its tools fail more often than the policy allows. */
 export function errorPolicy(policy: ErrorPolicy): Criterion {
-  const limits = policy === "continue" ? {} : policy === "stop" ? { maxToolErrors: 1 } : policy;
-  const { maxToolErrors = Number.POSITIVE_INFINITY, maxFailedSteps = Number.POSITIVE_INFINITY } = limits;
+  const { maxToolErrors = Number.POSITIVE_INFINITY, maxFailedSteps = Number.POSITIVE_INFINITY } = limitsOf(policy);
   return {
     name: "error-policy",
     decide(state) {
       if (!state.currentStep?.toolResults.some((result) => result.isError)) return undefined;
       const errors = countErrors(state);
-      const failed = failedInARow(state);
+      const failed = countFailedSteps(state);
       if (errors < maxToolErrors && failed < maxFailedSteps) return undefined;
-      const message = `Tools failed ${errors} times, in ${failed} whole steps in a row: more than the error policy bears. The last error: ${lastError(state.currentStep)}`;
+      const message = `The error policy does not allow this many tool errors: ${errors} in the run, ${failed} failed steps in a row. The last error: ${lastError(state.currentStep)}`;
       return { decision: "stop", reason: "error-policy", message, status: "failed" };
     },
   };
@@ -42,18 +42,23 @@ export function errorPresence(): Criterion {
   };
 }
 
-function countErrors(state: AgentState): number {
-  let count = 0;
-  for (const step of state.steps) count += step.toolResults.filter((result) => result.isError).length;
-  return count;
+function limitsOf(policy: ErrorPolicy): ErrorLimits {
+  if (policy === "continue") return {};
+  if (policy === "stop") return { maxToolErrors: 1 };
+  const words = '"continue", "stop" or { maxToolErrors, maxFailedSteps }';
+  checkRequired("policy", policy, { isFit: isObject, words });
+  checkOptions(policy, { maxToolErrors: numberFrom(0), maxFailedSteps: numberFrom(0) }, "errorPolicy()");
+  return policy;
 }
 
-function failedInARow(state: AgentState): number {
-  const recent = [...state.steps].reverse();
-  const end = recent.findIndex(
-    (step) => step.toolResults.length === 0 || !step.toolResults.every((result) => result.isError),
-  );
-  return end === -1 ? recent.length : end;
+function countErrors({ steps }: AgentState): number {
+  return steps.reduce((sum, { toolResults }) => sum + toolResults.filter((result) => result.isError).length, 0);
+}
+
+function countFailedSteps({ steps }: AgentState): number {
+  const hasSuccess = ({ toolResults }: Step): boolean =>
+    toolResults.length === 0 || toolResults.some((result) => !result.isError);
+  return steps.length - 1 - steps.findLastIndex(hasSuccess);
 }
 
 function lastError(step: Step): string {

@@ -20,14 +20,14 @@ describe("step limit", () => {
     ]);
   });
 
-  test("is 20 unless told otherwise", () => {
+  test("is 20 by default", () => {
     expect([stepLimit().decide(stateOf(19)), stepLimit().decide(stateOf(20))]).toEqual([
       undefined,
       stops("step-limit"),
     ]);
   });
 
-  test("is each agent's own", () => {
+  test("does not bind subagents", () => {
     expect(stepLimit().isShared).toBeUndefined();
   });
 });
@@ -53,7 +53,7 @@ describe("time limit", () => {
     expect([timeLimit(1000).decide(young), timeLimit(1000).decide(old)]).toEqual([undefined, stops("time-limit")]);
   });
 
-  test("has no opinion of a run that has not begun", () => {
+  test("has no opinion about a run that has not begun", () => {
     expect(timeLimit(1).decide(buildState().forContinuation())).toBeUndefined();
   });
 });
@@ -65,7 +65,7 @@ describe("deadline", () => {
     expect(decisions).toEqual([undefined, stops("deadline")]);
   });
 
-  test("names the moment", () => {
+  test("names the deadline", () => {
     expect(deadline(0).decide(buildState())).toMatchObject({
       message: "The deadline 1970-01-01T00:00:00.000Z has passed.",
     });
@@ -87,7 +87,7 @@ describe("cost limit", () => {
     expect(costLimit(0.05, { prices }).decide(spending(1e9, "unknown"))).toBeUndefined();
   });
 
-  test("knows the usual prices", () => {
+  test("knows the prices of common models", () => {
     expect(costLimit(1).decide(spending(1_000_000, "gpt-5"))).toEqual(stops("cost-limit"));
   });
 });
@@ -100,20 +100,20 @@ describe("retry limit", () => {
     expect(decisions).toEqual([undefined, stops("retry-limit", "failed")]);
   });
 
-  test("tells the last correction", () => {
+  test("quotes the last correction", () => {
     expect(retryLimit(0).decide(buildState({ steps: [wrong] }))).toMatchObject({
       message: "The model did not get it right in one try: no JSON",
     });
   });
 
-  test("counts anew after a step that was right", () => {
+  test("starts again from zero after a step without a correction", () => {
     const steps = [wrong, wrong, buildToolStep(), wrong];
     expect(retryLimit(2).decide(buildState({ steps }))).toBeUndefined();
   });
 });
 
 describe("every limit", () => {
-  test("of tokens, time and money also binds subagents", () => {
+  test("of tokens, time and cost also binds subagents", () => {
     const limits: Criterion[] = [tokenLimit(1), timeLimit(1), costLimit(1), deadline(1)];
     expect(limits.map((limit) => limit.isShared)).toEqual([true, true, true, true]);
   });
@@ -126,8 +126,19 @@ describe("every limit", () => {
     ["at", () => deadline(new Date("never"))],
     ["maxCost", () => costLimit(-1)],
     ["maxRetries", () => retryLimit(-1)],
-  ] as const)("refuses a senseless number: %s", ([name, make]) => {
+    ["maxTokens", () => tokenLimit(undefined as never)],
+    ["maxMs", () => timeLimit("1000" as never)],
+    ["at", () => deadline(null as never)],
+    ["prices", () => costLimit(1, { prices: 5 as never })],
+  ] as const)("refuses a number that makes no sense: %s", ([name, make]) => {
     expect(make).toThrow(expect.objectContaining({ code: "invalid-argument" }));
     expect(make).toThrow(`"${name}" must be`);
+  });
+
+  test("refuses unknown options", () => {
+    expect(() => costLimit(1, { price: {} } as never)).toThrow(
+      'Unknown costLimit() option "price". Valid options: prices.',
+    );
+    expect(() => costLimit(1, null as never)).toThrow("The costLimit() options must be an object; found null.");
   });
 });

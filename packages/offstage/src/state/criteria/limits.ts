@@ -1,17 +1,15 @@
-// Hard limits: step, token, time, cost, deadline and retry. Each votes to stop; no vote to continue can override it.
-
-import { shownValue } from "../../base/options.ts";
-import { OffstageError } from "../../errors.ts";
+// Limits: step, token, time, cost, deadline and retry. Each votes to stop; no vote to continue can override it.
+import { isObject } from "../../base/json.ts";
+import { checkOptions, checkRequired, type OptionRule, positiveNumber, wholeFrom } from "../../base/options.ts";
 import { costOf } from "../../tokens/cost.ts";
 import type { PriceTable } from "../../tokens/prices.ts";
 import type { AgentState } from "../agent-state.ts";
 import type { Criterion } from "../criterion.ts";
 import type { OutcomeReason, Verdict } from "../outcome.ts";
-import type { Correction } from "../step.ts";
 
-/** At most this many steps in a run. On by default, with 20. */
+/** Stops the run after this many steps. On by default, with 20. */
 export function stepLimit(maxSteps = 20): Criterion {
-  positiveInteger("maxSteps", maxSteps);
+  checkRequired("maxSteps", maxSteps, wholeFrom(1));
   return {
     name: "step-limit",
     decide: (state) =>
@@ -21,9 +19,9 @@ export function stepLimit(maxSteps = 20): Criterion {
   };
 }
 
-/** At most this many tokens in a run, its subagents included. */
+/** Stops the run once it has used this many tokens, including its subagents. */
 export function tokenLimit(maxTokens: number): Criterion {
-  positive("maxTokens", maxTokens);
+  checkRequired("maxTokens", maxTokens, positiveNumber);
   return {
     name: "token-limit",
     isShared: true,
@@ -34,100 +32,79 @@ export function tokenLimit(maxTokens: number): Criterion {
   };
 }
 
-/** At most this long, measured between steps. */
+/** Stops the run once it has taken this long. Checked between steps. */
 export function timeLimit(maxMs: number): Criterion {
-  positive("maxMs", maxMs);
+  checkRequired("maxMs", maxMs, positiveNumber);
   return {
     name: "time-limit",
     isShared: true,
-    decide: (state) => {
-      const elapsed = Date.now() - (state.startedAt ?? Date.now());
-      return elapsed >= maxMs ? stop("time-limit", `The run took ${elapsed} ms; its limit is ${maxMs} ms.`) : undefined;
+    decide({ startedAt }) {
+      const elapsed = startedAt === undefined ? 0 : Date.now() - startedAt;
+      if (elapsed < maxMs) return undefined;
+      return stop("time-limit", `The run took ${elapsed} ms; its limit is ${maxMs} ms.`);
     },
   };
 }
 
-/** Not past this moment. */
+const moment: OptionRule = {
+  isFit: (value) => (value instanceof Date || typeof value === "number") && Number.isFinite(Number(value)),
+  words: "a date or epoch milliseconds",
+};
+
+/** Stops the run from this moment on. Checked between steps. */
 export function deadline(at: Date | number): Criterion {
-  const moment = Number(at);
-  if (!Number.isFinite(moment))
-    throw new OffstageError("invalid-argument", `"at" must be a date or epoch milliseconds; found ${String(at)}.`);
+  checkRequired("at", at, moment);
+  const time = Number(at);
   return {
     name: "deadline",
     isShared: true,
     decide: () =>
-      Date.now() >= moment ? stop("deadline", `The deadline ${new Date(moment).toISOString()} has passed.`) : undefined,
+      Date.now() >= time ? stop("deadline", `The deadline ${new Date(time).toISOString()} has passed.`) : undefined,
   };
 }
 
 export interface CostLimitOptions {
   /** Prices by model id; the built-in table if left out. */
-  readonly prices?: PriceTable;
+  readonly prices?: PriceTable | undefined;
 }
 
-/** At most this much money, in the currency of the price table. A model without a known price counts as free. */
+/** Stops the run once it has cost this much, in the currency of the price table. A model without a known price is free. */
 export function costLimit(maxCost: number, options: CostLimitOptions = {}): Criterion {
-  positive("maxCost", maxCost);
+  checkRequired("maxCost", maxCost, positiveNumber);
+  checkOptions(options, { prices: { isFit: isObject, words: "an object of prices by model id" } }, "costLimit()");
   return {
     name: "cost-limit",
     isShared: true,
-    decide: (state) => {
+    decide(state) {
       const cost = totalCost(state, options.prices);
       return cost >= maxCost ? stop("cost-limit", `The run cost ${cost}; its limit is ${maxCost}.`) : undefined;
     },
   };
 }
 
-function totalCost(state: AgentState, prices: PriceTable | undefined): number {
-  let sum = 0;
-  for (const [modelId, usage] of Object.entries(state.usageByModel)) sum += costOf(usage, modelId, prices) ?? 0;
-  return sum;
+function totalCost({ usageByModel }: AgentState, prices: PriceTable | undefined): number {
+  const costs = Object.entries(usageByModel).map(([modelId, usage]) => costOf(usage, modelId, prices) ?? 0);
+  return costs.reduce((sum, cost) => sum + cost, 0);
 }
 
-/** At most this many corrections in a row; then the run fails. */
+/** Fails the run after more than this many corrections in a row. */
 export function retryLimit(maxRetries = 2): Criterion {
-  if (!Number.isInteger(maxRetries) || maxRetries < 0)
-    throw outOfRange("maxRetries", "a non-negative integer", maxRetries);
+  checkRequired("maxRetries", maxRetries, wholeFrom(0));
   return {
     name: "retry-limit",
-    decide: (state) => {
-      const correction = state.currentStep?.correction;
-      return correction === undefined ? undefined : judgeRetries(state, { correction, maxRetries });
+    decide(state) {
+      const { correction } = state.currentStep ?? {};
+      if (correction === undefined) return undefined;
+      const { steps } = state;
+      const corrected = steps.length - 1 - steps.findLastIndex((step) => step.correction === undefined);
+      if (corrected <= maxRetries) return undefined;
+      const tries = corrected === 1 ? "one try" : `${corrected} tries`;
+      const message = `The model did not get it right in ${tries}: ${correction.message}`;
+      return { decision: "stop", reason: "retry-limit", message, status: "failed" };
     },
   };
 }
 
-interface Retries {
-  readonly correction: Correction;
-  readonly maxRetries: number;
-}
-
-function judgeRetries(state: AgentState, { correction, maxRetries }: Retries): Verdict | undefined {
-  const { length } = trailingCorrections(state, maxRetries + 1);
-  if (length <= maxRetries) return undefined;
-  const tries = length === 1 ? "one try" : `${length} tries`;
-  const message = `The model did not get it right in ${tries}: ${correction.message}`;
-  return stop("retry-limit", message, "failed");
-}
-
-function trailingCorrections(state: AgentState, most: number): readonly unknown[] {
-  const recent = state.steps.slice(-most).reverse();
-  const end = recent.findIndex((step) => step.correction === undefined);
-  return end === -1 ? recent : recent.slice(0, end);
-}
-
-function stop(reason: OutcomeReason, message: string, status: Verdict["status"] = "stopped"): Verdict {
-  return { decision: "stop", reason, message, status, isLimit: status === "stopped" };
-}
-
-function positive(name: string, value: number): void {
-  if (typeof value !== "number" || !(value > 0)) throw outOfRange(name, "a positive number", value);
-}
-
-function positiveInteger(name: string, value: number): void {
-  if (!Number.isInteger(value) || value < 1) throw outOfRange(name, "a positive integer", value);
-}
-
-function outOfRange(name: string, rule: string, found: unknown): OffstageError {
-  return new OffstageError("invalid-argument", `"${name}" must be ${rule}; found ${shownValue(found)}.`);
+function stop(reason: OutcomeReason, message: string): Verdict {
+  return { decision: "stop", reason, message, status: "stopped", isLimit: true };
 }

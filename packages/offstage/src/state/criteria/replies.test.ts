@@ -9,16 +9,16 @@ const answering = (text: string) => after(buildStep({ text }));
 const sentBack = buildStep({ isAnswer: false });
 
 describe("tool-call presence", () => {
-  test("requests to go on while the model is owed results", () => {
+  test("votes to continue while the model waits for results", () => {
     expect(toolCallPresence().decide(after(buildToolStep()))).toMatchObject({ decision: "continue" });
   });
 
-  test("requests to go on after a correction", () => {
+  test("votes to continue after a correction", () => {
     const wrong = buildStep({ isAnswer: false, correction: { reason: "output-mismatch", message: "no" } });
     expect(toolCallPresence().decide(after(wrong))).toMatchObject({ decision: "continue" });
   });
 
-  test("allows to stop at an answer", () => {
+  test("lets the run stop at an answer", () => {
     expect(toolCallPresence().decide(answering("done"))).toMatchObject({ decision: "may-stop", reason: "answered" });
   });
 
@@ -30,14 +30,14 @@ describe("tool-call presence", () => {
 describe("finish reason", () => {
   const finished = (reason: string) => after(buildStep({ finishReason: reason }));
 
-  test.for(["length", "content-filter", "error"])("%s stops a run unless told otherwise", (reason) => {
+  test.for(["length", "content-filter", "error"])("%s stops a run by default", (reason) => {
     expect(finishReason().decide(finished(reason))).toMatchObject({
       decision: "stop",
       message: `The model finished with "${reason}".`,
     });
   });
 
-  test("any other has no effect", () => {
+  test("any other reason has no effect", () => {
     expect(finishReason().decide(finished("stop"))).toBeUndefined();
   });
 
@@ -51,27 +51,29 @@ describe("finish reason", () => {
 });
 
 describe("response content", () => {
-  test("goes on until the answer passes, by pattern or by function", () => {
-    const criteria = [responseContent(/DONE/g), responseContent((text) => text.includes("DONE"))];
+  test("continues until the answer passes a pattern, a function or an async function", async () => {
+    const isDone = (text: string) => text.includes("DONE");
+    const criteria = [/DONE/g, isDone, async (text: string) => isDone(text)].map((test) => responseContent(test));
     for (const criterion of criteria) {
-      const said = ["not yet", "DONE", "DONE"].map((text) => criterion.decide(answering(text)));
+      const said = await Promise.all(["not yet", "DONE", "DONE"].map((text) => criterion.decide(answering(text))));
       expect(said).toEqual([expect.objectContaining({ decision: "continue" }), undefined, undefined]);
     }
   });
 
-  test("tells the model what is missing", () => {
-    expect(responseContent(/x/, { feedback: "Say x." }).decide(answering("y"))).toMatchObject({ feedback: "Say x." });
+  test("tells the model what is missing", async () => {
+    const { decide } = responseContent(/x/, { feedback: "Say x." });
+    expect(await decide(answering("y"))).toMatchObject({ feedback: "Say x." });
   });
 
-  test("has no opinion of a step that is no answer", () => {
-    expect(responseContent(() => false).decide(after(buildToolStep()))).toBeUndefined();
+  test("has no opinion about a step that is not an answer", async () => {
+    expect(await responseContent(() => false).decide(after(buildToolStep()))).toBeUndefined();
   });
 });
 
 describe("repeated call", () => {
   const same = buildToolStep([{ input: { q: 1 } }]);
 
-  test("stops a run that makes the very same call three times in a row", () => {
+  test("stops a run that makes the same call three times in a row", () => {
     expect([after(same, same), after(same, same, same)].map((state) => repeatedCall().decide(state))).toEqual([
       undefined,
       expect.objectContaining({ decision: "stop", reason: "repeated-call" }),
@@ -84,12 +86,12 @@ describe("repeated call", () => {
     });
   });
 
-  test("another input, another tool or a call in between is no repetition", () => {
+  test("another input, another tool or a call in between is not a repetition", () => {
     const others = [buildToolStep([{ input: { q: 2 } }]), buildToolStep([{ name: "fetch", input: { q: 1 } }])];
     for (const other of others) expect(repeatedCall().decide(after(same, other, same))).toBeUndefined();
   });
 
-  test("answers that repeat are none", () => {
+  test("repeated answers do not count", () => {
     expect(repeatedCall(2).decide(after(buildStep(), buildStep()))).toBeUndefined();
   });
 
@@ -110,25 +112,25 @@ describe("self-critic", () => {
     });
   });
 
-  test("has no opinion of an answer that is accepted", async () => {
+  test("has no opinion about an accepted answer", async () => {
     expect(await selfCritic(async () => ({ accept: true })).decide(answering("so"))).toBeUndefined();
   });
 
-  test("is not asked about a step that is no answer", async () => {
+  test("is not asked about a step that is not an answer", async () => {
     const critic = selfCritic(() => {
       throw new Error("asked");
     });
     expect(await critic.decide(after(buildToolStep()))).toBeUndefined();
   });
 
-  test("sends back twice unless told otherwise, tool steps not counted", async () => {
+  test("sends an answer back at most twice by default; tool steps do not count", async () => {
     expect(await strict.decide(after(sentBack, buildToolStep(), buildStep()))).toBeDefined();
     expect(await strict.decide(after(sentBack, sentBack, buildStep()))).toBeUndefined();
     const once = selfCritic(() => ({ accept: false, feedback: "x" }), { maxRounds: 1 });
     expect(await once.decide(after(sentBack, buildStep()))).toBeUndefined();
   });
 
-  test("sees the answer and the state", async () => {
+  test("is given the answer and the state", async () => {
     const seen: unknown[] = [];
     const state = answering("so");
     await selfCritic((...about) => {
@@ -137,4 +139,22 @@ describe("self-critic", () => {
     }).decide(state);
     expect(seen).toEqual(["so", state]);
   });
+});
+
+test.for([
+  ["a test that is text", () => responseContent("DONE" as never), '"test" must be a regular expression or a function'],
+  ["no test", () => responseContent(undefined as never), '"test" must be a regular expression or a function'],
+  ["an unknown option", () => responseContent(/x/, { say: "x" } as never), 'Unknown responseContent() option "say".'],
+  ["a finish reason that is a number", () => finishReason(5 as never), '"reason" must be text; found 5.'],
+  ["no critic", () => selfCritic(undefined as never), '"critic" must be a function; found undefined.'],
+  ["an unknown option of a critic", () => selfCritic(() => ({ accept: true }), { rounds: 1 } as never), '"rounds"'],
+] as const)("%s is refused", ([, make, says]) => {
+  expect(make).toThrow(expect.objectContaining({ code: "invalid-argument", message: expect.stringContaining(says) }));
+});
+
+test("a critic that returns nothing is refused with a sentence", async () => {
+  const decide = async () => selfCritic(() => undefined as never).decide(answering("so"));
+  await expect(decide).rejects.toThrow(
+    '"critique" must be { accept: true } or { accept: false, feedback }; found undefined.',
+  );
 });

@@ -1,26 +1,27 @@
-// What a reply means for the run: does it ask for tools, how did it finish, is it enough, does it go round in circles.
-import { OffstageError } from "../../errors.ts";
+// Criteria about the model's reply: does it call tools, how did it finish, is it enough, does it repeat itself.
+import { checkOptions, checkRequired, someText, wholeFrom } from "../../base/options.ts";
 import type { Criterion } from "../criterion.ts";
-import type { Verdict } from "../outcome.ts";
 import type { Step } from "../step.ts";
 
-const goOn: Verdict = Object.freeze({
-  decision: "continue",
-  reason: "tool-calls",
-  message: "The model waits for what it asked for.",
-});
-const answered: Verdict = Object.freeze({ decision: "may-stop", reason: "answered", message: "The model answered." });
-
-/** Goes on while the model is owed something (tool results, a correction), and may stop at an answer. On by default. */
+/** Continues while the model waits for tool results or a correction, and may stop at an answer. On by default. */
 export function toolCallPresence(): Criterion {
   return {
     name: "tool-call-presence",
-    decide: ({ currentStep }) => (currentStep === undefined ? undefined : currentStep.isAnswer ? answered : goOn),
+    decide({ currentStep }) {
+      if (currentStep === undefined) return undefined;
+      if (currentStep.isAnswer) return { decision: "may-stop", reason: "answered", message: "The model answered." };
+      return {
+        decision: "continue",
+        reason: "tool-calls",
+        message: "The model waits for tool results or a correction.",
+      };
+    },
   };
 }
 
-/** Stops the run when the model finished for one of these reasons. */
+/** Stops the run when the model finished for one of these reasons. Default: "length", "content-filter", "error". */
 export function finishReason(...reasons: readonly string[]): Criterion {
+  for (const reason of reasons) checkRequired("reason", reason, someText);
   const watched = new Set(reasons.length > 0 ? reasons : ["length", "content-filter", "error"]);
   return {
     name: "finish-reason",
@@ -33,30 +34,32 @@ export function finishReason(...reasons: readonly string[]): Criterion {
 }
 
 export interface ResponseContentOptions {
-  /** What the model is told when its answer is not enough. */
-  readonly feedback?: string;
+  /** The message to the model when its answer is not enough. */
+  readonly feedback?: string | undefined;
 }
 
-/** Goes on until an answer passes the test. */
+/** Sends an answer back until it passes the test. */
 export function responseContent(
-  test: RegExp | ((text: string) => boolean),
+  test: RegExp | ((text: string) => boolean | Promise<boolean>),
   options: ResponseContentOptions = {},
 ): Criterion {
+  const isFit = (value: unknown): boolean => value instanceof RegExp || typeof value === "function";
+  checkRequired("test", test, { isFit, words: "a regular expression or a function" });
+  checkOptions(options, { feedback: someText }, "responseContent()");
   const { feedback = "That is not complete yet. Continue." } = options;
   const passes = typeof test === "function" ? test : (text: string) => text.search(test) !== -1;
   return {
     name: "response-content",
-    decide({ currentStep }) {
-      if (!currentStep?.isAnswer || passes(currentStep.text)) return undefined;
+    async decide({ currentStep }) {
+      if (!currentStep?.isAnswer || (await passes(currentStep.text))) return undefined;
       return { decision: "continue", reason: "response-content", message: "The answer is not enough.", feedback };
     },
   };
 }
 
-/** Stops a run that makes the very same calls this many steps in a row. */
+/** Stops a run that makes exactly the same calls this many steps in a row. */
 export function repeatedCall(times = 3): Criterion {
-  if (!Number.isInteger(times) || times < 2)
-    throw new OffstageError("invalid-argument", `"times" must be an integer from 2; found ${times}.`);
+  checkRequired("times", times, wholeFrom(2));
   return {
     name: "repeated-call",
     decide(state) {

@@ -15,7 +15,7 @@ describe("appendContextMetadata", () => {
   const shown = 'Context of this conversation:\n{\n  "user": "Ada"\n}';
   const known = buildState().withMetadata("user", "Ada");
 
-  test("shows the metadata as one system message ahead of the conversation", async () => {
+  test("shows the metadata as one system message before the conversation", async () => {
     const state = await through(known, appendContextMetadata);
     expect(state.messagesForInference().toArray()).toMatchObject([
       { role: "system", content: shown },
@@ -23,11 +23,11 @@ describe("appendContextMetadata", () => {
     ]);
   });
 
-  test("leaves the conversation itself alone", async () => {
+  test("does not change the conversation itself", async () => {
     expect((await through(known, appendContextMetadata)).messages.toArray()).toEqual([user("hi")]);
   });
 
-  test("shows it once, however many steps are taken, and as the same object", async () => {
+  test("shows it once, after any number of steps, and as the same object", async () => {
     const first = await through(known, appendContextMetadata);
     const second = await through(first, appendContextMetadata);
     expect(second.section("buffer")).toBe(first.section("buffer"));
@@ -38,18 +38,18 @@ describe("appendContextMetadata", () => {
     expect(texts(state)).toEqual([shown, "hi"]);
   });
 
-  test("renews it when the metadata changes", async () => {
+  test("rewrites it when the metadata changes", async () => {
     const first = await through(known, appendContextMetadata);
     const state = await through(first.withMetadata("user", "Grace"), appendContextMetadata);
     expect(texts(state)).toEqual([shown.replace("Ada", "Grace"), "hi"]);
   });
 
-  test("keeps what else stands in the buffer", async () => {
+  test("keeps the other messages of the buffer", async () => {
     const state = await through(known.withSection("buffer", [system("earlier")]), appendContextMetadata);
     expect(texts(state)).toEqual(["earlier", shown, "hi"]);
   });
 
-  test("without metadata the state passes untouched", async () => {
+  test("changes nothing without metadata", async () => {
     expect((await through(buildState(), appendContextMetadata)).store.names).toEqual(["messages"]);
   });
 });
@@ -58,11 +58,11 @@ describe("applyCachedContext", () => {
   const context = [system("the handbook"), system("the style guide")];
   const cached = applyCachedContext(context);
 
-  test("puts the messages ahead of the conversation, in order", async () => {
+  test("puts the messages before the conversation, in order", async () => {
     expect(texts(await through(buildState(), cached))).toEqual(["the handbook", "the style guide", "hi"]);
   });
 
-  test("puts them there once, however many steps are taken, and as the same object", async () => {
+  test("puts them there once, after any number of steps, and as the same object", async () => {
     const first = await through(buildState(), cached);
     const second = await through(first, cached);
     expect(second.section("buffer")).toBe(first.section("buffer"));
@@ -74,17 +74,17 @@ describe("applyCachedContext", () => {
     expect(texts(state)).toEqual(["the handbook", "the style guide", "hi", "more"]);
   });
 
-  test("another list takes the place of an earlier one", async () => {
+  test("replaces an earlier cached context", async () => {
     const state = await through(await through(buildState(), cached), applyCachedContext([system("the new handbook")]));
     expect(texts(state)).toEqual(["the new handbook", "hi"]);
   });
 
-  test("stands before what else is in the buffer", async () => {
+  test("puts them before the other messages of the buffer", async () => {
     const state = await through(buildState().withSection("buffer", [system("earlier")]), cached);
     expect(texts(state)).toEqual(["the handbook", "the style guide", "earlier", "hi"]);
   });
 
-  test("an empty list changes nothing", async () => {
+  test("changes nothing with an empty list", async () => {
     expect((await through(buildState(), applyCachedContext([]))).store.names).toEqual(["messages"]);
   });
 

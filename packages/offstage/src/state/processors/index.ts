@@ -1,4 +1,4 @@
-// The list of built-in processors, and the chain each mode uses. To add one: a file here and a line below.
+// The list of built-in processors, and the chain of each mode. To add one: a file here and a line below.
 import type { Processor } from "../processor.ts";
 import { appendContextMetadata } from "./append-context-metadata.ts";
 import { appendFinalResponse } from "./append-final-response.ts";
@@ -16,12 +16,12 @@ export {
   clearExecutionBuffer,
 };
 
-/** Separated: the tool trace is buffered, the answer joins the conversation, the buffer is emptied when the run stops. */
+/** The processors of separated mode: buffer the tool trace, append the answer to the conversation, empty the buffer at the end. */
 export const separatedProcessors: readonly Processor[] = [
   clearExecutionBuffer,
   appendFinalResponse,
   appendToolTraceToBuffer,
 ];
 
-/** Together: everything joins the conversation. */
+/** The processors of the other mode: append everything to the conversation. */
 export const togetherProcessors: readonly Processor[] = [appendStepMessages];
