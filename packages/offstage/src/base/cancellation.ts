@@ -5,7 +5,10 @@ export class Cancellation {
   readonly #controller = new AbortController();
   readonly #parent: AbortSignal | undefined;
   readonly #follow = (): void => this.abort(this.#parent?.reason);
+  // One listener per run, not one per wait: a signal with many listeners warns of a leak.
   readonly #waiting = new Set<(reason: unknown) => void>();
+  readonly signal: AbortSignal = this.#controller.signal;
+  #isAborted = false;
 
   constructor(parent?: AbortSignal) {
     this.#parent = parent;
@@ -13,12 +16,8 @@ export class Cancellation {
     else parent?.addEventListener("abort", this.#follow, { once: true });
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
   get isAborted(): boolean {
-    return this.signal.aborted;
+    return this.#isAborted;
   }
 
   /** The value it was aborted with. */
@@ -27,25 +26,32 @@ export class Cancellation {
   }
 
   abort(reason: unknown): void {
-    if (this.isAborted) return;
+    if (this.#isAborted) return;
+    this.#isAborted = true;
     this.#controller.abort(reason);
     for (const reject of this.#waiting) reject(this.reason);
     this.#waiting.clear();
   }
 
   throwIfAborted(): void {
-    this.signal.throwIfAborted();
+    if (this.#isAborted) throw this.reason;
   }
 
   /** Resolves as `work` does, or rejects with the abort's reason as soon as there is one, even if `work` ignores it. */
   race<T>(work: T | PromiseLike<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.isAborted) reject(this.reason);
-      // One listener per run, not one per wait: a signal with many listeners warns of a leak.
+      if (this.#isAborted) reject(this.reason);
       this.#waiting.add(reject);
-      Promise.resolve(work)
-        .finally(() => this.#waiting.delete(reject))
-        .then(resolve, reject);
+      Promise.resolve(work).then(
+        (value) => {
+          this.#waiting.delete(reject);
+          resolve(value);
+        },
+        (error) => {
+          this.#waiting.delete(reject);
+          reject(error);
+        },
+      );
     });
   }
 

@@ -63,11 +63,40 @@ export class AgentState {
   /** The sections that become model input, in this order. */
   static readonly INFERENCE_SECTIONS: readonly string[] = Object.freeze(Object.values(sections));
 
-  readonly #fields: Fields;
+  readonly agentId: string;
+  readonly parentAgentId: string | undefined;
+  /** The id of the current or last run; undefined before the first. */
+  readonly runId: string | undefined;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** When the run began, in epoch milliseconds. */
+  readonly startedAt: number | undefined;
+  readonly metadata: JsonObject;
+  readonly store: MessageStore;
+  readonly stepCount: number;
+  /** How the run ended; undefined while it continues. */
+  readonly outcome: Outcome | undefined;
+  /** The step that waits for approval or was cut off. It is finished when the run is resumed. */
+  readonly pendingStep: PendingStep | undefined;
+  /** Tokens of this run, including its subagents, by model id. */
+  readonly usageByModel: UsageByModel;
+  readonly #steps: Step[];
 
   private constructor(fields: Fields) {
     if (fields === undefined) throw notMadeWithNew();
-    this.#fields = fields;
+    this.agentId = fields.agentId;
+    this.parentAgentId = fields.parentAgentId;
+    this.runId = fields.runId;
+    this.createdAt = fields.createdAt;
+    this.startedAt = fields.startedAt;
+    this.metadata = fields.metadata;
+    this.store = fields.store;
+    this.stepCount = fields.stepCount;
+    this.outcome = fields.outcome;
+    this.pendingStep = fields.pendingStep;
+    this.usageByModel = fields.usageByModel;
+    this.#steps = fields.steps;
+    Object.freeze(this);
   }
 
   /** A state without messages, with a new agent id. */
@@ -90,38 +119,7 @@ export class AgentState {
   }
 
   toJSON(): AgentStateJson {
-    return writeState({ ...this.#fields, steps: this.steps });
-  }
-
-  get agentId(): string {
-    return this.#fields.agentId;
-  }
-
-  get parentAgentId(): string | undefined {
-    return this.#fields.parentAgentId;
-  }
-
-  /** The id of the current or last run; undefined before the first. */
-  get runId(): string | undefined {
-    return this.#fields.runId;
-  }
-
-  /** ISO 8601. */
-  get createdAt(): string {
-    return this.#fields.createdAt;
-  }
-
-  /** When the run began, in epoch milliseconds. */
-  get startedAt(): number | undefined {
-    return this.#fields.startedAt;
-  }
-
-  get metadata(): JsonObject {
-    return this.#fields.metadata;
-  }
-
-  get store(): MessageStore {
-    return this.#fields.store;
+    return writeState(this);
   }
 
   /** The conversation. */
@@ -136,12 +134,12 @@ export class AgentState {
 
   /** The messages of a section; empty if it was never set. */
   section(name: string): Messages {
-    return this.#fields.store.section(name);
+    return this.store.section(name);
   }
 
   /** The model input of this state: summary, buffer, messages and execution buffer, in this order. */
   messagesForInference(): Messages {
-    return this.#fields.store.compile(AgentState.INFERENCE_SECTIONS);
+    return this.store.compile(AgentState.INFERENCE_SECTIONS);
   }
 
   /** The same as `messagesForInference`, one list for each section. A section that only grew extends its earlier list. */
@@ -151,26 +149,12 @@ export class AgentState {
 
   /** The finished steps of the run. */
   get steps(): readonly Step[] {
-    return this.#fields.steps.slice(0, this.stepCount);
-  }
-
-  get stepCount(): number {
-    return this.#fields.stepCount;
+    return this.#steps.slice(0, this.stepCount);
   }
 
   /** The newest step; undefined before the first. */
   get currentStep(): Step | undefined {
-    return this.#fields.steps[this.stepCount - 1];
-  }
-
-  /** How the run ended; undefined while it continues. */
-  get outcome(): Outcome | undefined {
-    return this.#fields.outcome;
-  }
-
-  /** The step that waits for approval or was cut off. It is finished when the run is resumed. */
-  get pendingStep(): PendingStep | undefined {
-    return this.#fields.pendingStep;
+    return this.#steps[this.stepCount - 1];
   }
 
   get status(): AgentStatus {
@@ -180,11 +164,6 @@ export class AgentState {
   /** Tokens of this run, including its subagents. */
   get usage(): Usage {
     return totalUsage(this.usageByModel);
-  }
-
-  /** Tokens of this run, including its subagents, by model id. */
-  get usageByModel(): UsageByModel {
-    return this.#fields.usageByModel;
   }
 
   /** Appends a user message to the conversation and, by default, starts a new run. */
@@ -236,15 +215,15 @@ export class AgentState {
 
   /** Appends a finished step, and sets the tokens that the run has used by then. */
   withStep(step: Step, usageByModel: UsageByModel): AgentState {
-    checkRequired("step", step, stepRule);
+    checkRequired("step", step, someStep);
     checkRequired("usageByModel", usageByModel, stateRules.usageByModel);
-    const steps = appendShared(this.#fields.steps, this.stepCount, [step]);
+    const steps = appendShared(this.#steps, this.stepCount, [step]);
     return this.#with({ steps, stepCount: this.stepCount + 1, pendingStep: undefined, usageByModel });
   }
 
   /** Replaces the newest step. Throws `invalid-state` if there is none. */
   withCurrentStep(step: Step): AgentState {
-    checkRequired("step", step, stepRule);
+    checkRequired("step", step, someStep);
     if (this.stepCount === 0) throw noStep();
     return this.#with({ steps: [...this.steps.slice(0, -1), step] });
   }
@@ -277,9 +256,12 @@ export class AgentState {
   }
 
   #with(changes: Partial<Fields>): AgentState {
-    return new AgentState({ ...this.#fields, ...changes });
+    return new AgentState({ ...this, steps: this.#steps, ...changes });
   }
 }
+
+// The loop makes these transitions at every step, so they do not check every field of a step; fromJSON() does.
+const someStep = { isFit: (step: unknown) => isObject(step) && Array.isArray(step.messages), words: stepRule.words };
 
 // Takes a `Messages` as it is: checking every message again at each step would make long runs quadratic.
 function listOf(messages: Iterable<Message>): Messages {

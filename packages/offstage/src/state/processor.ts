@@ -15,5 +15,5 @@ export type Processor = (state: AgentState, next: Next) => AgentState | Promise<
 
 /** Wraps a step in processors. The first in the list is the outermost. */
 export function chain(processors: readonly Processor[], step: Next): Next {
-  return processors.reduceRight<Next>((next, processor) => async (state) => processor(state, next), step);
+  return processors.reduceRight<Next>((next, processor) => async (state) => await processor(state, next), step);
 }

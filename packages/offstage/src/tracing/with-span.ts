@@ -19,8 +19,8 @@ export interface InSpanInit extends SpanInit {
  * `parent` records nothing, `work` gets a no-op span.
  */
 export async function inSpan<T>(parent: TraceScope, init: InSpanInit, work: Work<T>): Promise<T> {
-  if (!parent.settings.recording) return work(noopSpan(parent));
-  return settle(startSpan(parent, init), work, init.signal);
+  if (!parent.settings.recording) return await work(noopSpan(parent));
+  return await settle(startSpan(parent, init), work, init.signal);
 }
 
 async function settle<T>(span: TraceSpan, work: Work<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -40,7 +40,8 @@ async function reachEnd(run: Run, open: Open): Promise<Ending> {
     run.state = await ruleBefore(run, run.state);
     while (run.state.outcome === undefined) {
       run.state = await throughProcessors(run, (state) => takeStep(run, state));
-      await recordStep(run);
+      // A pending step is recorded when it is finished.
+      if (run.state.pendingStep === undefined) await run.record.step(run.state);
     }
     return { state: run.state };
   } catch (error) {
@@ -57,7 +58,7 @@ async function takeStep(run: Run, state: AgentState): Promise<AgentState> {
   );
   const usage = limits.ledger.usageByModel;
   if ("waiting" in made) return state.withPendingStep(made).withUsage(usage).withOutcome(waitingOutcome);
-  return rule(run, state.withStep(made, usage));
+  return await rule(run, state.withStep(made, usage));
 }
 
 async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step | PendingStep> {
@@ -81,10 +82,3 @@ async function finishStep(run: Run, pending: PendingStep, at: StepPlace): Promis
 }
 
 const waitingOutcome: Outcome = { status: "waiting", reason: "approval", message: "Tool calls wait for approval." };
-
-// A pending step is recorded when it is finished; the last one is journaled with the end of the run.
-async function recordStep({ state, record }: Run): Promise<void> {
-  const { currentStep, pendingStep, outcome } = state;
-  if (pendingStep !== undefined || currentStep === undefined) return;
-  await record.step(currentStep, { isLast: outcome !== undefined });
-}

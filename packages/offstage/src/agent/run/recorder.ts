@@ -5,6 +5,7 @@ import type { JsonValue } from "../../base/json.ts";
 import type { Mutable } from "../../base/mutable.ts";
 import type { AssistantMessage, Message, MessageMetadata, ToolMessage } from "../../messages/message.ts";
 import type { RunEnd, RunLog, StepRecord } from "../../sessions/journal.ts";
+import type { AgentState } from "../../state/agent-state.ts";
 import type { Step, StepToolCall } from "../../state/step.ts";
 import { noUsage } from "../../tokens/usage.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
@@ -158,15 +159,16 @@ export class Recorder {
   }
 
   /** Tells of a finished step, and journals it unless the run ends with it: then it is written with the end. */
-  async step(step: Step, { isLast }: { isLast: boolean }): Promise<void> {
+  async step({ currentStep, outcome }: AgentState): Promise<void> {
     const { draft, tracked, endedSpans } = this.#parts;
+    const step = currentStep as Step;
     draft.text = "";
     draft.messages = undefined;
     tracked.add(step.messages);
     this.announce(step.messages, step.index);
     this.emit({ type: "step-end", step: step.index, result: step });
     const log = this.#log;
-    if (log === undefined || isLast) return;
+    if (log === undefined || outcome !== undefined) return;
     const record = this.#stepRecord(step);
     const spans = endedSpans.length > 0 ? { spans: endedSpans.splice(0) } : undefined;
     await this.#timed("session.step", async () => log.step({ ...record, ...spans }));

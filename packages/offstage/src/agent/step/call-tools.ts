@@ -69,7 +69,7 @@ async function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise
   // A name that the model made up may say anything, and the names of spans leave the process.
   const name = run.agent.tools.has(call.toolName) ? call.toolName : "unknown_tool";
   const init = { name, kind: "tool" as const, metadata: { toolCallId: call.toolCallId } };
-  return run.record.inStepPart(place, init, async (at) => {
+  return await run.record.inStepPart(place, init, async (at) => {
     const result = await resultOf(run, call, { ...place, ...at });
     if (result instanceof ToolWaiting) return unsettled(run, call, { at, child: result.child, before: place.before });
     const message = resultMessage(run, result, { ...at, number: place.number });

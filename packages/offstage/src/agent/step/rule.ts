@@ -15,8 +15,8 @@ import { noteMessage } from "./step-messages.ts";
 export async function rule(run: Run, state: AgentState): Promise<AgentState> {
   const { outcome, feedback } = await rulingOf(run, state, run.limits.criteria);
   const step = state.currentStep as Step;
-  if (step.isAnswer) return outcome === undefined ? sentBack(run, state, feedback) : answered(run, state, outcome);
-  return outcome === undefined ? state : stopped(run, state, outcome);
+  if (outcome === undefined) return step.isAnswer ? sentBack(run, state, feedback) : state;
+  return await (step.isAnswer ? answered(run, state, outcome) : stopped(run, state, outcome));
 }
 
 /** The state before the first step, with an outcome if a limit has passed already. */
