@@ -46,8 +46,10 @@ export function holdsOf(): Holds {
     add: (hold) => {
       held.add(hold);
       // Its first write was under way when the store was closed.
-      if (isClosed) expect(hold.release());
-      else timer ??= setInterval(renewAll, renewMs).unref();
+      if (isClosed) return expect(hold.release());
+      timer ??= setInterval(renewAll, renewMs);
+      // Timers of Workers are numbers.
+      timer.unref?.();
     },
     remove: (hold) => {
       held.delete(hold);

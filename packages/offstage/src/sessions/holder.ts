@@ -25,6 +25,7 @@ export function isAbandoned({ holder, seen }: Pick<Lease, "holder" | "seen">, no
 }
 
 function isAlive(pid: number, start: string | undefined): boolean {
+  if (pid === process.pid) return start === (startOf(pid) ?? "");
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -36,10 +37,12 @@ function isAlive(pid: number, start: string | undefined): boolean {
 
 // Containers may share a host name and see different process ids: the boot and the id space are part of the machine.
 function machine(): string {
-  const { readFileSync, readlinkSync } = process.getBuiltinModule("node:fs");
-  const { hostname } = process.getBuiltinModule("node:os");
-  const parts = [hostname(), attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim())];
-  parts.push(attempt(() => readlinkSync("/proc/self/ns/pid")));
+  const { readFileSync, readlinkSync } = fileSystem();
+  const parts = [
+    process.getBuiltinModule("node:os")?.hostname(),
+    attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
+    attempt(() => readlinkSync("/proc/self/ns/pid")),
+  ];
   return process
     .getBuiltinModule("node:crypto")
     .createHash("sha256")
@@ -50,10 +53,15 @@ function machine(): string {
 
 // A killed child that its parent has not collected yet keeps its entry, as a zombie; it will write nothing more.
 function startOf(pid: number): string | undefined {
-  const { readFileSync } = process.getBuiltinModule("node:fs");
+  const { readFileSync } = fileSystem();
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields?.[0] === "Z" ? "zombie" : fields?.[19];
+}
+
+// On Workers with an older compatibility date there is none; then nothing can be read, as outside Linux.
+function fileSystem(): typeof import("node:fs") {
+  return process.getBuiltinModule("node:fs") ?? {};
 }
 
 function attempt<T>(read: () => T): T | undefined {

@@ -136,7 +136,9 @@ class SpanQueue {
 
   #sendIn(delayMs: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#drain(), delayMs).unref();
+    this.#timer = setTimeout(() => this.#drain(), delayMs);
+    // Timers of Workers are numbers.
+    this.#timer.unref?.();
   }
 
   /** Sends until nothing waits; one sender at a time. Never rejects. */
