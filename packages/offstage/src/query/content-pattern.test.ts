@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { withinTime } from "../base/time-limit.ts";
 import { user } from "../messages/makers.ts";
 import { MessageQuery } from "./message-query.ts";
-import { withinTime } from "./time-limit.ts";
 
 const bomb = `${"a".repeat(40)}!`;
 const badPatterns = [

@@ -1,11 +1,11 @@
 // Filter: the messages that meet every criterion, in order. One pass; the messages themselves, never copies.
 
 import { shownValue } from "../base/options.ts";
+import { withinTime } from "../base/time-limit.ts";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { contentPattern, patternTooSlow } from "./content-pattern.ts";
 import { callsOf, contentOf, isErrorOf, metadataOf, nameOfCall, nameOfResult, timeOf } from "./readers.ts";
-import { withinTime } from "./time-limit.ts";
 import { toolPairs } from "./tool-pairs.ts";
 
 /** What a message must meet, all of it. A criterion that is left out, or undefined, asks nothing. */

@@ -1,4 +1,4 @@
-// A time limit on work that cannot be interrupted otherwise, such as a pattern that backtracks for ever. Synchronous.
+// A time limit for synchronous work that cannot be interrupted otherwise, such as a pattern that backtracks for ever.
 import type { OffstageError } from "../errors.ts";
 
 export interface WithinTimeOptions {
@@ -7,17 +7,21 @@ export interface WithinTimeOptions {
   readonly late: () => OffstageError;
 }
 
-/** What the work returns; throws the error `late()` makes when it takes longer than `timeoutMs`. */
+/**
+ * Returns the result of the work. Throws the error `late()` makes if it takes longer than `timeoutMs`. A runtime without
+ * `node:vm` cannot stop the work: there is no limit.
+ */
 export function withinTime<T>(work: () => T, { timeoutMs, late }: WithinTimeOptions): T {
-  const { createContext, Script } = process.getBuiltinModule("node:vm");
+  const vm = process.getBuiltinModule?.("node:vm");
+  if (vm === undefined) return work();
   let result: T | undefined;
-  const context = createContext({
+  const context = vm.createContext({
     work: () => {
       result = work();
     },
   });
   try {
-    new Script("work()").runInContext(context, { timeout: timeoutMs });
+    new vm.Script("work()").runInContext(context, { timeout: timeoutMs });
   } catch (error) {
     throw isTimeout(error) ? late() : error;
   }
