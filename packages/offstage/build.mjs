@@ -6,6 +6,8 @@ import { rolldown } from "rolldown";
 
 const { exports } = JSON.parse(readFileSync("package.json", "utf8"));
 const entries = Object.values(exports).flatMap((entry) => entry.default ?? []);
+// Packages that become part of ours, so that users install none. Their licences are in THIRD_PARTY_LICENSES.
+const bundled = ["@cfworker/json-schema"];
 const nameOf = (file) => file.replace(/^\.\/dist\//, "").replace(/\.js$/, "");
 const remove = (...folders) => folders.forEach((folder) => void rmSync(folder, { recursive: true, force: true }));
 
@@ -16,7 +18,7 @@ execFileSync("tsc", ["--project", "tsconfig.build.json", "--outDir", "dist-tsc"]
 });
 const joined = await rolldown({
   input: Object.fromEntries(entries.map((file) => [nameOf(file), `./dist-tsc/${nameOf(file)}.js`])),
-  external: (id) => !id.startsWith(".") && !id.startsWith("/"),
+  external: (id) => !id.startsWith(".") && !id.startsWith("/") && !bundled.includes(id),
   platform: "node",
 });
 await joined.write({

@@ -34,11 +34,13 @@ const leafFolders = [
 ];
 const frontDoors = ["index.ts", "testing/index.ts"];
 
-// The only files that may import an outside package, and which one. Each stands behind a subpath of its own.
+// The only files that may import an outside package, and which one. Each stands behind a subpath of its own, except that
+// @cfworker/json-schema is bundled.
 const outsideImports: Record<string, readonly string[]> = {
   "sessions/stores/postgres.ts": ["pg"],
   "sessions/stores/redis.ts": ["@redis/client"],
   "tokens/bpe.ts": ["gpt-tokenizer"],
+  "tools/json-schema/compile-json-schema.ts": ["@cfworker/json-schema"],
   "tools/mcp.ts": ["@modelcontextprotocol/client"],
   "tracing/exporters/otel.ts": ["@opentelemetry/api"],
 };

@@ -3,7 +3,7 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { compileSchema, type OutputOf } from "./schema.ts";
+import { compileSchema, type DescribedSchema, type OutputOf } from "./schema.ts";
 
 const arkSchema = type({ city: "string", "days?": "number >= 1" });
 const zodSchema = z.object({ city: z.string(), days: z.number().min(1).optional() });
@@ -23,7 +23,8 @@ const schemas: readonly [vendor: string, schema: unknown][] = [
   ["JSON Schema", jsonSchema],
 ];
 
-const compiled = (schema: unknown) => compileSchema(schema, 'the tool "weather"');
+const owner = { name: 'the tool "weather"', code: "invalid-tool" } as const;
+const compiled = (schema: unknown) => compileSchema(schema, owner);
 const problemsOf = async (schema: unknown, value: unknown): Promise<readonly string[]> => {
   const checked = await compiled(schema).check(value);
   return "problems" in checked ? checked.problems : [];
@@ -58,13 +59,13 @@ describe("what a check gives is what the schema makes of the value", () => {
     expect(shown).toMatchObject({ properties: { n: { type: "string" } } });
   });
 
-  test("an asynchronous check is waited for", async () => {
+  test("an asynchronous check is awaited", async () => {
     const schema = z.object({ n: z.number().refine(async (n) => n > 1, "too small") });
     expect(await problemsOf(schema, { n: 0 })).toEqual(["n: too small"]);
     expect(await problemsOf(schema, { n: 2 })).toEqual([]);
   });
 
-  test("a promise of another library is waited for", async () => {
+  test("a promise of another library is awaited", async () => {
     const issues = [{ message: "no" }];
     // biome-ignore lint/suspicious/noThenProperty: what makes it a promise of another library
     const thenable = { then: (resolve: (result: unknown) => void) => resolve({ issues }) };
@@ -91,7 +92,7 @@ describe("JSON Schema with a check of one's own", () => {
     },
   };
 
-  test("gives what the check gives", async () => {
+  test("gives what the check returns", async () => {
     expect(await compiled(own).check({ city: "Paris" })).toEqual({ value: { city: "PARIS" } });
   });
 
@@ -99,18 +100,18 @@ describe("JSON Schema with a check of one's own", () => {
     expect(await problemsOf(own, {})).toEqual(["say where"]);
   });
 
-  test("waits for a check that gives a promise", async () => {
+  test("awaits a check that returns a promise", async () => {
     const slow = { jsonSchema, validate: async (value: unknown) => own.validate(value) };
     expect(await compiled(slow).check({ city: "Paris" })).toEqual({ value: { city: "PARIS" } });
     expect(await problemsOf(slow, {})).toEqual(["say where"]);
   });
 
-  test("falls back to ours where it brings none", async () => {
+  test("is checked as JSON Schema if it brings no check", async () => {
     expect(await problemsOf({ jsonSchema }, {})).toEqual(["city is missing"]);
   });
 });
 
-describe("what is no schema is refused, and the error says what to do", () => {
+describe("a value that is no schema is refused, and the error says what to do", () => {
   test.for([null, undefined, "string", 5, { city: "string" }, () => 1])("%s", (schema) => {
     expect(() => compiled(schema)).toThrow('The schema of the tool "weather" is neither a Standard Schema');
   });
@@ -119,16 +120,76 @@ describe("what is no schema is refused, and the error says what to do", () => {
     expect(() => compiled(v.object({}))).toThrow("Wrap it in toStandardJsonSchema()");
   });
 
+  test("a schema that is no JSON, such as one that holds itself", () => {
+    const node: Record<string, unknown> = { type: "object" };
+    node.items = node;
+    expect(() => compiled(node)).toThrow('The schema of the tool "weather" is invalid: it is not JSON.');
+    let deep: Record<string, unknown> = { type: "object" };
+    for (let depth = 0; depth < 10_000; depth++) deep = { items: deep };
+    expect(() => compiled({ jsonSchema: deep })).toThrow("is invalid: it is nested too deeply.");
+  });
+
   test("a schema that has no JSON form", () => {
     const error = expect.objectContaining({ code: "invalid-tool", cause: expect.any(Error) });
     expect(() => compiled(z.object({ when: z.date() }))).toThrow(error);
   });
 });
 
+describe("a Standard JSON Schema without a check", () => {
+  const described = {
+    "~standard": {
+      version: 1,
+      vendor: "effect",
+      jsonSchema: { input: ({ target }: { target: string }) => ({ $schema: target, ...jsonSchema }) },
+    },
+  } as const;
+
+  test("is checked by its JSON Schema", async () => {
+    expect(await compiled(described).check({ city: "Paris" })).toEqual({ value: { city: "Paris" } });
+    expect(await problemsOf(described, { city: 5 })).toEqual(["city must be string, not number"]);
+    expect(compiled(described).jsonSchema).toEqual(jsonSchema);
+  });
+
+  test("may be a function", async () => {
+    expect(
+      await problemsOf(
+        Object.assign(() => 1, described),
+        {},
+      ),
+    ).toEqual(["city is missing"]);
+  });
+
+  test("is refused at once if that cannot be checked", () => {
+    const input = () => ({ $ref: "https://example.com/schema" });
+    const broken = { "~standard": { version: 1, vendor: "effect", jsonSchema: { input } } };
+    expect(() => compiled(broken)).toThrow('The schema of the tool "weather" is invalid: "$ref" leads nowhere');
+  });
+});
+
+test("a schema is copied: the model is shown what is checked, whatever happens to the original", async () => {
+  const given = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
+  const { jsonSchema: shown, check } = compiled(given);
+  Object.assign(given.properties.a, { enum: ["x"] });
+  expect(await check({ a: "y" })).toEqual({ value: { a: "y" } });
+  expect(shown).toEqual({ type: "object", properties: { a: { type: "string" } }, required: ["a"] });
+});
+
+test("every check returns a promise", () => {
+  const checks = [...schemas.map(([, schema]) => schema), { jsonSchema, validate: () => 1 }];
+  for (const schema of checks) expect(compiled(schema).check({ city: "Paris" })).toBeInstanceOf(Promise);
+});
+
+test("the errors of a schema have the code of its owner", () => {
+  const output = { name: 'the output of agent "a"', code: "invalid-argument" } as const;
+  for (const schema of [5, { type: "strin" }, v.object({}), z.object({ when: z.date() })])
+    expect(() => compileSchema(schema, output)).toThrow(expect.objectContaining({ code: "invalid-argument" }));
+});
+
 test("the type of the input follows from the schema", () => {
   expectTypeOf<OutputOf<typeof zodSchema>>().toEqualTypeOf<{ city: string; days?: number | undefined }>();
   expectTypeOf<OutputOf<typeof arkSchema>>().toEqualTypeOf<{ city: string; days?: number }>();
   expectTypeOf<OutputOf<typeof valibotSchema>>().toEqualTypeOf<{ city: string; days?: number | undefined }>();
+  expectTypeOf<OutputOf<DescribedSchema<{ city: string }>>>().toEqualTypeOf<{ city: string }>();
   expectTypeOf<OutputOf<{ jsonSchema: object; validate: (value: unknown) => 5 }>>().toEqualTypeOf<5>();
   expectTypeOf<OutputOf<{ jsonSchema: object; validate: (value: unknown) => Promise<5> }>>().toEqualTypeOf<5>();
 });

@@ -1,11 +1,11 @@
-// Schemas of tool input and structured output: any Standard Schema, or JSON Schema as it is. Two things of each: the
-// JSON Schema the model is shown, and the check that its words must pass.
-
+// Schemas of tool input and structured output: any Standard Schema, or JSON Schema as it is. Compiling one gives the JSON
+// Schema that the model is shown, and the check that its input or answer must pass.
 import { isObject } from "../base/json.ts";
-import { isThenable } from "../base/thenable.ts";
 import { messageOf, OffstageError } from "../errors.ts";
-import { flatFit } from "./flat-fit.ts";
-import { checkJsonSchema, unknownType } from "./json-schema.ts";
+import { compileJsonSchema } from "./json-schema/compile-json-schema.ts";
+import { type SchemaOwner, schemaText } from "./json-schema/lean-schema.ts";
+
+export type { SchemaOwner };
 
 export type JsonSchema = { [key: string]: unknown };
 
@@ -18,7 +18,7 @@ type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
 
-/** The part of the Standard Schema specification that we use. zod 4, arktype and valibot schemas are such. */
+/** The part of the Standard Schema specification that we use. Schemas of zod 4, arktype and valibot have it. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
@@ -28,53 +28,72 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** JSON Schema with a check of your own; ours covers the common keywords. */
-export interface RawSchema<Output = unknown> {
-  readonly jsonSchema: JsonSchema;
-  /** Gives the value to use, or throws saying what is wrong; also by a promise. */
-  readonly validate?: (value: unknown) => Output | Promise<Output>;
+/** A Standard JSON Schema without a check, such as effect's `toStandardJSONSchemaV1`. It is checked as JSON Schema. */
+export interface DescribedSchema<Input = unknown> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate?: never;
+    readonly jsonSchema: { readonly input: (options: { readonly target: string }) => Record<string, unknown> };
+    readonly types?: { readonly input: Input; readonly output: unknown } | undefined;
+  };
 }
 
-/** JSON Schema as it is; our own check covers the common keywords. */
+/** JSON Schema with a check of your own. Without `validate` it is checked as JSON Schema. */
+export interface RawSchema<Output = unknown> {
+  readonly jsonSchema: JsonSchema;
+  /** Returns the value to use, or a promise of it; throws to say what is wrong. */
+  readonly validate?: ((value: unknown) => Output | Promise<Output>) | undefined;
+}
+
+/** JSON Schema as it is, draft 7 or 2020-12. */
 interface BareSchema {
   readonly [key: string]: unknown;
   readonly jsonSchema?: never;
   readonly validate?: never;
 }
 
-export type AnySchema<Output = unknown> = StandardSchema<unknown, Output> | RawSchema<Output> | BareSchema;
+export type AnySchema<Output = unknown> =
+  | StandardSchema<unknown, Output>
+  | DescribedSchema
+  | RawSchema<Output>
+  | BareSchema;
 
-/** What a schema accepts, as a type. */
+/** The type of the values that pass a schema. */
 export type OutputOf<Schema> =
   Schema extends StandardSchema<infer _, infer Output>
     ? Output
-    : Schema extends { readonly validate: (value: unknown) => infer Output }
-      ? Awaited<Output>
-      : // biome-ignore lint/suspicious/noExplicitAny: a bare JSON Schema says nothing at compile time
-        any;
+    : Schema extends DescribedSchema<infer Input>
+      ? Input
+      : Schema extends { readonly validate: (value: unknown) => infer Output }
+        ? Awaited<Output>
+        : // biome-ignore lint/suspicious/noExplicitAny: a bare JSON Schema says nothing at compile time
+          any;
 
-/** The value to use, or what is wrong with the one that was given. */
+/** The value to use, or the problems of the value that was checked. */
 export type Checked = { readonly value: unknown } | { readonly problems: readonly string[] };
 
 export interface CompiledSchema {
   readonly jsonSchema: JsonSchema;
-  /** Never throws: a check that does has found a problem. */
-  check(value: unknown): Checked | Promise<Checked>;
+  /** Never rejects: what a check throws is a problem. */
+  check(value: unknown): Promise<Checked>;
 }
 
-/** The two things of a schema; throws `invalid-tool` where it cannot give them. `owner` is how an error calls it. */
-export function compileSchema(schema: unknown, owner: string): CompiledSchema {
+/** Compiles a schema. Throws with the owner's code if it is none, cannot describe itself, or cannot be checked. */
+export function compileSchema(schema: unknown, owner: SchemaOwner): CompiledSchema {
   if (isStandard(schema)) return compileStandard(schema, owner);
   if (isObject(schema) && isObject(schema.jsonSchema)) return compileRaw(schema as unknown as RawSchema, owner);
   if (isObject(schema) && looksLikeJsonSchema(schema)) return compileRaw({ jsonSchema: schema }, owner);
   throw new OffstageError(
-    "invalid-tool",
-    `The schema of ${owner} is neither a Standard Schema (zod 4, arktype, valibot) nor JSON Schema. Pass one, or { jsonSchema, validate }.`,
+    owner.code,
+    `The schema of ${owner.name} is neither a Standard Schema (zod 4, arktype, valibot) nor JSON Schema. Pass one, or { jsonSchema, validate }.`,
   );
 }
 
-// arktype's schemas are functions.
-function isStandard(schema: unknown): schema is StandardSchema {
+type Standard = (StandardSchema | DescribedSchema)["~standard"];
+
+// A schema of arktype or effect is a function.
+function isStandard(schema: unknown): schema is { readonly "~standard": Standard } {
   return ((typeof schema === "object" && schema !== null) || typeof schema === "function") && "~standard" in schema;
 }
 
@@ -85,37 +104,36 @@ function looksLikeJsonSchema(schema: JsonSchema): boolean {
   );
 }
 
-function compileStandard(schema: StandardSchema, owner: string): CompiledSchema {
+function compileStandard(schema: { readonly "~standard": Standard }, owner: SchemaOwner): CompiledSchema {
   const standard = schema["~standard"];
-  return {
-    jsonSchema: jsonSchemaOf(standard as { jsonSchema?: unknown; vendor: string }, owner),
-    check(value) {
-      try {
-        const result = standard.validate(value);
-        return isThenable(result) ? Promise.resolve(result).then(checkedOf).catch(refused) : checkedOf(result);
-      } catch (error) {
-        return refused(error);
-      }
-    },
-  };
+  const jsonSchema = describe(standard, owner);
+  const { validate } = standard;
+  if (typeof validate !== "function") return compileRaw({ jsonSchema }, owner);
+  return { jsonSchema, check: checking(async (value) => checkedOf(await validate(value))) };
 }
 
-function jsonSchemaOf(standard: { jsonSchema?: unknown; vendor: string }, owner: string): JsonSchema {
-  const maker = standard.jsonSchema as { input?: (options: { target: string }) => JsonSchema } | undefined;
+function describe(standard: Standard, owner: SchemaOwner): JsonSchema {
+  const { jsonSchema: maker, vendor } = standard as Partial<DescribedSchema["~standard"]>;
   if (typeof maker?.input !== "function") {
     throw new OffstageError(
-      "invalid-tool",
-      `The ${standard.vendor} schema of ${owner} cannot describe itself as JSON Schema. ${adviceFor(standard.vendor)}`,
+      owner.code,
+      `The ${vendor} schema of ${owner.name} cannot describe itself as JSON Schema. ${adviceFor(vendor)}`,
     );
   }
   try {
     const { $schema: _, ...jsonSchema } = maker.input({ target: "draft-07" });
     return jsonSchema;
   } catch (cause) {
-    throw new OffstageError("invalid-tool", `The schema of ${owner} has no JSON Schema form: ${messageOf(cause)}`, {
-      cause,
-    });
+    const sentence = `The schema of ${owner.name} has no JSON Schema form: ${messageOf(cause)}`;
+    throw new OffstageError(owner.code, sentence, { cause });
   }
+}
+
+function adviceFor(vendor: string | undefined): string {
+  if (vendor === "zod")
+    return "Update to zod 4.2 or newer, or pass { jsonSchema: z.toJSONSchema(schema), validate: (value) => schema.parse(value) }.";
+  if (vendor === "valibot") return "Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.";
+  return "Pass { jsonSchema, validate } instead.";
 }
 
 function checkedOf(result: SchemaResult<unknown>): Checked {
@@ -127,65 +145,27 @@ function problemOf({ path = [], message }: Issue): string {
   return place === "" ? message : `${place}: ${message}`;
 }
 
-// Every call would be refused, and nobody would know why.
-function checkTypeNames(jsonSchema: JsonSchema, owner: string): void {
-  const type = unknownType(jsonSchema);
-  if (type === undefined) return;
-  throw new OffstageError(
-    "invalid-tool",
-    `The schema of ${owner} has the type "${type}", which no JSON value has. Use string, number, integer, boolean, object, array or null.`,
-  );
-}
-
-function compileRaw({ jsonSchema: given, validate }: RawSchema, owner: string): CompiledSchema {
-  const jsonSchema = ownCopy(given);
-  if (validate === undefined) {
-    checkTypeNames(jsonSchema, owner);
-    const surelyFits = flatFit(jsonSchema);
-    return {
-      jsonSchema,
-      check: (value) => (surelyFits?.(value) ? { value } : checkedBy(checkJsonSchema(jsonSchema, value), value)),
-    };
-  }
+function compileRaw({ jsonSchema: given, validate }: RawSchema, owner: SchemaOwner): CompiledSchema {
+  // A copy, so that the model is always shown the schema that is checked.
+  const jsonSchema = JSON.parse(schemaText(given, owner)) as JsonSchema;
+  if (validate !== undefined)
+    return { jsonSchema, check: checking(async (value) => ({ value: await validate(value) })) };
+  const problemsIn = compileJsonSchema(jsonSchema, owner);
   return {
     jsonSchema,
-    check(value) {
-      try {
-        const valid: unknown = validate(value);
-        return isThenable(valid) ? Promise.resolve(valid).then(accepted, refused) : { value: valid };
-      } catch (error) {
-        return refused(error);
-      }
+    async check(value) {
+      const problems = problemsIn(value);
+      return problems.length === 0 ? { value } : { problems };
     },
   };
 }
 
-// What the model is shown is what is checked, whatever becomes of the object that was given. One that is no JSON stays as it is.
-function ownCopy(schema: JsonSchema): JsonSchema {
-  try {
-    return JSON.parse(JSON.stringify(schema)) as JsonSchema;
-  } catch {
-    return schema;
-  }
-}
-
-function accepted(value: unknown): Checked {
-  return { value };
-}
-
-function refused(error: unknown): Checked {
-  return { problems: [messageOf(error)] };
-}
-
-function checkedBy(problems: readonly string[], value: unknown): Checked {
-  return problems.length === 0 ? { value } : { problems };
-}
-
-// zod has it since 4.2, and zod/mini not at all; both can make it by a function of their own.
-function adviceFor(vendor: string): string {
-  if (vendor === "zod") {
-    return "Update to zod 4.2 or newer, or pass { jsonSchema: z.toJSONSchema(schema), validate: (value) => schema.parse(value) }.";
-  }
-  if (vendor === "valibot") return "Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.";
-  return "Pass { jsonSchema, validate } instead.";
+function checking(check: (value: unknown) => Promise<Checked>): CompiledSchema["check"] {
+  return async (value) => {
+    try {
+      return await check(value);
+    } catch (error) {
+      return { problems: [messageOf(error)] };
+    }
+  };
 }

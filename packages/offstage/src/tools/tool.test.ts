@@ -82,17 +82,16 @@ test.each([
   [{ needsApproval: "yes" }, '"needsApproval" of the tool "weather" must be true, false or a function; found "yes".'],
   [
     { input: { type: "object", properties: { city: { type: "strin" } } } },
-    'has the type "strin", which no JSON value has',
+    'is invalid at "properties.city.type": unknown type "strin".',
   ],
-  [{ input: { properties: { list: { items: { anyOf: [{ type: ["string", "nul"] }] } } } } }, 'has the type "nul"'],
+  [{ input: { properties: { list: { items: { anyOf: [{ type: ["string", "nul"] }] } } } } }, 'unknown type "nul"'],
 ])("a tool with %j is refused", (given, sentence) => {
   expect(() => tool(options(given as object))).toThrow(sentence);
 });
 
-test("a schema that refers to itself, and a property called type, are fine", () => {
-  const node: Record<string, unknown> = { type: "object", properties: { type: { type: "string" } } };
-  node.items = node;
-  expect(tool(options({ input: node })).name).toBe("weather");
+test("a property may be called type", () => {
+  const input = { type: "object", properties: { type: { type: "string" } } };
+  expect(tool(options({ input })).name).toBe("weather");
 });
 
 describe("tools by name", () => {

@@ -82,7 +82,7 @@ export function tool<Schema extends AnySchema | undefined = undefined, Values ex
   checkPositive(name, "timeoutMs", timeoutMs);
   checkPositive(name, "maxResultBytes", maxResultBytes);
   checkPolicies(name, options);
-  const schema = compileSchema(input, `the tool "${name}"`);
+  const schema = compileSchema(input, { name: `the tool "${name}"`, code: "invalid-tool" });
   const { type } = schema.jsonSchema;
   if (typeof type === "string" && type !== "object")
     throw invalid(`The input of the tool "${name}" must be an object; its schema says ${type}. Put it in a property.`);

@@ -48,8 +48,8 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
   if (!isObject(options)) throw invalid("An agent is made from options: new Agent({ model, … }).");
   const { name = "agent", driver = toolCallingDriver(), tools = [], maxParallelTools = 16 } = options;
   checkAgentOptions(options);
-  const output =
-    options.output === undefined ? undefined : compileSchema(options.output, `the output of agent "${name}"`);
+  const owner = { name: `the output of agent "${name}"`, code: "invalid-argument" } as const;
+  const output = options.output === undefined ? undefined : compileSchema(options.output, owner);
   const model = adaptModel(options.model);
   const speaker = { name, driver, tools: toolsByName(tools), output };
   const { toolHistory = "none" } = options;
