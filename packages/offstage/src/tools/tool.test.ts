@@ -23,19 +23,20 @@ describe("a tool has good defaults", () => {
     });
   });
 
-  test("it cannot be changed afterwards", () => {
+  test("it is frozen", () => {
     expect(Object.isFrozen(tool(options()))).toBe(true);
   });
 
   test("its function may use `this`", () => {
-    const counter = {
-      name: "count",
-      count: 0,
+    class Counter {
+      readonly name = "count";
+      #count = 0;
+
       execute() {
-        return ++this.count;
-      },
-    };
-    expect(tool(counter).execute({}, {} as never)).toBe(1);
+        return ++this.#count;
+      }
+    }
+    expect(tool(new Counter()).execute({}, {} as never)).toBe(1);
   });
 });
 
@@ -55,9 +56,7 @@ describe("defining a tool checks it", () => {
     ["timeoutMs", Number.NaN],
     ["maxResultBytes", -1],
   ] as const)("%s %d is refused", ([field, value]) => {
-    expect(() => tool(options({ [field]: value }))).toThrow(
-      `"${field}" of the tool "weather" must be a positive number`,
-    );
+    expect(() => tool(options({ [field]: value }))).toThrow(`"${field}" must be a positive number; found ${value}.`);
   });
 
   test("an input that is no object is refused: arguments are always one", () => {
@@ -66,27 +65,47 @@ describe("defining a tool checks it", () => {
     );
   });
 
-  test("every error has the code invalid-tool", () => {
-    expect(() => tool(options({ name: "" }))).toThrow(expect.objectContaining({ code: "invalid-tool" }));
+  test("a wrong name, function or schema has the code invalid-tool", () => {
+    for (const wrong of [{ name: "" }, { execute: undefined as never }, { input: { type: "strin" } }])
+      expect(() => tool(options(wrong))).toThrow(expect.objectContaining({ code: "invalid-tool" }));
   });
 });
 
-test.each([
-  [{ timeoutMs: "5" }, '"timeoutMs" of the tool "weather" must be a positive number; found "5".'],
-  [
-    { needApproval: true },
-    'The tool "weather" has "needApproval", which means nothing; there are timeoutMs, needsApproval',
-  ],
-  [{ timeout: 5 }, 'has "timeout", which means nothing'],
-  [{ remember: "all" }, '"remember" of the tool "weather" must be "none", "digest" or "full"; found "all".'],
-  [{ needsApproval: "yes" }, '"needsApproval" of the tool "weather" must be true, false or a function; found "yes".'],
-  [
-    { input: { type: "object", properties: { city: { type: "strin" } } } },
-    'is invalid at "properties.city.type": unknown type "strin".',
-  ],
-  [{ input: { properties: { list: { items: { anyOf: [{ type: ["string", "nul"] }] } } } } }, 'unknown type "nul"'],
-])("a tool with %j is refused", (given, sentence) => {
-  expect(() => tool(options(given as object))).toThrow(sentence);
+describe("a wrong option is refused, with the code invalid-argument", () => {
+  test.for([
+    [{ timeoutMs: "5" }, '"timeoutMs" must be a positive number; found "5".'],
+    [{ idempotent: "yes" }, '"idempotent" must be true or false; found "yes".'],
+    [{ description: 5 }, '"description" must be text; found 5.'],
+    [{ remember: "all" }, '"remember" must be "none", "digest" or "full"; found "all".'],
+    [{ needsApproval: "yes" }, '"needsApproval" must be true, false or a function; found "yes".'],
+    [{ needsApproval: null }, '"needsApproval" must be true, false or a function; found null.'],
+    [{ needApproval: true }, 'Unknown tool option "needApproval". Use "needsApproval" instead. Valid options: name, '],
+    [{ timeout: 5 }, 'Unknown tool option "timeout". Use "timeoutMs" instead.'],
+    [{ inputSchema: {} }, 'Unknown tool option "inputSchema". Use "input" instead.'],
+    [{ parameters: {} }, 'Unknown tool option "parameters". Use "input" instead.'],
+    [{ strict: true }, 'Unknown tool option "strict". Valid options: name, description, input, execute, timeoutMs,'],
+  ] as const)("%j", ([given, sentence]) => {
+    const define = () => tool(options(given as object));
+    expect(define).toThrow(sentence);
+    expect(define).toThrow(expect.objectContaining({ code: "invalid-argument" }));
+  });
+
+  test("and so is a value that is no options", () => {
+    for (const value of [null, undefined, 5, "weather"])
+      expect(() => tool(value as never)).toThrow(`The tool options must be an object; found`);
+  });
+
+  test("but one that is undefined counts as left out", () => {
+    const left = { description: undefined, timeoutMs: undefined, needsApproval: undefined, remember: undefined };
+    expect(tool({ ...options(), ...left }).needsApproval).toBe(false);
+  });
+});
+
+test("an invalid schema is refused, with its place", () => {
+  const input = { type: "object", properties: { city: { type: "strin" } } };
+  expect(() => tool(options({ input }))).toThrow(
+    'The schema of the tool "weather" is invalid at "properties.city.type": unknown type "strin".',
+  );
 });
 
 test("a property may be called type", () => {
@@ -103,7 +122,7 @@ describe("tools by name", () => {
     ]);
   });
 
-  test("a name that stands twice is refused", () => {
+  test("two tools with one name are refused", () => {
     expect(() => toolsByName([tool(options()), tool(options())])).toThrow('Two tools have the name "weather"');
   });
 
@@ -112,7 +131,7 @@ describe("tools by name", () => {
     expect(() => toolsByName([renamed])).toThrow("A tool's name must be 1 to 64 letters");
   });
 
-  test.for([undefined, {}, options(), () => 1])("what is no tool is refused: %s", (value) => {
+  test.for([undefined, {}, options(), () => 1])("a value that is no tool is refused: %s", (value) => {
     expect(() => toolsByName([value as never])).toThrow("must be made with tool({ … }) or agent.asTool()");
   });
 });

@@ -1,12 +1,19 @@
-// A tool: a name, a schema and a function. Defining one checks it; a call of one is run by run-tool.ts.
-
-import { isObject } from "../base/json.ts";
-import { shownValue } from "../base/options.ts";
+// A tool: a name, a schema and a function. Defining one checks it; run-tool.ts runs its calls.
+import {
+  anything,
+  checkOptions,
+  type OptionHints,
+  type OptionRules,
+  oneOf,
+  positiveNumber,
+  shownValue,
+  yesOrNo,
+} from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { AgentContext } from "../state/agent-context.ts";
 import { type AnySchema, type CompiledSchema, compileSchema, type OutputOf } from "./schema.ts";
 
-/** What a tool is told about the call beside its input. */
+/** What a tool gets besides its input. */
 export interface ToolRunOptions<Values extends object = Record<string, unknown>> {
   /** Aborts when the run does, or when the tool's time is up. */
   readonly signal: AbortSignal;
@@ -20,32 +27,33 @@ export interface ToolRunOptions<Values extends object = Record<string, unknown>>
   readonly agent: string;
 }
 
-/** How much of a tool's earlier results later turns are shown; see `toolHistory`. */
+/** How much of a tool's results later turns see; see `toolHistory`. */
 export type Remember = "none" | "digest" | "full";
 
-/** What a tool gets from the model: where no schema says what is in it, an object and no more. */
+/** The type of a tool's input. Without a schema it is only known to be an object. */
 export type InputOf<Schema> = Schema extends undefined ? object : OutputOf<Schema>;
 
 export interface ToolOptions<Schema, Values extends object> {
   /** What the model calls it: letters, digits, `_` and `-`, at most 64. */
   readonly name: string;
-  readonly description?: string;
-  /** A Standard Schema, JSON Schema, or `{ jsonSchema, validate }`. Left out: no input. */
+  readonly description?: string | undefined;
+  /** A Standard Schema, JSON Schema, or `{ jsonSchema, validate }`. Default: no input. */
   readonly input?: Schema;
-  /** Does the work. May give anything; may throw: the model is told. */
+  /** Does the work. May return anything. If it throws, the model is told. */
   execute(input: InputOf<Schema>, options: ToolRunOptions<Values>): unknown;
-  /** After so long the call is answered with an error and its signal aborts. Default: no limit. */
-  readonly timeoutMs?: number;
-  /** The run pauses until the call is approved. */
+  /** After this time the call is answered with an error, and its signal aborts. Default: no limit. */
+  readonly timeoutMs?: number | undefined;
+  /** The run pauses until the call is approved. Default false. */
   readonly needsApproval?:
     | boolean
-    | ((input: InputOf<Schema>, options: ToolRunOptions<Values>) => boolean | Promise<boolean>);
+    | ((input: InputOf<Schema>, options: ToolRunOptions<Values>) => boolean | Promise<boolean>)
+    | undefined;
   /** Safe to run again after a crash. Default false. */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
   /** Overrides the agent's `toolHistory` for this tool. */
-  readonly remember?: Remember;
-  /** Results beyond this are clipped for the model. Default 64 KiB. */
-  readonly maxResultBytes?: number;
+  readonly remember?: Remember | undefined;
+  /** A longer result is clipped for the model. Default 64 KiB. */
+  readonly maxResultBytes?: number | undefined;
 }
 
 /** A defined tool. Make one with `tool()`. */
@@ -61,27 +69,43 @@ export interface Tool {
   readonly idempotent: boolean;
   readonly remember: Remember | undefined;
   readonly maxResultBytes: number;
-  /** The tool is an agent; see `agent.asTool`. */
+  /** True if the tool is an agent; see `agent.asTool`. */
   readonly isSubagent: boolean;
 }
 
+const toolRules: OptionRules = {
+  name: anything,
+  description: { isFit: (value) => typeof value === "string", words: "text" },
+  input: anything,
+  execute: anything,
+  timeoutMs: positiveNumber,
+  needsApproval: {
+    isFit: (value) => typeof value === "boolean" || typeof value === "function",
+    words: "true, false or a function",
+  },
+  idempotent: yesOrNo,
+  remember: oneOf("none", "digest", "full"),
+  maxResultBytes: positiveNumber,
+};
+
+const toolHints: OptionHints = {
+  parameters: '"input"',
+  inputSchema: '"input"',
+  schema: '"input"',
+  timeout: '"timeoutMs"',
+  needApproval: '"needsApproval"',
+};
+
 const noInput = { type: "object", properties: {} };
 
-/** A tool that agents can use; throws `invalid-tool` naming what does not fit. */
+/** Defines a tool for agents. Throws `invalid-argument` at a wrong option, and `invalid-tool` at a wrong name or schema. */
 export function tool<Schema extends AnySchema | undefined = undefined, Values extends object = Record<string, unknown>>(
   options: ToolOptions<Schema, Values>,
 ): Tool {
-  if (!isObject(options)) throw invalid("A tool is made from options: tool({ name, input, execute }).");
+  checkOptions(options, toolRules, "tool", toolHints);
   const { name, description, input = noInput, timeoutMs, maxResultBytes = 64 * 1024 } = options;
   checkName(name);
-  for (const alien of ["parameters", "inputSchema"]) {
-    if (alien in options) throw invalid(`The tool "${name}" has "${alien}"; here the schema is called "input".`);
-  }
-  checkPolicyNames(name, options);
   if (typeof options.execute !== "function") throw invalid(`The tool "${name}" needs an execute function.`);
-  checkPositive(name, "timeoutMs", timeoutMs);
-  checkPositive(name, "maxResultBytes", maxResultBytes);
-  checkPolicies(name, options);
   const schema = compileSchema(input, { name: `the tool "${name}"`, code: "invalid-tool" });
   const { type } = schema.jsonSchema;
   if (typeof type === "string" && type !== "object")
@@ -100,56 +124,21 @@ export function tool<Schema extends AnySchema | undefined = undefined, Values ex
   });
 }
 
-const policies: readonly string[] = ["timeoutMs", "needsApproval", "idempotent", "remember", "maxResultBytes"];
-const policyLike = /time.?out|approv|idempot|remember|max.?result/i;
-
 function checkName(name: unknown): void {
   if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
-    throw invalid(`A tool's name must be 1 to 64 letters, digits, "_" or "-"; found ${JSON.stringify(name)}.`);
-}
-
-// A policy that is misspelt would be none: the tool would run without approval. Other fields are its own, for `this`.
-function checkPolicyNames(name: string, options: object): void {
-  const slip = Object.keys(options).find((key) => policyLike.test(key) && !policies.includes(key));
-  if (slip !== undefined)
-    throw invalid(`The tool "${name}" has "${slip}", which means nothing; there are ${policies.join(", ")}.`);
-}
-
-function checkPositive(name: string, field: string, value: number | undefined): void {
-  if (value !== undefined && !(typeof value === "number" && value > 0))
-    throw invalid(`"${field}" of the tool "${name}" must be a positive number; found ${shownValue(value)}.`);
-}
-
-// A policy that means nothing would be taken for the most careful one, or for none.
-function checkPolicies(
-  name: string,
-  { remember, needsApproval }: { remember?: unknown; needsApproval?: unknown },
-): void {
-  if (remember !== undefined && remember !== null && !["none", "digest", "full"].includes(remember as string))
-    throw invalid(
-      `"remember" of the tool "${name}" must be "none", "digest" or "full"; found ${shownValue(remember)}.`,
-    );
-  if (
-    needsApproval !== undefined &&
-    needsApproval !== null &&
-    typeof needsApproval !== "boolean" &&
-    typeof needsApproval !== "function"
-  )
-    throw invalid(
-      `"needsApproval" of the tool "${name}" must be true, false or a function; found ${shownValue(needsApproval)}.`,
-    );
+    throw invalid(`A tool's name must be 1 to 64 letters, digits, "_" or "-"; found ${shownValue(name)}.`);
 }
 
 function invalid(message: string): OffstageError {
   return new OffstageError("invalid-tool", message);
 }
 
-/** Whether no call of the tool begins without approval, whatever its input. */
+/** True if every call of the tool needs approval, whatever its input. */
 export function alwaysAsks(tool: Tool | undefined): boolean {
   return tool?.needsApproval === true;
 }
 
-/** The tools by name; throws `invalid-tool` where a name stands twice or a value is not a tool. */
+/** The tools by name. Throws `invalid-tool` if two have the same name or a value is not a tool. */
 export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   if (!Array.isArray(tools)) throw invalid('"tools" must be a list of tools made with tool({ … }) or agent.asTool().');
   const byName = new Map<string, Tool>();
