@@ -1,5 +1,4 @@
-// Whether a call may run: its tool is known, its input fits, no guard objects, and it is approved where it must be.
-
+// Decides whether a call may run: its tool is known, its input fits, no guard objects, and it is approved if it must be.
 import type { Cancellation } from "../base/cancellation.ts";
 import { isObject, parseArguments } from "../base/json.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
@@ -7,7 +6,7 @@ import { clip } from "./clip.ts";
 import type { Checked } from "./schema.ts";
 import type { Tool, ToolRunOptions } from "./tool.ts";
 
-/** Something that may block a call or its result, saying why. */
+/** Blocks a call or its result by returning the reason. */
 export interface ToolGuard {
   input(call: StepToolCall, input: unknown): Promise<string | undefined>;
   output(call: StepToolCall, result: ToolResult): Promise<string | undefined>;
@@ -18,64 +17,46 @@ export interface CallSite {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly cancellation: Cancellation;
   readonly guard: ToolGuard | undefined;
-  /** A subagent's run inside the call goes on: the call was checked and approved when that began. */
+  /** True if a subagent's run inside the call is resumed: the call was checked and approved when that run began. */
   readonly hasBegun: boolean;
-  /** What the tool is told, given what aborts it. */
+  /** The options of the tool, given the cancellation that aborts it. */
   about(cancellation: Cancellation): ToolRunOptions;
-  /** Asked for a call that needs approval: whether it may run, must wait, or is refused with these words. */
+  /** Decides about a call that needs approval: it runs, waits, or is refused with this text. */
   permit(call: StepToolCall): "run" | "wait" | { readonly refusal: string };
-  /** Told why it could not be asked whether a call needs approval. */
+  /** Reports the error of a `needsApproval` that threw. */
   unasked(error: unknown): void;
-  /** Told when the tool begins: not for a call that is refused, or waits for approval. */
+  /** Called when the tool begins: not for a call that is refused or waits for approval. */
   started(): void;
 }
 
-/** The tool with its checked input, or why it is not run. */
+/** The tool with its checked input, or why it does not run. */
 type Admission = { readonly tool: Tool; readonly input: unknown } | { readonly refusal: string } | "wait";
 
-/** Whether a call may run. Synchronous unless its schema, a guard or an approval must be waited for. */
-export function admitCall(call: StepToolCall, site: CallSite): Admission | Promise<Admission> {
+/** Decides whether a call may run. Rejects only if the run is aborted or a guard fails. */
+export async function admitCall(call: StepToolCall, site: CallSite): Promise<Admission> {
   const tool = site.tools.get(call.toolName);
   if (tool === undefined) return { refusal: unknownTool(call.toolName, site.tools) };
-  // What is kept of its input may be redacted, and is not checked again.
+  // The stored input may be redacted, so it is not checked again.
   if (site.hasBegun && tool.isSubagent) return { tool, input: parseArguments(call.inputText) ?? {} };
-  const checked = checkCall(tool, call);
-  const isAsked = site.guard !== undefined || tool.needsApproval !== false;
-  if (isAsked || "then" in checked) return askAll(tool, call, { checked, site });
-  return "problems" in checked ? { refusal: misfit(call, checked.problems) } : { tool, input: checked.value };
-}
-
-interface Asking {
-  readonly checked: Checked | Promise<Checked>;
-  readonly site: CallSite;
-}
-
-async function askAll(tool: Tool, call: StepToolCall, { checked: checking, site }: Asking): Promise<Admission> {
-  const checked = "then" in checking ? await site.cancellation.race(checking) : checking;
+  const checked = await site.cancellation.race(checkInput(tool, call));
   if ("problems" in checked) return { refusal: misfit(call, checked.problems) };
   const { value: input } = checked;
   const refusal = await site.guard?.input(call, input);
   if (refusal !== undefined) return { refusal };
-  const permission = tool.needsApproval === false ? "run" : await permissionOf(tool, call, { input, site });
+  const permission = (await needsApproval(tool, input, site)) ? site.permit(call) : "run";
   return permission === "run" ? { tool, input } : permission;
 }
 
-interface Question {
-  readonly input: unknown;
-  readonly site: CallSite;
-}
-
-// A question that fails is answered with caution: the call waits.
-async function permissionOf({ needsApproval }: Tool, call: StepToolCall, { input, site }: Question) {
-  if (typeof needsApproval === "boolean") return site.permit(call);
+// A question that fails counts as yes: the call waits.
+async function needsApproval({ needsApproval: needed }: Tool, input: unknown, site: CallSite): Promise<boolean> {
+  if (typeof needed === "boolean") return needed;
   const { cancellation } = site;
   try {
-    const isNeeded = await cancellation.race(Promise.resolve(needsApproval(input, site.about(cancellation))));
-    return isNeeded === false ? ("run" as const) : site.permit(call);
+    return (await cancellation.race(Promise.resolve(needed(input, site.about(cancellation))))) !== false;
   } catch (error) {
     cancellation.throwIfAborted();
     site.unasked(error);
-    return site.permit(call);
+    return true;
   }
 }
 
@@ -84,11 +65,10 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
   return `There is no tool "${name}". Available tools: ${known}.`;
 }
 
-// Models write nothing at all for a tool that takes nothing.
-function checkCall(tool: Tool, call: StepToolCall): Checked | Promise<Checked> {
-  const parsed = call.inputText === "" ? {} : parseArguments(call.inputText);
-  if (!isObject(parsed)) return { problems: [unreadable(call.inputText, parsed)] };
-  return tool.schema.check(parsed);
+// Models write nothing at all for a tool that takes no input.
+async function checkInput(tool: Tool, { inputText }: StepToolCall): Promise<Checked> {
+  const parsed = inputText === "" ? {} : parseArguments(inputText);
+  return isObject(parsed) ? tool.schema.check(parsed) : { problems: [unreadable(inputText, parsed)] };
 }
 
 function unreadable(text: string, parsed: unknown): string {
@@ -97,5 +77,6 @@ function unreadable(text: string, parsed: unknown): string {
 }
 
 function misfit(call: StepToolCall, problems: readonly string[]): string {
-  return `The tool "${call.toolName}" was not run, because its input does not fit:\n${problems.map((each) => `- ${each}`).join("\n")}`;
+  const list = problems.map((each) => `- ${each}`).join("\n");
+  return `The tool "${call.toolName}" was not run, because its input does not fit:\n${list}`;
 }

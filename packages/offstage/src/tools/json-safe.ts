@@ -1,7 +1,5 @@
-// Any value as JSON: whatever a tool gives back, one bounded, plain value comes out. Never throws, never loops.
-
+// Any value as JSON: whatever a tool returns becomes one bounded, plain value. Never throws, never loops.
 import { isObject, type JsonValue, setField } from "../base/json.ts";
-import { keepShape } from "../base/keep-shape.ts";
 import { messageOf } from "../errors.ts";
 import { utf8Prefix } from "./clip.ts";
 
@@ -10,54 +8,15 @@ const maxItems = 10_000;
 const clippedMark = "[clipped]";
 
 export interface JsonSafeOptions {
-  /** About how many bytes the value may have as JSON; what goes beyond is left out and marked. Default 8 MiB. */
-  readonly maxBytes?: number;
+  /** About how many bytes of JSON are kept; the rest is left out and marked. Default 8 MiB. */
+  readonly maxBytes?: number | undefined;
 }
 
 const defaultMaxBytes = 8 * 1024 * 1024;
 
-/** The value as JSON; what JSON cannot hold becomes a readable stand-in. */
-export function jsonSafe(value: unknown, options: JsonSafeOptions = {}): JsonValue {
-  const { maxBytes = defaultMaxBytes } = options;
-  // A UTF-16 unit takes at most three bytes of UTF-8: a text that surely fits needs no walk.
-  if (typeof value === "string" && value.length * 3 <= maxBytes) return value;
+/** The value as JSON. Anything JSON cannot hold becomes a readable text. */
+export function jsonSafe(value: unknown, { maxBytes = defaultMaxBytes }: JsonSafeOptions = {}): JsonValue {
   return new Walk(maxBytes).convert(value, 0) ?? null;
-}
-
-/** The same for the input of a tool: most of it is a record of a few short texts and numbers, copied without a walk. */
-export function jsonInput(value: unknown): JsonValue {
-  return flatCopy(value) ?? jsonSafe(value);
-}
-
-function flatCopy(value: unknown): JsonValue | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  try {
-    if (Object.getPrototypeOf(value) !== Object.prototype) return undefined;
-    if ("toJSON" in value || Symbol.iterator in value) return undefined;
-    const keys = Object.keys(value);
-    if (keys.length > maxFlatFields) return undefined;
-    const copy: Record<string, JsonValue> = {};
-    // A field called `__proto__` cannot be set like others.
-    for (let i = 0; i < keys.length; i++) {
-      const key = keys[i] as string;
-      const field: unknown = (value as Record<string, unknown>)[key];
-      if (key === "__proto__" || key.length > maxFlatText || !isFlat(field)) return undefined;
-      copy[key] = field;
-    }
-    return copy;
-  } catch {
-    return undefined;
-  }
-}
-
-// So many texts of such a length fit the default budget without counting.
-const maxFlatFields = 32;
-const maxFlatText = 10_000;
-
-function isFlat(field: unknown): field is string | number | boolean | null {
-  if (typeof field === "string") return field.length <= maxFlatText;
-  if (typeof field === "number") return Number.isFinite(field) && !Object.is(field, -0);
-  return typeof field === "boolean" || field === null;
 }
 
 class Walk {
@@ -102,7 +61,7 @@ class Walk {
     return kept;
   }
 
-  // JSON knows neither NaN nor infinities nor a negative zero.
+  // JSON has no NaN, no infinities and no negative zero.
   #number(value: number): JsonValue {
     const text = String(value);
     this.#left -= text.length;
@@ -154,7 +113,7 @@ class Walk {
     return list;
   }
 
-  // A map whose keys are all text reads as a record, any other as a list of pairs.
+  // A map becomes a record if all its keys are text, otherwise a list of pairs.
   #map(map: ReadonlyMap<unknown, unknown>, depth: number): JsonValue {
     const entries = [...(Map.prototype.entries.call(map) as IterableIterator<[unknown, unknown]>)];
     if (!entries.every(([key]) => typeof key === "string")) return this.#list(entries, depth);
@@ -172,8 +131,7 @@ class Walk {
 
   #record(value: object, keys: readonly string[], depth: number): JsonValue {
     const record: Record<string, JsonValue> = {};
-    for (let index = 0; index < keys.length; index++) {
-      const key = keys[index] as string;
+    for (const [index, key] of keys.entries()) {
       this.#left -= Buffer.byteLength(key) + 4;
       if (this.isSpent) {
         record[clippedMark] = `${keys.length - index} more`;
@@ -197,30 +155,28 @@ class Walk {
   }
 }
 
-keepShape(new Walk(0));
-
 function errorKeys(error: Error): string[] {
   return [...new Set(["name", "message", ...("cause" in error ? ["cause"] : []), ...Object.keys(error)])];
 }
 
-// What an object says it is as JSON, or the primitive it wraps; itself where it says nothing else.
+// The result of `toJSON`, or the primitive that an object wraps; otherwise the object itself.
 function plainOf(value: object): unknown {
   if (value instanceof String || value instanceof Number || value instanceof Boolean) return value.valueOf();
   const { toJSON } = value as { toJSON?: unknown };
   return typeof toJSON === "function" ? toJSON.call(value) : value;
 }
 
-/** True for something that gives its items over time. */
+/** True for a value that gives its items over time, such as a stream. */
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return isObject(value) && typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === "function";
 }
 
 export interface CollectOptions extends JsonSafeOptions {
-  /** Asked at each item: nobody waits for the rest once it is aborted. */
-  readonly cancellation?: { readonly isAborted: boolean };
+  /** Read at each item: after an abort no more items are taken. */
+  readonly cancellation?: { readonly isAborted: boolean } | undefined;
 }
 
-/** The items of an async iterable as JSON, as many as a list and the budget hold; no more are asked for. */
+/** The items of an async iterable as JSON. Stops taking items when the list is full or the budget is spent. */
 export async function collect(source: AsyncIterable<unknown>, options: CollectOptions = {}): Promise<JsonValue[]> {
   const { maxBytes = defaultMaxBytes, cancellation } = options;
   const walk = new Walk(maxBytes);

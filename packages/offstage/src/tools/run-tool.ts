@@ -1,78 +1,81 @@
-// Runs one call: execute in time, make JSON of what came. Every failure is a result, never a throw; only an abort of the
-// run gets out, and a guardrail that fails.
-
+// Runs calls of tools: checked, in time, their results as JSON. Every failure of a tool is a result. Only an abort of the run
+// and a guardrail that fails get out.
 import { Cancellation } from "../base/cancellation.ts";
 import { clockMs } from "../base/clock.ts";
 import type { JsonValue } from "../base/json.ts";
-import type { Mutable } from "../base/mutable.ts";
-import { isThenable } from "../base/thenable.ts";
 import { messageOf } from "../errors.ts";
 import { longestTimer } from "../models/retry.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
 import { admitCall, type CallSite } from "./admit-call.ts";
 import { clip } from "./clip.ts";
-import { collect, isAsyncIterable, jsonInput, jsonSafe } from "./json-safe.ts";
+import { collect, isAsyncIterable, jsonSafe } from "./json-safe.ts";
 import type { Tool } from "./tool.ts";
 import { ToolAnswer, ToolWaiting } from "./tool-answer.ts";
 
-// What is wrong with a call is told in as many bytes at most.
-const maxProblemBytes = 16 * 1024;
-/** What became of one call, or that it waits. Rejects only when the run is aborted, or a guardrail fails. */
+/**
+ * The results of the calls, in call order; at most `maxParallel` run at once. If one rejects, no other starts, and the
+ * rejection waits for those that are running: nothing goes on behind a run that is over.
+ */
+export async function runTools<Result>(
+  calls: readonly StepToolCall[],
+  maxParallel: number,
+  run: (call: StepToolCall, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results = new Array<Result>(calls.length);
+  const failures: unknown[] = [];
+  const queue = calls.entries();
+  const work = async () => {
+    for (const [index, call] of queue) {
+      try {
+        results[index] = await run(call, index);
+      } catch (error) {
+        failures.push(error);
+      }
+      if (failures.length > 0) break;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(maxParallel, calls.length) }, work));
+  if (failures.length > 0) throw failures[0];
+  return results;
+}
+
+/** The result of one call, or that it waits. Rejects only if the run is aborted or a guardrail fails. */
 export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolResult | ToolWaiting> {
   const startedAt = clockMs();
-  const { cancellation } = site;
-  const admitting = admitCall(call, site);
-  const admission = typeof admitting === "object" && "then" in admitting ? await admitting : admitting;
+  const admission = await admitCall(call, site);
   if (admission === "wait") return new ToolWaiting();
   if ("refusal" in admission) return failure(call, admission.refusal, startedAt);
   site.started();
-  const { tool, input: given } = admission;
-  // As it was before the tool had it in hand.
-  const input = jsonInput(given);
-  let value: unknown;
-  try {
-    value = await (isTimed(tool) ? executeInTime(tool, given, site) : execute(tool, given, { site, cancellation }));
-    if (isAsyncIterable(value)) value = await collected(value, cancellation);
-  } catch (error) {
-    cancellation.throwIfAborted();
-    const text = `The tool "${tool.name}" failed: ${messageOf(error)}`;
-    value = new ToolAnswer(text, { isError: true, thrown: { error } });
-  }
+  const { tool } = admission;
+  // Copied before the tool can change it.
+  const input = jsonSafe(admission.input);
+  const value = await executeSafely(tool, admission.input, site);
   if (isA(value, ToolWaiting)) return value;
   const result = resultOf(call, value, { tool, input, startedAt });
-  const withheld = site.guard === undefined ? undefined : await site.guard.output(call, result);
+  const withheld = await site.guard?.output(call, result);
   return withheld === undefined ? result : failure(call, withheld, startedAt);
 }
 
-interface Executing {
-  readonly site: CallSite;
-  /** What aborts the tool: the run's, or one of its own. */
-  readonly cancellation: Cancellation;
-}
-
-function execute(tool: Tool, input: unknown, { site, cancellation }: Executing): unknown {
-  cancellation.throwIfAborted();
-  const running = tool.execute(input, site.about(cancellation));
-  // A subagent's run ends by itself when it is aborted: the run that called it ends after it.
-  return tool.isSubagent || !isThenable(running) ? running : cancellation.race(running);
-}
-
-function collected(items: AsyncIterable<unknown>, cancellation: Cancellation): Promise<JsonValue[]> {
-  return cancellation.race(collect(items, { cancellation }));
-}
-
-function isTimed({ timeoutMs }: Tool): boolean {
-  return timeoutMs !== undefined && timeoutMs <= longestTimer;
-}
-
-// The tool's own signal follows the run's and aborts when its time is up; the answer does not wait for the tool to listen.
-async function executeInTime(tool: Tool, input: unknown, site: CallSite): Promise<unknown> {
-  using own = new Cancellation(site.cancellation.signal);
-  const late = new DOMException(`The tool "${tool.name}" took longer than ${tool.timeoutMs} ms.`, "TimeoutError");
-  const timer = setTimeout(() => own.abort(late), tool.timeoutMs);
+// What the tool returns, or an answer that says why it failed.
+async function executeSafely(tool: Tool, input: unknown, site: CallSite): Promise<unknown> {
   try {
-    const value = await execute(tool, input, { site, cancellation: own });
-    return isAsyncIterable(value) ? await collected(value, own) : value;
+    return await executeInTime(tool, input, site);
+  } catch (error) {
+    site.cancellation.throwIfAborted();
+    const text = `The tool "${tool.name}" failed: ${messageOf(error)}`;
+    return new ToolAnswer(text, { isError: true, thrown: { error } });
+  }
+}
+
+// The tool's own cancellation follows the run's, and aborts when its time is up. The result does not wait for the tool to notice.
+async function executeInTime(tool: Tool, input: unknown, site: CallSite): Promise<unknown> {
+  const { name, timeoutMs } = tool;
+  if (timeoutMs === undefined || timeoutMs > longestTimer) return execute(tool, input, site);
+  using own = new Cancellation(site.cancellation.signal);
+  const late = new DOMException(`The tool "${name}" took longer than ${timeoutMs} ms.`, "TimeoutError");
+  const timer = setTimeout(() => own.abort(late), timeoutMs);
+  try {
+    return await execute(tool, input, { about: () => site.about(own), cancellation: own });
   } catch (error) {
     if (error !== late || site.cancellation.isAborted) throw error;
     const text = `${late.message} It was told to stop; its effect is unknown.`;
@@ -82,7 +85,16 @@ async function executeInTime(tool: Tool, input: unknown, site: CallSite): Promis
   }
 }
 
-// A proxy may throw when it is asked what it is.
+async function execute(tool: Tool, input: unknown, site: Pick<CallSite, "about" | "cancellation">): Promise<unknown> {
+  const { cancellation } = site;
+  cancellation.throwIfAborted();
+  const running = Promise.resolve(tool.execute(input, site.about(cancellation)));
+  // A subagent's run ends by itself when it is aborted, and the run that called it ends after it.
+  const value: unknown = await (tool.isSubagent ? running : cancellation.race(running));
+  return isAsyncIterable(value) ? cancellation.race(collect(value, { cancellation })) : value;
+}
+
+// A proxy may throw when it is asked for its class.
 function isA<Kind>(value: unknown, kind: abstract new (...given: never[]) => Kind): value is Kind {
   try {
     return typeof value === "object" && value instanceof kind;
@@ -99,40 +111,29 @@ interface Finished {
 
 function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }: Finished): ToolResult {
   const answer = isA(value, ToolAnswer) ? value : undefined;
-  const output = jsonSafe(answer?.text ?? value);
-  const whole = textOfOutput(output);
-  // A text that surely fits needs no clipping.
-  const clipped = whole.length * 3 <= tool.maxResultBytes ? undefined : clip(whole, tool.maxResultBytes);
-  const result: Mutable<ToolResult> = {
+  const output = jsonSafe(answer === undefined ? value : answer.text);
+  const whole = typeof output === "string" ? output : JSON.stringify(output);
+  const { text: content, clippedBytes } = clip(whole, tool.maxResultBytes);
+  const result: ToolResult = {
     toolCallId: call.toolCallId,
     toolName: call.toolName,
     input,
     output,
-    content: clipped?.text ?? whole,
+    content,
     isError: answer?.isError ?? false,
     durationMs: clockMs() - startedAt,
+    ...(clippedBytes > 0 && { clippedBytes }),
+    ...(answer?.childRunId !== undefined && { childRunId: answer.childRunId }),
   };
-  if (clipped !== undefined && clipped.clippedBytes > 0) result.clippedBytes = clipped.clippedBytes;
-  if (answer?.childRunId !== undefined) result.childRunId = answer.childRunId;
-  // Not among its fields: a state is JSON, and an error is not.
+  // Not enumerable: a state is JSON, and an error is not.
   if (answer?.thrown !== undefined) Object.defineProperty(result, "error", { value: answer.thrown.error });
   return result;
 }
 
-function textOfOutput(output: JsonValue): string {
-  return typeof output === "string" ? output : JSON.stringify(output);
-}
+const maxProblemBytes = 16 * 1024;
 
-// A call that was not run, or whose result is not to be shown.
-function failure(call: StepToolCall, problem: string, startedAt: number): ToolResult {
+// The result of a call that was not run, or whose result is withheld.
+function failure({ toolCallId, toolName }: StepToolCall, problem: string, startedAt: number): ToolResult {
   const { text } = clip(problem, maxProblemBytes);
-  const durationMs = clockMs() - startedAt;
-  return {
-    toolCallId: call.toolCallId,
-    toolName: call.toolName,
-    output: text,
-    content: text,
-    isError: true,
-    durationMs,
-  };
+  return { toolCallId, toolName, output: text, content: text, isError: true, durationMs: clockMs() - startedAt };
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { buildCall, buildTool, runBuilt } from "../../test/support/build-tool-run.ts";
 import type { StepToolCall } from "../state/step.ts";
-import { runTools } from "./run-tools.ts";
+import { runTools } from "./run-tool.ts";
 
 const callsOf = (count: number): StepToolCall[] =>
   Array.from({ length: count }, (_, i) => buildCall({ toolCallId: `c${i}`, inputText: JSON.stringify({ i }) }));

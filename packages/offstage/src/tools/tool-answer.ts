@@ -1,13 +1,13 @@
-// A ready-made answer: what a tool gives when it decides itself what the model reads and whether that is a failure.
+// Special return values of a tool: a ready-made answer, and a subagent that waits.
 import type { AgentStateJson } from "../state/pending-step.ts";
 
-/** Shown to the model word for word. */
+/** An answer that the model is shown word for word; the tool says itself whether it is a failure. */
 export class ToolAnswer {
   readonly text: string;
   readonly isError: boolean;
   /** The run of the subagent that gave it. */
   readonly childRunId: string | undefined;
-  /** What was thrown, where that is why it is a failure. */
+  /** The error behind a failure, if one was thrown. */
   readonly thrown: { readonly error: unknown } | undefined;
 
   constructor(text: string, options: ToolAnswerOptions = {}) {
@@ -19,12 +19,12 @@ export class ToolAnswer {
 }
 
 export interface ToolAnswerOptions {
-  readonly isError?: boolean;
-  readonly childRunId?: string;
-  readonly thrown?: { readonly error: unknown };
+  readonly isError?: boolean | undefined;
+  readonly childRunId?: string | undefined;
+  readonly thrown?: { readonly error: unknown } | undefined;
 }
 
-/** What a subagent gives instead while calls inside its own run wait for approval. */
+/** Returned by a subagent while calls inside its own run wait for approval. */
 export class ToolWaiting {
   readonly child: { readonly runId: string; readonly agent: string; readonly state: AgentStateJson } | undefined;
 
