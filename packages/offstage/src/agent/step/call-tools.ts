@@ -186,6 +186,6 @@ function notRun({ toolCallId, toolName }: StepToolCall, text: string): ToolResul
 function endSpan(span: TraceSpan, { inputText }: StepToolCall, { result, message }: SettledCall): void {
   span.setMetadata({ messageId: message.metadata?.id, isError: result.isError });
   if (result.error !== undefined) span.setMetadata({ errorType: errorType(result.error) });
-  if (span.keepsContent) span.setContent({ arguments: inputText, result: result.output });
+  if (span.keepsContent) span.setContent({ inputText, output: result.output });
   span.end(result.isError ? "error" : "ok");
 }
