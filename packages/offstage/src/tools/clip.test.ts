@@ -6,7 +6,7 @@ const mark = /\n\[clipped, (\d+) bytes\]$/;
 const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
 
 describe("a text within the budget", () => {
-  test.for(["", "ascii", "äöü", "€uro", "🙂🙂", "lone \ud800"])("%j is as it was", (text) => {
+  test.for(["", "ascii", "äöü", "€uro", "🙂🙂", "lone \ud800"])("%j is unchanged", (text) => {
     expect(clip(text, Buffer.byteLength(text))).toEqual({ text, clippedBytes: 0 });
   });
 });
@@ -39,13 +39,13 @@ describe("a text beyond the budget", () => {
     expect(text.startsWith("\ufffdxxx")).toBe(true);
   });
 
-  test("leaves its mark out where the budget does not hold it", () => {
+  test("leaves its mark out if the budget is too small for it", () => {
     expect(clip("x".repeat(100), 7)).toEqual({ text: "xxxxxxx", clippedBytes: 93 });
     expect(clip("🙂🙂", 3)).toEqual({ text: "", clippedBytes: 8 });
   });
 });
 
-test("whatever the text and the budget, the result is within it, well-formed and counts right", () => {
+test("any text in any budget is within it, well-formed and counted right", () => {
   const texts = fc.string({ unit: fc.constantFrom("a", "é", "€", "🙂", "\ud800", "\udfff", "\0"), maxLength: 120 });
   const property = fc.property(texts, fc.nat(200), (text, budget) => {
     const { text: clipped, clippedBytes } = clip(text, budget);

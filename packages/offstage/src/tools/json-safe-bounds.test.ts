@@ -25,7 +25,7 @@ describe("however much there is, the result is bounded", () => {
     expect(safe.slice(-2)).toEqual([9999, "[clipped]"]);
   });
 
-  test("an infinite iterator is told that nobody asks for more", () => {
+  test("an infinite iterator is closed", () => {
     let isClosed = false;
     function* source() {
       try {
@@ -43,7 +43,7 @@ describe("however much there is, the result is bounded", () => {
     expect(sizeOf(jsonSafe(nested(), { maxBytes: 100_000 }))).toBeLessThan(200_000);
   });
 
-  test("a list of endless nothing", () => {
+  test("a list of many empty lists", () => {
     const list = Array.from({ length: 500 }, () => new Array(9_000));
     expect(sizeOf(jsonSafe(list, { maxBytes: mebibyte }))).toBeLessThan(1.1 * mebibyte);
   });
@@ -75,7 +75,7 @@ describe("however much there is, the result is bounded", () => {
     expect(safe.base64.length).toBeLessThanOrEqual(1010);
   });
 
-  test("an object that goes on for ever downwards", () => {
+  test("an object without a bottom", () => {
     const deep = (): object => ({
       get next() {
         return deep();
@@ -84,7 +84,7 @@ describe("however much there is, the result is bounded", () => {
     expect(JSON.stringify(jsonSafe(deep()))).toMatch(/"next":"\[too deep\]"\}+$/);
   });
 
-  test("an object that branches for ever downwards", () => {
+  test("an object without a bottom that branches", () => {
     const tree = (): object => ({
       get left() {
         return tree();
@@ -115,13 +115,13 @@ describe("collect", () => {
     expect(await collect(source())).toEqual(["1", null, { a: [1] }]);
   });
 
-  test("an infinite async iterator ends after so many items", async () => {
+  test("stops an infinite async iterator after 10,000 items", async () => {
     const items = await collect(endlessly((i) => i));
     expect(items).toHaveLength(10_001);
     expect(items.at(-1)).toBe("[clipped]");
   });
 
-  test("an infinite async iterator of great items ends when the budget is spent", async () => {
+  test("stops an infinite async iterator of large items when the budget is spent", async () => {
     let given = 0;
     const items = await collect(
       endlessly(() => {
@@ -134,7 +134,7 @@ describe("collect", () => {
     expect(items.at(-1)).toBe("[clipped]");
   });
 
-  test("asks for no more once nobody waits", async () => {
+  test("takes no more items after an abort", async () => {
     const cancellation = { isAborted: false };
     let given = 0;
     const items = await collect(

@@ -118,7 +118,7 @@ describe("a tool may return anything", () => {
     expect(jsonSafe([revoked])).toEqual([expect.stringContaining("[unreadable: ")]);
   });
 
-  test("a __proto__ key gives nobody a new prototype", () => {
+  test("a __proto__ key sets no prototype", () => {
     const safe = jsonSafe(JSON.parse('{"__proto__":{"admin":true}}')) as Record<string, unknown>;
     expect([safe.admin, Object.getPrototypeOf(safe)]).toEqual([undefined, Object.prototype]);
   });
@@ -154,7 +154,7 @@ describe("every result is plain JSON", () => {
     fc.assert(property, { numRuns: 1000 });
   });
 
-  test("what is JSON already comes out equal", () => {
+  test("a value that is JSON already stays equal", () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false } as never), (value) => {
         const plain = JSON.parse(JSON.stringify(value));

@@ -37,7 +37,7 @@ describe("a call that goes well", () => {
     expect(await runBuilt({ tools: [typed] })).toMatchObject({ input: { n: 7 }, output: 8 });
   });
 
-  test("no arguments at all are an empty object", async () => {
+  test("an empty input text is an empty object", async () => {
     expect(await runBuilt({ call: { inputText: "" } })).toMatchObject({ input: {}, isError: false });
   });
 
@@ -107,7 +107,7 @@ describe("a call that goes wrong is one clear result", () => {
     expect(told).toBe('The tool "search" failed: undefined');
   });
 
-  test("an async iterable that breaks off", async () => {
+  test("an async iterable that throws", async () => {
     const source = async function* () {
       yield 1;
       fail("cut");
@@ -159,7 +159,7 @@ describe("a result beyond the budget", () => {
   });
 });
 
-test("a result that throws when it is asked what it is becomes a result that says so", async () => {
+test("a result that cannot be read becomes a text that says so", async () => {
   const trapped = new Proxy(
     {},
     {
@@ -172,7 +172,7 @@ test("a result that throws when it is asked what it is becomes a result that say
 });
 
 describe("a time limit", () => {
-  test("answers in time, whether the tool listens or not", async () => {
+  test("is kept whether the tool notices or not", async () => {
     const result = await runBuilt({ tools: [buildTool({ timeoutMs: 5, execute: never })] });
     expect(result).toMatchObject({
       isError: true,
@@ -180,7 +180,7 @@ describe("a time limit", () => {
     });
   });
 
-  test("tells the tool by its signal", async () => {
+  test("aborts the signal of the tool", async () => {
     let reason: unknown;
     const execute = (_: unknown, { signal }: { signal: AbortSignal }) => {
       signal.addEventListener("abort", () => {
@@ -192,7 +192,7 @@ describe("a time limit", () => {
     expect(reason).toMatchObject({ name: "TimeoutError" });
   });
 
-  test("does not hinder a tool that is fast enough, and leaves no timer or listener behind", async () => {
+  test("leaves no timer or listener behind", async () => {
     vi.useFakeTimers();
     const cancellation = new Cancellation();
     const tools = [buildTool({ timeoutMs: 60_000, execute: async () => "fast" })];
@@ -212,10 +212,10 @@ describe("a time limit", () => {
   });
 });
 
-describe("an abort of the run gets out", () => {
+describe("an abort of the run rejects the call", () => {
   const reason = new Error("user left");
 
-  test.for([undefined, 1000])("at once, whether the tool listens or not (time limit %d)", async (timeoutMs) => {
+  test.for([undefined, 1000])("at once, whether the tool notices or not (time limit %d)", async (timeoutMs) => {
     const cancellation = new Cancellation();
     const limit = timeoutMs === undefined ? undefined : { timeoutMs };
     const running = runBuilt({ cancellation, tools: [buildTool({ ...limit, execute: never })] });
@@ -223,7 +223,7 @@ describe("an abort of the run gets out", () => {
     await expect(running).rejects.toBe(reason);
   });
 
-  test("also where the tool answers the abort with an error of its own", async () => {
+  test("also if the tool throws an error of its own on abort", async () => {
     const cancellation = new Cancellation();
     const execute = (_: unknown, { signal }: { signal: AbortSignal }) => sleep(1000, undefined, { signal });
     const running = runBuilt({ cancellation, tools: [buildTool({ execute })] });
@@ -231,14 +231,14 @@ describe("an abort of the run gets out", () => {
     await expect(running).rejects.toBe(reason);
   });
 
-  test("and before it no tool is run", async () => {
+  test("and after it no tool is run", async () => {
     const cancellation = new Cancellation();
     cancellation.abort(reason);
     const execute = () => fail("it ran");
     await expect(runBuilt({ cancellation, tools: [buildTool({ execute })] })).rejects.toBe(reason);
   });
 
-  test("and an endless source is let go", async () => {
+  test("and closes an endless source", async () => {
     const cancellation = new Cancellation();
     let isClosed = false;
     const source = async function* () {
@@ -279,7 +279,7 @@ describe("a guard", () => {
     expect(result).toMatchObject({ isError: true, output: "secret", content: "secret" });
   });
 
-  test("that fails is not taken for a tool that does", async () => {
+  test("that fails rejects the call", async () => {
     const failing = guard({ input: () => Promise.reject(new Error("guard broke")) });
     await expect(runBuilt({ guard: failing })).rejects.toThrow("guard broke");
   });

@@ -48,7 +48,7 @@ test("no calls give no results", async () => {
 });
 
 describe("a rejection", () => {
-  test("gets out, and no further call starts", async () => {
+  test("rejects all, and no further call starts", async () => {
     const started: string[] = [];
     const running = runTools(callsOf(6), 2, async ({ toolCallId }) => {
       started.push(toolCallId);
@@ -59,7 +59,7 @@ describe("a rejection", () => {
     expect(started).toEqual(["c0", "c1"]);
   });
 
-  test("of the only call gets out too", async () => {
+  test("of the only call rejects, too", async () => {
     await expect(runTools(callsOf(1), 4, () => Promise.reject(new Error("stop")))).rejects.toThrow("stop");
   });
 });

@@ -120,6 +120,30 @@ describe("a bad call becomes one clear result, and the run goes on", () => {
     });
   }
 
+  const node = { type: "object", properties: { next: { $ref: "#" }, word: { type: "string", pattern: "^(a+)+$" } } };
+  const nested = (levels: number): object => (levels === 1 ? {} : { next: nested(levels - 1) });
+
+  for (const [name, input, problem] of [
+    ["a value too deep to be checked", nested(500), "is nested more than 192 levels deep"],
+    ["a text that a pattern cannot be done with", { word: `${"a".repeat(60)}!` }, "cannot be checked within 100 ms"],
+    [
+      "a value that does not fit a schema that holds itself",
+      { next: { next: 5 } },
+      "next.next must be object, not number",
+    ],
+  ] as const) {
+    bothWays(name, async ({ play }) => {
+      const tree = tool({ name: "tree", input: node, execute: () => "grown" });
+      const model = scriptedModel([calls({ name: "tree", input }, { name: "tree", input: nested(50) }), "Recovered."]);
+      const result = await play(new Agent({ model, tools: [tree] }), "Go");
+      expect(result).toMatchObject({ output: "Recovered.", outcome: { status: "completed" } });
+      expect(result.steps[0]?.toolResults).toMatchObject([
+        { isError: true, content: expect.stringContaining(`- ${problem}`) },
+        { isError: false, content: "grown" },
+      ]);
+    });
+  }
+
   bothWays("no arguments at all are no input", async ({ play }) => {
     const idle = tool({ name: "idle", execute: () => "idle" });
     const model = scriptedModel([calls({ name: "idle", arguments: "" }), "Ok."]);

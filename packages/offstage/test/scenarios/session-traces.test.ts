@@ -180,6 +180,16 @@ describe("spans", () => {
 });
 
 describe("content in spans", () => {
+  onStores("names a call's input and output as events do", async ({ play, store }) => {
+    const exporter = memoryExporter();
+    const agent = new Agent({ model: scriptedModel(lookThenAnswer), tools: [echo] });
+    await play(agent, "Look", { session: store.session("s"), tracing: { content: true, exporters: [exporter] } });
+    const contentOf = (kind: string) => exporter.spans.find((span) => span.kind === kind)?.content;
+    const inputText = '{"text":"a"}';
+    expect(contentOf("tool")).toEqual({ inputText, output: "echo a" });
+    expect(contentOf("model")?.toolCalls).toMatchObject([{ toolName: "echo", inputText }]);
+  });
+
   onStores("is the prompt as well, for exporters; the journal has the messages already", async ({ play, store }) => {
     const exporter = memoryExporter();
     const agent = new Agent({ model: scriptedModel(lookThenAnswer), tools: [echo], instructions: "Be brief." });

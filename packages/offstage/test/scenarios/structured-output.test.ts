@@ -125,6 +125,20 @@ describe("an answer that does not fit", () => {
     expect(glance(model.requests[1]?.messages ?? []).at(-1)).toContain("- the register is closed");
   });
 
+  bothWays("because it is nested too deep is sent back", async ({ play }) => {
+    const deep = `${'{"a":'.repeat(9_000)}1${"}".repeat(9_000)}`;
+    const { agent, model } = agentOf([deep, ada]);
+    expect((await play(agent, "Who?")).output).toEqual({ name: "Ada", age: 36 });
+    expect(glance(model.requests[1]?.messages ?? []).at(-1)).toContain("nested too deep");
+  });
+
+  bothWays("a JSON Schema is sent back with its problems", async ({ play }) => {
+    const output = { type: "object", properties: { age: { type: "integer", not: { const: 0 } } }, required: ["age"] };
+    const model = scriptedModel(['{"age":0}', '{"age":36}']);
+    expect((await play(new Agent({ model, output }), "Who?")).output).toEqual({ age: 36 });
+    expect(glance(model.requests[1]?.messages ?? []).at(-1)).toContain('- age must not match {"const":0}');
+  });
+
   bothWays("counts retries in a row only", async ({ play }) => {
     const { agent } = agentOf(["No.", "No.", calls(echoing("a")), "No.", "No.", ada]);
     expect((await play(agent, "Who?")).output).toEqual({ name: "Ada", age: 36 });
@@ -146,4 +160,17 @@ test("an answer of a fence and blank lines without end is read in time that grow
   const startedAt = performance.now();
   expect(await agent.run("Go")).toMatchObject({ output: {} });
   expect(performance.now() - startedAt).toBeLessThan(2_000);
+});
+
+test.for([
+  ["a value that is no schema", 5, 'The schema of the output of agent "clerk" is neither a Standard Schema'],
+  [
+    "a reference to nothing",
+    { $ref: "#/$defs/a" },
+    'The schema of the output of agent "clerk" is invalid: "$ref" leads',
+  ],
+] as const)("an output that is %s is refused with the code invalid-argument", ([, output, sentence]) => {
+  const define = () => new Agent({ name: "clerk", model: scriptedModel(["x"]), output: output as never });
+  expect(define).toThrow(sentence);
+  expect(define).toThrow(expect.objectContaining({ code: "invalid-argument" }));
 });

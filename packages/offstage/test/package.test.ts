@@ -1,0 +1,42 @@
+// The published package: what it installs, and what it contains of others.
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const folder = fileURLToPath(new URL("..", import.meta.url));
+const manifest = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+const bundled = ["@cfworker/json-schema"];
+
+function builtFiles(ending: string): { path: string; text: string }[] {
+  return readdirSync(`${folder}/dist`, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(ending) && !path.startsWith("."))
+    .map((path) => ({ path, text: readFileSync(`${folder}/dist/${path}`, "utf8") }));
+}
+
+const importsIn = (text: string): string[] =>
+  [...text.matchAll(/^(?:import|export)\b[^"']*?["']([^"']+)["'];?$|\bimport\(["']([^"']+)["']\)/gm)].map(
+    ([, fixed, dynamic]) => fixed ?? dynamic ?? "",
+  );
+
+test("it installs nothing else", () => {
+  expect(manifest.dependencies).toBeUndefined();
+  const optional = Object.keys(manifest.peerDependenciesMeta);
+  expect(Object.keys(manifest.peerDependencies)).toEqual(optional);
+  const outside = builtFiles(".js")
+    .flatMap(({ text }) => importsIn(text))
+    .filter((name) => !name.startsWith(".") && !name.startsWith("node:"));
+  expect(outside.filter((name) => !optional.some((peer) => name === peer || name.startsWith(`${peer}/`)))).toEqual([]);
+  expect(outside).not.toEqual([]);
+});
+
+test("its types name no package that it contains", () => {
+  const named = builtFiles(".d.ts").filter(({ text }) => bundled.some((name) => importsIn(text).includes(name)));
+  expect(named.map(({ path }) => path)).toEqual([]);
+});
+
+test("it ships the licence of every package that it contains", () => {
+  expect(manifest.files).toContain("THIRD_PARTY_LICENSES");
+  const licences = readFileSync(`${folder}/../../THIRD_PARTY_LICENSES`, "utf8");
+  for (const name of bundled) expect(licences).toContain(`${name} ${manifest.devDependencies[name]}\n`);
+  for (const holder of ["Jeremy Danyow", "Mathias Bynens", "Evgeny Poberezkin"]) expect(licences).toContain(holder);
+});
