@@ -183,11 +183,16 @@ export { consoleExporter } from "./tracing/exporters/console.ts";
 export { jsonlExporter } from "./tracing/exporters/jsonl.ts";
 export { type MemoryExporter, memoryExporter } from "./tracing/exporters/memory.ts";
 export { type StoreExporterOptions, storeExporter } from "./tracing/exporters/store.ts";
-export { leavingSpan } from "./tracing/leaving-span.ts";
-export { type RenderableTrace, type RenderTraceOptions, renderTrace } from "./tracing/render-trace.ts";
+export { redactSpan } from "./tracing/redact-span.ts";
+export {
+  type RenderableTrace,
+  type RenderTraceOptions,
+  renderTrace,
+  type SpanNode,
+  spanTree,
+} from "./tracing/render-trace.ts";
 export type { EndStatus, SpanData, SpanKind, SpanStatus } from "./tracing/span-data.ts";
 export type { SpanExporter } from "./tracing/span-exporter.ts";
-export { type SpanNode, spanTree } from "./tracing/span-tree.ts";
 export {
   currentGroupId,
   currentTraceId,

@@ -1,6 +1,6 @@
 // Packed spans: spans of one write, each as what differs from its run and from the span before it.
 import type { JsonObject } from "../base/json.ts";
-import { leavingSpan } from "../tracing/leaving-span.ts";
+import { redactSpan } from "../tracing/redact-span.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { encode } from "./message-rows.ts";
 import { packUsage, unpackUsage } from "./packed-message.ts";
@@ -107,7 +107,7 @@ export function encodeWithSpans(
     return encode(
       rowOf(
         packSpans(
-          spans.map((span) => leavingSpan(span, asItIs)),
+          spans.map((span) => redactSpan(span, asItIs)),
           run,
         ),
       ),

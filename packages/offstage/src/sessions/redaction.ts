@@ -13,7 +13,7 @@ import {
   withMetadata,
   withoutProviderParts,
 } from "../messages/message.ts";
-import { leavingSpan } from "../tracing/leaving-span.ts";
+import { redactSpan } from "../tracing/redact-span.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { RunEnd, RunRecord } from "./journal.ts";
 
@@ -108,7 +108,7 @@ export function redactedSpans(
 ): readonly SpanData[] {
   return spans.map((span) => {
     if (span.content === undefined) return span;
-    const { content, ...plain } = leavingSpan(span, (texts) => texts);
+    const { content, ...plain } = redactSpan(span, (texts) => texts);
     try {
       return { ...plain, content: redactedContent(redact, content ?? {}) };
     } catch (error) {

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { renderTrace, shownDuration } from "./render-trace.ts";
+import { renderTrace, type SpanNode, shownDuration, spanTree } from "./render-trace.ts";
 import type { SpanData, SpanStatus } from "./span-data.ts";
-import { type SpanNode, spanTree } from "./span-tree.ts";
 import { TraceContext } from "./trace-context.ts";
 
 interface Given {
@@ -138,7 +137,18 @@ test("durations are shown in the unit people would use", () => {
   expect(shown).toEqual(["0 µs", "0 µs", "500 µs", "1.3 ms", "12 ms", "999 ms", "1.50 s", "59.00 s", "1.5 min"]);
 });
 
-test("what is no trace is refused with a sentence", () => {
-  expect(() => renderTrace(undefined as never)).toThrow("takes a trace or a list of spans; found undefined.");
+test("a value that is neither a trace nor a list of spans is refused with a sentence", () => {
+  const sentence = "() takes a trace or a list of spans; found";
+  expect(() => renderTrace(undefined as never)).toThrow(`renderTrace${sentence} undefined.`);
   expect(() => renderTrace(Promise.resolve([]) as never)).toThrow("found a promise. Await it first.");
+  expect(() => renderTrace([span({ id: "a" }), 5] as never)).toThrow(`renderTrace${sentence} 5 at index 1.`);
+  expect(() => renderTrace({ getSpans: () => null } as never)).toThrow(`renderTrace${sentence} null.`);
+  expect(() => spanTree({} as never)).toThrow(`spanTree${sentence} object.`);
+});
+
+test("unknown and unfit options of renderTrace are refused", () => {
+  expect(() => renderTrace([], { colour: true } as never)).toThrow(
+    'Unknown renderTrace option "colour". Valid options: color, barWidth, nameWidth.',
+  );
+  expect(() => renderTrace([], { barWidth: Number.POSITIVE_INFINITY })).toThrow('"barWidth" must be a whole number');
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { consoleExporter } from "./exporters/console.ts";
 import { jsonlExporter } from "./exporters/jsonl.ts";
-import { leavingSpan } from "./leaving-span.ts";
+import { redactSpan } from "./redact-span.ts";
 import { TraceContext } from "./trace-context.ts";
 import { ConsoleTracer } from "./tracers/console-tracer.ts";
 import { withSpan, withTrace } from "./with-span.ts";
@@ -73,7 +73,7 @@ test("a log line leaves without its secrets", () => {
 test("a redactor that throws hides everything, and the span still leaves", () => {
   const span = TraceContext.open("t").span("secret name", { metadata: { a: "b" } });
   span.end();
-  const left = leavingSpan(span, () => {
+  const left = redactSpan(span, () => {
     throw new Error("broken");
   });
   expect([left.name, left.metadata, left.spanId]).toEqual(["[redacted]", {}, span.spanId]);
@@ -82,6 +82,6 @@ test("a redactor that throws hides everything, and the span still leaves", () =>
 test("leaving changes nothing in a span that is plain and has no secrets", () => {
   const span = TraceContext.open("t", { groupId: "g" }).span("s", { kind: "model", metadata: { a: [1, { b: null }] } });
   span.end();
-  const left = leavingSpan(span, (value) => value);
+  const left = redactSpan(span, (value) => value);
   expect(JSON.parse(JSON.stringify(left))).toEqual(JSON.parse(JSON.stringify(span)));
 });

@@ -1,6 +1,7 @@
 // The current trace or span: finding it, and making one current.
-import type { TraceInfo } from "./span-bridge.ts";
+
 import type { SpanData } from "./span-data.ts";
+import type { TraceInfo } from "./span-exporter.ts";
 import { type TraceScope, traceScope } from "./trace-span.ts";
 
 /** The trace or span that new spans belong to here, if there is one. */

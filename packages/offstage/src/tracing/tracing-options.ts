@@ -4,9 +4,8 @@ import { inertLine } from "../base/inert.ts";
 import { checkOptions, type OptionRules, someFunction, yesOrNo } from "../base/options.ts";
 import { redactor } from "../base/redact.ts";
 import { messageOf } from "../errors.ts";
-import { isBridge, type SpanBridge, type TraceInfo } from "./span-bridge.ts";
 import type { SpanData } from "./span-data.ts";
-import type { SpanExporter } from "./span-exporter.ts";
+import { isBridge, type SpanBridge, type SpanExporter, type TraceInfo } from "./span-exporter.ts";
 
 /** Decides per trace, never per span: a share from 0 to 1 by trace id, or a function. */
 export type Sampler = number | ((trace: TraceInfo) => boolean);

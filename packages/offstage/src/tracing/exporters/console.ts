@@ -1,6 +1,6 @@
 // Prints a tree with durations each time a root span ends. For eyes, while developing; not a log format.
 import { type Redactor, redactor } from "../../base/redact.ts";
-import { leavingSpan } from "../leaving-span.ts";
+import { redactSpan } from "../redact-span.ts";
 import { renderTrace } from "../render-trace.ts";
 import type { SpanData } from "../span-data.ts";
 import type { SpanExporter } from "../span-exporter.ts";
@@ -28,7 +28,7 @@ export function consoleExporter(options: ConsoleExporterOptions = {}): SpanExpor
     if (spans === undefined) return;
     held.delete(traceId);
     count -= spans.length;
-    const leaving = spans.map((span) => leavingSpan(span, redact));
+    const leaving = spans.map((span) => redactSpan(span, redact));
     write(`${renderTrace(leaving, { color })}\n`);
   }
 

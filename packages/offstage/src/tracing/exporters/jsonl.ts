@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { shownValue } from "../../base/options.ts";
 import { type Redactor, redactor } from "../../base/redact.ts";
 import { OffstageError } from "../../errors.ts";
-import { leavingSpan } from "../leaving-span.ts";
+import { redactSpan } from "../redact-span.ts";
 import type { SpanExporter } from "../span-exporter.ts";
 
 const maxWaitingCharacters = 16 * 1024 * 1024;
@@ -54,7 +54,7 @@ export function jsonlExporter(options: JsonlExporterOptions): SpanExporter {
     export(spans) {
       if (!isOpen) return;
       if (waiting.length > maxWaitingCharacters) throw tooSlow(path, spans.length);
-      for (const span of spans) waiting += `${JSON.stringify(leavingSpan(span, redact))}\n`;
+      for (const span of spans) waiting += `${JSON.stringify(redactSpan(span, redact))}\n`;
       return settle();
     },
     async flush() {

@@ -2,10 +2,9 @@
 import type * as OpenTelemetry from "@opentelemetry/api";
 import { type Redactor, redactor } from "../../base/redact.ts";
 import { OffstageError } from "../../errors.ts";
-import { leavingSpan } from "../leaving-span.ts";
-import type { SpanBridge, TraceInfo } from "../span-bridge.ts";
+import { redactSpan } from "../redact-span.ts";
 import type { SpanData } from "../span-data.ts";
-import type { SpanExporter } from "../span-exporter.ts";
+import type { SpanBridge, SpanExporter, TraceInfo } from "../span-exporter.ts";
 import { contentAttributes, metadataAttributes, otelName, startAttributes } from "./otel/gen-ai-attributes.ts";
 import { names, workflowOperation } from "./otel/gen-ai-names.ts";
 
@@ -67,7 +66,7 @@ class OtelExporter implements SpanExporter, SpanBridge {
   }
 
   spanStarted(span: SpanData): void {
-    if (this.#isOpen) this.#start(leavingSpan(span, this.#redact));
+    if (this.#isOpen) this.#start(redactSpan(span, this.#redact));
   }
 
   run<T>(scope: TraceInfo | SpanData, work: () => T): T {
@@ -79,7 +78,7 @@ class OtelExporter implements SpanExporter, SpanBridge {
   export(spans: readonly SpanData[]): void {
     if (!this.#isOpen) return;
     for (const ended of spans) {
-      const span = leavingSpan(ended, this.#redact);
+      const span = redactSpan(ended, this.#redact);
       const there = this.#open.get(span.spanId) ?? this.#start(span);
       there.setAttributes(metadataAttributes(span));
       if (this.#content) there.setAttributes(contentAttributes(span));

@@ -4,7 +4,7 @@ import { shownValue } from "../../base/options.ts";
 import { type Redactor, redactor } from "../../base/redact.ts";
 import { OffstageError } from "../../errors.ts";
 import { type BatchedExporter, type BatchedOptions, batched } from "../batched.ts";
-import { leavingSpan } from "../leaving-span.ts";
+import { redactSpan } from "../redact-span.ts";
 import type { SpanData } from "../span-data.ts";
 
 export interface StoreExporterOptions extends BatchedOptions {
@@ -24,7 +24,7 @@ export function storeExporter(
   if (typeof store?.spans?.add !== "function")
     throw new OffstageError("invalid-argument", `storeExporter takes an open store; found ${shownValue(store)}.`);
   const { redact = redactor(), ...queue } = options;
-  const keep = (spans: readonly SpanData[]) => store.spans.add(spans.map((span) => leavingSpan(span, redact)));
+  const keep = (spans: readonly SpanData[]) => store.spans.add(spans.map((span) => redactSpan(span, redact)));
   // Nothing is held here: whatever waits, waits in the queue.
   const done = async (): Promise<void> => {};
   return batched({ name: "store", export: keep, flush: done, shutdown: done }, queue);

@@ -1,12 +1,12 @@
-// A span made ready to leave the process: plain, JSON-safe and redacted. Every exporter that writes or sends uses it.
+// Prepares a span to leave the process: plain, JSON-safe and redacted. Every exporter that writes or sends uses it.
 import { isObject, type JsonObject, type JsonValue } from "../base/json.ts";
 import type { Redactor } from "../base/redact.ts";
 import type { SpanData } from "./span-data.ts";
 
 const maxDepth = 32;
 
-/** A copy of `span` that holds only JSON and no secrets. Never throws; a redactor that does hides all texts. */
-export function leavingSpan(span: SpanData, redact: Redactor): SpanData {
+/** Copies `span` as plain JSON without secrets. Never throws: if `redact` does, the copy has no texts. */
+export function redactSpan(span: SpanData, redact: Redactor): SpanData {
   const { traceId, spanId, parentSpanId, parentIsRemote, kind, startTime, endTime, duration, status } = span;
   const { name, traceName, groupId, metadata, content } = redactSafely(textsOf(span), redact);
   const place = { traceId, spanId, parentSpanId, parentIsRemote: parentIsRemote || undefined, traceName, groupId };
