@@ -20,6 +20,7 @@ export type ErrorCode =
   | "stream-consumed"
   | "missing-package"
   | "pattern-timeout"
+  | "export-failed"
   | "store-failed"
   | "store-closed"
   | "store-corrupt"

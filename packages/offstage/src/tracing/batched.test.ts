@@ -26,7 +26,7 @@ test.each(
   }),
 )("batched: $name", ({ run }) => run());
 
-test("spans leave in batches, not at once", async () => {
+test("spans are exported in batches, not at once", async () => {
   const sizes: number[] = [];
   const queue = batched(
     exporter((batch) => void sizes.push(batch.length)),
@@ -39,7 +39,7 @@ test("spans leave in batches, not at once", async () => {
   expect(queue.stats()).toEqual({ exported: 25, dropped: 0, pending: 0 });
 });
 
-test("a span alone leaves after the delay; a full batch leaves at once", async () => {
+test("a single span is exported after the delay, a full batch at once", async () => {
   const memory = memoryExporter();
   const slow = batched(memory, { delayMs: 20 });
   void slow.export(spans(1));
@@ -51,7 +51,7 @@ test("a span alone leaves after the delay; a full batch leaves at once", async (
   expect(memory.spans).toHaveLength(6);
 });
 
-test("a full queue drops what comes and counts it", async () => {
+test("a full queue drops further spans and counts them", async () => {
   const queue = batched(
     exporter(() => {}),
     { maxPending: 100, delayMs: 60_000 },
@@ -62,7 +62,7 @@ test("a full queue drops what comes and counts it", async () => {
   expect(queue.stats()).toEqual({ exported: 100, dropped: 150, pending: 0 });
 });
 
-test("a failing exporter loses its batch, is reported, and gets the next one", async () => {
+test("a failing exporter loses its batch, is reported, and gets the next batch", async () => {
   const errors: unknown[] = [];
   let calls = 0;
   const flaky = exporter(() => {
@@ -90,7 +90,7 @@ test("an exporter that hangs is given up at the deadline; flush and shutdown res
   expect([exported, dropped, pending]).toEqual([0, 20, 0]);
 });
 
-test("shutdown keeps its deadline even where the exporter's own shutdown hangs or throws", async () => {
+test("shutdown meets its deadline even if the exporter's own shutdown hangs or throws", async () => {
   const hanging = { ...exporter(() => {}), shutdown: () => new Promise<void>(() => {}) };
   const throwing = { ...exporter(() => {}), shutdown: () => Promise.reject(new Error("no")) };
   for (const bad of [hanging, throwing]) {
@@ -108,14 +108,14 @@ test("spans after shutdown are counted as dropped", async () => {
   expect(queue.stats()).toEqual({ exported: 0, dropped: 3, pending: 0 });
 });
 
-test("the timer holds no process open", () => {
+test("the timer does not keep the process alive", () => {
   const before = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
   const queue = batched(memoryExporter(), { delayMs: 60_000 });
   void queue.export(spans(1));
   expect(process.getActiveResourcesInfo().filter((name) => name === "Timeout").length).toBe(before);
 });
 
-test("at every moment exported + dropped + pending is what was handed over, whatever the exporter does", async () => {
+test("at every moment exported + dropped + pending is the number of spans received, whatever the exporter does", async () => {
   type Behaviour = "takes" | "throws" | "rejects" | "hangs" | "is slow";
   const behaviour = fc.constantFrom<Behaviour>("takes", "throws", "rejects", "hangs", "is slow");
   const action = fc.oneof(
@@ -162,7 +162,34 @@ test("at every moment exported + dropped + pending is what was handed over, what
   );
 });
 
-test("without an onError of its own, it tells that of the process", async () => {
+test.for([
+  { maxPending: Number.NaN },
+  { maxPending: Number.POSITIVE_INFINITY },
+  { maxPending: 0 },
+  { maxBatch: 0 },
+  { maxBatch: 1.5 },
+  { delayMs: -1 },
+  { delayMs: Number.NaN },
+  { timeoutMs: 0 },
+  { timeoutMs: "5" as never },
+  { onError: "print" as never },
+  { maxpending: 5 } as never,
+  null as never,
+])("batched refuses the options %j", (options) => {
+  expect(() => batched(memoryExporter(), options)).toThrow(expect.objectContaining({ code: "invalid-argument" }));
+});
+
+test("an infinite delay waits for a full batch or a flush", async () => {
+  const memory = memoryExporter();
+  const queue = batched(memory, { delayMs: Number.POSITIVE_INFINITY, timeoutMs: Number.POSITIVE_INFINITY });
+  void queue.export(spans(1));
+  await sleep(10);
+  expect(memory.spans).toEqual([]);
+  await queue.flush();
+  expect(queue.stats()).toEqual({ exported: 1, dropped: 0, pending: 0 });
+});
+
+test("without an onError option, errors go to the onError of the process", async () => {
   const told: string[] = [];
   const queue = batched(exporter(() => Promise.reject(new Error("no"))));
   configureTracing({ onError: (error, source) => told.push(`${source}: ${String(error)}`) });

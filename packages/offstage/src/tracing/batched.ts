@@ -1,35 +1,52 @@
-// A decorator that hands spans to an exporter in batches, later, through a bounded queue. Not an exporter by itself.
+// A decorator that passes spans to an exporter later, in batches, through a bounded queue.
 
 import { type DeadlineOptions, withDeadline } from "../base/cancellation.ts";
 import { clockMs } from "../base/clock.ts";
-import { shownValue } from "../base/options.ts";
+import {
+  checkOptions,
+  numberFrom,
+  type OptionRules,
+  positiveNumber,
+  shownValue,
+  someFunction,
+  wholeFrom,
+} from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { SpanData } from "./span-data.ts";
 import { isBridge, type SpanBridge, type SpanExporter } from "./span-exporter.ts";
-import { unrecorded } from "./trace-span.ts";
+import { runUntraced } from "./trace-scope.ts";
 import { traceState } from "./trace-state.ts";
-import { report } from "./tracing-options.ts";
+import { guardHandler, type TracingErrorHandler } from "./tracing-options.ts";
 
 export interface BatchedOptions {
-  /** How many spans may wait or be on their way; more are dropped and counted. Default 8,192. */
+  /** The number of spans that may be pending; further ones are dropped and counted. Default 8,192. */
   readonly maxPending?: number | undefined;
-  /** How many spans leave at once. Default 512. */
+  /** The number of spans in one batch. Default 512. */
   readonly maxBatch?: number | undefined;
-  /** How long a span waits at most for company, in milliseconds. Default 1,000. */
+  /** The time that a span waits for its batch to fill, in milliseconds. Default 1,000. */
   readonly delayMs?: number | undefined;
-  /** How long one batch, one flush and the shutdown may take, in milliseconds. Default 10,000. */
+  /** The deadline of one batch, one flush and the shutdown, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** Told of every failure of the exporter. Default: the `onError` that `configureTracing` was given, which prints by default. */
-  readonly onError?: ((error: unknown, source: string) => void) | undefined;
+  /** Called when the exporter fails. Default: the `onError` of `configureTracing`. */
+  readonly onError?: TracingErrorHandler | undefined;
 }
 
-/** At every moment `exported + dropped + pending` is the number of spans handed over. */
+/** The rules of `BatchedOptions`. */
+export const batchedRules: OptionRules = {
+  maxPending: wholeFrom(1),
+  maxBatch: wholeFrom(1),
+  delayMs: numberFrom(0),
+  timeoutMs: positiveNumber,
+  onError: someFunction,
+};
+
+/** At every moment `exported + dropped + pending` is the number of spans received. */
 export interface BatchStats {
-  /** Spans the exporter took. */
+  /** Spans that the exporter accepted. */
   readonly exported: number;
-  /** Spans given up: the queue was full, the exporter failed or took too long, or it was shut down. */
+  /** Spans given up: the queue was full, the exporter failed or was too slow, or it was shut down. */
   readonly dropped: number;
-  /** Spans that wait or are on their way. */
+  /** Spans that wait or are being exported. */
   readonly pending: number;
 }
 
@@ -37,10 +54,11 @@ export interface BatchedExporter extends SpanExporter {
   stats(): BatchStats;
 }
 
-/** `exporter` behind a bounded queue: `export` returns at once, `flush` and `shutdown` never reject and keep a deadline. */
+/** Puts `exporter` behind a bounded queue: `export` returns at once; `flush` and `shutdown` meet a deadline and never reject. */
 export function batched(exporter: SpanExporter, options: BatchedOptions = {}): BatchedExporter {
   if (typeof exporter?.export !== "function")
     throw new OffstageError("invalid-argument", `batched() takes a span exporter; found ${shownValue(exporter)}.`);
+  checkOptions(options, batchedRules, "batched");
   const queue = new SpanQueue(exporter, options);
   const batchedExporter: BatchedExporter = {
     name: exporter.name,
@@ -59,9 +77,13 @@ export function batched(exporter: SpanExporter, options: BatchedOptions = {}): B
   return Object.assign(batchedExporter, bridge);
 }
 
-function tellProcess(error: unknown, source: string): void {
+// Looked up for every error: the process may be configured after the exporter is made.
+function processHandler(error: unknown, source: string): void {
   traceState.settings.onError(error, source);
 }
+
+// A longer timer would fire at once.
+const longestTimerMs = 2 ** 31 - 1;
 
 class SpanQueue {
   readonly #exporter: SpanExporter;
@@ -69,9 +91,9 @@ class SpanQueue {
   readonly #maxBatch: number;
   readonly #delayMs: number;
   readonly #timeoutMs: number;
-  readonly #onError: (error: unknown, source: string) => void;
+  readonly #onError: TracingErrorHandler;
   #waiting: SpanData[] = [];
-  #leaving = 0;
+  #inFlight = 0;
   #exported = 0;
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -79,22 +101,22 @@ class SpanQueue {
   #closing: Promise<void> | undefined;
 
   constructor(exporter: SpanExporter, options: BatchedOptions) {
-    const { maxPending = 8192, maxBatch = 512, delayMs = 1000, timeoutMs = 10_000, onError = tellProcess } = options;
+    const { maxPending = 8192, maxBatch = 512, delayMs = 1000, timeoutMs = 10_000, onError = processHandler } = options;
     this.#exporter = exporter;
     this.#maxPending = maxPending;
-    this.#maxBatch = Math.max(1, maxBatch);
-    this.#delayMs = delayMs;
-    this.#timeoutMs = timeoutMs;
-    this.#onError = onError;
+    this.#maxBatch = maxBatch;
+    this.#delayMs = Math.min(delayMs, longestTimerMs);
+    this.#timeoutMs = Math.min(timeoutMs, longestTimerMs);
+    this.#onError = guardHandler(onError);
   }
 
   stats(): BatchStats {
-    return { exported: this.#exported, dropped: this.#dropped, pending: this.#waiting.length + this.#leaving };
+    return { exported: this.#exported, dropped: this.#dropped, pending: this.#waiting.length + this.#inFlight };
   }
 
   add(spans: readonly SpanData[]): void {
     for (const span of spans) {
-      const isFull = this.#waiting.length + this.#leaving >= this.#maxPending;
+      const isFull = this.#waiting.length + this.#inFlight >= this.#maxPending;
       if (isFull || this.#closing !== undefined) this.#dropped += 1;
       else this.#waiting.push(span);
     }
@@ -112,7 +134,7 @@ class SpanQueue {
     await this.#attempt(drainAndFlush, { what: "flush", timeoutMs: this.#timeoutMs, holdsProcess: true });
   }
 
-  /** Never rejects; the second call waits for the first. */
+  /** Never rejects. Later calls return the promise of the first. */
   shutdown(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -128,9 +150,9 @@ class SpanQueue {
 
   #giveUp(): void {
     clearTimeout(this.#timer);
-    this.#dropped += this.#waiting.length + this.#leaving;
+    this.#dropped += this.#waiting.length + this.#inFlight;
     this.#waiting = [];
-    this.#leaving = 0;
+    this.#inFlight = 0;
   }
 
   #sendIn(delayMs: number): void {
@@ -140,7 +162,7 @@ class SpanQueue {
     this.#timer.unref?.();
   }
 
-  /** Sends until nothing waits; one sender at a time. Never rejects. */
+  /** Sends until the queue is empty, with one sender at a time. Never rejects. */
   #drain(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -153,15 +175,16 @@ class SpanQueue {
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, this.#maxBatch);
-      this.#leaving = batch.length;
-      const hasLeft = await this.#attempt(async () => unrecorded(() => this.#exporter.export(batch)), {
+      this.#inFlight = batch.length;
+      const isExported = await this.#attempt(async () => runUntraced(() => this.#exporter.export(batch)), {
         what: "export",
         timeoutMs: this.#timeoutMs,
         holdsProcess: false,
       });
-      if (this.#leaving === 0) return; // Shutdown has given this batch up already.
-      this.#leaving = 0;
-      if (hasLeft) this.#exported += batch.length;
+      // Shutdown has given up this batch already.
+      if (this.#inFlight === 0) return;
+      this.#inFlight = 0;
+      if (isExported) this.#exported += batch.length;
       else this.#dropped += batch.length;
     }
   }
@@ -171,7 +194,7 @@ class SpanQueue {
       await withDeadline(action, deadline);
       return true;
     } catch (error) {
-      report({ onError: this.#onError }, error, this.#exporter.name);
+      this.#onError(error, this.#exporter.name);
       return false;
     }
   }

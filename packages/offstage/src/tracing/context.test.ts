@@ -40,7 +40,7 @@ async function* numbers(count: number, look: () => void): AsyncGenerator<number>
   }
 }
 
-test("a thousand concurrent runs, a million looks, no run ever sees another's context", async () => {
+test("a thousand concurrent runs in a million checks never see each other's context", async () => {
   let looks = 0;
   let strays = 0;
   const pool = carelessPool(8);
@@ -132,7 +132,7 @@ test("a span started in one context and entered in another keeps its parent", as
   expect(checkSpans(exporter.spans)).toEqual([]);
 });
 
-test("an iterator that is abandoned half way leaves no context behind", async () => {
+test("an iterator that is abandoned halfway leaves no context behind", async () => {
   await withTrace("t", async (trace) => {
     await withSpan("s", async (span) => {
       const iterator = numbers(10, () => expect(currentScope()).toBe(span));

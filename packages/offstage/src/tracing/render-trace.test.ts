@@ -48,7 +48,7 @@ test("a span whose parent is missing is a root; spans in a circle are not lost",
   expect(outline(spanTree([span({ id: "self", parent: "self" })]))).toEqual(["self"]);
 });
 
-test("every span is in the tree exactly once, whatever the parents say", () => {
+test("every span is in the tree exactly once, whatever parents the spans name", () => {
   const given = fc.record({
     id: fc.constantFrom("a", "b", "c", "d", "e"),
     parent: fc.constantFrom("a", "b", "c", "x"),
@@ -68,7 +68,7 @@ test("every span is in the tree exactly once, whatever the parents say", () => {
   );
 });
 
-test("a chain of a hundred thousand spans neither overflows nor takes long", () => {
+test("a chain of a hundred thousand spans does not overflow the stack", () => {
   const chain = Array.from({ length: 100_000 }, (_, i) => span({ id: `${i}`, parent: `${i - 1}`, start: i }));
   expect(spanTree(chain)).toHaveLength(1);
   expect(renderTrace(chain).split("\n")).toHaveLength(100_000);
@@ -106,7 +106,7 @@ test("a trace is rendered as a waterfall with durations, kinds, tokens and failu
   ]);
 });
 
-test("a trace is headed by its name, duration and id; a span still active shows no duration", () => {
+test("the first line shows the name, duration and id of the trace; an active span shows no duration", () => {
   const trace = TraceContext.open("Customer service");
   trace.span("going on");
   const [head, row] = renderTrace(trace).split("\n");
@@ -114,7 +114,7 @@ test("a trace is headed by its name, duration and id; a span still active shows 
   expect(row).toMatch(/^… going on {9}…/);
 });
 
-test("no spans render as nothing, and colours are there when asked for", () => {
+test("no spans render as empty text, and colors are optional", () => {
   expect(renderTrace([])).toBe("");
   expect(renderTrace([span({ id: "a", status: "error" })], { color: true })).toContain("\u001b[31m✗");
 });
@@ -132,7 +132,7 @@ test("untrusted text in a rendered trace is inert and stays on its line", () => 
   );
 });
 
-test("durations are shown in the unit people would use", () => {
+test("durations are shown in a readable unit", () => {
   const shown = [0, 0.0004, 0.5, 1.26, 12.3, 999, 1500, 59_000, 90_000].map(shownDuration);
   expect(shown).toEqual(["0 µs", "0 µs", "500 µs", "1.3 ms", "12 ms", "999 ms", "1.50 s", "59.00 s", "1.5 min"]);
 });

@@ -41,13 +41,13 @@ async function everythingThatLeaves(content: boolean): Promise<string> {
   return readFileSync(path, "utf8") + printed.join("");
 }
 
-test("no content leaves by default: not from spans, not from errors", async () => {
+test("no content leaves the process by default, neither from spans nor from errors", async () => {
   const text = await everythingThatLeaves(false);
   expect(text).not.toContain("CANARY");
   expect(text).toContain("errorType");
 });
 
-test("no secret leaves, with content or without", async () => {
+test("no secret leaves the process, with content or without", async () => {
   for (const content of [false, true]) {
     const text = await everythingThatLeaves(content);
     for (const secret of [
@@ -62,7 +62,7 @@ test("no secret leaves, with content or without", async () => {
   }
 });
 
-test("a log line leaves without its secrets", () => {
+test("a log line is printed without its secrets", () => {
   const text: string[] = [];
   const tracer = new ConsoleTracer({ stream: { write: (more) => text.push(more) } });
   tracer.error(`calling with ${secrets[0]}`, new Error(`refused ${secrets[1]}`));
@@ -70,7 +70,7 @@ test("a log line leaves without its secrets", () => {
   for (const secret of secrets) expect(text.join("")).not.toContain(secret);
 });
 
-test("a redactor that throws hides everything, and the span still leaves", () => {
+test("if the redactor throws, the span is exported without its texts", () => {
   const span = TraceContext.open("t").span("secret name", { metadata: { a: "b" } });
   span.end();
   const left = redactSpan(span, () => {
@@ -79,7 +79,7 @@ test("a redactor that throws hides everything, and the span still leaves", () =>
   expect([left.name, left.metadata, left.spanId]).toEqual(["[redacted]", {}, span.spanId]);
 });
 
-test("leaving changes nothing in a span that is plain and has no secrets", () => {
+test("redactSpan changes nothing in a plain span without secrets", () => {
   const span = TraceContext.open("t", { groupId: "g" }).span("s", { kind: "model", metadata: { a: [1, { b: null }] } });
   span.end();
   const left = redactSpan(span, (value) => value);

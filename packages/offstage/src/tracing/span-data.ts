@@ -1,7 +1,7 @@
-// What a span is to those who read it: plain names and numbers. The written side is trace-span.ts.
+// The read side of a span: plain data. The write side is trace-span.ts.
 import type { JsonObject } from "../base/json.ts";
 
-/** What a span timed. Kinds nest run > step > model | tool; `withSpan` makes `custom` unless told otherwise. */
+/** The kind of a timed operation. Kinds nest run > step > model | tool. The default of `withSpan` is `custom`. */
 export type SpanKind =
   | "run"
   | "step"
@@ -14,21 +14,21 @@ export type SpanKind =
   | "custom"
   | (string & {});
 
-/** `active` until the span ends; then how it ended, for good. */
+/** `active` until the span ends; then how it ended. */
 export type SpanStatus = "active" | "ok" | "error" | "cancelled";
 
-/** How a span can end. */
+/** The status of a span that has ended. */
 export type EndStatus = Exclude<SpanStatus, "active">;
 
-/** One timed operation, read side. `TraceSpan` is one; so is a span read back from JSONL or a store. */
+/** One timed operation as data: a `TraceSpan`, or a span read from JSONL or a store. */
 export interface SpanData {
   /** 32 lower-case hex digits. */
   readonly traceId: string;
   /** 16 lower-case hex digits. */
   readonly spanId: string;
-  /** Missing on a span at the top of its trace. */
+  /** Missing for a root span. */
   readonly parentSpanId?: string | undefined;
-  /** True where the parent is in another process, and so not among these spans. */
+  /** True if the parent belongs to another process, and so is not in this trace's list of spans. */
   readonly parentIsRemote?: boolean | undefined;
   readonly traceName?: string | undefined;
   readonly groupId?: string | undefined;
@@ -42,6 +42,6 @@ export interface SpanData {
   readonly duration?: number | undefined;
   readonly status: SpanStatus;
   readonly metadata: JsonObject;
-  /** Prompts, answers, arguments, results, error sentences. Present only where tracing was told to keep content. */
+  /** Prompts, answers, arguments, results and error messages. Present only if tracing is configured to keep content. */
   readonly content?: JsonObject | undefined;
 }

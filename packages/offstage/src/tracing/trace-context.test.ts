@@ -22,12 +22,12 @@ test("a trace has a name, a W3C id, a group, metadata and a start time", async (
   });
 });
 
-test("the options of a trace may be left out", async () => {
+test("the options of a trace are optional", async () => {
   expect(await withTrace("bare", () => TraceContext.current?.name)).toBe("bare");
   expect(await TraceContext.withTrace("bare", undefined, async () => currentTraceId()?.length)).toBe(32);
 });
 
-test("the current trace is known inside, across awaits and timers, and gone outside", async () => {
+test("the current trace follows awaits and timers, and is undefined outside", async () => {
   expect(TraceContext.current).toBeUndefined();
   expect(currentTraceId()).toBeUndefined();
   expect(currentGroupId()).toBeUndefined();
@@ -42,7 +42,7 @@ test("the current trace is known inside, across awaits and timers, and gone outs
   expect(TraceContext.current).toBeUndefined();
 });
 
-test("the result and the error of the work come through a trace, which ends either way", async () => {
+test("withTrace returns the result of its work or rejects with its error, and the trace ends either way", async () => {
   let failed: TraceContext | undefined;
   expect(await withTrace("good", async () => 42)).toBe(42);
   const failure = new Error("no");
@@ -54,7 +54,7 @@ test("the result and the error of the work come through a trace, which ends eith
   expect(failed?.endTime).toBeGreaterThanOrEqual(failed?.startTime ?? Number.NaN);
 });
 
-test("work that throws at once rejects, never throws", async () => {
+test("work that throws synchronously rejects", async () => {
   const thrown = () => {
     throw new TypeError("at once");
   };
@@ -62,7 +62,7 @@ test("work that throws at once rejects, never throws", async () => {
   await expect(withSpan("s", thrown)).rejects.toThrow("at once");
 });
 
-test("a trace inside a trace has its own id and spans, and the outer one comes back", async () => {
+test("a trace inside a trace has its own id and spans, and the outer one is current again after it", async () => {
   await withTrace("outer", async (outer) => {
     await withSpan("before", async () => {
       await withTrace("inner", async (inner) => {
@@ -77,7 +77,7 @@ test("a trace inside a trace has its own id and spans, and the outer one comes b
   });
 });
 
-test("spans are collected in the order they start, whichever ends first", async () => {
+test("spans are listed in the order they start, whichever ends first", async () => {
   await withTrace("t", async (trace) => {
     const a = trace.span("a");
     const b = trace.span("b", { metadata: { n: 1 } });
@@ -89,7 +89,7 @@ test("spans are collected in the order they start, whichever ends first", async 
   });
 });
 
-test("the list of spans is the caller's own copy", async () => {
+test("getSpans returns a copy", async () => {
   await withTrace("t", (trace) => {
     trace.span("a").end();
     trace.getSpans().pop();
@@ -97,7 +97,7 @@ test("the list of spans is the caller's own copy", async () => {
   });
 });
 
-test("a span of a trace takes its parent from the context, or the one it is given", async () => {
+test("the parent of a span is the current span, or the one it is given", async () => {
   await withTrace("t", async (trace) => {
     const top = trace.span("top");
     expect(top.parentSpanId).toBeUndefined();
@@ -119,7 +119,7 @@ test("a span of a trace that is not current has no parent in the current one", a
   );
 });
 
-test("adding a known span changes nothing; adding one made by hand lists and exports it once", async () => {
+test("addSpan ignores a known span, and lists and exports one made by hand once", async () => {
   const exporter = memoryExporter();
   await withTrace("t", { exporters: [exporter] }, (trace) => {
     const known = trace.span("known");
@@ -136,7 +136,78 @@ test("adding a known span changes nothing; adding one made by hand lists and exp
   expect(exporter.spans.map((span) => span.name)).toEqual(["early", "known"]);
 });
 
-test("a span of another trace is not taken in, and onError hears of it", async () => {
+test("a value that is not a span is refused by addSpan and reported to onError", async () => {
+  const errors: unknown[] = [];
+  await withTrace("t", { onError: (error) => errors.push(error) }, (trace) => {
+    for (const value of [undefined, 5, {}]) trace.addSpan(value as never);
+    expect(trace.getSpans()).toEqual([]);
+  });
+  expect(errors.map(String)).toEqual([
+    expect.stringContaining("found undefined"),
+    expect.stringContaining("found 5"),
+    expect.stringContaining("found object"),
+  ]);
+});
+
+test.for([
+  { headers: null },
+  { headers: 5 },
+  { headers: "traceparent" },
+  { headers: { get: () => ({}) } },
+  { headers: { get: () => Promise.reject(new Error("no")).catch(() => {}) } },
+  {
+    headers: {
+      get() {
+        throw new Error("no");
+      },
+    },
+  },
+  { traceparent: 5 },
+  { groupId: null },
+  { metadata: "text" },
+  {
+    metadata: {
+      get trap() {
+        throw new Error("no");
+      },
+    },
+  },
+])("telemetry data that does not fit is dropped, and the work runs: case %#", async (options) => {
+  const work = async () => withSpan("s", { metadata: options.metadata } as never, async () => currentGroupId());
+  expect(await withTrace("t", options as never, work)).toBeUndefined();
+});
+
+test("a trace and a span without a name are called unnamed", async () => {
+  await withTrace(undefined as never, async (trace) => {
+    await withSpan(5 as never, (span) => expect([trace.name, span.name]).toEqual(["unnamed", "unnamed"]));
+  });
+});
+
+test("a missing function is refused with a sentence", async () => {
+  await expect(withSpan("s", {}, undefined as never)).rejects.toThrow(
+    expect.objectContaining({
+      code: "invalid-argument",
+      message: "withSpan() needs a function to run; found undefined.",
+    }),
+  );
+  await expect(withTrace("t", undefined as never)).rejects.toThrow("withTrace() needs a function to run");
+  expect(() => TraceContext.open("t").run(5 as never)).toThrow("trace.run() needs a function to run; found 5.");
+});
+
+test("unknown options of traces and spans are refused", async () => {
+  const work = async () => {};
+  await expect(withSpan("s", { metdata: {} } as never, work)).rejects.toThrow(
+    'Unknown span option "metdata". Valid options: kind, parentSpanId, metadata, signal.',
+  );
+  await expect(withTrace("t", { group: "g" } as never, work)).rejects.toThrow('Unknown trace option "group".');
+  await expect(withTrace("t", null as never, work)).rejects.toThrow("The trace options must be an object; found null.");
+  await expect(withTrace("t", { sample: 2 }, work)).rejects.toThrow('"sample" must be a share from 0 to 1');
+  expect(() => TraceContext.open("t", { nam: "x" } as never)).toThrow('Unknown trace option "nam".');
+  expect(() => TraceContext.open("t").span("s", { parent: "x" } as never)).toThrow('Unknown span option "parent".');
+  expect(() => TraceContext.fromHeaders({}, { nam: "x" } as never)).toThrow('Unknown trace option "nam".');
+});
+
+test("a span of another trace is refused and reported to onError", async () => {
   const errors: unknown[] = [];
   const other = TraceContext.open("other");
   await withTrace("t", { onError: (error) => errors.push(error) }, (trace) => {
@@ -169,7 +240,7 @@ test("concurrent traces never share a span", async () => {
   expect(new Set(traces.map((trace) => trace.traceId)).size).toBe(50);
 });
 
-test("metadata is kept as a copy; what the caller changes later does not show", async () => {
+test("metadata is copied: later changes by the caller do not show", async () => {
   const metadata: Record<string, number> = { a: 1 };
   await withTrace("t", { metadata }, async (trace) => {
     const span = trace.span("made by hand", { metadata });
@@ -180,7 +251,7 @@ test("metadata is kept as a copy; what the caller changes later does not show", 
   });
 });
 
-test("the duration of a trace grows until it ends, then stands still", async () => {
+test("the duration of a trace grows until the trace ends", async () => {
   const trace = TraceContext.open("t");
   const first = trace.duration;
   await sleep(5);
@@ -193,7 +264,7 @@ test("the duration of a trace grows until it ends, then stands still", async () 
   expect(trace.duration).toBe(last);
 });
 
-test("a trace runs a callback that another context calls", async () => {
+test("trace.run makes the trace current in a callback that another context calls", async () => {
   const trace = TraceContext.open("t");
   const emitter = new EventEmitter();
   emitter.on("event", () => trace.run(() => trace.span(`heard in ${TraceContext.current?.name}`).end()));
@@ -201,7 +272,7 @@ test("a trace runs a callback that another context calls", async () => {
   expect(trace.getSpans().map((span) => span.name)).toEqual(["heard in t"]);
 });
 
-test("a trace as JSON holds itself and its spans", async () => {
+test("a trace as JSON includes its spans", async () => {
   await withTrace("t", { groupId: "g" }, (trace) => {
     trace.span("a").end();
     const data = JSON.parse(JSON.stringify(trace));

@@ -1,55 +1,68 @@
-// A trace: the spans of one piece of work, under one id. It is not itself a span.
+// A trace: the spans of one piece of work, under one id. A trace is not itself a span.
 
 import { clockMs, clockOffsetMs } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
+import { anything, checkOptions, type OptionRules, shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { SpanKind } from "./span-data.ts";
 import { newSpanId, newTraceId, noTraceId } from "./trace-ids.ts";
-import { currentScope, enter } from "./trace-scope.ts";
-import { type SpanOwner, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
+import { currentScope, enter, runUntraced } from "./trace-scope.ts";
+import { copyMetadata, type SpanOwner, spanName, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { formatTraceparent, type HeaderSource, parseTraceparent, type RemoteParent } from "./traceparent.ts";
 import {
+  addKeep,
+  exportSpan,
   isSampled,
   type KeepSpan,
-  keeping,
-  notify,
+  mute,
+  notifyBridge,
   refine,
-  report,
-  silenced,
   type TraceSettings,
   type TracingOptions,
+  tracingRules,
 } from "./tracing-options.ts";
 
 export interface TraceOptions extends TracingOptions {
   /** Links traces that belong together, such as the turns of one session. */
   readonly groupId?: string | undefined;
   readonly metadata?: JsonObject | undefined;
-  /** Incoming headers: a valid `traceparent` among them makes this the caller's trace, continued. */
+  /** Incoming headers. A valid `traceparent` continues the caller's trace; an invalid one is ignored. */
   readonly headers?: HeaderSource | undefined;
-  /** The `traceparent` alone, where there are no headers; one that is not valid is passed over as in them. */
+  /** A `traceparent` without headers. An invalid one is ignored. */
   readonly traceparent?: string | undefined;
 }
 
 export interface SpanOptions {
   /** Default `custom`. */
   readonly kind?: SpanKind | undefined;
-  /** Default: the current span, if it is one of this trace. */
+  /** Default: the current span, if it belongs to this trace. */
   readonly parentSpanId?: string | undefined;
   readonly metadata?: JsonObject | undefined;
 }
 
-/** What is said of a trace by whoever opens it. */
+/** The part of a new trace that only the agent's runs set. */
 export interface TraceInit {
-  /** Its id, where the trace is not the caller's. Default: a random one. */
+  /** The id of a trace that does not continue a caller's. Default: a random one. */
   readonly traceId?: string | undefined;
-  /** Gets its spans when they end, beside the exporters. */
+  /** Gets the spans of the trace when they end, beside the exporters. */
   readonly keep?: KeepSpan | undefined;
+  /** Ends the trace when its first span ends. Default false. */
+  readonly endsWithRoot?: boolean | undefined;
 }
+
+// Values that come from requests and data are accepted as they are, and dropped if they do not fit: telemetry never breaks work.
+const traceRules: OptionRules = {
+  ...tracingRules,
+  ...{ groupId: anything, metadata: anything, headers: anything, traceparent: anything },
+};
+
+/** The rules of `SpanOptions`. */
+export const spanRules: OptionRules = { kind: anything, parentSpanId: anything, metadata: anything };
 
 type Work<T> = (trace: TraceContext) => T | Promise<T>;
 
-/** One trace and the spans in it. `withTrace` opens one; `TraceContext.current` is the one this code runs in. */
+/** One trace and its spans. `withTrace` opens one; `TraceContext.current` is the one that this code runs in. */
 export class TraceContext implements SpanOwner, TraceScope {
   readonly name: string;
   /** 32 hex digits. */
@@ -62,82 +75,97 @@ export class TraceContext implements SpanOwner, TraceScope {
   readonly settings: TraceSettings;
   readonly #remote: RemoteParent | undefined;
   readonly #spans: TraceSpan[] = [];
-  #inOrder = true;
+  #isInOrder = true;
   #endTime: number | undefined;
-  #endsWith: TraceSpan | undefined;
+  readonly #endsWithRoot: boolean;
+  #root: TraceSpan | undefined;
 
-  private constructor(name: string, options: TraceOptions, init?: TraceInit) {
-    const remote = remoteOf(options);
-    this.name = name;
-    this.traceId = remote?.traceId ?? init?.traceId ?? newTraceId();
-    this.groupId = options.groupId;
-    this.metadata = { ...options.metadata };
+  private constructor(name: string, options: TraceOptions, init: TraceInit) {
+    this.#remote = remoteParentOf(options);
+    this.#endsWithRoot = init.endsWithRoot ?? false;
+    this.name = spanName(name);
+    this.traceId = this.#remote?.traceId ?? init.traceId ?? newTraceId();
+    this.groupId = typeof options.groupId === "string" ? options.groupId : undefined;
+    this.metadata = copyMetadata(options.metadata);
     const now = clockMs();
     this.clockOffset = clockOffsetMs(now);
     this.startTime = this.clockOffset + now;
-    this.#remote = remote;
-    const settings = keeping(refine(currentScope()?.settings ?? traceState.settings, options), init?.keep);
-    const sampled = settings.recording && remote?.sampled !== false && isSampled(this, settings);
-    this.settings = sampled ? settings : silenced(settings);
+    const settings = addKeep(refine(currentScope()?.settings ?? traceState.settings, options), init.keep);
+    const isRecorded = settings.recording && this.#remote?.sampled !== false && isSampled(this, settings);
+    this.settings = isRecorded ? settings : mute(settings);
   }
 
-  /** The trace this code runs in; undefined outside of any. */
+  /** The trace that this code runs in; undefined outside of any. */
   static get current(): TraceContext | undefined {
     return traceOf(currentScope());
   }
 
-  /** Starts a trace without making it current. Whoever opens it calls `end`. */
-  static open(name: string, options: TraceOptions = {}, init?: TraceInit): TraceContext {
+  /** Opens a trace without making it current. The caller ends it. */
+  static open(name: string, options: TraceOptions = {}, init: TraceInit = {}): TraceContext {
+    checkOptions(options, traceRules, "trace");
     return new TraceContext(name, options, init);
   }
 
-  /** The caller's trace, continued here; undefined where the headers carry none that is valid. */
+  /** Continues the caller's trace; undefined if the headers hold no valid `traceparent`. */
   static fromHeaders(
     headers: HeaderSource,
-    options: TraceOptions & { readonly name?: string } = {},
+    options: TraceOptions & { readonly name?: string | undefined } = {},
   ): TraceContext | undefined {
+    checkOptions(options, { ...traceRules, name: anything }, "trace");
     if (parseTraceparent(headers) === undefined) return undefined;
-    return new TraceContext(options.name ?? "remote", { ...options, headers });
+    return new TraceContext(options.name ?? "remote", { ...options, headers }, {});
   }
 
-  /** Runs `work` in a new trace, which ends when `work` settles. Gives what `work` gives. */
+  /** Runs `work` in a new trace, which ends when `work` settles. Returns the result of `work`. */
   static withTrace<T>(name: string, work: Work<T>): Promise<T>;
   static withTrace<T>(name: string, options: TraceOptions | undefined, work: Work<T>): Promise<T>;
-  static withTrace<T>(name: string, first: TraceOptions | Work<T> | undefined, second?: Work<T>): Promise<T> {
-    const [options, work] = typeof first === "function" ? [undefined, first] : [first, second as Work<T>];
-    const trace = new TraceContext(name, options ?? {});
-    notify(trace.settings, (bridge) => bridge.traceStarted(trace));
-    return enter(trace, () => settle(trace, work));
+  static async withTrace<T>(name: string, first: TraceOptions | Work<T> | undefined, second?: Work<T>): Promise<T> {
+    const [options, work] = typeof first === "function" ? [undefined, first] : [first, second];
+    checkWork(work, "withTrace");
+    const trace = TraceContext.open(name, options);
+    notifyBridge(trace.settings, (bridge) => bridge.traceStarted(trace));
+    try {
+      return await enter(trace, () => work(trace));
+    } finally {
+      trace.end();
+      notifyBridge(trace.settings, (bridge) => bridge.traceEnded(trace));
+    }
   }
 
   /** Runs `work` with this trace as the current one. Does not end the trace. */
   run<T>(work: () => T): T {
+    checkWork(work, "trace.run");
     return enter(this, work);
   }
 
   /** Starts a span of this trace. The caller ends it. */
   span(name: string, options: SpanOptions = {}): TraceSpan {
+    checkOptions(options, spanRules, "span");
     const scope = currentScope();
     return startSpan(scope?.trace === this ? scope : this, { ...options, name });
   }
 
-  /** Takes in a span made with `new TraceSpan`. A span this trace knows changes nothing; one of another trace is refused. */
+  /** Takes in a span made with `new TraceSpan`. A span of this trace changes nothing; one of another trace goes to `onError`. */
   addSpan(span: TraceSpan): void {
-    if (span.trace === this || !this.settings.recording) return;
-    if (span.placeIn(this)) {
-      this.#inOrder = false;
-      this.register(span);
-    } else report(this.settings, misplaced(span), "addSpan");
+    if (span?.trace === this || !this.recording) return;
+    // Not `instanceof`: the span may come from another copy of the package.
+    if (typeof span?.placeIn !== "function" || !span.placeIn(this)) {
+      this.settings.onError(misplacedSpan(span), "addSpan");
+      return;
+    }
+    this.#isInOrder = false;
+    this.register(span);
+    if (span.status !== "active") this.spanEnded(span);
   }
 
   /** The spans so far, in the order they started. */
   getSpans(): TraceSpan[] {
-    if (!this.#inOrder) this.#spans.sort((a, b) => a.startTime - b.startTime);
-    this.#inOrder = true;
+    if (!this.#isInOrder) this.#spans.sort((a, b) => a.startTime - b.startTime);
+    this.#isInOrder = true;
     return this.#spans.slice();
   }
 
-  /** Ends the trace: its duration stands still. Spans still active end on their own. Works once. */
+  /** Ends the trace; only the first call has an effect. Spans that are still active end on their own. */
   end(): void {
     this.#endTime ??= Math.max(this.startTime, this.clockOffset + clockMs());
   }
@@ -147,12 +175,12 @@ export class TraceContext implements SpanOwner, TraceScope {
     return this.#endTime;
   }
 
-  /** Milliseconds from the start to the end, or to now while the trace is going on. */
+  /** Milliseconds from the start to the end, or until now if the trace has not ended. */
   get duration(): number {
     return (this.#endTime ?? this.clockOffset + clockMs()) - this.startTime;
   }
 
-  /** `traceparent` (and `tracestate`) for a call to another process, as a child of the current span. */
+  /** The `traceparent` (and `tracestate`) headers for a call to another process, as a child of the current span. */
   toHeaders(): Record<string, string> {
     const scope = currentScope();
     const parent = scope?.trace === this ? scope.asParent : this.asParent;
@@ -168,26 +196,13 @@ export class TraceContext implements SpanOwner, TraceScope {
     return { traceId, name, groupId, metadata, startTime, endTime, duration, spans };
   }
 
-  /** Makes the trace end when `span` does. */
-  endWith(span: TraceSpan): void {
-    this.#endsWith = span;
-  }
-
-  spanEnded(span: TraceSpan): void {
-    if (span === this.#endsWith) this.end();
-  }
-
-  register(span: TraceSpan): void {
-    this.#spans.push(span);
+  /** Whether this trace keeps its spans: tracing is on, and the sampler selected it. */
+  get recording(): boolean {
+    return this.settings.recording;
   }
 
   get trace(): this {
     return this;
-  }
-
-  /** Whether this trace keeps its spans: tracing is on here, and the sampler chose it. */
-  get recording(): boolean {
-    return this.settings.recording;
   }
 
   get remoteParentId(): string | undefined {
@@ -197,9 +212,21 @@ export class TraceContext implements SpanOwner, TraceScope {
   get asParent(): string | undefined {
     return this.#remote?.parentSpanId;
   }
+
+  register(span: TraceSpan): void {
+    this.#root ??= span;
+    this.#spans.push(span);
+  }
+
+  spanEnded(span: TraceSpan): void {
+    if (this.#endsWithRoot && span === this.#root) this.end();
+    const { settings } = span;
+    settings.keep?.(span);
+    if (settings.exporters.length > 0) runUntraced(() => exportSpan(span, settings));
+  }
 }
 
-/** The trace that a span belongs to; undefined for a span in none. */
+/** The trace that a scope belongs to; undefined for a span that belongs to none. */
 export function traceOf(scope: TraceScope | undefined): TraceContext | undefined {
   const trace = scope?.trace;
   return trace === undefined || trace.traceId === noTraceId ? undefined : (trace as TraceContext);
@@ -215,23 +242,20 @@ export function currentGroupId(): string | undefined {
   return TraceContext.current?.groupId;
 }
 
-function remoteOf({ headers, traceparent }: TraceOptions): RemoteParent | undefined {
-  const sent = headers === undefined ? undefined : parseTraceparent(headers);
-  return sent ?? (traceparent === undefined ? undefined : parseTraceparent({ traceparent }));
+/** Throws `invalid-argument` unless `work` is a function. */
+export function checkWork(work: unknown, caller: string): asserts work is (...args: never[]) => unknown {
+  if (typeof work === "function") return;
+  throw new OffstageError("invalid-argument", `${caller}() needs a function to run; found ${shownValue(work)}.`);
 }
 
-function misplaced({ spanId, traceId }: TraceSpan): OffstageError {
-  return new OffstageError(
-    "invalid-argument",
-    `The span "${spanId}" belongs to the trace "${traceId}" already. Add a span to one trace only.`,
-  );
+function remoteParentOf({ headers, traceparent }: TraceOptions): RemoteParent | undefined {
+  return parseTraceparent(headers ?? {}) ?? parseTraceparent({ traceparent });
 }
 
-async function settle<T>(trace: TraceContext, work: Work<T>): Promise<T> {
-  try {
-    return await work(trace);
-  } finally {
-    trace.end();
-    notify(trace.settings, (bridge) => bridge.traceEnded(trace));
-  }
+function misplacedSpan(span: TraceSpan | undefined): OffstageError {
+  const sentence =
+    typeof span?.placeIn === "function"
+      ? `The span "${span.spanId}" belongs to the trace "${span.traceId}" already. Add a span to one trace only.`
+      : `trace.addSpan() takes a span made with "new TraceSpan"; found ${shownValue(span)}.`;
+  return new OffstageError("invalid-argument", sentence);
 }

@@ -1,16 +1,24 @@
-// The current trace or span: finding it, and making one current.
-
+// The current trace or span: the scope that new spans of async code belong to.
+import { type AsyncScope, asyncScope } from "../base/async-scope.ts";
 import type { SpanData } from "./span-data.ts";
 import type { TraceInfo } from "./span-exporter.ts";
-import { type TraceScope, traceScope } from "./trace-span.ts";
+import { noopSpan, type TraceScope } from "./trace-span.ts";
 
-/** The trace or span that new spans belong to here, if there is one. */
+// The number is the version of `TraceScope`'s shape.
+const current: AsyncScope<TraceScope> = asyncScope("tracing.1");
+
+/** The trace or span that is current here; undefined outside of any. */
 export function currentScope(): TraceScope | undefined {
-  return traceScope.get();
+  return current.get();
 }
 
-/** Runs `work` with `scope` as the current one, here and in the bridge's world. */
+/** Runs `work` with `scope` as the current one, here and in the bridge's telemetry system. */
 export function enter<T>(scope: TraceScope & (TraceInfo | SpanData), work: () => T): T {
   const { bridge } = scope.settings;
-  return traceScope.run(scope, bridge === undefined ? work : () => bridge.run(scope, work));
+  return current.run(scope, bridge === undefined ? work : () => bridge.run(scope, work));
+}
+
+/** Runs the work of an exporter with tracing off: its own spans would be exported too, without end. */
+export function runUntraced<T>(work: () => T): T {
+  return current.run(noopSpan(), work);
 }

@@ -5,7 +5,7 @@ import { memoryExporter } from "./exporters/memory.ts";
 import { TraceContext } from "./trace-context.ts";
 import { TraceSpan } from "./trace-span.ts";
 
-test("a span has no duration while it is active, and its end less its start after", async () => {
+test("an active span has no duration; an ended one has its end minus its start", async () => {
   const span = new TraceSpan({ name: "s" });
   expect([span.status, span.endTime, span.duration]).toEqual(["active", undefined, undefined]);
   await sleep(5);
@@ -33,7 +33,7 @@ test("a span ends once; a second end changes neither status nor time and is not 
   expect(exporter.spans).toHaveLength(1);
 });
 
-test("metadata can be added until the end, and not after", () => {
+test("metadata can be added until the span ends, and not after", () => {
   const span = new TraceSpan({ name: "s", metadata: { a: 1 } });
   span.setMetadata({ b: 2 });
   span.setMetadata({ a: 3 });
@@ -42,7 +42,7 @@ test("metadata can be added until the end, and not after", () => {
   expect(span.metadata).toEqual({ a: 3, b: 2 });
 });
 
-test("a span that failed carries the type of the error, never its sentence", () => {
+test("a failed span has the type of the error in its metadata, never its message", () => {
   const span = new TraceSpan({ name: "s" });
   span.fail(new TypeError("the password is hunter2"));
   expect(span.status).toBe("error");
@@ -50,7 +50,7 @@ test("a span that failed carries the type of the error, never its sentence", () 
   expect(JSON.stringify(span)).not.toContain("hunter2");
 });
 
-test("content is kept only where tracing is told to keep it", () => {
+test("content is kept only if tracing is configured to keep it", () => {
   const kept = TraceContext.open("t", { content: true }).span("s");
   const left = TraceContext.open("t").span("s");
   for (const span of [kept, left]) {
@@ -61,9 +61,16 @@ test("content is kept only where tracing is told to keep it", () => {
   expect(left.content).toBeUndefined();
 });
 
-test("a span made with its times is already ended", () => {
+test("a span made with an end time has already ended", () => {
   const span = new TraceSpan({ name: "s", startTime: 1000, endTime: 1250, status: "cancelled" });
   expect([span.startTime, span.endTime, span.duration, span.status]).toEqual([1000, 1250, 250, "cancelled"]);
+});
+
+test("a span made by hand with options that do not fit is refused", () => {
+  expect(() => new TraceSpan(undefined as never)).toThrow("The TraceSpan options must be an object; found undefined.");
+  expect(() => new TraceSpan({ name: "s", end: 5 } as never)).toThrow('Unknown TraceSpan option "end".');
+  expect(() => new TraceSpan({ name: "s", endTime: Number.NaN })).toThrow('"endTime" must be epoch milliseconds');
+  expect(() => new TraceSpan({ name: "s", status: "done" as never })).toThrow('"status" must be "ok", "error" or');
 });
 
 test("a span survives JSON", () => {
@@ -95,7 +102,7 @@ test("a hundred thousand span ids are different, well-formed and do not change",
   expect(span.spanId).toBe(span.spanId);
 });
 
-test("a span prints as what it says, not as how it is held", () => {
+test("a span prints as its plain data", () => {
   const span = new TraceSpan({ name: "s", kind: "tool", metadata: { a: 1 } });
   expect(inspect(span)).toBe(inspect(span.toJSON()));
 });

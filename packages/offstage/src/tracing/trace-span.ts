@@ -1,14 +1,14 @@
 // One timed operation, as the code that does the work sees it. Its read side is SpanData.
 
-import { type AsyncScope, asyncScope } from "../base/async-scope.ts";
 import { errorType, isAbort } from "../base/cancellation.ts";
 import { clockMs, clockOffsetMs } from "../base/clock.ts";
-import type { JsonObject } from "../base/json.ts";
+import { isObject, type JsonObject } from "../base/json.ts";
+import { checkOptions, type OptionRule, type OptionRules, oneOf, someText } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { messageOf } from "../errors.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
 import { newSpanId, noSpanId, noTraceId } from "./trace-ids.ts";
-import { emit, initialSettings, notify, silenced, type TraceSettings } from "./tracing-options.ts";
+import { initialSettings, mute, notifyBridge, type TraceSettings } from "./tracing-options.ts";
 
 /** The part of a trace that its spans use. `TraceContext` implements it. */
 export interface SpanOwner {
@@ -22,7 +22,7 @@ export interface SpanOwner {
   readonly clockOffset: number;
   /** Lists a span that has started. */
   register(span: TraceSpan): void;
-  /** Called once for each span that ends. */
+  /** Passes on a span that has ended to the journal and the exporters. */
   spanEnded(span: TraceSpan): void;
 }
 
@@ -33,9 +33,6 @@ export interface TraceScope {
   /** The parent of spans started here: a span, the id of a span in another process, or none. */
   readonly asParent: TraceSpan | string | undefined;
 }
-
-/** The current scope. The number is the version of `TraceScope`'s shape. */
-export const traceScope: AsyncScope<TraceScope> = asyncScope("tracing.1");
 
 export interface SpanInit {
   readonly name: string;
@@ -58,6 +55,18 @@ export interface TraceSpanInit extends SpanInit {
   readonly status?: EndStatus | undefined;
 }
 
+const epochMs: OptionRule = { isFit: Number.isFinite, words: "epoch milliseconds" };
+const initRules: OptionRules = {
+  name: someText,
+  kind: someText,
+  parentSpanId: someText,
+  metadata: { isFit: isObject, words: "an object" },
+  spanId: someText,
+  startTime: epochMs,
+  endTime: epochMs,
+  status: oneOf("ok", "error", "cancelled"),
+};
+
 const noTrace: SpanOwner = {
   traceId: noTraceId,
   name: "",
@@ -76,8 +85,8 @@ const unplaced: TraceScope = { trace: noTrace, settings: initialSettings(), asPa
 export class TraceSpan implements SpanData, TraceScope {
   readonly name: string;
   readonly kind: SpanKind;
-  readonly spanId: string;
   readonly startTime: number;
+  #spanId: string | undefined;
   #trace: SpanOwner;
   #settings: TraceSettings;
   #parent: TraceSpan | string | undefined;
@@ -91,17 +100,23 @@ export class TraceSpan implements SpanData, TraceScope {
   /** Makes a span in `scope`, unlisted; `startSpan` lists it too. */
   constructor(init: TraceSpanInit, scope: TraceScope);
   constructor(init: TraceSpanInit, scope: TraceScope = unplaced) {
-    this.name = init.name;
-    this.kind = init.kind ?? "custom";
-    this.spanId = init.spanId ?? newSpanId();
+    if (scope === unplaced) checkOptions(init, initRules, "TraceSpan");
+    this.name = spanName(init.name);
+    this.kind = typeof init.kind === "string" ? init.kind : "custom";
+    this.#spanId = init.spanId;
     this.startTime = init.startTime ?? scope.trace.clockOffset + clockMs();
     this.#trace = scope.trace;
     this.#settings = scope.settings;
-    this.#parent = init.parentSpanId ?? scope.asParent;
-    this.#metadata = { ...init.metadata };
+    this.#parent = typeof init.parentSpanId === "string" ? init.parentSpanId : scope.asParent;
+    this.#metadata = copyMetadata(init.metadata);
     if (init.endTime === undefined) return;
     this.#endTime = init.endTime;
     this.#status = init.status ?? "ok";
+  }
+
+  get spanId(): string {
+    this.#spanId ??= newSpanId();
+    return this.#spanId;
   }
 
   get trace(): SpanOwner {
@@ -168,12 +183,12 @@ export class TraceSpan implements SpanData, TraceScope {
 
   /** Adds to the metadata. No effect once the span has ended. */
   setMetadata(metadata: JsonObject): void {
-    if (this.#isOpen) this.#metadata = { ...this.#metadata, ...metadata };
+    if (this.#isOpen) this.#metadata = { ...this.#metadata, ...copyMetadata(metadata) };
   }
 
   /** Adds content if tracing is configured to keep it (`content: true`). No effect once the span has ended. */
   setContent(content: JsonObject): void {
-    if (this.#isOpen && this.keepsContent) this.#content = { ...this.#content, ...content };
+    if (this.#isOpen && this.keepsContent) this.#content = { ...this.#content, ...copyMetadata(content) };
   }
 
   /** Ends the span and passes it to the journal and the exporters. Only the first call has an effect. */
@@ -182,7 +197,6 @@ export class TraceSpan implements SpanData, TraceScope {
     this.#endTime = Math.max(this.startTime, this.#trace.clockOffset + clockMs());
     this.#status = status;
     this.#trace.spanEnded(this);
-    this.#emit();
   }
 
   /** Ends the span as `cancelled` if `error` is an abort, else as `error`. The metadata gets the error's type, never its message. */
@@ -199,18 +213,11 @@ export class TraceSpan implements SpanData, TraceScope {
     this.#trace = scope.trace;
     this.#settings = scope.settings;
     this.#parent ??= scope.asParent;
-    if (this.#status !== "active") this.#emit();
     return true;
   }
 
   get #isOpen(): boolean {
     return this.#status === "active" && this.#settings.recording;
-  }
-
-  #emit(): void {
-    const settings = this.#settings;
-    settings.keep?.(this);
-    if (settings.exporters.length > 0) unrecorded(() => emit(this, settings));
   }
 
   /** The span as plain data. */
@@ -238,7 +245,7 @@ printsAs(TraceSpan, (span) => span.toJSON());
 
 const noTraceSpan = new TraceSpan(
   { name: "no-op", spanId: noSpanId, startTime: 0 },
-  { ...unplaced, settings: silenced(unplaced.settings) },
+  { ...unplaced, settings: mute(unplaced.settings) },
 );
 
 /** A no-op span in `scope`, or outside of any trace. The scope itself if it is a no-op span already. */
@@ -246,7 +253,7 @@ export function noopSpan(scope?: TraceScope): TraceSpan {
   if (scope === undefined) return noTraceSpan;
   const { trace, settings, asParent } = scope;
   if (typeof asParent === "object" && !asParent.recording) return asParent;
-  return new TraceSpan({ name: "no-op" }, { trace, settings: silenced(settings), asParent });
+  return new TraceSpan({ name: "no-op" }, { trace, settings: mute(settings), asParent });
 }
 
 /** Starts a span in `scope`. The caller ends it. If the scope records nothing, the result is a no-op span. */
@@ -254,11 +261,20 @@ export function startSpan(scope: TraceScope, init: SpanInit): TraceSpan {
   if (!scope.settings.recording) return noopSpan(scope);
   const span = new TraceSpan(init, scope);
   scope.trace.register(span);
-  notify(scope.settings, (bridge) => bridge.spanStarted(span));
+  notifyBridge(scope.settings, (bridge) => bridge.spanStarted(span));
   return span;
 }
 
-/** Runs `work` of an exporter with tracing off: its own spans would be exported too, without end. */
-export function unrecorded<T>(work: () => T): T {
-  return traceScope.run(noTraceSpan, work);
+/** The name of a trace or span. Telemetry never breaks work: a value that is not text gives "unnamed". */
+export function spanName(name: unknown): string {
+  return typeof name === "string" ? name : "unnamed";
+}
+
+/** Copies metadata. Never throws: metadata that cannot be read is marked. */
+export function copyMetadata(metadata: unknown): JsonObject {
+  try {
+    return isObject(metadata) ? ({ ...metadata } as JsonObject) : {};
+  } catch {
+    return { unreadable: true };
+  }
 }

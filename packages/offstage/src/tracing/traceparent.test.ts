@@ -11,7 +11,7 @@ const traceparent = `00-${traceId}-${spanId}-01`;
 
 afterEach(() => configureTracing());
 
-test("a trace continues the caller's: same id, and the caller's span above its own", async () => {
+test("a trace continues the caller's trace under the caller's span", async () => {
   const trace = TraceContext.fromHeaders({ traceparent });
   expect(trace?.traceId).toBe(traceId);
   const span = trace?.span("s");
@@ -27,7 +27,7 @@ test("a trace continues the caller's: same id, and the caller's span above its o
   });
 });
 
-test("the headers of a trace name it and the current span", async () => {
+test("the headers of a trace contain its id and the id of the current span", async () => {
   await withTrace("t", async (trace) => {
     await withSpan("s", (span) => {
       expect(trace.toHeaders()).toEqual({ traceparent: `00-${trace.traceId}-${span.spanId}-01` });
@@ -37,12 +37,33 @@ test("the headers of a trace name it and the current span", async () => {
   });
 });
 
-test("headers passed through a trace without spans keep the caller's span and vendor data", () => {
+test("a trace without spans passes on the caller's span and vendor data", () => {
   const headers = { traceparent, tracestate: "vendor=1" };
   expect(TraceContext.fromHeaders(headers)?.toHeaders()).toEqual(headers);
 });
 
-test("header names are read in any case, from objects with lists too", () => {
+test.each([
+  ["a line break", "vendor=1\r\nset-cookie: a=b"],
+  ["a line break at the end", "vendor=1\r\n"],
+  ["a control character", "vendor=\u0007"],
+  ["a character outside of ASCII", "vendor=é"],
+  ["no key", "=1"],
+  ["no value", "vendor"],
+  ["an upper-case key", "Vendor=1"],
+  ["too many entries", Array.from({ length: 33 }, (_, i) => `v${i}=1`).join()],
+  ["too many characters", `vendor=${"1".repeat(510)}`],
+])("a tracestate with %s is dropped", (_, tracestate) => {
+  const trace = TraceContext.fromHeaders({ traceparent, tracestate });
+  expect(trace?.traceId).toBe(traceId);
+  expect(trace?.toHeaders()).toEqual({ traceparent });
+});
+
+test("a valid tracestate is passed on without optional spaces", () => {
+  const headers = { traceparent, tracestate: "rojo=00f067aa0ba902b7 , ,tenant@congo=t 61" };
+  expect(TraceContext.fromHeaders(headers)?.toHeaders().tracestate).toBe("rojo=00f067aa0ba902b7,tenant@congo=t 61");
+});
+
+test("header names are read in any case, and values from lists, too", () => {
   expect(TraceContext.fromHeaders({ TraceParent: traceparent })?.traceId).toBe(traceId);
   expect(TraceContext.fromHeaders({ traceparent: [traceparent] })?.traceId).toBe(traceId);
 });
@@ -56,7 +77,7 @@ test.each([
   ["version ff", `ff-${traceId}-${spanId}-01`],
   ["more fields in version 00", `00-${traceId}-${spanId}-01-extra`],
   ["a short trace id", `00-${traceId.slice(1)}-${spanId}-01`],
-])("%s is no caller's trace, and a new one is opened instead", async (_, value) => {
+])("%s is ignored, and a new trace is opened", async (_, value) => {
   expect(TraceContext.fromHeaders({ traceparent: value })).toBeUndefined();
   await withTrace("t", { headers: { traceparent: value } }, (trace) => {
     expect(trace.traceId).toMatch(/^[0-9a-f]{32}$/);
@@ -64,11 +85,11 @@ test.each([
   });
 });
 
-test("a later version with more fields is read by its first four", () => {
+test("the first four fields of a later version are read", () => {
   expect(parseTraceparent({ traceparent: `01-${traceId}-${spanId}-01-what-the-future-holds` })?.traceId).toBe(traceId);
 });
 
-test("a caller that does not sample is followed, and told so onward", async () => {
+test("a trace that the caller does not sample is not recorded, and passed on as unsampled", async () => {
   await withTrace("t", { headers: { traceparent: `00-${traceId}-${spanId}-00` } }, async (trace) => {
     await withSpan("s", async () => {});
     expect(trace.getSpans()).toEqual([]);
@@ -76,7 +97,7 @@ test("a caller that does not sample is followed, and told so onward", async () =
   });
 });
 
-test("what goes out comes in again, and no header text makes reading throw", () => {
+test("written headers read back as they were, and no header text makes reading throw", () => {
   const hex = (length: number) =>
     fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length });
   fc.assert(
@@ -89,7 +110,7 @@ test("what goes out comes in again, and no header text makes reading throw", () 
   fc.assert(fc.property(fc.string(), (text) => void parseTraceparent({ traceparent: text, tracestate: text })));
 });
 
-test("a trace is continued from the traceparent alone, where no header is valid", async () => {
+test("a trace continues from the traceparent option if no header is valid", async () => {
   const idOf = (options: TraceOptions) => withTrace("t", options, (trace) => [trace.traceId, trace.remoteParentId]);
   expect(await idOf({ traceparent })).toEqual([traceId, spanId]);
   expect(await idOf({ traceparent, headers: {} })).toEqual([traceId, spanId]);

@@ -1,6 +1,6 @@
-// W3C trace context on the wire: the `traceparent` and `tracestate` headers, read and written. No traces here.
+// W3C trace context on the wire: reads and writes the `traceparent` and `tracestate` headers.
 
-/** Headers as they come: a `Headers`, Node's `request.headers`, or a plain object. */
+/** A `Headers`, Node's `request.headers`, or a plain object. */
 export type HeaderSource =
   | { get(name: string): string | null }
   | { readonly [name: string]: string | readonly string[] | undefined };
@@ -10,30 +10,34 @@ export interface RemoteParent {
   readonly traceId: string;
   readonly parentSpanId: string;
   readonly sampled: boolean;
-  /** Vendors' data, passed on as it came. */
+  /** Vendor data, passed on to the next process. */
   readonly tracestate: string | undefined;
 }
 
-const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-const maxTracestate = 512;
+const traceparentPattern = /^([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const tracestateEntry = /^[a-z0-9][a-z0-9_*/@-]{0,255}=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
+const maxTracestateLength = 512;
+const maxTracestateEntries = 32;
 
-/** The caller's trace, or undefined where there is no `traceparent` or it is not valid. Never throws. */
+/** Reads the caller's trace; undefined without a valid `traceparent`. Drops an invalid `tracestate`. Never throws. */
 export function parseTraceparent(headers: HeaderSource): RemoteParent | undefined {
-  const match = pattern.exec(readHeader(headers, "traceparent")?.trim() ?? "");
+  const match = traceparentPattern.exec(readHeader(headers, "traceparent")?.trim() ?? "");
   if (match === null) return undefined;
   const [, version, traceId = "", parentSpanId = "", flags = "", rest] = match;
   if (version === "ff" || (version === "00" && rest !== undefined)) return undefined;
-  if (/^0+$/.test(traceId) || /^0+$/.test(parentSpanId)) return undefined;
-  const tracestate = readHeader(headers, "tracestate");
-  return {
-    traceId,
-    parentSpanId,
-    sampled: (Number.parseInt(flags, 16) & 1) === 1,
-    tracestate: tracestate !== undefined && tracestate.length <= maxTracestate ? tracestate : undefined,
-  };
+  const sampled = (Number.parseInt(flags, 16) & 1) === 1;
+  return { traceId, parentSpanId, sampled, tracestate: validTracestate(readHeader(headers, "tracestate")) };
 }
 
-/** The headers that carry a trace to another process. */
+// The value is sent on as a header of ours, so it must be exactly what the standard allows.
+function validTracestate(value: string | undefined): string | undefined {
+  if (value === undefined || value.length > maxTracestateLength) return undefined;
+  const entries = value.split(/[ \t]*,[ \t]*/).filter((entry) => entry !== "");
+  const isValid = entries.length <= maxTracestateEntries && entries.every((entry) => tracestateEntry.test(entry));
+  return isValid && entries.length > 0 ? entries.join(",") : undefined;
+}
+
+/** Writes the headers that continue a trace in another process. */
 export function formatTraceparent(parent: RemoteParent): Record<string, string> {
   const headers: Record<string, string> = {
     traceparent: `00-${parent.traceId}-${parent.parentSpanId}-${parent.sampled ? "01" : "00"}`,
@@ -43,9 +47,15 @@ export function formatTraceparent(parent: RemoteParent): Record<string, string> 
 }
 
 function readHeader(headers: HeaderSource, name: string): string | undefined {
-  if (typeof headers.get === "function") return headers.get(name) ?? undefined;
-  const record = headers as { readonly [name: string]: string | readonly string[] | undefined };
-  const key = Object.keys(record).find((candidate) => candidate.toLowerCase() === name);
-  const value = key === undefined ? undefined : record[key];
-  return typeof value === "string" ? value : value?.[0];
+  try {
+    const value = typeof headers.get === "function" ? headers.get(name) : readField(headers, name);
+    const first = Array.isArray(value) ? value[0] : value;
+    return typeof first === "string" ? first : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readField(headers: object, name: string): unknown {
+  return Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 }

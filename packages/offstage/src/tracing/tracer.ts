@@ -1,31 +1,32 @@
-// Leveled log lines that know the trace and span they were written in. Timed operations are spans, not these.
+// Leveled log lines that carry the trace and span they were written in. Not for timed operations: those are spans.
 
 import { errorType } from "../base/cancellation.ts";
+import { having, type OptionRule } from "../base/options.ts";
 import { messageOf } from "../errors.ts";
 import { noTraceId } from "./trace-ids.ts";
 import { currentScope } from "./trace-scope.ts";
 
-/** From chatty to grave. */
+/** From most to least verbose. */
 export type TracerLevel = "trace" | "debug" | "info" | "warning" | "error";
 
-/** One line of a log. Plain JSON. */
+/** One log line, as plain JSON. */
 export interface TraceRecord {
   readonly level: TracerLevel;
   readonly message: string;
   /** Epoch milliseconds. */
   readonly time: number;
   /** Missing outside of a trace. */
-  readonly traceId?: string;
+  readonly traceId?: string | undefined;
   /** Missing outside of a span. */
-  readonly spanId?: string;
-  readonly error?: { readonly type: string; readonly message: string };
+  readonly spanId?: string | undefined;
+  readonly error?: { readonly type: string; readonly message: string } | undefined;
 }
 
 /**
  * Writes leveled log lines.
  *
- * **Contract:** a method returns at once and never throws into the caller's work. The trace and span of a line are those
- * current when the method is called.
+ * **Contract:** every method returns at once and never throws. A line belongs to the trace and span that are current when the
+ * method is called.
  */
 export interface Tracer {
   trace(message: string): void;
@@ -35,19 +36,23 @@ export interface Tracer {
   error(message: string, error?: unknown): void;
 }
 
-/** A tracer that also takes whole records, written elsewhere or earlier. */
+/** A tracer that also accepts complete records, made elsewhere or earlier. */
 export interface RecordTracer extends Tracer {
   write(record: TraceRecord): void;
 }
 
-const ranks: Record<TracerLevel, number> = { trace: 0, debug: 1, info: 2, warning: 3, error: 4 };
+/** The levels, from most to least verbose. */
+export const tracerLevels: readonly TracerLevel[] = ["trace", "debug", "info", "warning", "error"];
 
-/** Whether `level` is at least as grave as `threshold`. */
+/** The rule of an option that is a tracer. */
+export const tracerRule: OptionRule = having(`a tracer with the methods ${tracerLevels.join(", ")}`, ...tracerLevels);
+
+/** Whether `level` is at least as severe as `threshold`. */
 export function isAtLeast(level: TracerLevel, threshold: TracerLevel): boolean {
-  return ranks[level] >= ranks[threshold];
+  return tracerLevels.indexOf(level) >= tracerLevels.indexOf(threshold);
 }
 
-/** A record of this moment, in the current trace and span. */
+/** A record with the current time, trace and span. */
 export function traceRecord(level: TracerLevel, message: string, error?: unknown): TraceRecord {
   const scope = currentScope();
   const parent = scope?.asParent;
@@ -61,7 +66,7 @@ export function traceRecord(level: TracerLevel, message: string, error?: unknown
   };
 }
 
-/** Gives `record` to any tracer, with its own time and ids where the tracer takes them. */
+/** Passes `record` to any tracer; a `RecordTracer` keeps its time and ids. */
 export function forward(record: TraceRecord, target: Tracer): void {
   if ("write" in target) (target as RecordTracer).write(record);
   else if (record.level === "error") target.error(record.message, record.error);

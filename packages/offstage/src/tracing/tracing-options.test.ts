@@ -10,7 +10,7 @@ afterEach(() => configureTracing());
 
 const idle = { async flush() {}, async shutdown() {} };
 
-test("exporters set once for the process get the spans of every trace", async () => {
+test("the exporters of the process get the spans of every trace", async () => {
   const exporter = memoryExporter();
   configureTracing({ exporters: [exporter] });
   await withSpan("alone", async () => {});
@@ -18,7 +18,7 @@ test("exporters set once for the process get the spans of every trace", async ()
   expect(exporter.spans.map((span) => span.name)).toEqual(["alone", "inside"]);
 });
 
-test("a trace's own exporters stand in for the process's, for traces inside it too", async () => {
+test("the exporters of a trace replace those of the process, for traces inside it, too", async () => {
   const everywhere = memoryExporter();
   const own = memoryExporter();
   configureTracing({ exporters: [everywhere] });
@@ -26,7 +26,7 @@ test("a trace's own exporters stand in for the process's, for traces inside it t
   expect([everywhere.spans.length, own.spans.length]).toEqual([0, 1]);
 });
 
-test("off for the process is off everywhere, and work still runs with a span in its hand", async () => {
+test("tracing that is off for the process is off everywhere, and work still gets a span", async () => {
   const exporter = memoryExporter();
   configureTracing({ enabled: false, exporters: [exporter] });
   const answer = await withSpan("s", (span) => {
@@ -47,7 +47,7 @@ test("off for the process is off everywhere, and work still runs with a span in 
   expect(exporter.spans).toEqual([]);
 });
 
-test("off for one trace or one run is off for all inside it, and only there", async () => {
+test("tracing that is off for one trace or run is off inside it, and only there", async () => {
   const exporter = memoryExporter();
   configureTracing({ exporters: [exporter] });
   await withTrace("quiet", { enabled: false }, () => withSpan("hidden", async () => {}));
@@ -69,7 +69,7 @@ test("off for one trace or one run is off for all inside it, and only there", as
   expect(exporter.spans.map((span) => span.name)).toEqual(["seen"]);
 });
 
-test("sampling decides per trace, by its id, the same everywhere", async () => {
+test("sampling decides per trace, by its id, with the same result in every process", async () => {
   const exporter = memoryExporter();
   configureTracing({ sample: 0.25, exporters: [exporter] });
   for (let i = 0; i < 2000; i++) await withTrace("t", () => withSpan("a", () => withSpan("b", async () => {})));
@@ -81,7 +81,7 @@ test("sampling decides per trace, by its id, the same everywhere", async () => {
   for (const traceId of traces.keys()) expect(Number.parseInt(traceId.slice(-8), 16)).toBeLessThan(2 ** 30);
 });
 
-test("a span alone in an unsampled trace keeps what is inside it unsampled", async () => {
+test("spans inside a root span that is not sampled are not sampled either", async () => {
   const exporter = memoryExporter();
   configureTracing({ sample: 0, exporters: [exporter] });
   await withSpan("outer", async (outer) => {
@@ -91,7 +91,7 @@ test("a span alone in an unsampled trace keeps what is inside it unsampled", asy
   expect(exporter.spans).toEqual([]);
 });
 
-test("a sampler may be a function; one that throws samples and is reported", async () => {
+test("a sampler can be a function; if it throws, the trace is recorded and the error reported", async () => {
   const exporter = memoryExporter();
   const errors: string[] = [];
   const sample = ({ name }: { name: string }): boolean => {
@@ -104,7 +104,7 @@ test("a sampler may be a function; one that throws samples and is reported", asy
   expect(errors).toEqual(["sample"]);
 });
 
-test("an exporter that throws, rejects or hangs changes no result and keeps no span from the others", async () => {
+test("an exporter that throws, rejects or hangs neither changes a result nor keeps spans from other exporters", async () => {
   const errors: string[] = [];
   const good = memoryExporter();
   const bad: SpanExporter[] = [
@@ -126,7 +126,7 @@ test("an exporter that throws, rejects or hangs changes no result and keeps no s
   expect(errors.sort()).toEqual(["rejects", "rejects", "throws", "throws"]);
 });
 
-test("an onError that throws is the end of it", async () => {
+test("an onError that throws or rejects breaks nothing", async () => {
   const throwing: SpanExporter = {
     name: "x",
     ...idle,
@@ -134,16 +134,21 @@ test("an onError that throws is the end of it", async () => {
       throw new Error("no");
     },
   };
-  configureTracing({
-    exporters: [throwing],
-    onError: () => {
+  const onErrors = [
+    () => {
       throw new Error("never heard");
     },
-  });
-  expect(await withSpan("s", async () => 1)).toBe(1);
+    async () => {
+      throw new Error("never heard");
+    },
+  ];
+  for (const onError of onErrors) {
+    configureTracing({ exporters: [throwing], onError });
+    expect(await withSpan("s", async () => 1)).toBe(1);
+  }
 });
 
-test("by default failures are printed, ever more rarely", async () => {
+test("failures are printed by default, rate-limited", async () => {
   const print = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
   const throwing: SpanExporter = {
     name: "x",
@@ -158,7 +163,25 @@ test("by default failures are printed, ever more rarely", async () => {
   print.mockRestore();
 });
 
-test("flush and shutdown of the process's exporters never reject", async () => {
+test("a printed failure is redacted, inert and on one line", async () => {
+  const print = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+  const secret = "sk-abcdefghijklmnopqrstuvwxyz123456";
+  const throwing: SpanExporter = {
+    name: "x\u001b[2J",
+    ...idle,
+    export: () => {
+      throw new Error(`refused ${secret}\nforged line`);
+    },
+  };
+  configureTracing({ exporters: [throwing] });
+  await withSpan("s", async () => {});
+  expect(print.mock.calls).toEqual([
+    ['"x␛[2J" failed (1 so far): refused [redacted] forged line', { type: "OffstageTracing" }],
+  ]);
+  print.mockRestore();
+});
+
+test("flushTracing and shutdownTracing never reject", async () => {
   const errors: string[] = [];
   const flushed: string[] = [];
   const failing: SpanExporter = {
@@ -181,7 +204,7 @@ test("flush and shutdown of the process's exporters never reject", async () => {
   expect([errors, flushed]).toEqual([["failing", "failing"], ["good"]]);
 });
 
-test("an exporter that hangs is not waited for without end, and it is told", async () => {
+test("flushTracing gives up an exporter that hangs, and reports it", async () => {
   vi.useFakeTimers();
   try {
     const errors: unknown[] = [];
@@ -196,7 +219,7 @@ test("an exporter that hangs is not waited for without end, and it is told", asy
   }
 });
 
-test("what an exporter does is not traced itself, batched or not: it would go on without end", async () => {
+test("the spans of an exporter's own work are not exported, batched or not", async () => {
   let count = 0;
   const exporter: SpanExporter = {
     ...idle,

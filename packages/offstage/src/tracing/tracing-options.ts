@@ -1,93 +1,88 @@
-// How spans are recorded and where they go: the options people write, and the settings every span carries. No spans here.
+// How spans are recorded and where they go: the options that users write, and the settings that every span carries.
 
-import { inertLine } from "../base/inert.ts";
 import { checkOptions, type OptionRules, someFunction, yesOrNo } from "../base/options.ts";
-import { redactor } from "../base/redact.ts";
+import { warn } from "../base/warn.ts";
 import { messageOf } from "../errors.ts";
 import type { SpanData } from "./span-data.ts";
 import { isBridge, type SpanBridge, type SpanExporter, type TraceInfo } from "./span-exporter.ts";
 
-/** Decides per trace, never per span: a share from 0 to 1 by trace id, or a function. */
+/** Selects the traces to record: a share from 0 to 1, decided by trace id, or a function. */
 export type Sampler = number | ((trace: TraceInfo) => boolean);
+
+/** Called with an error and the name of its source. */
+export type TracingErrorHandler = (error: unknown, source: string) => void;
 
 export interface TracingOptions {
   /** False records nothing. Off at any level (process, trace, agent, run) is off below it. Default true. */
-  readonly enabled?: boolean;
-  /** Where ended spans go, instead of the exporters of the level above. */
-  readonly exporters?: readonly SpanExporter[];
+  readonly enabled?: boolean | undefined;
+  /** Where ended spans go, in place of the exporters of the level above. */
+  readonly exporters?: readonly SpanExporter[] | undefined;
   /** Which traces are recorded. Default 1: all. */
-  readonly sample?: Sampler;
+  readonly sample?: Sampler | undefined;
   /** Keep prompts, answers, arguments and results in spans. Default false. */
-  readonly content?: boolean;
-  /** Told of every failure of an exporter or a sampler. The default prints. */
-  readonly onError?: (error: unknown, source: string) => void;
+  readonly content?: boolean | undefined;
+  /** Called when an exporter or a sampler fails. Default: prints a warning, rate-limited. */
+  readonly onError?: TracingErrorHandler | undefined;
 }
 
-/** `TracingOptions` with every default filled in. Immutable; shared by all spans below. */
+/** `TracingOptions` with every default filled in. Immutable; spans share them. */
 export interface TraceSettings {
   readonly recording: boolean;
   readonly content: boolean;
   readonly sample: Sampler;
   readonly exporters: readonly SpanExporter[];
-  /** The exporter among them that is a bridge, if one is. */
+  /** The first exporter that is a bridge, if any. */
   readonly bridge: SpanBridge | undefined;
-  readonly onError: (error: unknown, source: string) => void;
-  /** Gets every ended span too: the journal of the run around it, which never throws and traces nothing itself. */
+  /** Never throws. */
+  readonly onError: TracingErrorHandler;
+  /** Also gets every ended span: the journal of the enclosing run. Never throws. */
   readonly keep: KeepSpan | undefined;
 }
 
-/** Takes a span that has ended. It is the span itself: `toJSON` gives plain data. */
+/** Takes a span that has ended. It gets the span itself; `toJSON` gives plain data. */
 export type KeepSpan = (span: SpanData & { toJSON(): SpanData }) => void;
 
-/** The settings where nothing was configured: recording, to nowhere. */
+/** The settings before `configureTracing`: record everything, export nothing. */
 export function initialSettings(): TraceSettings {
-  return settingsOf({
-    recording: true,
-    content: false,
-    sample: 1,
-    exporters: [],
-    bridge: undefined,
-    onError: printErrors(),
-    keep: undefined,
-  });
+  const onError = printErrors();
+  return { recording: true, content: false, sample: 1, exporters: [], bridge: undefined, onError, keep: undefined };
 }
 
-/** The settings below `settings` for someone with `options`; the same object where nothing changes. */
+/** Applies `options` to the settings of the level above. */
 export function refine(settings: TraceSettings, options: TracingOptions | false | undefined): TraceSettings {
-  return options === undefined ? settings : refined(settings, options);
-}
-
-function refined(settings: TraceSettings, options: TracingOptions | false): TraceSettings {
-  if (options === false || options.enabled === false || !settings.recording) return silenced(settings);
-  if (changesNothing(options)) return settings;
-  const { content, sample, exporters: given, onError } = options;
-  checkOptions({ content, sample, exporters: given, onError }, tracingRules, owner);
-  const exporters = options.exporters ?? settings.exporters;
-  return settingsOf({
+  if (options === undefined) return settings;
+  if (options === false || options.enabled === false || !settings.recording) return mute(settings);
+  const { content = settings.content, sample = settings.sample, exporters = settings.exporters, onError } = options;
+  return {
     recording: true,
-    content: options.content ?? settings.content,
-    sample: options.sample ?? settings.sample,
+    content,
+    sample,
     exporters,
-    bridge: exporters === settings.exporters ? settings.bridge : exporters.find(isBridge),
-    onError: options.onError ?? settings.onError,
-    // Whoever names exporters of their own says where everything goes.
+    bridge: exporters.find(isBridge),
+    onError: onError === undefined ? settings.onError : guardHandler(onError),
+    // Exporters named at this level replace the journal of the level above, too.
     keep: options.exporters === undefined ? settings.keep : undefined,
-  });
+  };
 }
 
-/** The settings below `settings` where ended spans are also given to `keep`. */
-export function keeping(settings: TraceSettings, keep: KeepSpan | undefined): TraceSettings {
-  if (keep === undefined || !settings.recording) return settings;
+/** The same settings, recording nothing. */
+export function mute(settings: TraceSettings): TraceSettings {
+  return { ...settings, recording: false, bridge: undefined };
+}
+
+/** Adds `keep` to the settings; one that is there already still gets every span first. */
+export function addKeep(settings: TraceSettings, keep: KeepSpan | undefined): TraceSettings {
+  if (keep === undefined) return settings;
   const { keep: outer } = settings;
-  if (outer === undefined) return settingsOf({ ...settings, keep });
   const both: KeepSpan = (span) => {
-    outer(span);
+    outer?.(span);
     keep(span);
   };
-  return settingsOf({ ...settings, keep: both });
+  return { ...settings, keep: both };
 }
 
-const tracingRules: OptionRules = {
+/** The rules of `TracingOptions`. */
+export const tracingRules: OptionRules = {
   enabled: yesOrNo,
   content: yesOrNo,
   sample: {
@@ -101,81 +96,62 @@ const tracingRules: OptionRules = {
   onError: someFunction,
 };
 
-const owner = "tracing";
-
-/** Throws `invalid-argument` where tracing is told something that cannot be meant, or that it knows nothing of. */
-export function checkTracing(options: TracingOptions | false | undefined): void {
-  // `true` means what leaving it out means.
-  if (options === undefined || typeof options === "boolean") return;
-  checkOptions(options, tracingRules, owner);
+/** Throws `invalid-argument` for unknown or unfit tracing options. A boolean turns tracing on or off. */
+export function checkTracing(options: TracingOptions | boolean | undefined): void {
+  if (options !== undefined && typeof options !== "boolean") checkOptions(options, tracingRules, "tracing");
 }
 
-function changesNothing({ exporters, sample, content, onError }: TracingOptions): boolean {
-  return exporters === undefined && sample === undefined && content === undefined && onError === undefined;
-}
-
-/** The same settings, recording nothing. */
-export function silenced(settings: TraceSettings): TraceSettings {
-  return settings.recording ? settingsOf({ ...settings, recording: false, bridge: undefined }) : settings;
-}
-
-// All settings are built here, so that they have one shape and reading them is fast everywhere.
-function settingsOf({ recording, content, sample, exporters, bridge, onError, keep }: TraceSettings): TraceSettings {
-  return { recording, content, sample, exporters, bridge, onError, keep };
-}
-
-/** Whether a trace is recorded. The same id gives the same answer in every process; a sampler that throws samples. */
-export function isSampled(trace: TraceInfo, settings: TraceSettings): boolean {
-  const { sample } = settings;
+/** Whether a trace is recorded. A share gives the same answer for an id in every process; a sampler that throws samples. */
+export function isSampled(trace: TraceInfo, { sample, onError }: TraceSettings): boolean {
   if (typeof sample === "number") return sample >= 1 || Number.parseInt(trace.traceId.slice(-8), 16) < sample * 2 ** 32;
   try {
     return sample(trace);
   } catch (error) {
-    report(settings, error, "sample");
+    onError(error, "sample");
     return true;
   }
 }
 
-/** Hands one ended span to every exporter. Never throws, never waits. */
-export function emit(span: SpanData, settings: TraceSettings): void {
-  const { exporters } = settings;
-  for (let index = 0; index < exporters.length; index++) {
-    const exporter = exporters[index] as SpanExporter;
-    try {
-      const leaving = exporter.export([span]);
-      if (leaving !== undefined) leaving.then(undefined, (error: unknown) => report(settings, error, exporter.name));
-    } catch (error) {
-      report(settings, error, exporter.name);
-    }
-  }
+/** Passes an ended span to every exporter. Never throws and waits for none of them. */
+export function exportSpan(span: SpanData, { exporters, onError }: TraceSettings): void {
+  for (const exporter of exporters) void exportTo(exporter, span, onError);
 }
 
-/** Tells the bridge, if there is one. Never throws. */
-export function notify(settings: TraceSettings, notice: (bridge: SpanBridge) => void): void {
-  if (settings.bridge === undefined) return;
+async function exportTo(exporter: SpanExporter, span: SpanData, onError: TracingErrorHandler): Promise<void> {
   try {
-    notice(settings.bridge);
+    await exporter.export([span]);
   } catch (error) {
-    report(settings, error, "bridge");
+    onError(error, exporter.name);
   }
 }
 
-/** Tells `onError`, whose own failure ends here. */
-export function report(settings: Pick<TraceSettings, "onError">, error: unknown, source: string): void {
+/** Calls `notice` with the bridge, if there is one. Never throws. */
+export function notifyBridge({ bridge, onError }: TraceSettings, notice: (bridge: SpanBridge) => void): void {
+  if (bridge === undefined) return;
   try {
-    settings.onError(error, source);
-  } catch {
-    // The last resort has failed; a run must not.
+    notice(bridge);
+  } catch (error) {
+    onError(error, "bridge");
   }
 }
 
-/** An `onError` that prints the 1st, 2nd, 4th, 8th ... failure, so that a broken exporter cannot flood the terminal. */
-export function printErrors(): (error: unknown, source: string) => void {
+/** Wraps a handler so that its own failure, thrown or rejected, is ignored: it has nowhere else to go. */
+export function guardHandler(onError: TracingErrorHandler): TracingErrorHandler {
+  return async (error, source) => {
+    try {
+      await onError(error, source);
+    } catch {
+      // A failing error handler must not break a run.
+    }
+  };
+}
+
+/** A handler that prints the 1st, 2nd, 4th, 8th … error, so that a broken exporter cannot flood the terminal. */
+export function printErrors(): TracingErrorHandler {
   let failures = 0;
   return (error, source) => {
     failures += 1;
-    if ((failures & (failures - 1)) !== 0) return;
-    const sentence = `"${source}" failed (${failures} so far): ${messageOf(error)}`;
-    process.emitWarning(inertLine(redactor()(sentence)), "OffstageTracing");
+    const isPowerOfTwo = (failures & (failures - 1)) === 0;
+    if (isPowerOfTwo) warn(`"${source}" failed (${failures} so far): ${messageOf(error)}`, { type: "OffstageTracing" });
   };
 }

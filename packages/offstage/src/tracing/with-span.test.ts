@@ -14,7 +14,7 @@ import { inSpan, runInSpan, startRootSpan, withSpan, withTrace } from "./with-sp
 
 afterEach(() => configureTracing());
 
-test("a span gives what its work gives and is ok", async () => {
+test("withSpan returns the result of its work, and its span is ok", async () => {
   await withTrace("t", async (trace) => {
     expect(await withSpan("s", { kind: "tool", metadata: { a: 1 } }, async () => 42)).toBe(42);
     const [span] = trace.getSpans();
@@ -22,11 +22,11 @@ test("a span gives what its work gives and is ok", async () => {
   });
 });
 
-test("a span is custom unless told otherwise", async () => {
+test("the default kind of a span is custom", async () => {
   expect(await withSpan("s", (span) => span.kind)).toBe("custom");
 });
 
-test("spans nest by context, and siblings are siblings", async () => {
+test("spans nest by async context, and concurrent spans are siblings", async () => {
   await withTrace("t", async (trace) => {
     await withSpan("a", async () => {
       await Promise.all([withSpan("a1", () => sleep(2)), withSpan("a2", () => withSpan("a21", () => sleep(1)))]);
@@ -39,7 +39,7 @@ test("spans nest by context, and siblings are siblings", async () => {
   });
 });
 
-test("work that fails marks its span error and rejects with the same error", async () => {
+test("work that fails gives its span the status error and rejects with the same error", async () => {
   const failure = new RangeError("no");
   await withTrace("t", async (trace) => {
     await expect(withSpan("s", () => Promise.reject(failure))).rejects.toBe(failure);
@@ -48,7 +48,7 @@ test("work that fails marks its span error and rejects with the same error", asy
   });
 });
 
-test("work that is aborted marks its span cancelled: an AbortError, or the reason of its signal", async () => {
+test("work that rejects with an AbortError or the reason of its signal gives its span the status cancelled", async () => {
   const reason = new Error("user left");
   const controller = new AbortController();
   await withTrace("t", async (trace) => {
@@ -65,7 +65,7 @@ test("work that is aborted marks its span cancelled: an AbortError, or the reaso
   });
 });
 
-test("outside of any trace a span opens one of its own name, which ends with it", async () => {
+test("outside of any trace, withSpan opens a trace of the same name, which ends with the span", async () => {
   let opened: TraceContext | undefined;
   const span = await withSpan("alone", (span) => {
     opened = TraceContext.current;
@@ -77,7 +77,7 @@ test("outside of any trace a span opens one of its own name, which ends with it"
   expect(opened?.endTime).toBeGreaterThanOrEqual(span.startTime);
 });
 
-test("inSpan runs its work in a child of the given span, whatever is current, and returns the result", async () => {
+test("inSpan runs its work in a child of the given span, whatever span is current, and returns the result", async () => {
   const exporter = memoryExporter();
   const parent = startRootSpan({ name: "run", tracing: { exporters: [exporter] } });
   await withTrace("elsewhere", async () => {
@@ -93,7 +93,7 @@ test("inSpan runs its work in a child of the given span, whatever is current, an
   expect(span?.parentSpanId).toBe(parent.spanId);
 });
 
-test("inSpan ends its span once: as the work ended it, else ok, cancelled or error", async () => {
+test("inSpan ends its span once: with the status the work gave it, else ok, cancelled or error", async () => {
   const exporter = memoryExporter();
   const parent = startRootSpan({ name: "run", tracing: { exporters: [exporter] } });
   const signal = AbortSignal.abort(new Error("user left"));
@@ -137,7 +137,7 @@ test("a root span joins the current trace, or opens one that ends with it", asyn
   });
 });
 
-test("a root span can have exporters of its own, and all below it use them", async () => {
+test("a root span can have its own exporters, and all spans below it use them", async () => {
   const outer = memoryExporter();
   const own = memoryExporter();
   await withTrace("t", { exporters: [outer] }, async (trace) => {

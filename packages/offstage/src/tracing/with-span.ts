@@ -1,9 +1,10 @@
 // Runs work in a span. `inSpan` is the one wrapper around everything that is timed.
-import { type SpanOptions, TraceContext, type TraceInit } from "./trace-context.ts";
+import { anything, checkOptions, type OptionRules } from "../base/options.ts";
+import { checkWork, type SpanOptions, spanRules, TraceContext, type TraceInit } from "./trace-context.ts";
 import { currentScope, enter } from "./trace-scope.ts";
 import { noopSpan, type SpanInit, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
-import { keeping, refine, type TracingOptions } from "./tracing-options.ts";
+import { addKeep, refine, type TracingOptions } from "./tracing-options.ts";
 
 type Work<T> = (span: TraceSpan) => T | Promise<T>;
 
@@ -19,17 +20,15 @@ export interface InSpanInit extends SpanInit {
  * `parent` records nothing, `work` gets a no-op span.
  */
 export async function inSpan<T>(parent: TraceScope, init: InSpanInit, work: Work<T>): Promise<T> {
-  if (!parent.settings.recording) return await work(noopSpan(parent));
-  return await settle(startSpan(parent, init), work, init.signal);
-}
-
-async function settle<T>(span: TraceSpan, work: Work<T>, signal: AbortSignal | undefined): Promise<T> {
+  const span = startSpan(parent, init);
+  // A no-op span is its own child: there is nothing to enter or to end.
+  if (span === parent) return await work(span);
   try {
     const value = await enter(span, () => work(span));
     span.end();
     return value;
   } catch (error) {
-    span.fail(error, signal);
+    span.fail(error, init.signal);
     throw error;
   }
 }
@@ -38,6 +37,8 @@ export interface WithSpanOptions extends SpanOptions {
   /** Work that rejects with this signal's reason was cancelled and did not fail. */
   readonly signal?: AbortSignal | undefined;
 }
+
+const withSpanRules: OptionRules = { ...spanRules, signal: anything };
 
 /** Runs `work` in a new trace, which ends when `work` settles. Returns the result of `work`. */
 export const withTrace: typeof TraceContext.withTrace = TraceContext.withTrace;
@@ -53,10 +54,12 @@ export async function withSpan<T>(
   first: WithSpanOptions | Work<T> | undefined,
   second?: Work<T>,
 ): Promise<T> {
-  const [options, work] = typeof first === "function" ? [undefined, first] : [first, second as Work<T>];
-  const init = { ...options, name };
-  const scope = currentScope();
-  return scope === undefined ? settle(startRootSpan(init), work, init.signal) : inSpan(scope, init, work);
+  const [options = {}, work] = typeof first === "function" ? [undefined, first] : [first, second];
+  checkWork(work, "withSpan");
+  checkOptions(options, withSpanRules, "span");
+  const { kind, parentSpanId, metadata, signal } = options;
+  const init = { name, kind, parentSpanId, metadata, signal };
+  return inSpan(currentScope() ?? rootScope(init), init, work);
 }
 
 export interface RootSpanInit extends SpanInit, TraceInit {
@@ -74,17 +77,16 @@ export interface RootSpanInit extends SpanInit, TraceInit {
  */
 export function startRootSpan(init: RootSpanInit): TraceSpan {
   const scope = currentScope();
-  if (scope === undefined) return startTrace(init);
-  const settings = keeping(refine(scope.settings, init.tracing), init.keep);
+  if (scope === undefined) return startSpan(rootScope(init), init);
+  const settings = addKeep(refine(scope.settings, init.tracing), init.keep);
   return startSpan({ trace: scope.trace, settings, asParent: scope.asParent }, init);
 }
 
-function startTrace(init: RootSpanInit): TraceSpan {
-  if (!refine(traceState.settings, init.tracing).recording) return noopSpan();
-  const trace = TraceContext.open(init.traceName ?? init.name, { ...init.tracing, groupId: init.groupId }, init);
-  const span = startSpan(trace, init);
-  trace.endWith(span);
-  return span;
+/** The scope of a root span: a new trace that ends with the span, or a no-op span if tracing is off. */
+function rootScope(init: RootSpanInit): TraceScope {
+  const { name, traceName = name, traceId, groupId, tracing, keep } = init;
+  if (!refine(traceState.settings, tracing).recording) return noopSpan();
+  return TraceContext.open(traceName, { ...tracing, groupId }, { traceId, keep, endsWithRoot: true });
 }
 
 /** Runs `work` with `span` as the current one. Does not end the span. */
@@ -105,9 +107,20 @@ export function endAfter<Given extends object | undefined>(
 ): Given {
   try {
     const given = work();
-    if (given !== undefined && "then" in given) return settle(span, () => given, signal) as unknown as Given;
+    if (given !== undefined && "then" in given) return settle(span, given, signal) as unknown as Given;
     span.end();
     return given;
+  } catch (error) {
+    span.fail(error, signal);
+    throw error;
+  }
+}
+
+async function settle(span: TraceSpan, given: object, signal: AbortSignal | undefined): Promise<unknown> {
+  try {
+    const value = await given;
+    span.end();
+    return value;
   } catch (error) {
     span.fail(error, signal);
     throw error;

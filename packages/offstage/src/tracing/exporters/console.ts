@@ -1,40 +1,44 @@
-// Prints a tree with durations each time a root span ends. For eyes, while developing; not a log format.
+// Prints a tree with durations each time a root span ends. For people during development, not a log format.
+import { checkOptions, type OptionRules, someFunction, yesOrNo } from "../../base/options.ts";
 import { type Redactor, redactor } from "../../base/redact.ts";
 import { redactSpan } from "../redact-span.ts";
 import { renderTrace } from "../render-trace.ts";
 import type { SpanData } from "../span-data.ts";
 import type { SpanExporter } from "../span-exporter.ts";
 
-const maxHeld = 10_000;
+const maxPending = 10_000;
 
 export interface ConsoleExporterOptions {
   /** Where the text goes. Default: standard error. */
-  readonly write?: (text: string) => unknown;
-  /** Colours by status. Default: where standard error is a terminal that shows them. */
-  readonly color?: boolean;
-  /** Takes secrets out of every text. Default: the usual ones. */
-  readonly redact?: Redactor;
+  readonly write?: ((text: string) => unknown) | undefined;
+  /** Colors the status marks. Default: true if standard error is a terminal with colors. */
+  readonly color?: boolean | undefined;
+  /** Removes secrets from every text. Default: `redactor()`. */
+  readonly redact?: Redactor | undefined;
 }
 
-/** An exporter that prints. Spans are held until their root ends, or until 10,000 are held, or until `flush`. */
+const rules: OptionRules = { write: someFunction, color: yesOrNo, redact: someFunction };
+
+/** Makes an exporter that prints a trace when its root span ends, at `flush`, or when 10,000 spans are pending. */
 export function consoleExporter(options: ConsoleExporterOptions = {}): SpanExporter {
+  checkOptions(options, rules, "consoleExporter");
   const { write = (text) => process.stderr.write(text), color = hasColor(), redact = redactor() } = options;
-  const held = new Map<string, SpanData[]>();
+  const pending = new Map<string, SpanData[]>();
   let count = 0;
   let isOpen = true;
 
   function print(traceId: string): void {
-    const spans = held.get(traceId);
+    const spans = pending.get(traceId);
     if (spans === undefined) return;
-    held.delete(traceId);
+    pending.delete(traceId);
     count -= spans.length;
-    const leaving = spans.map((span) => redactSpan(span, redact));
-    write(`${renderTrace(leaving, { color })}\n`);
+    const redacted = spans.map((span) => redactSpan(span, redact));
+    write(`${renderTrace(redacted, { color })}\n`);
   }
 
-  function hold(span: SpanData): void {
-    const spans = held.get(span.traceId);
-    if (spans === undefined) held.set(span.traceId, [span]);
+  function add(span: SpanData): void {
+    const spans = pending.get(span.traceId);
+    if (spans === undefined) pending.set(span.traceId, [span]);
     else spans.push(span);
     count += 1;
     if (span.parentSpanId === undefined || span.parentIsRemote) print(span.traceId);
@@ -44,17 +48,17 @@ export function consoleExporter(options: ConsoleExporterOptions = {}): SpanExpor
     name: "console",
     export(spans) {
       if (!isOpen) return;
-      for (const span of spans) hold(span);
-      for (const traceId of held.keys()) {
-        if (count <= maxHeld) break;
+      for (const span of spans) add(span);
+      for (const traceId of pending.keys()) {
+        if (count <= maxPending) break;
         print(traceId);
       }
     },
     async flush() {
-      for (const traceId of held.keys()) print(traceId);
+      for (const traceId of pending.keys()) print(traceId);
     },
     async shutdown() {
-      for (const traceId of held.keys()) print(traceId);
+      for (const traceId of pending.keys()) print(traceId);
       isOpen = false;
     },
   };

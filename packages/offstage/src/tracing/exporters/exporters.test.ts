@@ -64,7 +64,7 @@ for (const [name, open] of Object.entries(subjects)) {
   test.each(spanExporterContract(open))(`${name}: $name`, ({ run }) => run());
 }
 
-test("memory keeps the latest spans up to its limit, cheaply", () => {
+test("memoryExporter keeps the latest spans up to its limit", () => {
   const exporter = memoryExporter({ limit: 3 });
   for (let i = 0; i < 10_000; i++) void exporter.export([new TraceSpan({ name: `${i}`, endTime: Date.now() })]);
   expect(exporter.spans.map((span) => span.name)).toEqual(["9997", "9998", "9999"]);
@@ -72,13 +72,13 @@ test("memory keeps the latest spans up to its limit, cheaply", () => {
   expect(exporter.spans).toEqual([]);
 });
 
-test.for([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "5", null])("memory refuses the limit %j", (limit) => {
+test.for([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "5", null])("memoryExporter refuses the limit %j", (limit) => {
   expect(() => memoryExporter({ limit: limit as number })).toThrow(
     expect.objectContaining({ code: "invalid-argument" }),
   );
 });
 
-test("JSONL holds whole spans that read back as they were, in a file only its owner reads", async () => {
+test("jsonlExporter writes spans that read back as they were, into a file that only its owner can read", async () => {
   const parent = folder();
   onTestFinished(() => rmSync(parent, { recursive: true }));
   const path = join(parent, "spans.jsonl");
@@ -93,7 +93,7 @@ test("JSONL holds whole spans that read back as they were, in a file only its ow
   if (process.platform !== "win32") expect(statSync(path).mode & 0o077).toBe(0);
 });
 
-test("JSONL that cannot be written rejects and gives those spans up, and writes again when it can", async () => {
+test("jsonlExporter rejects and gives up spans it cannot write, and writes again when it can", async () => {
   const parent = folder();
   onTestFinished(() => rmSync(parent, { recursive: true }));
   const path = join(parent, "spans.jsonl");
@@ -107,7 +107,7 @@ test("JSONL that cannot be written rejects and gives those spans up, and writes 
   expect(readLines(path).map((span) => span.name)).toEqual(["kept"]);
 });
 
-test("a store that fails is reported, never waited for, and kept to again when it works", async () => {
+test("storeExporter reports a store that fails, never waits for it, and uses it again when it works", async () => {
   const kept: string[] = [];
   const told: string[] = [];
   let isBroken = true;
@@ -126,10 +126,10 @@ test("a store that fails is reported, never waited for, and kept to again when i
   void exporter.export([make("kept")]);
   await exporter.flush();
   expect(kept).toEqual(["kept"]);
-  expect(() => storeExporter({} as never)).toThrow("storeExporter takes an open store");
+  expect(() => storeExporter({} as never)).toThrow("storeExporter() takes an open store");
 });
 
-test("a store holds many spans with one write, without secrets", async () => {
+test("storeExporter writes many spans at once, without secrets", async () => {
   const writes: (readonly SpanData[])[] = [];
   const exporter = storeExporter({ spans: { add: async (spans) => void writes.push(spans) } });
   await withTrace("t", { exporters: [exporter] }, async () => {
@@ -140,7 +140,19 @@ test("a store holds many spans with one write, without secrets", async () => {
   expect(JSON.stringify(writes)).not.toContain("sk-123");
 });
 
-test("the console prints a tree when its root ends, and what has no root at flush", async () => {
+test("exporters refuse unknown and unfit options", () => {
+  expect(() => memoryExporter({ max: 5 } as never)).toThrow(
+    'Unknown memoryExporter option "max". Valid options: limit.',
+  );
+  expect(() => jsonlExporter({ path: "x", file: "y" } as never)).toThrow('Unknown jsonlExporter option "file".');
+  expect(() => jsonlExporter({} as never)).toThrow("jsonlExporter() needs a path");
+  expect(() => jsonlExporter(undefined as never)).toThrow("The jsonlExporter options must be an object");
+  expect(() => consoleExporter({ redact: true } as never)).toThrow('"redact" must be a function; found true.');
+  expect(() => storeExporter(memoryStore(), { batch: 5 } as never)).toThrow('Unknown storeExporter option "batch".');
+  expect(() => storeExporter(memoryStore(), { maxPending: Number.NaN })).toThrow('"maxPending" must be a whole number');
+});
+
+test("consoleExporter prints a tree when its root ends, and spans without a root at flush", async () => {
   const text: string[] = [];
   const exporter = consoleExporter({ color: false, write: (more) => text.push(more) });
   await withTrace("t", { exporters: [exporter] }, async (trace) => {

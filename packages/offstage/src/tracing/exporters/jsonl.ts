@@ -1,6 +1,6 @@
-// Appends ended spans to a file, one JSON object a line. Reading them back is `JSON.parse` on each line.
+// Appends ended spans to a file, one JSON object per line. Read them back with `JSON.parse` on each line.
 import { dirname } from "node:path";
-import { shownValue } from "../../base/options.ts";
+import { checkOptions, type OptionRules, someFunction, someText } from "../../base/options.ts";
 import { type Redactor, redactor } from "../../base/redact.ts";
 import { OffstageError } from "../../errors.ts";
 import { redactSpan } from "../redact-span.ts";
@@ -9,19 +9,19 @@ import type { SpanExporter } from "../span-exporter.ts";
 const maxWaitingCharacters = 16 * 1024 * 1024;
 
 export interface JsonlExporterOptions {
-  /** The file. It and its folder are made if missing, readable by their owner only. */
+  /** The file. Created if missing, with its folder, readable by their owner only. */
   readonly path: string;
-  /** Takes secrets out of every text. Default: the usual ones. */
-  readonly redact?: Redactor;
+  /** Removes secrets from every text. Default: `redactor()`. */
+  readonly redact?: Redactor | undefined;
 }
 
-/** An exporter that appends to a file. Lines are whole and in order; while one write is under way, others wait and join. */
+const rules: OptionRules = { path: someText, redact: someFunction };
+
+/** Makes an exporter that appends to a file. Lines are complete and in order; spans that end during a write go into the next one. */
 export function jsonlExporter(options: JsonlExporterOptions): SpanExporter {
-  if (typeof options?.path !== "string" || options.path === "")
-    throw new OffstageError(
-      "invalid-argument",
-      `jsonlExporter takes { path: "spans.jsonl" }; found ${shownValue(options)}.`,
-    );
+  checkOptions(options, rules, "jsonlExporter");
+  if (options.path === undefined)
+    throw new OffstageError("invalid-argument", 'jsonlExporter() needs a path, such as { path: "spans.jsonl" }.');
   const { path, redact = redactor() } = options;
   let waiting = "";
   let writing: Promise<void> | undefined;
@@ -53,7 +53,7 @@ export function jsonlExporter(options: JsonlExporterOptions): SpanExporter {
     name: "jsonl",
     export(spans) {
       if (!isOpen) return;
-      if (waiting.length > maxWaitingCharacters) throw tooSlow(path, spans.length);
+      if (waiting.length > maxWaitingCharacters) throw fullError(path, spans.length);
       for (const span of spans) waiting += `${JSON.stringify(redactSpan(span, redact))}\n`;
       return settle();
     },
@@ -67,9 +67,7 @@ export function jsonlExporter(options: JsonlExporterOptions): SpanExporter {
   };
 }
 
-function tooSlow(path: string, count: number): OffstageError {
-  return new OffstageError(
-    "invalid-argument",
-    `"${path}" takes spans more slowly than they end; ${count} were dropped. Sample fewer traces.`,
-  );
+function fullError(path: string, count: number): OffstageError {
+  const sentence = `Writing "${path}" is slower than spans end; dropped ${count}. Sample fewer traces.`;
+  return new OffstageError("export-failed", sentence);
 }

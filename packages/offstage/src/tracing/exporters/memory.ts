@@ -1,23 +1,25 @@
-// Keeps ended spans in memory, to be looked at. The exporter of tests; not a store.
-import { checkValue, wholeFrom } from "../../base/options.ts";
+// Keeps ended spans in memory, for tests and debugging.
+import { checkOptions, type OptionRules, wholeFrom } from "../../base/options.ts";
 import type { SpanData } from "../span-data.ts";
 import type { SpanExporter } from "../span-exporter.ts";
 
 export interface MemoryExporterOptions {
-  /** Keep only the latest spans, this many. Default: all. */
+  /** The number of latest spans to keep. Default: all. */
   readonly limit?: number | undefined;
 }
 
+const rules: OptionRules = { limit: wholeFrom(0) };
+
 export interface MemoryExporter extends SpanExporter {
-  /** What is kept, in the order the spans ended. */
+  /** The kept spans, in the order they ended. */
   readonly spans: readonly SpanData[];
-  /** Forgets everything kept so far. */
+  /** Removes all spans kept so far. */
   clear(): void;
 }
 
-/** An exporter that keeps ended spans in memory. */
+/** Makes an exporter that keeps ended spans in memory. */
 export function memoryExporter(options: MemoryExporterOptions = {}): MemoryExporter {
-  checkValue("limit", options.limit, wholeFrom(0));
+  checkOptions(options, rules, "memoryExporter");
   const { limit = Number.POSITIVE_INFINITY } = options;
   let spans: SpanData[] = [];
   let isOpen = true;
@@ -27,7 +29,7 @@ export function memoryExporter(options: MemoryExporterOptions = {}): MemoryExpor
     export(ended) {
       if (!isOpen) return;
       for (const span of ended) spans.push(span);
-      // Cut only now and then, so that keeping the latest stays cheap.
+      // Trims at twice the limit, so that each span costs constant time.
       if (spans.length > 2 * limit) spans = latest(spans, limit);
     },
     get spans() {

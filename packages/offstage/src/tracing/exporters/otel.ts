@@ -1,5 +1,6 @@
-// Spans to any OpenTelemetry SDK, under GenAI names, nested with what other instrumentation records. Needs "@opentelemetry/api".
+// Sends spans to any OpenTelemetry SDK, under GenAI names, nested with other instrumentation. Needs "@opentelemetry/api".
 import type * as OpenTelemetry from "@opentelemetry/api";
+import { checkOptions, having, type OptionRules, someFunction, yesOrNo } from "../../base/options.ts";
 import { type Redactor, redactor } from "../../base/redact.ts";
 import { OffstageError } from "../../errors.ts";
 import { redactSpan } from "../redact-span.ts";
@@ -15,18 +16,25 @@ const maxEnded = 4096;
 
 export interface OtelExporterOptions {
   /** Where spans go. Default: the provider that is registered globally when a span starts. */
-  readonly provider?: OpenTelemetry.TracerProvider;
-  /** Sends prompts, answers, arguments and results, where tracing keeps them (`content: true` there too). Default false. */
-  readonly content?: boolean;
-  /** Takes secrets out of every text. Default: the usual ones. */
-  readonly redact?: Redactor;
+  readonly provider?: OpenTelemetry.TracerProvider | undefined;
+  /** Sends prompts, answers, arguments and results. Tracing must keep them, too (`content: true` there). Default false. */
+  readonly content?: boolean | undefined;
+  /** Removes secrets from every text. Default: `redactor()`. */
+  readonly redact?: Redactor | undefined;
 }
 
+const rules: OptionRules = {
+  provider: having('a tracer provider with a "getTracer" method', "getTracer"),
+  content: yesOrNo,
+  redact: someFunction,
+};
+
 /**
- * An exporter to OpenTelemetry that is a bridge too: spans start there when they start here, so that what else is
- * instrumented nests in them. The caller owns the provider; it is flushed, never shut down.
+ * Makes an exporter to OpenTelemetry that is also a bridge: a span starts there when it starts here, so that spans of other
+ * instrumentation nest in it. The caller owns the provider; it is flushed, never shut down.
  */
 export function otelExporter(options: OtelExporterOptions = {}): SpanExporter & SpanBridge {
+  checkOptions(options, rules, "otelExporter");
   return new OtelExporter(options);
 }
 
@@ -35,7 +43,7 @@ class OtelExporter implements SpanExporter, SpanBridge {
   readonly #provider: OpenTelemetry.TracerProvider | undefined;
   readonly #content: boolean;
   readonly #redact: Redactor;
-  // By our span id; a workflow by its trace id.
+  // Keyed by our span id; the span of a trace by its trace id.
   readonly #open = new Map<string, OpenTelemetry.Span>();
   readonly #ended = new Map<string, OpenTelemetry.SpanContext>();
   #isOpen = true;
@@ -149,7 +157,7 @@ function remoteContext(traceId: string, spanId: string): OpenTelemetry.Context {
   return otel.trace.setSpanContext(otel.context.active(), parent);
 }
 
-// A pair of seconds and nanoseconds: a plain number may be taken for a reading of the monotonic clock.
+// A pair of seconds and nanoseconds: OpenTelemetry may read a plain number as a time of the monotonic clock.
 function toTime(epochMs: number): OpenTelemetry.HrTime {
   const seconds = Math.floor(epochMs / 1000);
   return [seconds, Math.round((epochMs - seconds * 1000) * 1e6)];
@@ -166,12 +174,10 @@ interface Entry<Value> {
   readonly limit: number;
 }
 
-// Sets an entry and lets the oldest go, so that spans nobody ends cannot pile up.
+// Sets an entry and removes the oldest above the limit, so that spans that never end cannot accumulate.
 function keep<Value>(map: Map<string, Value>, { key, value, limit }: Entry<Value>): void {
   map.set(key, value);
   if (map.size <= limit) return;
-  for (const oldest of map.keys()) {
-    map.delete(oldest);
-    return;
-  }
+  const [oldest = key] = map.keys();
+  map.delete(oldest);
 }

@@ -1,38 +1,40 @@
-// A tracer that holds records back: to be looked at, or to be written later, in order and with their own time and ids.
-import { checkValue, wholeFrom } from "../../base/options.ts";
-import { forward, type RecordTracer, type TraceRecord, type Tracer, traceRecord } from "../tracer.ts";
-import { printErrors, report } from "../tracing-options.ts";
+// A tracer that buffers records, to be inspected or written later, in order and with their original times and ids.
+import { checkOptions, checkValue, type OptionRules, someFunction, wholeFrom } from "../../base/options.ts";
+import { forward, type RecordTracer, type TraceRecord, type Tracer, traceRecord, tracerRule } from "../tracer.ts";
+import { guardHandler, printErrors, type TracingErrorHandler } from "../tracing-options.ts";
 
 export interface BufferedTracerOptions {
-  /** How many records are held. With a target a full buffer flushes itself, without one the oldest go. Default 1,000. */
+  /** The size of the buffer. A full buffer flushes to its target; without a target it drops the oldest record. Default 1,000. */
   readonly limit?: number | undefined;
-  /** Told when the target throws. The default prints. */
-  readonly onError?: ((error: unknown, source: string) => void) | undefined;
+  /** Called when the target throws. Default: prints a warning, rate-limited. */
+  readonly onError?: TracingErrorHandler | undefined;
 }
 
-/** Holds records, bounded, until they are flushed. */
+const rules: OptionRules = { limit: wholeFrom(1), onError: someFunction };
+
+/** Buffers records until they are flushed. */
 export class BufferedTracer implements RecordTracer {
   readonly #target: Tracer | undefined;
   readonly #limit: number;
-  readonly #onError: (error: unknown, source: string) => void;
+  readonly #onError: TracingErrorHandler;
   #records: TraceRecord[] = [];
   #dropped = 0;
 
-  /** `flush` writes to `target`. Without one, records stay until they are cleared or pushed out. */
+  /** `flush` writes to `target`. Without one, records stay until they are cleared or dropped. */
   constructor(target?: Tracer, options: BufferedTracerOptions = {}) {
-    const { limit = 1000, onError = printErrors() } = options;
-    checkValue("limit", limit, wholeFrom(1));
+    checkValue("target", target, tracerRule);
+    checkOptions(options, rules, "BufferedTracer");
     this.#target = target;
-    this.#limit = limit;
-    this.#onError = onError;
+    this.#limit = options.limit ?? 1000;
+    this.#onError = guardHandler(options.onError ?? printErrors());
   }
 
-  /** What is held, oldest first. */
+  /** The buffered records, oldest first. */
   get records(): readonly TraceRecord[] {
     return this.#records;
   }
 
-  /** How many records were pushed out unread. */
+  /** The number of records dropped because the buffer was full. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -62,7 +64,7 @@ export class BufferedTracer implements RecordTracer {
     this.#records.push(record);
   }
 
-  /** Writes everything held to the target, oldest first. Never throws. Without a target nothing happens. */
+  /** Writes the buffered records to the target, oldest first, and empties the buffer. No-op without a target. Never throws. */
   flush(): void {
     const target = this.#target;
     if (target === undefined) return;
@@ -71,7 +73,7 @@ export class BufferedTracer implements RecordTracer {
     for (const record of records) this.#forward(record, target);
   }
 
-  /** Forgets everything held. */
+  /** Empties the buffer. */
   clear(): void {
     this.#records = [];
   }
@@ -87,7 +89,7 @@ export class BufferedTracer implements RecordTracer {
     try {
       forward(record, target);
     } catch (error) {
-      report({ onError: this.#onError }, error, "tracer");
+      this.#onError(error, "tracer");
     }
   }
 }

@@ -1,24 +1,26 @@
-// Several tracers as one: each gets every record, and one that fails does not keep it from the others.
+// Several tracers as one: each gets every record, even if another one fails.
+import { checkOptions, type OptionRules, shownValue, someFunction } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
-import { forward, type RecordTracer, type TraceRecord, type Tracer, traceRecord } from "../tracer.ts";
-import { printErrors, report } from "../tracing-options.ts";
+import { forward, type RecordTracer, type TraceRecord, type Tracer, traceRecord, tracerRule } from "../tracer.ts";
+import { guardHandler, printErrors, type TracingErrorHandler } from "../tracing-options.ts";
 
 export interface CompositeTracerOptions {
-  /** Told when one of the tracers throws. The default prints. */
-  readonly onError?: (error: unknown, source: string) => void;
+  /** Called when one of the tracers throws. Default: prints a warning, rate-limited. */
+  readonly onError?: TracingErrorHandler | undefined;
 }
 
-const listWanted = "A CompositeTracer takes a list of tracers: new CompositeTracer([first, second]).";
+const rules: OptionRules = { onError: someFunction };
 
 /** Writes every record to each of its tracers, in their order. */
 export class CompositeTracer implements RecordTracer {
   readonly #tracers: readonly Tracer[];
-  readonly #onError: (error: unknown, source: string) => void;
+  readonly #onError: TracingErrorHandler;
 
   constructor(tracers: readonly Tracer[], options: CompositeTracerOptions = {}) {
-    if (!Array.isArray(tracers)) throw new OffstageError("invalid-argument", listWanted);
+    checkTracers(tracers);
+    checkOptions(options, rules, "CompositeTracer");
     this.#tracers = [...tracers];
-    this.#onError = options.onError ?? printErrors();
+    this.#onError = guardHandler(options.onError ?? printErrors());
   }
 
   trace(message: string): void {
@@ -46,8 +48,15 @@ export class CompositeTracer implements RecordTracer {
       try {
         forward(record, tracer);
       } catch (error) {
-        report({ onError: this.#onError }, error, "tracer");
+        this.#onError(error, "tracer");
       }
     }
   }
+}
+
+function checkTracers(tracers: unknown): void {
+  if (Array.isArray(tracers) && tracers.every((each) => tracerRule.isFit(each))) return;
+  const found = Array.isArray(tracers) ? tracers.find((each) => !tracerRule.isFit(each)) : tracers;
+  const sentence = `CompositeTracer takes a list of tracers: new CompositeTracer([first, second]); found ${shownValue(found)}.`;
+  throw new OffstageError("invalid-argument", sentence);
 }

@@ -1,18 +1,33 @@
-// A tracer for eyes: one readable line a record, coloured on a terminal. Untrusted text comes out inert.
+// A tracer for people: one readable line per record, colored on a terminal. Untrusted text is redacted and made inert.
 import { inertLine, styleText } from "../../base/inert.ts";
+import { checkOptions, having, type OptionRules, oneOf, someFunction, yesOrNo } from "../../base/options.ts";
 import { type Redactor, redactor } from "../../base/redact.ts";
-import { isAtLeast, type RecordTracer, type TraceRecord, type TracerLevel, traceRecord } from "../tracer.ts";
+import {
+  isAtLeast,
+  type RecordTracer,
+  type TraceRecord,
+  type TracerLevel,
+  traceRecord,
+  tracerLevels,
+} from "../tracer.ts";
 
 export interface ConsoleTracerOptions {
-  /** The least grave level that is written. Default `info`. */
-  readonly level?: TracerLevel;
+  /** The lowest level that is written. Default `info`. */
+  readonly level?: TracerLevel | undefined;
   /** Where lines go. Default: standard error. */
-  readonly stream?: { write(text: string): unknown; readonly isTTY?: boolean };
-  /** Default: where the stream is a terminal that shows colours. */
-  readonly color?: boolean;
-  /** Takes secrets out of every text. Default: the usual ones. */
-  readonly redact?: Redactor;
+  readonly stream?: { write(text: string): unknown; readonly isTTY?: boolean | undefined } | undefined;
+  /** Default: true if the stream is a terminal with colors. */
+  readonly color?: boolean | undefined;
+  /** Removes secrets from every text. Default: `redactor()`. */
+  readonly redact?: Redactor | undefined;
 }
+
+const rules: OptionRules = {
+  level: oneOf(...tracerLevels),
+  stream: having('an object with a "write" method', "write"),
+  color: yesOrNo,
+  redact: someFunction,
+};
 
 const colors: Record<TracerLevel, "gray" | "cyan" | "green" | "yellow" | "red"> = {
   trace: "gray",
@@ -30,6 +45,7 @@ export class ConsoleTracer implements RecordTracer {
   readonly #redact: Redactor;
 
   constructor(options: ConsoleTracerOptions = {}) {
+    checkOptions(options, rules, "ConsoleTracer");
     const { level = "info", stream = process.stderr, color = showsColors(stream), redact = redactor() } = options;
     this.#level = level;
     this.#stream = stream;
@@ -62,7 +78,7 @@ export class ConsoleTracer implements RecordTracer {
     try {
       this.#stream.write(`${line(this.#redact(record), this.#color)}\n`);
     } catch {
-      // A closed terminal or a broken redactor must not end the work that wrote a line.
+      // A closed terminal or a broken redactor must not break the work that wrote the line.
     }
   }
 
@@ -80,7 +96,7 @@ function line({ level, message, time, traceId, spanId, error }: TraceRecord, col
     paint(colors[level], level.toUpperCase().padEnd(7)),
     inertLine(message),
     ...(error === undefined ? [] : [inertLine(`${error.type}: ${error.message}`)]),
-    ...(ids === "" ? [] : [paint("gray", ids)]),
+    ...(ids === "" ? [] : [paint("gray", inertLine(ids))]),
   ].join(" ");
 }
 

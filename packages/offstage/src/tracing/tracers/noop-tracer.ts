@@ -1,7 +1,7 @@
-// A tracer that writes nothing.
+// A tracer that discards every record.
 import type { RecordTracer } from "../tracer.ts";
 
-/** Writes nothing, at no cost. */
+/** Discards every record. */
 export class NoopTracer implements RecordTracer {
   trace(): void {}
   debug(): void {}

@@ -59,7 +59,7 @@ test("records survive JSON", () => {
   expect(tracer.records.at(-1)?.error).toEqual({ type: "TypeError", message: "why" });
 });
 
-test("the console writes one readable line a record, from its level up", async () => {
+test("ConsoleTracer writes one line per record, from its level up", async () => {
   const stream = page();
   await withTrace("t", () =>
     withSpan("s", (span) => {
@@ -72,7 +72,7 @@ test("the console writes one readable line a record, from its level up", async (
   );
 });
 
-test("the console writes from info up unless told otherwise, in colours only where they show", () => {
+test("ConsoleTracer writes from info up by default, with colors only on a terminal", () => {
   const stream = page();
   writeEveryLevel(new ConsoleTracer({ stream }));
   expect(stream.text.split("\n")).toHaveLength(4);
@@ -82,17 +82,18 @@ test("the console writes from info up unless told otherwise, in colours only whe
   expect(terminal.text).toContain("\u001b[31m");
 });
 
-test("untrusted text on the console is inert and stays on its line", () => {
+test("untrusted text on the console is inert and stays on one line", () => {
   const stream = page();
   const tracer = new ConsoleTracer({ stream });
   tracer.info("\u001b[2Jcleared\u009b31m \u202etxet \r\n2026 ERROR forged");
   tracer.error("x", new Error("\u001b]0;title\u0007"));
+  tracer.write({ level: "info", message: "x", time: 0, traceId: "\u001b[2J\n", spanId: "\u202e" });
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that none is left is what is tested
   expect(stream.text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
-  expect(stream.text.split("\n")).toHaveLength(3);
+  expect(stream.text.split("\n")).toHaveLength(4);
 });
 
-test("a console that is gone does not end the work", () => {
+test("a closed stream does not break the work", () => {
   const gone = {
     write() {
       throw new Error("EPIPE");
@@ -101,7 +102,7 @@ test("a console that is gone does not end the work", () => {
   new ConsoleTracer({ stream: gone }).error("nobody hears");
 });
 
-test("a composite writes to all of its tracers, one record for all, whoever fails", () => {
+test("CompositeTracer writes the same record to all of its tracers, even if one fails", () => {
   const errors: unknown[] = [];
   const [first, last] = [new BufferedTracer(), new BufferedTracer()];
   const failing = new Proxy(new NoopTracer(), {
@@ -115,7 +116,7 @@ test("a composite writes to all of its tracers, one record for all, whoever fail
   expect(errors).toHaveLength(5);
 });
 
-test("a composite reaches a tracer that somebody wrote with five methods", () => {
+test("CompositeTracer accepts any tracer with the five methods", () => {
   const heard: string[] = [];
   const own: Tracer = {
     trace: (message) => heard.push(`trace ${message}`),
@@ -128,7 +129,7 @@ test("a composite reaches a tracer that somebody wrote with five methods", () =>
   expect(heard).toEqual(["trace one", "debug two", "info three", "warning four", "error five why"]);
 });
 
-test("a buffer hands its records on in order, with the ids and times they were written with", async () => {
+test("BufferedTracer flushes records in order, with their original ids and times", async () => {
   const target = new BufferedTracer();
   const buffer = new BufferedTracer(target);
   await withTrace("t", () => withSpan("s", () => writeEveryLevel(buffer)));
@@ -139,7 +140,7 @@ test("a buffer hands its records on in order, with the ids and times they were w
   expect(buffer.records).toEqual([]);
 });
 
-test("a full buffer flushes itself; without a target the oldest go and are counted", () => {
+test("a full buffer flushes itself; without a target it drops and counts the oldest records", () => {
   const target = new BufferedTracer();
   const buffer = new BufferedTracer(target, { limit: 2 });
   writeEveryLevel(buffer);
@@ -152,18 +153,27 @@ test("a full buffer flushes itself; without a target the oldest go and are count
   expect(ring.records).toEqual([]);
 });
 
-test.for([-1, 0, 1.5, Number.NaN, "5"])("a buffer refuses the limit %j", (limit) => {
+test.for([-1, 0, 1.5, Number.NaN, "5"])("BufferedTracer refuses the limit %j", (limit) => {
   expect(() => new BufferedTracer(undefined, { limit: limit as number })).toThrow(
     expect.objectContaining({ code: "invalid-argument" }),
   );
 });
 
-test("several tracers that are no list are refused, saying how they are given", () => {
+test("CompositeTracer refuses anything but a list of tracers", () => {
   const Composite = CompositeTracer as unknown as new (...tracers: unknown[]) => CompositeTracer;
   expect(() => new Composite(new NoopTracer(), new NoopTracer())).toThrow("new CompositeTracer([first, second])");
 });
 
-test("a noop tracer writes nothing", () => {
+test("tracers refuse unknown and unfit options", () => {
+  expect(() => new ConsoleTracer({ level: "verbose" as never })).toThrow('"level" must be "trace", "debug",');
+  expect(() => new ConsoleTracer({ colour: true } as never)).toThrow('Unknown ConsoleTracer option "colour".');
+  expect(() => new BufferedTracer({ limit: 5 } as never)).toThrow('"target" must be a tracer with the methods trace,');
+  expect(() => new BufferedTracer(undefined, { size: 5 } as never)).toThrow('Unknown BufferedTracer option "size".');
+  expect(() => new CompositeTracer([], { onerror() {} } as never)).toThrow('Unknown CompositeTracer option "onerror".');
+  expect(() => new CompositeTracer([undefined as never])).toThrow("found undefined.");
+});
+
+test("NoopTracer writes nothing", () => {
   writeEveryLevel(new NoopTracer());
   writeEveryLevel(new CompositeTracer([new NoopTracer()]));
 });

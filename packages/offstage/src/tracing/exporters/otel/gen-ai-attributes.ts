@@ -1,4 +1,4 @@
-// One of our spans in the words of OpenTelemetry: its name, its attributes, its content. Pure; knows no OpenTelemetry package.
+// Translates a span to OpenTelemetry's GenAI conventions: its name, attributes and content. Pure; needs no OpenTelemetry package.
 import { isObject, type JsonValue } from "../../../base/json.ts";
 import type { SpanData } from "../../span-data.ts";
 import { messageParts, outputMessage } from "./gen-ai-content.ts";
@@ -7,13 +7,13 @@ import { attributeNames, contentNames, names, operations, providerNames, usageNa
 export type AttributeValue = string | number | boolean | string[];
 export type Attributes = Record<string, AttributeValue>;
 
-/** The name there: `invoke_agent assistant`, `chat gpt-5`, `execute_tool search`; our own name for other kinds. */
+/** The OpenTelemetry name: `invoke_agent assistant`, `chat gpt-5`, `execute_tool search`. Other kinds keep their own name. */
 export function otelName(span: Pick<SpanData, "name" | "kind">): string {
   const operation = operations[span.kind];
   return operation === undefined ? span.name : `${operation} ${span.name}`;
 }
 
-/** Everything known when the span starts, for samplers to look at. */
+/** The attributes known when the span starts, which samplers can use. */
 export function startAttributes(span: SpanData): Attributes {
   const operation = operations[span.kind];
   const subject = subjectName(span.kind);
@@ -28,7 +28,7 @@ export function startAttributes(span: SpanData): Attributes {
   };
 }
 
-/** The metadata as attributes, without content. */
+/** The metadata as attributes; no content. */
 export function metadataAttributes({ metadata, status }: SpanData): Attributes {
   const attributes: Attributes = {};
   for (const [key, value] of Object.entries(metadata)) {
@@ -40,7 +40,7 @@ export function metadataAttributes({ metadata, status }: SpanData): Attributes {
   return attributes;
 }
 
-/** The content as JSON strings: structured values are lost on the way in some SDKs. */
+/** The content as JSON strings: some SDKs lose structured values. */
 export function contentAttributes({ content, kind }: SpanData): Attributes {
   if (content === undefined) return {};
   const { messages, text, toolCalls, ...rest } = content;

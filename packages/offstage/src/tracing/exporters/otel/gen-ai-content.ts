@@ -1,4 +1,4 @@
-// Messages in the form of the GenAI conventions: a role and typed parts. Pure, and tolerant of anything.
+// Translates messages to the GenAI conventions: a role and typed parts. Pure; accepts any input.
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../../base/json.ts";
 
 /** One of our messages as `{ role, parts }`. */
@@ -10,7 +10,7 @@ export function messageParts(message: JsonValue): JsonObject {
   return { role, parts: [...textParts(content), ...called] };
 }
 
-/** What a model answered, as one assistant message. */
+/** The answer of a model, as one assistant message. */
 export function outputMessage({ text, toolCalls }: JsonObject): JsonObject {
   const called = Array.isArray(toolCalls) ? toolCalls.map(callPart) : [];
   return { role: "assistant", parts: [...textParts(text), ...called] };

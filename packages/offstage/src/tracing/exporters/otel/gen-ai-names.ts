@@ -1,6 +1,6 @@
-// The names of OpenTelemetry's GenAI conventions, all in one place: they are still moving. A table, no behaviour.
+// The names of OpenTelemetry's GenAI conventions, in one place because they still change.
 
-/** What our span kinds are called there. */
+/** The operation name of each span kind. */
 export const operations: Readonly<Record<string, string>> = {
   run: "invoke_agent",
   subagent: "invoke_agent",
@@ -8,10 +8,10 @@ export const operations: Readonly<Record<string, string>> = {
   tool: "execute_tool",
 };
 
-/** The operation of a trace that was opened with `withTrace`. */
+/** The operation name of a trace opened with `withTrace`. */
 export const workflowOperation = "invoke_workflow";
 
-/** Where our metadata goes. What is not here is exported as `offstage.<key>`. */
+/** The attribute of each metadata key. Other keys are exported as `offstage.<key>`. */
 export const attributeNames: Readonly<Record<string, string>> = {
   agent: "gen_ai.agent.name",
   agentId: "gen_ai.agent.id",
@@ -36,7 +36,7 @@ export const attributeNames: Readonly<Record<string, string>> = {
   errorType: "error.type",
 };
 
-/** Where the fields of `metadata.usage` go. */
+/** The attribute of each field of `metadata.usage`. */
 export const usageNames: Readonly<Record<string, string>> = {
   inputTokens: "gen_ai.usage.input_tokens",
   outputTokens: "gen_ai.usage.output_tokens",
@@ -44,7 +44,7 @@ export const usageNames: Readonly<Record<string, string>> = {
   reasoningTokens: "gen_ai.usage.reasoning.output_tokens",
 };
 
-/** Where content goes, when it is asked for. */
+/** The attribute of each content field. */
 export const contentNames = {
   inputMessages: "gen_ai.input.messages",
   outputMessages: "gen_ai.output.messages",
@@ -54,7 +54,7 @@ export const contentNames = {
   output: "gen_ai.tool.call.result",
 } as const;
 
-/** The well-known provider names, by the first word of what AI SDK providers call themselves. */
+/** The well-known provider names, by the first word of the provider ids of the AI SDK. */
 export const providerNames: Readonly<Record<string, string>> = {
   "amazon-bedrock": "aws.bedrock",
   azure: "azure.ai.openai",
@@ -66,7 +66,7 @@ export const providerNames: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
-/** The rest of the fixed names. */
+/** The other attribute names. */
 export const names = {
   operation: "gen_ai.operation.name",
   workflow: "gen_ai.workflow.name",
