@@ -10,7 +10,7 @@ function span(n: number, changes: Partial<SpanData> = {}): SpanData {
   return { traceId, spanId: id(n), name: `s${n}`, kind: "custom", ...times, status: "ok", metadata: {}, ...changes };
 }
 
-test("a run with steps, models, tools and a run inside a tool has nothing wrong with it", () => {
+test("a run with steps, model calls, tools and a nested run has no violations", () => {
   const spans = [
     span(1, { kind: "run" }),
     span(2, { kind: "step", parentSpanId: id(1) }),
@@ -32,16 +32,16 @@ test.each<[string, SpanData[]]>([
   ["has the status", [span(1, { status: "done" as SpanData["status"] })]],
   ["has the span id", [span(1, { spanId: "xyz" })]],
   ["has the trace id", [span(1, { traceId: "0".repeat(32) })]],
-  ["has a parent that is not there", [span(1, { parentSpanId: id(9) })]],
+  ["has a parent that is missing", [span(1, { parentSpanId: id(9) })]],
   ["in another trace", [span(1), span(2, { parentSpanId: id(1), traceId: "a".repeat(32) })]],
   ["starts before its parent", [span(1, { parentSpanId: id(2) }), span(2)]],
   ["is its own ancestor", [span(1, { parentSpanId: id(1) })]],
-  ["are there twice", [span(1), span(1)]],
+  ["ids are duplicated", [span(1), span(1)]],
   ["of kind step is under no run", [span(1, { kind: "step" })]],
   ["of kind tool is under model", [span(1, { kind: "model" }), span(2, { kind: "tool", parentSpanId: id(1) })]],
-  ["holds what is not JSON", [span(1, { metadata: { big: 1n } as never })]],
-])("it finds a span that %s", (what, spans) => {
-  expect(checkSpans(spans).join("\n")).toContain(what);
+  ["has data that is not JSON", [span(1, { metadata: { big: 1n } as never })]],
+])("checkSpans reports: %s", (violation, spans) => {
+  expect(checkSpans(spans).join("\n")).toContain(violation);
 });
 
 test("active spans and missing parents can be allowed", () => {

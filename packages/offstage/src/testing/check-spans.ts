@@ -1,30 +1,34 @@
-// The invariants of spans, checked over any list of them. For tests: run it over everything a test exported.
+// Checks the invariants of spans. Run it in tests over every span that the test exported.
+import { checkOptions, type OptionRules, yesOrNo } from "../base/options.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 
 export interface CheckSpansOptions {
-  /** Spans still active are fine. Default false. */
-  readonly allowActive?: boolean;
-  /** Parents that are not in the list are fine, as in a part of a trace. Default false. */
-  readonly allowMissingParents?: boolean;
+  /** Accepts spans that are still active. Default false. */
+  readonly allowActive?: boolean | undefined;
+  /** Accepts parents that are not in the list, as in a part of a trace. Default false. */
+  readonly allowMissingParents?: boolean | undefined;
 }
+
+const rules: OptionRules = { allowActive: yesOrNo, allowMissingParents: yesOrNo };
 
 type Spans = ReadonlyMap<string, SpanData>;
 
-// Which kinds the nearest run, step, model or tool above a span may have. A run may start anywhere.
+// The kinds that the nearest run, step, model or tool span above a span may have. A run may start anywhere.
 const nests: Readonly<Record<string, readonly string[]>> = {
   step: ["run"],
   model: ["step", "run"],
   tool: ["step", "run"],
 };
 
-/** What is wrong with `spans`, one sentence each: `[]` when every one is well-formed, ended once and in its place. */
+/** Returns one sentence per violation: `[]` if every span is well-formed, has ended once and nests correctly. */
 export function checkSpans(spans: Iterable<SpanData>, options: CheckSpansOptions = {}): string[] {
+  checkOptions(options, rules, "checkSpans");
   const list = [...spans];
   const byId = new Map(list.map((span) => [span.spanId, span]));
-  const repeated = list.length === byId.size ? [] : [`${list.length - byId.size} span ids are there twice`];
+  const repeated = list.length === byId.size ? [] : [`${list.length - byId.size} span ids are duplicated`];
   return [
     ...repeated,
-    ...list.flatMap((span) => checkSpan(span, byId, options).map((what) => `${shown(span)} ${what}`)),
+    ...list.flatMap((span) => checkSpan(span, byId, options).map((violation) => `${shown(span)} ${violation}`)),
   ];
 }
 
@@ -49,13 +53,13 @@ function checkEnd(
   if (!["ok", "error", "cancelled"].includes(status)) return [`has the status "${status}"`];
   if (endTime === undefined || duration === undefined) return ["has ended without an end time"];
   if (endTime < startTime) return ["ends before it starts"];
-  return Math.abs(endTime - startTime - duration) < 0.001 ? [] : ["has a duration that is not its end less its start"];
+  return Math.abs(endTime - startTime - duration) < 0.001 ? [] : ["has a duration that is not its end minus its start"];
 }
 
 function checkParent(span: SpanData, byId: Spans, { allowMissingParents = false }: CheckSpansOptions): string[] {
   if (span.parentSpanId === undefined) return checkNesting(span, []);
   const parent = byId.get(span.parentSpanId);
-  if (parent === undefined) return span.parentIsRemote || allowMissingParents ? [] : ["has a parent that is not there"];
+  if (parent === undefined) return span.parentIsRemote || allowMissingParents ? [] : ["has a parent that is missing"];
   if (parent.traceId !== span.traceId) return [`has its parent ${shown(parent)} in another trace`];
   if (parent.startTime > span.startTime) return [`starts before its parent ${shown(parent)}`];
   const above = ancestors(span, byId);
@@ -79,9 +83,11 @@ function ancestors(span: SpanData, byId: Spans): SpanData[] {
 function checkJson(span: SpanData): string[] {
   try {
     const data = { metadata: span.metadata, content: span.content };
-    return JSON.stringify(JSON.parse(JSON.stringify(data))) === JSON.stringify(data) ? [] : ["holds what is not JSON"];
+    return JSON.stringify(JSON.parse(JSON.stringify(data))) === JSON.stringify(data)
+      ? []
+      : ["has data that is not JSON"];
   } catch {
-    return ["holds what is not JSON"];
+    return ["has data that is not JSON"];
   }
 }
 

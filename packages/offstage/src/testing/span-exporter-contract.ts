@@ -1,32 +1,32 @@
-// What every span exporter must do, as data: cases that any test framework can run. No framework is needed to read it.
+// The contract of span exporters, as cases that any test framework can run.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { SpanExporter } from "../tracing/span-exporter.ts";
 import { type Claim, type ContractCase, caseOn } from "./contract-case.ts";
 
-/** An exporter under test, and a way to see what has left by it. */
+/** An exporter under test, with a way to read the spans it exported. */
 export interface ExporterUnderTest {
   readonly exporter: SpanExporter;
-  /** The names of the spans that have left so far, in order. */
+  /** The names of the spans exported so far, in order. */
   exported(): readonly string[] | Promise<readonly string[]>;
   /** Cleans up after the case. */
   close?(): void | Promise<void>;
 }
 
 const checks: Readonly<Record<string, Claim<ExporterUnderTest>["claim"]>> = {
-  "every span leaves once, in the order spans were handed over": async ({ exporter, exported }) => {
+  "every span is exported once, in order": async ({ exporter, exported }) => {
     await exporter.export([sampleSpan("a"), sampleSpan("b")]);
     await exporter.export([sampleSpan("c")]);
     await exporter.flush();
     deepEqual([...(await exported())], ["a", "b", "c"]);
   },
-  "an empty batch changes nothing": async ({ exporter, exported }) => {
+  "an empty batch exports nothing": async ({ exporter, exported }) => {
     await exporter.export([]);
     await exporter.flush();
     deepEqual([...(await exported())], []);
   },
-  "a thousand spans leave in order": async ({ exporter, exported }) => {
+  "a thousand spans are exported in order": async ({ exporter, exported }) => {
     const names = Array.from({ length: 1000 }, (_, i) => `span-${i}`);
     for (let i = 0; i < names.length; i += 100) {
       await exporter.export(names.slice(i, i + 100).map((name) => sampleSpan(name)));
@@ -34,29 +34,32 @@ const checks: Readonly<Record<string, Claim<ExporterUnderTest>["claim"]>> = {
     await exporter.flush();
     deepEqual([...(await exported())], names);
   },
-  "spans are not changed by leaving": async ({ exporter }) => {
+  "exporting does not change a span": async ({ exporter }) => {
     const span = sampleSpan("frozen", { deep: { list: [1, "two", null] } });
     const before = JSON.stringify(span);
     await exporter.export([deepFreeze(span)]);
     await exporter.flush();
     equal(JSON.stringify(span), before);
   },
-  "metadata that is not JSON neither throws nor holds other spans back": async ({ exporter, exported }) => {
+  "metadata that is not JSON neither throws nor keeps other spans from being exported": async ({
+    exporter,
+    exported,
+  }) => {
     await exporter.export([sampleSpan("hostile", hostileMetadata()), sampleSpan("after")]);
     await exporter.flush();
     ok((await exported()).includes("after"));
   },
-  "flush resolves again and again, with nothing to do": async ({ exporter, exported }) => {
+  "flush resolves repeatedly, even if there is nothing to do": async ({ exporter, exported }) => {
     await exporter.flush();
     await exporter.flush();
     deepEqual([...(await exported())], []);
   },
-  "shutdown lets what was handed over leave first": async ({ exporter, exported }) => {
+  "shutdown exports pending spans first": async ({ exporter, exported }) => {
     await exporter.export([sampleSpan("last")]);
     await exporter.shutdown();
     deepEqual([...(await exported())], ["last"]);
   },
-  "shutdown twice is shutdown once, and spans after it are ignored": async ({ exporter, exported }) => {
+  "shutdown is idempotent, and spans after it are ignored": async ({ exporter, exported }) => {
     await exporter.export([sampleSpan("before")]);
     await exporter.shutdown();
     await exporter.shutdown();
@@ -69,7 +72,7 @@ const checks: Readonly<Record<string, Claim<ExporterUnderTest>["claim"]>> = {
   },
 };
 
-/** The cases; `open` makes a fresh exporter for each. */
+/** Returns the cases. `open` makes a new exporter for each of them. */
 export function spanExporterContract(open: () => ExporterUnderTest | Promise<ExporterUnderTest>): ContractCase[] {
   return Object.entries(checks).map(([name, claim]) => caseOn(open, { name, claim }));
 }

@@ -139,7 +139,7 @@ const stories: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
     expect(spans["invoke_agent second"]?.parentSpanId).toBe(workflow?.spanId);
   },
 
-  "a run nests in the span that is active there, and what a tool records nests in the tool": async ({
+  "a run nests in the active OpenTelemetry span, and spans that a tool records nest in the tool": async ({
     sdk,
     arrived,
   }) => {
@@ -157,7 +157,7 @@ const stories: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
     expect(spans["GET weather.example"]?.parentSpanId).toBe(spans["execute_tool search"]?.spanId);
   },
 
-  "failures arrive as errors with their type, aborts as cancelled": async ({ arrived }) => {
+  "failures arrive as errors with their type, and aborts as cancelled": async ({ arrived }) => {
     await withTrace("t", { exporters: [otelExporter()] }, async () => {
       await withSpan("fails", () => Promise.reject(new TypeError("CANARY-sentence"))).catch(() => {});
       await withSpan("aborts", () => Promise.reject(new DOMException("stop", "AbortError"))).catch(() => {});
@@ -169,7 +169,7 @@ const stories: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
     expect([works?.statusCode, works?.attributes["offstage.answer"]]).toEqual([0, 42]);
   },
 
-  "no content arrives unless both tracing and the exporter are asked for it": async ({ arrived, receiver }) => {
+  "no content arrives unless it is enabled for both tracing and the exporter": async ({ arrived, receiver }) => {
     const told = async (tracing: boolean, exporter: boolean): Promise<string> => {
       receiver.bodies.length = 0;
       const exporters = [otelExporter({ content: exporter })];
@@ -202,7 +202,7 @@ const stories: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
     expect(receiver.bodies.join()).not.toContain(secret);
   },
 
-  "a trace that came by traceparent arrives in the caller's trace": async ({ arrived }) => {
+  "a trace that continues a traceparent arrives in the caller's trace": async ({ arrived }) => {
     const headers = { traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" };
     await withTrace("served", { headers, exporters: [otelExporter()] }, () => withSpan("inside", async () => {}));
     const { "invoke_workflow served": workflow, inside } = await arrived();
@@ -221,7 +221,7 @@ const stories: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
     expect(late?.parentSpanId).toBe(above?.spanId);
   },
 
-  "spans still open at shutdown are ended there": async ({ arrived }) => {
+  "spans that are still open at shutdown are ended": async ({ arrived }) => {
     const exporter = otelExporter();
     startRootSpan({ name: "unfinished", tracing: { exporters: [exporter] } });
     await exporter.shutdown();
