@@ -190,13 +190,13 @@ test("an infinite delay waits for a full batch or a flush", async () => {
 });
 
 test("without an onError option, errors go to the onError of the process", async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const queue = batched(exporter(() => Promise.reject(new Error("no"))));
-  configureTracing({ onError: (error, source) => told.push(`${source}: ${String(error)}`) });
+  configureTracing({ onError: (error, source) => reported.push(`${source}: ${String(error)}`) });
   try {
     void queue.export(spans(1));
     await queue.flush();
-    expect(told).toEqual(["test: Error: no"]);
+    expect(reported).toEqual(["test: Error: no"]);
   } finally {
     configureTracing();
   }

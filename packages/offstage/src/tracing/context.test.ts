@@ -6,14 +6,14 @@ import { expect, test } from "vitest";
 import { checkSpans } from "../testing/check-spans.ts";
 import { memoryExporter } from "./exporters/memory.ts";
 import { TraceContext } from "./trace-context.ts";
-import { currentScope } from "./trace-scope.ts";
+import { currentScope, runInScope } from "./trace-scope.ts";
 import { startSpan, type TraceSpan } from "./trace-span.ts";
-import { runInSpan, startRootSpan, withSpan, withTrace } from "./with-span.ts";
+import { startRootSpan, withSpan, withTrace } from "./with-span.ts";
 
 const RUNS = 1000;
 const CHECKS_PER_RUN = 1000;
 
-/** A pool that runs every task in whatever context its worker has: the worst a library can do to context. */
+/** A pool that runs every task in the async context of its worker, as a careless library would. */
 function carelessPool(size: number): (task: () => Promise<void>) => Promise<void> {
   const waiting: (() => Promise<void>)[] = [];
   const work = async (): Promise<void> => {
@@ -70,7 +70,7 @@ test("a thousand concurrent runs in a million checks never see each other's cont
       const task = async (): Promise<void> => {
         const span = startSpan(parent, { name: "task" });
         const look = lookFor(trace, span);
-        await runInSpan(span, async () => {
+        await runInScope(span, async () => {
           for (let i = 0; i < 25; i++) await withSpan("inner", (inner) => lookFor(trace, inner)());
           look();
           await tick();
@@ -120,7 +120,7 @@ test("a span started in one context and entered in another keeps its parent", as
   const run = startRootSpan({ name: "run", kind: "run", tracing: { exporters: [exporter] } });
   await withTrace("elsewhere", async () => {
     const step = startSpan(run, { name: "step", kind: "step" });
-    await runInSpan(step, () => withSpan("inside", (span) => expect(span.parentSpanId).toBe(step.spanId)));
+    await runInScope(step, () => withSpan("inside", (span) => expect(span.parentSpanId).toBe(step.spanId)));
     step.end();
   });
   run.end();
@@ -159,7 +159,7 @@ test("a million spans in one trace are kept and listed in linear time", () => {
     return performance.now() - start;
   };
   timeFor(50_000);
-  // Eight times as many would take sixty-four times as long if anything were quadratic. The best of three: others are busy too.
+  // Eight times as many spans take sixty-four times as long if anything is quadratic. The best of three, since the machine may be busy.
   let ratio = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 3 && ratio >= 32; attempt++)
     ratio = Math.min(ratio, timeFor(1_000_000) / Math.max(timeFor(125_000), timeFor(125_000)));

@@ -126,7 +126,7 @@ test("untrusted text in a rendered trace is inert and stays on its line", () => 
   fc.assert(
     fc.property(hostile, (name) => {
       const text = renderTrace([{ ...span({ id: "x", kind: name, metadata: { errorType: name } }), name }]);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: that none is left is what is tested
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the test checks that none is left
       expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
     }),
   );

@@ -18,8 +18,8 @@ const secrets = [
 ];
 const canary = "CANARY-of-content-7f3a";
 
-/** Everything that leaves by the writing exporters, for spans full of secrets and content. */
-async function everythingThatLeaves(content: boolean): Promise<string> {
+/** The output of the exporters that write text, for spans full of secrets and content. */
+async function writtenText(content: boolean): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "offstage-secrets-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const printed: string[] = [];
@@ -42,14 +42,14 @@ async function everythingThatLeaves(content: boolean): Promise<string> {
 }
 
 test("no content leaves the process by default, neither from spans nor from errors", async () => {
-  const text = await everythingThatLeaves(false);
+  const text = await writtenText(false);
   expect(text).not.toContain("CANARY");
   expect(text).toContain("errorType");
 });
 
 test("no secret leaves the process, with content or without", async () => {
   for (const content of [false, true]) {
-    const text = await everythingThatLeaves(content);
+    const text = await writtenText(content);
     for (const secret of [
       ...secrets.slice(0, 3),
       "hunter2",
@@ -73,15 +73,15 @@ test("a log line is printed without its secrets", () => {
 test("if the redactor throws, the span is exported without its texts", () => {
   const span = TraceContext.open("t").span("secret name", { metadata: { a: "b" } });
   span.end();
-  const left = redactSpan(span, () => {
+  const redacted = redactSpan(span, () => {
     throw new Error("broken");
   });
-  expect([left.name, left.metadata, left.spanId]).toEqual(["[redacted]", {}, span.spanId]);
+  expect([redacted.name, redacted.metadata, redacted.spanId]).toEqual(["[redacted]", {}, span.spanId]);
 });
 
 test("redactSpan changes nothing in a plain span without secrets", () => {
   const span = TraceContext.open("t", { groupId: "g" }).span("s", { kind: "model", metadata: { a: [1, { b: null }] } });
   span.end();
-  const left = redactSpan(span, (value) => value);
-  expect(JSON.parse(JSON.stringify(left))).toEqual(JSON.parse(JSON.stringify(span)));
+  const redacted = redactSpan(span, (value) => value);
+  expect(JSON.parse(JSON.stringify(redacted))).toEqual(JSON.parse(JSON.stringify(span)));
 });

@@ -267,9 +267,9 @@ test("the duration of a trace grows until the trace ends", async () => {
 test("trace.run makes the trace current in a callback that another context calls", async () => {
   const trace = TraceContext.open("t");
   const emitter = new EventEmitter();
-  emitter.on("event", () => trace.run(() => trace.span(`heard in ${TraceContext.current?.name}`).end()));
+  emitter.on("event", () => trace.run(() => trace.span(`called in ${TraceContext.current?.name}`).end()));
   emitter.emit("event");
-  expect(trace.getSpans().map((span) => span.name)).toEqual(["heard in t"]);
+  expect(trace.getSpans().map((span) => span.name)).toEqual(["called in t"]);
 });
 
 test("a trace as JSON includes its spans", async () => {

@@ -6,7 +6,7 @@ import { anything, checkOptions, type OptionRules, shownValue } from "../base/op
 import { OffstageError } from "../errors.ts";
 import type { SpanKind } from "./span-data.ts";
 import { newSpanId, newTraceId, noTraceId } from "./trace-ids.ts";
-import { currentScope, enter, runUntraced } from "./trace-scope.ts";
+import { currentScope, runInScope, runUntraced } from "./trace-scope.ts";
 import { copyMetadata, type SpanOwner, spanName, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { formatTraceparent, type HeaderSource, parseTraceparent, type RemoteParent } from "./traceparent.ts";
@@ -125,7 +125,7 @@ export class TraceContext implements SpanOwner, TraceScope {
     const trace = TraceContext.open(name, options);
     notifyBridge(trace.settings, (bridge) => bridge.traceStarted(trace));
     try {
-      return await enter(trace, () => work(trace));
+      return await runInScope(trace, () => work(trace));
     } finally {
       trace.end();
       notifyBridge(trace.settings, (bridge) => bridge.traceEnded(trace));
@@ -135,7 +135,7 @@ export class TraceContext implements SpanOwner, TraceScope {
   /** Runs `work` with this trace as the current one. Does not end the trace. */
   run<T>(work: () => T): T {
     checkWork(work, "trace.run");
-    return enter(this, work);
+    return runInScope(this, work);
   }
 
   /** Starts a span of this trace. The caller ends it. */

@@ -12,8 +12,8 @@ export function currentScope(): TraceScope | undefined {
   return current.get();
 }
 
-/** Runs `work` with `scope` as the current one, here and in the bridge's telemetry system. */
-export function enter<T>(scope: TraceScope & (TraceInfo | SpanData), work: () => T): T {
+/** Runs `work` with `scope` as the current one, here and in the bridge's telemetry system. Does not end it. */
+export function runInScope<T>(scope: TraceScope & (TraceInfo | SpanData), work: () => T): T {
   const { bridge } = scope.settings;
   return current.run(scope, bridge === undefined ? work : () => bridge.run(scope, work));
 }

@@ -3,8 +3,9 @@ import { batched } from "./batched.ts";
 import { memoryExporter } from "./exporters/memory.ts";
 import type { SpanExporter } from "./span-exporter.ts";
 import { TraceContext } from "./trace-context.ts";
+import { runInScope } from "./trace-scope.ts";
 import { configureTracing, flushTracing, shutdownTracing } from "./trace-state.ts";
-import { runInSpan, startRootSpan, withSpan, withTrace } from "./with-span.ts";
+import { startRootSpan, withSpan, withTrace } from "./with-span.ts";
 
 afterEach(() => configureTracing());
 
@@ -43,7 +44,7 @@ test("tracing that is off for the process is off everywhere, and work still gets
   });
   const run = startRootSpan({ name: "run" });
   expect(run.recording).toBe(false);
-  expect(runInSpan(run, () => TraceContext.current)).toBeUndefined();
+  expect(runInScope(run, () => TraceContext.current)).toBeUndefined();
   expect(exporter.spans).toEqual([]);
 });
 
@@ -53,12 +54,12 @@ test("tracing that is off for one trace or run is off inside it, and only there"
   await withTrace("quiet", { enabled: false }, () => withSpan("hidden", async () => {}));
   for (const tracing of [false, { enabled: false }] as const) {
     const run = startRootSpan({ name: "hidden run", tracing });
-    await runInSpan(run, () => withSpan("hidden", () => withTrace("inner", () => withSpan("hidden", async () => {}))));
+    await runInScope(run, () => withSpan("hidden", () => withTrace("inner", () => withSpan("hidden", async () => {}))));
     run.end();
   }
   await withTrace("loud", async (trace) => {
     const run = startRootSpan({ name: "hidden run", tracing: false });
-    await runInSpan(run, () =>
+    await runInScope(run, () =>
       withSpan("hidden", () => {
         expect(TraceContext.current).toBe(trace);
       }),
@@ -136,10 +137,10 @@ test("an onError that throws or rejects breaks nothing", async () => {
   };
   const onErrors = [
     () => {
-      throw new Error("never heard");
+      throw new Error("ignored");
     },
     async () => {
-      throw new Error("never heard");
+      throw new Error("ignored");
     },
   ];
   for (const onError of onErrors) {

@@ -7,10 +7,10 @@ import { afterEach, expect, onTestFinished, test } from "vitest";
 import { checkSpans } from "../testing/check-spans.ts";
 import { memoryExporter } from "./exporters/memory.ts";
 import { TraceContext } from "./trace-context.ts";
-import { currentScope } from "./trace-scope.ts";
+import { currentScope, runInScope } from "./trace-scope.ts";
 import { noopSpan, startSpan } from "./trace-span.ts";
 import { configureTracing } from "./trace-state.ts";
-import { inSpan, runInSpan, startRootSpan, withSpan, withTrace } from "./with-span.ts";
+import { inSpan, startRootSpan, withSpan, withTrace } from "./with-span.ts";
 
 afterEach(() => configureTracing());
 
@@ -143,7 +143,7 @@ test("a root span can have its own exporters, and all spans below it use them", 
   await withTrace("t", { exporters: [outer] }, async (trace) => {
     const run = startRootSpan({ name: "run", kind: "run", tracing: { exporters: [own] } });
     startSpan(run, { name: "step", kind: "step" }).end();
-    await runInSpan(run, () => withSpan("inside", async () => {}));
+    await runInScope(run, () => withSpan("inside", async () => {}));
     run.end();
     await withSpan("beside", async () => {});
     expect(trace.getSpans()).toHaveLength(4);

@@ -1,7 +1,7 @@
 // Runs work in a span. `inSpan` is the one wrapper around everything that is timed.
 import { anything, checkOptions, type OptionRules } from "../base/options.ts";
 import { checkWork, type SpanOptions, spanRules, TraceContext, type TraceInit } from "./trace-context.ts";
-import { currentScope, enter } from "./trace-scope.ts";
+import { currentScope, runInScope } from "./trace-scope.ts";
 import { noopSpan, type SpanInit, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { addKeep, refine, type TracingOptions } from "./tracing-options.ts";
@@ -24,7 +24,7 @@ export async function inSpan<T>(parent: TraceScope, init: InSpanInit, work: Work
   // A no-op span is its own child: there is nothing to enter or to end.
   if (span === parent) return await work(span);
   try {
-    const value = await enter(span, () => work(span));
+    const value = await runInScope(span, () => work(span));
     span.end();
     return value;
   } catch (error) {
@@ -87,42 +87,4 @@ function rootScope(init: RootSpanInit): TraceScope {
   const { name, traceName = name, traceId, groupId, tracing, keep } = init;
   if (!refine(traceState.settings, tracing).recording) return noopSpan();
   return TraceContext.open(traceName, { ...tracing, groupId }, { traceId, keep, endsWithRoot: true });
-}
-
-/** Runs `work` with `span` as the current one. Does not end the span. */
-export function runInSpan<T>(span: TraceSpan, work: () => T): T {
-  return enter(span, work);
-}
-
-/** A no-op span for work that must not be recorded here. */
-export function silentSpan(): TraceSpan {
-  return noopSpan(currentScope());
-}
-
-/** Ends the span when the work is done: at once if the work waits for nothing. */
-export function endAfter<Given extends object | undefined>(
-  span: TraceSpan,
-  work: () => Given,
-  signal: AbortSignal | undefined,
-): Given {
-  try {
-    const given = work();
-    if (given !== undefined && "then" in given) return settle(span, given, signal) as unknown as Given;
-    span.end();
-    return given;
-  } catch (error) {
-    span.fail(error, signal);
-    throw error;
-  }
-}
-
-async function settle(span: TraceSpan, given: object, signal: AbortSignal | undefined): Promise<unknown> {
-  try {
-    const value = await given;
-    span.end();
-    return value;
-  } catch (error) {
-    span.fail(error, signal);
-    throw error;
-  }
 }

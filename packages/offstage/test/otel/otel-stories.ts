@@ -1,17 +1,18 @@
-// What an OpenTelemetry back end must see of our traces, as stories that run on each generation of its SDK.
+// What an OpenTelemetry back end must receive, as stories that run on each major version of its SDK.
 import type { Tracer } from "@opentelemetry/api";
 import { afterAll, expect } from "vitest";
 import { spanExporterContract } from "../../src/testing/span-exporter-contract.ts";
 import { memoryExporter } from "../../src/tracing/exporters/memory.ts";
 import { otelExporter } from "../../src/tracing/exporters/otel.ts";
+import { runInScope } from "../../src/tracing/trace-scope.ts";
 import { startSpan } from "../../src/tracing/trace-span.ts";
-import { runInSpan, startRootSpan, withSpan, withTrace } from "../../src/tracing/with-span.ts";
+import { startRootSpan, withSpan, withTrace } from "../../src/tracing/with-span.ts";
 import { type OtlpReceiver, otlpReceiver, type ReceivedSpan } from "./otlp-receiver.ts";
 
-/** One generation of the SDK, registered globally and sending to a receiver. */
+/** One version of the SDK, registered globally and sending to a receiver. */
 export interface RegisteredSdk {
   readonly tracer: Tracer;
-  /** Sends what waits. */
+  /** Sends pending spans. */
   flush(): Promise<void>;
 }
 
@@ -23,11 +24,11 @@ export interface Story {
 interface Stage {
   readonly sdk: RegisteredSdk;
   readonly receiver: OtlpReceiver;
-  /** What arrived since the story began, by name. */
+  /** The spans received since the story began, by name. */
   arrived(): Promise<Readonly<Record<string, ReceivedSpan>>>;
 }
 
-/** Registers an SDK against a fresh receiver and gives the stories to run on it. */
+/** Registers an SDK that sends to a new receiver, and returns the stories to run on it. */
 export async function otelStories(register: (url: string) => RegisteredSdk): Promise<Story[]> {
   const receiver = await otlpReceiver();
   const sdk = register(receiver.url);
@@ -39,7 +40,7 @@ export async function otelStories(register: (url: string) => RegisteredSdk): Pro
     receiver.spans.length = 0;
     receiver.bodies.length = 0;
   };
-  const told = Object.entries(stories).map(([name, tell]) => ({
+  const own = Object.entries(stories).map(([name, tell]) => ({
     name,
     async run() {
       await sdk.flush();
@@ -57,7 +58,7 @@ export async function otelStories(register: (url: string) => RegisteredSdk): Pro
     return { exporter: otelExporter(), exported };
   });
   afterAll(() => receiver.close());
-  return [...told, ...contract];
+  return [...own, ...contract];
 }
 
 /** A run of one step, a model call and a tool call, as the agent loop makes one. */
@@ -75,7 +76,7 @@ async function exampleRun(name: string, insideTool: () => unknown = () => {}): P
   model.end();
   const tool = startSpan(step, { name: "search", kind: "tool", metadata: { toolCallId: "call-1" } });
   tool.setContent({ inputText: '{"q":"CANARY-arguments"}', output: "CANARY-result" });
-  await runInSpan(tool, async () => insideTool());
+  await runInScope(tool, async () => insideTool());
   tool.end();
   step.end();
   run.end();
@@ -147,7 +148,7 @@ const stories: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
     await sdk.tracer.startActiveSpan("GET /chat", async (server) => {
       const work = (): void => sdk.tracer.startSpan("GET weather.example").end();
       const root = startRootSpan({ name: "outer", tracing: { exporters: [exporter] } });
-      await runInSpan(root, () => exampleRun("nested", work));
+      await runInScope(root, () => exampleRun("nested", work));
       root.end();
       server.end();
     });
@@ -170,17 +171,17 @@ const stories: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
   },
 
   "no content arrives unless it is enabled for both tracing and the exporter": async ({ arrived, receiver }) => {
-    const told = async (tracing: boolean, exporter: boolean): Promise<string> => {
+    const received = async (tracing: boolean, exporter: boolean): Promise<string> => {
       receiver.bodies.length = 0;
       const exporters = [otelExporter({ content: exporter })];
       await withTrace("t", { exporters, content: tracing }, () => exampleRun("assistant"));
       await arrived();
       return receiver.bodies.join();
     };
-    expect(await told(false, false)).not.toContain("CANARY");
-    expect(await told(true, false)).not.toContain("CANARY");
-    expect(await told(false, true)).not.toContain("CANARY");
-    await told(true, true);
+    expect(await received(false, false)).not.toContain("CANARY");
+    expect(await received(true, false)).not.toContain("CANARY");
+    expect(await received(false, true)).not.toContain("CANARY");
+    await received(true, true);
     const { "chat gpt-5": model, "execute_tool search": tool } = await arrived();
     expect(JSON.parse(String(model?.attributes["gen_ai.input.messages"]))).toEqual([
       { role: "user", parts: [{ type: "text", content: "CANARY-prompt" }] },

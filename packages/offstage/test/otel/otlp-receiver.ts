@@ -1,4 +1,4 @@
-// A receiver of OTLP over HTTP on the loopback address, which keeps the spans it is sent in a readable form.
+// Receives OTLP over HTTP on the loopback address, and keeps the spans in a readable form.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -20,7 +20,7 @@ export interface ReceivedSpan {
 export interface OtlpReceiver {
   readonly url: string;
   readonly spans: ReceivedSpan[];
-  /** Everything received, as it came. */
+  /** The request bodies received so far. */
   readonly bodies: string[];
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ interface OtlpBody {
   readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly OtlpSpan[] }[] }[];
 }
 
-/** Starts a receiver; spans are there once the sender's request has been answered. */
+/** Starts a receiver. A span is available once the sender's request is answered. */
 export async function otlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const bodies: string[] = [];

@@ -13,7 +13,7 @@ import type { Criterion } from "../../state/criterion.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
 import { traceIdOf } from "../../tracing/trace-ids.ts";
 import { startSpan, type TraceSpan } from "../../tracing/trace-span.ts";
-import { silentSpan, startRootSpan } from "../../tracing/with-span.ts";
+import { startRootSpan } from "../../tracing/with-span.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import type { RunOptions } from "../ports/agent-options.ts";
 import { DecisionBook } from "../ports/approvals.ts";
@@ -170,7 +170,6 @@ function spanOf(agent: AgentConfig, { asked, identity, endedSpans }: SpanParts):
   const { options, caller } = asked;
   const tracing = options.tracing ?? agent.options.tracing;
   const parent = agent.options.tracing === false ? undefined : caller?.span;
-  if (parent === undefined && tracing === false) return silentSpan();
   const session = options.session ?? agent.options.session;
   const { runId } = identity;
   const metadata = { agent: agent.name, runId, ...(session && { sessionId: session.sessionId }) };

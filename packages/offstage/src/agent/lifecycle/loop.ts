@@ -5,7 +5,7 @@ import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { PendingStep } from "../../state/pending-step.ts";
 import type { Step } from "../../state/step.ts";
-import { runInSpan } from "../../tracing/with-span.ts";
+import { runInScope } from "../../tracing/trace-scope.ts";
 import { promptSections } from "../input/prompt.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import type { Run } from "../run/run.ts";
@@ -31,7 +31,7 @@ export function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>
       cancellation[Symbol.dispose]();
     }
   };
-  return enterReentrancyScope(reentrancy, () => runInSpan(span, work));
+  return enterReentrancyScope(reentrancy, () => runInScope(span, work));
 }
 
 async function reachEnd(run: Run, open: Open): Promise<Ending> {

@@ -109,18 +109,18 @@ test("jsonlExporter rejects and gives up spans it cannot write, and writes again
 
 test("storeExporter reports a store that fails, never waits for it, and uses it again when it works", async () => {
   const kept: string[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   let isBroken = true;
   const add = async (spans: readonly SpanData[]) => {
     if (isBroken) throw new Error("the disk is full");
     kept.push(...spans.map((span) => span.name));
   };
-  const onError = (error: unknown, source: string) => told.push(`${source}: ${error}`);
+  const onError = (error: unknown, source: string) => reported.push(`${source}: ${error}`);
   const exporter = storeExporter({ spans: { add } }, { onError, maxPending: 2 });
   const make = (name: string): TraceSpan => new TraceSpan({ name, endTime: Date.now() });
   expect(exporter.export([make("lost"), make("lost too"), make("one too many")])).toBeUndefined();
   await exporter.flush();
-  expect(told).toEqual(["store: Error: the disk is full"]);
+  expect(reported).toEqual(["store: Error: the disk is full"]);
   expect(exporter.stats()).toEqual({ exported: 0, dropped: 3, pending: 0 });
   isBroken = false;
   void exporter.export([make("kept")]);

@@ -88,7 +88,7 @@ test("untrusted text on the console is inert and stays on one line", () => {
   tracer.info("\u001b[2Jcleared\u009b31m \u202etxet \r\n2026 ERROR forged");
   tracer.error("x", new Error("\u001b]0;title\u0007"));
   tracer.write({ level: "info", message: "x", time: 0, traceId: "\u001b[2J\n", spanId: "\u202e" });
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that none is left is what is tested
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test checks that none is left
   expect(stream.text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
   expect(stream.text.split("\n")).toHaveLength(4);
 });
@@ -99,7 +99,7 @@ test("a closed stream does not break the work", () => {
       throw new Error("EPIPE");
     },
   };
-  new ConsoleTracer({ stream: gone }).error("nobody hears");
+  new ConsoleTracer({ stream: gone }).error("lost");
 });
 
 test("CompositeTracer writes the same record to all of its tracers, even if one fails", () => {
@@ -117,16 +117,16 @@ test("CompositeTracer writes the same record to all of its tracers, even if one 
 });
 
 test("CompositeTracer accepts any tracer with the five methods", () => {
-  const heard: string[] = [];
+  const lines: string[] = [];
   const own: Tracer = {
-    trace: (message) => heard.push(`trace ${message}`),
-    debug: (message) => heard.push(`debug ${message}`),
-    info: (message) => heard.push(`info ${message}`),
-    warning: (message) => heard.push(`warning ${message}`),
-    error: (message, error) => heard.push(`error ${message} ${(error as Error | undefined)?.message}`),
+    trace: (message) => lines.push(`trace ${message}`),
+    debug: (message) => lines.push(`debug ${message}`),
+    info: (message) => lines.push(`info ${message}`),
+    warning: (message) => lines.push(`warning ${message}`),
+    error: (message, error) => lines.push(`error ${message} ${(error as Error | undefined)?.message}`),
   };
   writeEveryLevel(new CompositeTracer([own]));
-  expect(heard).toEqual(["trace one", "debug two", "info three", "warning four", "error five why"]);
+  expect(lines).toEqual(["trace one", "debug two", "info three", "warning four", "error five why"]);
 });
 
 test("BufferedTracer flushes records in order, with their original ids and times", async () => {
