@@ -81,13 +81,25 @@ export const positiveNumber: OptionRule = {
   words: "a positive number",
 };
 
-/** A value as errors show it: short values as they are, others by their type. */
+/** A value as errors show it: short values as they are, others by their type; never the password of a URL. */
 export function shownValue(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  if (typeof value === "string") return shownText(value);
   if (Array.isArray(value)) return "a list";
   if (value instanceof Date)
     return Number.isNaN(value.getTime()) ? "an invalid Date" : `a Date, ${value.toISOString()}`;
   return isObject(value) || typeof value === "function" || typeof value === "symbol" ? typeof value : String(value);
+}
+
+function shownText(text: string): string {
+  const shown = withoutCredentials(text);
+  return JSON.stringify(shown.length > 60 ? `${shown.slice(0, 60)}…` : shown);
+}
+
+// In a URL, everything between "://" and the last "@" may be a user and a password.
+function withoutCredentials(text: string): string {
+  const start = text.indexOf("://");
+  const end = text.lastIndexOf("@");
+  return start < 0 || end < start ? text : `${text.slice(0, start)}://***${text.slice(end)}`;
 }
 
 function invalid(message: string): OffstageError {

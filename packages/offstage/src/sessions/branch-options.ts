@@ -5,7 +5,7 @@ import { checkSessionId } from "./session-cells.ts";
 
 export interface BranchOptions {
   /** The id of the new session. Default: a new one. */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 const branchRules: Readonly<Record<keyof BranchOptions, OptionRule>> = { id: anything };

@@ -189,5 +189,6 @@ export function clearing(cell: SessionCell): Changing<void> {
 export async function readItems(cell: SessionCell, limit: number | undefined): Promise<Message[]> {
   const count = checkLimit(limit);
   if (count === undefined) return readAll(cell);
+  await cell.context.driver.ready();
   return (await readLatest(cell, count)).map(({ message }) => message);
 }

@@ -33,8 +33,8 @@ export interface EncryptedStore extends Store {
  */
 export function encryptedStore(store: Store, options: EncryptedStoreOptions): EncryptedStore {
   if (store?.[storeDriver] === undefined)
-    throw new OffstageError("invalid-argument", `encryptedStore takes a store; found ${shownValue(store)}.`);
-  checkStoreOptions("encrypted", options);
+    throw new OffstageError("invalid-argument", `encryptedStore() needs a store; found ${shownValue(store)}.`);
+  checkStoreOptions("encryptedStore()", options);
   const beneath = store[storeDriver];
   const driver = encryptedDriver(beneath, options);
   const look = async (lists: ListNames): Promise<void> => {

@@ -46,10 +46,12 @@ export function holdsOf(): Holds {
     add: (hold) => {
       held.add(hold);
       // Its first write was under way when the store was closed.
-      if (isClosed) return expect(hold.release());
-      timer ??= setInterval(renewAll, renewMs);
-      // Timers of Workers are numbers.
-      timer.unref?.();
+      if (isClosed) expect(hold.release());
+      else if (timer === undefined) {
+        timer = setInterval(renewAll, renewMs);
+        // Some runtimes return a number.
+        timer.unref?.();
+      }
     },
     remove: (hold) => {
       held.delete(hold);

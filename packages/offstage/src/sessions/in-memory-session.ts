@@ -86,7 +86,7 @@ export class InMemorySession implements Session {
 
   /** The runs of this session, newest first. */
   async runs(options: RunFilter = {}): Promise<RunInfo[]> {
-    checkRunFilter(options);
+    checkRunFilter(options, {}, "session.runs()");
     const wanted = this.#runs.map(({ info }) => info).filter((info) => isWanted(options, info));
     return latest(wanted, options.limit).reverse();
   }

@@ -13,23 +13,23 @@ export type RunStatus = (typeof runStatuses)[number];
 export interface RunStart {
   readonly runId: string;
   /** The id was made for this run, so the session need not look whether it has to resume a run of that id. */
-  readonly isFresh?: boolean;
+  readonly isFresh?: boolean | undefined;
   readonly agent: string;
-  readonly parentRunId?: string;
+  readonly parentRunId?: string | undefined;
   /** The call of the parent run that a subagent's run answers. */
-  readonly parentToolCallId?: string;
+  readonly parentToolCallId?: string | undefined;
   readonly traceId?: string | undefined;
   /** ISO 8601. */
   readonly startedAt: string;
   /** Anything further worth keeping with the run. */
-  readonly notes?: JsonObject;
+  readonly notes?: JsonObject | undefined;
   /** The new messages of this run, as they join the conversation. */
   readonly input: readonly Message[];
   /** How many earlier messages to load: the latest, cut from the front to whole turns. */
   readonly historyLimit: number | undefined;
   /** What to do while another run holds the session. */
   readonly onBusy: "queue" | "reject";
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** One finished step. */
@@ -43,11 +43,11 @@ export interface StepRecord {
   readonly startedAt: string;
   readonly durationMs: number;
   /** Whole values of results that were clipped for the model, by tool call id. */
-  readonly values?: Readonly<Record<string, JsonValue>>;
+  readonly values?: Readonly<Record<string, JsonValue>> | undefined;
   /** Anything further worth keeping with the step, such as compaction. */
-  readonly notes?: JsonObject;
+  readonly notes?: JsonObject | undefined;
   /** Spans that ended since the last write. */
-  readonly spans?: readonly SpanData[];
+  readonly spans?: readonly SpanData[] | undefined;
 }
 
 /** How a run ended. */
@@ -62,12 +62,12 @@ export interface RunEnd {
    */
   readonly answer: readonly Message[];
   /** The last step where it was not written yet: it is made durable in the same write. */
-  readonly lastStep?: StepRecord;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly lastStep?: StepRecord | undefined;
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
   /** Anything further worth keeping with the run; joins the notes it began with. */
-  readonly notes?: JsonObject;
+  readonly notes?: JsonObject | undefined;
   /** Spans that ended since the last write. */
-  readonly spans?: readonly SpanData[];
+  readonly spans?: readonly SpanData[] | undefined;
 }
 
 /** What a list of runs shows of one. `running` is only said of a run whose process still holds its session. */
@@ -171,5 +171,5 @@ export interface ReopenOptions extends Pick<RunStart, "historyLimit" | "onBusy" 
    * Asked with what is recorded before anything is written, perhaps more than once. Throws to leave the run as it is; what
    * it gives joins the run's notes.
    */
-  readonly admit?: (recorded: RunRecord) => JsonObject | undefined;
+  readonly admit?: ((recorded: RunRecord) => JsonObject | undefined) | undefined;
 }

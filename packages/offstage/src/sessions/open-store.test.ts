@@ -2,12 +2,16 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { inspect } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { ended, open, said, start, texts, turn } from "../testing/store-claims/claim.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { encryptedStore } from "./encrypted-store.ts";
+import { InMemorySession } from "./in-memory-session.ts";
 import { memoryStore, openStore, postgresStore, redisStore, sqliteStore } from "./open-store.ts";
 import { PersistentSession } from "./persistent-session.ts";
+import { createStore } from "./store.ts";
+import { memoryDriver } from "./stores/memory.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-open-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -24,15 +28,29 @@ test.each([
   expect(() => sqliteStore(options as object)).toThrow(sentence);
 });
 
-test("what cannot be meant is refused with a sentence", async () => {
+test("invalid arguments are refused with a sentence", async () => {
   const store = memoryStore();
   const invalid = (part: string) => ({ code: "invalid-argument", message: expect.stringContaining(part) });
-  expect(() => openStore(undefined as never)).toThrow("The address of a store is text; found undefined.");
+  expect(() => openStore(undefined as never)).toThrow("The address of a store must be text; found undefined.");
   await expect(store.runs.get(undefined as never)).rejects.toMatchObject(
-    invalid("The id of a run is text; found undefined"),
+    invalid("A run id must be text of at least one character; found undefined"),
   );
   await expect(store.runs.get("")).rejects.toMatchObject(invalid('found ""'));
-  await expect(store.spans.list(undefined as never)).rejects.toMatchObject(invalid("Whose spans?"));
+  await expect(store.runs.value("r", undefined as never)).rejects.toMatchObject(
+    invalid("A tool call id must be text; found undefined."),
+  );
+  await expect(store.spans.list(undefined as never)).rejects.toMatchObject(
+    invalid("The spans.list() options must be an object; found undefined."),
+  );
+  await expect(store.spans.add({} as never)).rejects.toMatchObject(invalid("needs a list of spans; found object."));
+  await expect(store.session("s").runs(null as never)).rejects.toMatchObject(
+    invalid("The session.runs() options must be an object; found null."),
+  );
+  await expect(new InMemorySession("s").runs({ before: "x" } as never)).rejects.toMatchObject(
+    invalid('Unknown session.runs() option "before". Valid options: status, agent, limit.'),
+  );
+  expect(() => createStore(undefined as never)).toThrow("createStore() needs a store driver with the methods open,");
+  expect(() => createStore(memoryDriver(), { path: "a" } as never)).toThrow('Unknown createStore() option "path"');
   await expect(store.runs.list({ state: "waiting" } as never)).rejects.toMatchObject(
     invalid('Unknown runs.list() option "state"'),
   );
@@ -75,11 +93,46 @@ test("nothing is made before it is used", async () => {
   expect(existsSync(path)).toBe(false);
 });
 
-test("folders are made where they are missing", async () => {
+test("a missing folder is an error that names it, and is not created", async () => {
   const path = join(folder, "deep/er/store.db");
-  await using session = await PersistentSession.persistent("s", { path });
+  const missing = { code: "store-failed", message: expect.stringContaining(`the folder "${join(folder, "deep/er")}"`) };
+  await expect(PersistentSession.persistent("s", { path })).rejects.toMatchObject(missing);
+  await expect(sqliteStore({ path }).session("s").addItem(said("x"))).rejects.toMatchObject(missing);
+  await using store = sqliteStore({ path: join(folder, "backed-up.db") });
+  await expect(store.backup(path)).rejects.toMatchObject(missing);
+  expect(existsSync(join(folder, "deep"))).toBe(false);
+});
+
+test.each([
+  () => openStore("postgress://user:secret@host/db"),
+  () => openStore("user:secret@host/db?password=secret"),
+  () => sqliteStore({ path: "postgres://user:secret@host/db" }),
+  () => encryptedStore("postgres://user:secret@host/db" as never, { key: "00".repeat(32) }),
+  () => PersistentSession.on("postgres://user:secret@host/db" as never),
+  () => postgresStore({ url: "postgres://user:p/secret@host/db#secret" }).ready(),
+  () => redisStore({ url: "redis://user:p#secret@host" }).ready(),
+])("no error shows the password of an address: %s", async (open) => {
+  const error: unknown = await (async () => open())().then(String, (thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "invalid-argument" });
+  expect(inspect(error, { depth: 5 }).split("\n    at ", 1)[0]).not.toContain("secret");
+  expect(inspect((error as Error).cause)).not.toContain("secret");
+});
+
+test("a closed store refuses every method, also when there is nothing to read or write", async () => {
+  const store = memoryStore();
+  const session = store.session("s");
   await session.addItem(said("x"));
-  expect(existsSync(path)).toBe(true);
+  await store.close();
+  const calls = {
+    addItems: () => session.addItems([]),
+    getItems: () => session.getItems(0),
+    "spans.add": () => store.spans.add([]),
+    "runs.list": () => store.runs.list({ limit: 0 }),
+    "sessions.list": () => store.sessions.list({ limit: 0 }),
+    ready: () => store.ready(),
+  };
+  for (const [name, call] of Object.entries(calls))
+    await expect(call(), name).rejects.toMatchObject({ code: "store-closed" });
 });
 
 test("a persistent session is there again in the next process, beside others in the same file", async () => {
@@ -172,11 +225,20 @@ test("durability full is kept by SQLite", async () => {
   await store.close();
 });
 
-test("an option that is misspelt is refused, instead of writing to the default file", async () => {
+test("a misspelt option is refused, so that nothing is written to the default file", async () => {
   const misspelt = { pth: "a.db" } as object;
   expect(() => sqliteStore(misspelt)).toThrow(/Unknown sqliteStore\(\) option "pth". Valid options: path, /);
   await expect(PersistentSession.persistent("s", misspelt)).rejects.toMatchObject({ code: "invalid-argument" });
   expect(existsSync("offstage.db")).toBe(false);
+});
+
+test("a session of its own takes the options of a store, and refuses others", async () => {
+  await expect(PersistentSession.inMemory("s", { redactor: () => {} } as never)).rejects.toThrow(
+    'Unknown PersistentSession.inMemory() option "redactor". Valid options: namespace, redact, onError.',
+  );
+  expect(() => openStore(`sqlite:${folder}/a.db`, { path: "b.db" } as never)).toThrow(
+    'Unknown openStore() option "path"',
+  );
 });
 
 test("a session of its own file is told what a store is told", async () => {
@@ -192,8 +254,10 @@ test("a run whose store is closed under it is told so", async () => {
   await expect(log.end(ended("late"))).rejects.toMatchObject({ code: "store-closed" });
 });
 
-test("spans of nothing in particular are not looked for", async () => {
-  await expect(memoryStore().spans.list({} as { runId: string })).rejects.toThrow("Pass { runId }, { traceId } or");
+test.each([{}, { runId: undefined }, { runId: "r", traceId: "t" }])("spans.list(%j) is refused", async (place) => {
+  await expect(memoryStore().spans.list(place as { runId: string })).rejects.toThrow(
+    "spans.list() needs one of { runId }, { traceId } and { sessionId }.",
+  );
 });
 
 test.for([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300])(

@@ -2,7 +2,8 @@
 
 import { shownValue, someText } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { createStore, type Store, storeOf } from "./store.ts";
+import { maskAddress } from "./address.ts";
+import { type Store, storeOf } from "./store.ts";
 import { type CoreOptions, openCore } from "./store-core.ts";
 import { checkStoreOptions } from "./store-rules.ts";
 import { drivers, type PostgresOptions, type RedisOptions, type SqliteOptions } from "./stores/index.ts";
@@ -22,22 +23,19 @@ export interface SqliteStore extends Store {
 
 /** A store in memory, gone with the process. */
 export function memoryStore(options: StoreOptions = {}): Store {
-  checkStoreOptions("memory", options);
-  return createStore(drivers.memory(), options);
+  checkStoreOptions("memoryStore()", options);
+  return storeOf(openCore(drivers.memory(), options));
 }
 
 /** A store in a SQLite file. */
 export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
-  checkStoreOptions("sqlite", options);
+  checkStoreOptions("sqliteStore()", options);
   const driver = drivers.sqlite(options);
   const core = openCore(driver, options);
   const store = storeOf(core);
   const backup = async (path: string): Promise<void> => {
     if (!someText.isFit(path))
-      throw new OffstageError(
-        "invalid-argument",
-        `A backup goes to the path of a new file; found ${shownValue(path)}.`,
-      );
+      throw new OffstageError("invalid-argument", `backup() needs the path of a new file; found ${shownValue(path)}.`);
     // The file as it is: what is encrypted stays so in the copy.
     await core.driver.ready();
     await (await driver.load()).backup(path);
@@ -53,14 +51,14 @@ export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
 
 /** A store in a Postgres database. Needs the package "pg", or a pool. */
 export function postgresStore(options: PostgresStoreOptions): Store {
-  checkStoreOptions("postgres", options);
-  return createStore(drivers.postgres(options), options);
+  checkStoreOptions("postgresStore()", options);
+  return storeOf(openCore(drivers.postgres(options), options));
 }
 
 /** A store on a Redis server. Needs the package "@redis/client", or a client. */
 export function redisStore(options: RedisStoreOptions): Store {
-  checkStoreOptions("redis", options);
-  return createStore(drivers.redis(options), options);
+  checkStoreOptions("redisStore()", options);
+  return storeOf(openCore(drivers.redis(options), options));
 }
 
 const schemes: Readonly<Record<string, (url: string, options: StoreOptions) => Store>> = {
@@ -75,16 +73,16 @@ const schemes: Readonly<Record<string, (url: string, options: StoreOptions) => S
 /** The store at an address: "sqlite:./offstage.db", "postgres://…", "redis://…" or "memory:". */
 export function openStore(url: string, options: StoreOptions = {}): Store {
   if (typeof url !== "string")
-    throw new OffstageError("invalid-argument", `The address of a store is text; found ${shownValue(url)}.`);
+    throw new OffstageError("invalid-argument", `The address of a store must be text; found ${shownValue(url)}.`);
+  checkStoreOptions("openStore()", options);
   const scheme = /^([a-z]+):/.exec(url)?.[1] ?? "";
   const open = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
   if (open !== undefined) return open(url, options);
   const valid = Object.keys(schemes).join(", ");
-  const hint = scheme === "" ? ` For a file, write "sqlite:${url}".` : "";
-  throw new OffstageError(
-    "invalid-argument",
-    `No store has the address "${url}". It begins with one of: ${valid}.${hint}`,
-  );
+  const shown = maskAddress(url);
+  const hint = scheme === "" ? ` For a file, pass "sqlite:${shown}".` : "";
+  const message = `Unknown store address "${shown}". It must start with one of these schemes: ${valid}.${hint}`;
+  throw new OffstageError("invalid-argument", message);
 }
 
 function pathOf(url: string): string {

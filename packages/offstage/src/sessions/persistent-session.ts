@@ -7,9 +7,11 @@ import { MessageQuery, type MessageQueryOptions } from "../query/message-query.t
 import { branch } from "./branch.ts";
 import { type BranchOptions, branchId } from "./branch-options.ts";
 import { appending, clearing, popping, poppingTurn, readItems, replacing } from "./conversation.ts";
+import { someCursor } from "./cursor.ts";
 import type { FoundRun } from "./found-run.ts";
 import type { Journal } from "./journal.ts";
 import { checkedMessages } from "./message-rows.ts";
+import { checkRunFilter } from "./run-filter.ts";
 import { getRun, type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
 import type { Session } from "./session.ts";
 import type { SessionCell } from "./session-cell.ts";
@@ -46,7 +48,7 @@ export class PersistentSession implements Session {
   /** A session in a SQLite file, which is made where it is missing and closed with the session. */
   static async persistent(sessionId: string, options: PersistentSessionOptions = {}): Promise<PersistentSession> {
     checkSessionId(sessionId);
-    checkStoreOptions("sqlite", options);
+    checkStoreOptions("PersistentSession.persistent()", options);
     return PersistentSession.#open(sessionId, openCore(drivers.sqlite(options), options));
   }
 
@@ -55,6 +57,8 @@ export class PersistentSession implements Session {
     sessionId: string = crypto.randomUUID(),
     options: CoreOptions = {},
   ): Promise<PersistentSession> {
+    checkSessionId(sessionId);
+    checkStoreOptions("PersistentSession.inMemory()", options);
     return PersistentSession.#open(sessionId, openCore(drivers.sqlite({ path: ":memory:" }), options));
   }
 
@@ -87,6 +91,7 @@ export class PersistentSession implements Session {
     const messages = checkedMessages(items);
     const cell = this.#cell;
     if (messages.length > 0) await cell.update("session.add", appending(cell, messages));
+    else await cell.context.driver.ready();
   }
 
   /** Puts these items in the place of all that are there, in one write: nobody sees a moment without either. */
@@ -131,6 +136,7 @@ export class PersistentSession implements Session {
 
   /** The runs of this session, newest first. */
   async runs(options: Omit<ListRunsOptions, "sessionId"> = {}): Promise<ListedRun[]> {
+    checkRunFilter(options, { before: someCursor }, "session.runs()");
     return listRuns(this.#cells, { ...options, sessionId: this.sessionId });
   }
 
@@ -175,6 +181,6 @@ function noStore(store: unknown): OffstageError {
   const hint = typeof store === "string" ? ` Pass openStore(${shownValue(store)}).` : "";
   return new OffstageError(
     "invalid-argument",
-    `PersistentSession.on takes a store; found ${shownValue(store)}.${hint}`,
+    `PersistentSession.on() needs a store; found ${shownValue(store)}.${hint}`,
   );
 }

@@ -4,6 +4,7 @@ import { isAbort } from "../base/cancellation.ts";
 import { isObject } from "../base/json.ts";
 import { shownValue } from "../base/options.ts";
 import { isThenable } from "../base/thenable.ts";
+import { warn } from "../base/warn.ts";
 import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import type { Message, Role } from "../messages/message.ts";
 import { type Fifo, fifo } from "./fifo.ts";
@@ -122,7 +123,7 @@ function tellOfStrangers(session: SessionPort, items: readonly unknown[]): void 
   if (strangers.length === 0 || told.has(session)) return;
   told.add(session);
   const sentence = `getItems() of session "${session.sessionId}" gave ${strangers.length} of ${items.length} items that are no messages: the model does not see them. A message has the role "system", "user", "assistant" or "tool".`;
-  process.emitWarning(sentence, { type: "OffstageWarning" });
+  warn(sentence);
 }
 
 interface PlainRunOptions {

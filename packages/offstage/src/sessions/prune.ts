@@ -1,17 +1,16 @@
 // Prune: removes sessions that are old or too many, each whole and in one write. Sessions a run holds are left alone.
 
-import { anything, checkOptions, type OptionRule } from "../base/options.ts";
+import { checkOptions, type OptionRule, wholeFrom } from "../base/options.ts";
 import { isOffstageError, OffstageError } from "../errors.ts";
-import { checkLimit } from "./limit.ts";
 import type { SessionCells } from "./session-cells.ts";
 import type { SessionHead } from "./session-head.ts";
 import { deleteSession, isInPlace, listHeads } from "./session-list.ts";
 
 export interface PruneOptions {
   /** Removes sessions without activity since this date, or for this many milliseconds; those with runs that wait too. */
-  readonly olderThan?: Date | number;
+  readonly olderThan?: Date | number | undefined;
   /** The most recently active sessions that stay whatever their age. */
-  readonly keepLast?: number;
+  readonly keepLast?: number | undefined;
 }
 
 export interface PruneReport {
@@ -31,15 +30,15 @@ const pruneRules: Readonly<Record<keyof PruneOptions, OptionRule>> = {
         : typeof value === "number" && value >= 0 && value < longestAge,
     words: "a Date, or an age in milliseconds (for a moment pass new Date(…))",
   },
-  keepLast: anything,
+  keepLast: wholeFrom(0),
 };
 
 /** Removes what both options agree may go; with `keepLast` alone, everything but the latest. */
 export async function prune(cells: SessionCells, options: PruneOptions): Promise<PruneReport> {
   checkOptions(options, pruneRules, "prune()");
-  const keepLast = checkLimit(options.keepLast, "keepLast");
+  const { keepLast = 0 } = options;
   const cutoff = cutoffOf(options);
-  const listed = (await listHeads(cells)).slice(keepLast ?? 0);
+  const listed = (await listHeads(cells)).slice(keepLast);
   // One that moved while the list was read is in use.
   const heads = listed.filter(isInPlace).map(({ head }) => head);
   const outcomes = { removed: 0, busy: 0, active: 0 };

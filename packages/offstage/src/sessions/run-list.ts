@@ -1,7 +1,8 @@
 // The runs of a store or of a session: listed newest first, and read whole by id.
 
 import type { JsonValue } from "../base/json.ts";
-import { someText } from "../base/options.ts";
+import { shownValue, someText } from "../base/options.ts";
+import { OffstageError } from "../errors.ts";
 import { activitySlack } from "./activity.ts";
 import { someCursor } from "./cursor.ts";
 import { type FoundRun, foundRun } from "./found-run.ts";
@@ -18,9 +19,9 @@ import { listHeads } from "./session-list.ts";
 
 export interface ListRunsOptions extends RunFilter {
   /** Only runs of this session; otherwise those of all. Runs of subagents are in `get(runId).children`. */
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
   /** The `cursor` of the last run of the page before. */
-  readonly before?: string;
+  readonly before?: string | undefined;
 }
 
 export interface ListedRun extends RunInfo {
@@ -40,12 +41,15 @@ const pageSize = 100;
 
 /** Runs, the newest first. */
 export async function listRuns(cells: SessionCells, options: ListRunsOptions = {}): Promise<ListedRun[]> {
-  checkRunFilter(options, { sessionId: someText, before: someCursor });
+  checkRunFilter(options, { sessionId: someText, before: someCursor }, "runs.list()");
   const { sessionId } = options;
   const limit = checkLimit(options.limit) ?? Number.POSITIVE_INFINITY;
   const before = options.before === undefined ? Number.POSITIVE_INFINITY : keyNumber(options.before);
   const search = { filter: options, limit, before };
-  if (limit === 0) return [];
+  if (limit === 0) {
+    await cells.context.driver.ready();
+    return [];
+  }
   return sessionId === undefined ? searchStore(cells, search) : searchSession(cells.of(sessionId), search);
 }
 
@@ -114,6 +118,8 @@ export async function readRecord(cells: SessionCells, runId: string): Promise<Ru
 /** The whole value of a tool result that was clipped for the model. */
 export async function getValue(cells: SessionCells, runId: string, toolCallId: string): Promise<JsonValue | undefined> {
   const { driver, report } = cells.context;
+  if (!someText.isFit(toolCallId))
+    throw new OffstageError("invalid-argument", `A tool call id must be text; found ${shownValue(toolCallId)}.`);
   const place = await findRun(cells.context, runId);
   if (place === undefined) return undefined;
   const list = cells.of(place[0]).lists.steps;

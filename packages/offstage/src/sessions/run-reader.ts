@@ -35,7 +35,10 @@ export async function findRuns(
 /** Where the run is that somebody asked for. */
 export async function findRun(context: StoreContext, runId: string, report?: Report): Promise<RunPlace | undefined> {
   if (typeof runId !== "string" || runId === "")
-    throw new OffstageError("invalid-argument", `The id of a run is text; found ${shownValue(runId)}.`);
+    throw new OffstageError(
+      "invalid-argument",
+      `A run id must be text of at least one character; found ${shownValue(runId)}.`,
+    );
   return (await findRuns(context, [runId], report))[0];
 }
 

@@ -5,9 +5,9 @@ export interface EncryptionOptions {
   /** The key that writes: 32 bytes, or the same as hex or base64 text. */
   readonly key: Uint8Array | string;
   /** The name of that key, kept beside what it sealed. Default "1". */
-  readonly keyId?: string;
+  readonly keyId?: string | undefined;
   /** Earlier keys by name, so that what they sealed can still be read. */
-  readonly earlierKeys?: Readonly<Record<string, Uint8Array | string>>;
+  readonly earlierKeys?: Readonly<Record<string, Uint8Array | string>> | undefined;
 }
 
 export interface Sealer {

@@ -43,7 +43,7 @@ test("a cursor of runs that no list gave is refused", async () => {
 });
 
 test.for([undefined, null, 5])("a namespace is named by text, not by %s", (name) => {
-  expect(() => memoryStore().namespace(name as never)).toThrow(`The name of a namespace is text; found ${name}.`);
+  expect(() => memoryStore().namespace(name as never)).toThrow(`A namespace must be text; found ${name}.`);
 });
 
 test.for([

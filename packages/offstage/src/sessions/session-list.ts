@@ -1,5 +1,5 @@
 // The sessions of a store: listed by last activity, looked up, deleted with everything that belongs to them.
-import { anything, checkOptions, type OptionRule } from "../base/options.ts";
+import { checkOptions, type OptionRule, wholeFrom } from "../base/options.ts";
 import { activityKey } from "./activity.ts";
 import { someCursor } from "./cursor.ts";
 import { checkFree } from "./lease.ts";
@@ -33,18 +33,18 @@ export interface ListSessionsOptions {
   /** At most so many; undefined is all. */
   readonly limit?: number | undefined;
   /** The `cursor` of the last session of the page before. */
-  readonly before?: string;
+  readonly before?: string | undefined;
 }
 
 const listRules: Readonly<Record<keyof ListSessionsOptions, OptionRule>> = {
-  // Checked where it is used.
-  limit: anything,
+  limit: wholeFrom(0),
   before: someCursor,
 };
 
 /** Sessions, the most recently active first. */
 export async function listSessions(cells: SessionCells, options: ListSessionsOptions = {}): Promise<SessionInfo[]> {
   checkOptions(options, listRules, "sessions.list()");
+  await cells.context.driver.ready();
   const listed = await readList(cells, options, isListedHere);
   return listed.map(({ head, cursor }) => infoOf(head, cursor));
 }

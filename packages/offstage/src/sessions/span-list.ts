@@ -1,6 +1,6 @@
 // The spans of a store, found by the run, the trace or the session they belong to.
 
-import { isObject } from "../base/json.ts";
+import { checkOptions, someText } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { readRunSpans } from "./run-parts.ts";
@@ -21,16 +21,16 @@ export async function findSpans(cells: SessionCells, place: SpanPlace): Promise<
 }
 
 async function spansOf(cells: SessionCells, place: SpanPlace): Promise<SpanData[]> {
-  if (!isObject(place)) throw whoseSpans();
-  if ("traceId" in place) return spansOfTrace(cells, place.traceId);
-  if ("runId" in place) return spansOfRuns(cells, [await findRun(cells.context, place.runId)]);
-  if ("sessionId" in place) return spansOfSession(cells, place.sessionId);
-  throw whoseSpans();
+  checkOptions(place, placeRules, "spans.list()");
+  const { runId, traceId, sessionId }: { [Name in keyof typeof placeRules]?: string } = place;
+  if ([runId, traceId, sessionId].filter((id) => id !== undefined).length !== 1)
+    throw new OffstageError("invalid-argument", "spans.list() needs one of { runId }, { traceId } and { sessionId }.");
+  if (traceId !== undefined) return spansOfTrace(cells, traceId);
+  if (runId !== undefined) return spansOfRuns(cells, [await findRun(cells.context, runId)]);
+  return spansOfSession(cells, sessionId as string);
 }
 
-function whoseSpans(): OffstageError {
-  return new OffstageError("invalid-argument", "Whose spans? Pass { runId }, { traceId } or { sessionId }.");
-}
+const placeRules = { runId: someText, traceId: someText, sessionId: someText } as const;
 
 // A run that was taken up again has spans in more than one trace.
 async function spansOfSession(cells: SessionCells, sessionId: string): Promise<SpanData[]> {

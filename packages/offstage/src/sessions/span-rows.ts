@@ -1,4 +1,5 @@
 // Span rows: spans that belong to no run, under their trace. Those of a run stand with its steps.
+import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { decode } from "./message-rows.ts";
@@ -11,7 +12,9 @@ import type { RowPlace, Write } from "./store-driver.ts";
 
 /** Makes spans of nobody's run durable, as a span exporter does. */
 export async function addSpans(context: StoreContext, spans: readonly SpanData[]): Promise<void> {
-  if (spans.length === 0) return;
+  if (!Array.isArray(spans))
+    throw new OffstageError("invalid-argument", `spans.add() needs a list of spans; found ${shownValue(spans)}.`);
+  if (spans.length === 0) return context.driver.ready();
   const kept = context.redact === undefined ? spans : redactedSpans(context.redact, spans, context.report);
   const key = `spans.${numberKey(context.stamp())}.${spans[0]?.spanId}`;
   // In one order everywhere: commits that put the same rows do not wait for each other crosswise.

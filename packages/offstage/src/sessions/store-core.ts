@@ -1,6 +1,6 @@
 // Store core: a driver made usable for one namespace. What Store and PersistentSession both stand on; no face of its own.
 
-import { checkOptions, type OptionRules, shownValue, someFunction } from "../base/options.ts";
+import { shownValue } from "../base/options.ts";
 import { warn } from "../base/warn.ts";
 import { OffstageError } from "../errors.ts";
 import { admittedDriver } from "./admitted-driver.ts";
@@ -17,22 +17,15 @@ import type { StoreDriver } from "./store-driver.ts";
 
 export interface CoreOptions {
   /** Whose sessions these are. Namespaces cannot see each other. Default "". */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /**
    * What a message becomes before it is written, in the conversation and in the journal. What else may quote one (whole
    * values, errors, the content of spans) is shown to it as the content of a message.
    */
-  readonly redact?: MessageRedactor;
+  readonly redact?: MessageRedactor | undefined;
   /** Told of rows that cannot be read. Default: a warning of the process. */
-  readonly onError?: (error: OffstageError) => void;
+  readonly onError?: ((error: OffstageError) => void) | undefined;
 }
-
-/** What may be told to every store. */
-export const coreRules: OptionRules = {
-  namespace: { isFit: (value) => typeof value === "string", words: "text" },
-  redact: someFunction,
-  onError: someFunction,
-};
 
 export interface StoreCore {
   /** The driver as it was given. */
@@ -55,7 +48,6 @@ export type Look = (lists: ListNames) => Promise<void>;
 /** A driver made usable. Where there is no look of its own, what is encrypted is refused. */
 export function openCore(bare: StoreDriver, options: CoreOptions = {}, look?: Look): StoreCore {
   const { namespace = "", redact, onError } = options;
-  checkOptions({ namespace, redact, onError }, coreRules, "store");
   const report = onError ?? warnOf;
   // By name: the options of a back end hold keys and addresses, which are not to be seen on a store.
   const kept: CoreOptions = { ...(redact && { redact }), ...(options.onError && { onError: options.onError }) };
@@ -79,7 +71,7 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}, look?: Lo
   };
   const coreOf = (name: string): StoreCore => {
     if (typeof name !== "string")
-      throw new OffstageError("invalid-argument", `The name of a namespace is text; found ${shownValue(name)}.`);
+      throw new OffstageError("invalid-argument", `A namespace must be text; found ${shownValue(name)}.`);
     const known = cores.get(name);
     if (known !== undefined) return known;
     const lists = listNames(name);

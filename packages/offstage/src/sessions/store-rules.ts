@@ -1,24 +1,32 @@
-// What the options of a store may be, by back end. Checked where they are given: drivers are loaded later.
+// The options of each maker of stores. Checked when the maker is called, because drivers are loaded later.
 import {
   anything,
   checkOptions,
+  having,
   numberFrom,
   type OptionRule,
   type OptionRules,
   oneOf,
   positiveNumber,
+  someFunction,
   someText,
   wholeFrom,
 } from "../base/options.ts";
 import type { EncryptionOptions } from "./sealer.ts";
-import { coreRules } from "./store-core.ts";
+import type { CoreOptions } from "./store-core.ts";
 import type { PostgresOptions, RedisOptions, SqliteOptions } from "./stores/index.ts";
 
 type Rules<Options> = Readonly<Record<keyof Options, OptionRule>>;
 
+const coreRules: Rules<CoreOptions> = {
+  namespace: { isFit: (value) => typeof value === "string", words: "text" },
+  redact: someFunction,
+  onError: someFunction,
+};
+
 const sqliteRules: Rules<SqliteOptions> = {
   path: {
-    isFit: (value) => typeof value === "string" && value !== "" && !value.startsWith("file:"),
+    isFit: (value) => typeof value === "string" && value !== "" && !/^(file:|[a-z][a-z0-9+.-]+:\/\/)/i.test(value),
     words: 'a path, such as "./offstage.db", and no URL',
   },
   durability: oneOf("normal", "full"),
@@ -26,31 +34,56 @@ const sqliteRules: Rules<SqliteOptions> = {
   maxBytes: positiveNumber,
 };
 
-// An address, a pool or a client is checked by its driver, which can say what is wrong with it.
+const someAddress: OptionRule = { ...someText, words: "an address, as text" };
+
 const postgresRules: Rules<PostgresOptions> = {
-  url: anything,
-  pool: anything,
+  url: someAddress,
+  pool: having("a pool with query()", "query"),
   prefix: someText,
   maxConnections: wholeFrom(1),
 };
-const redisRules: Rules<RedisOptions> = { url: anything, client: anything, prefix: someText, ttlMs: wholeFrom(1) };
+
+const redisRules: Rules<RedisOptions> = {
+  url: someAddress,
+  client: {
+    isFit: (value) => having("", "sendCommand").isFit(value) || having("", "call").isFit(value),
+    words: "a client with sendCommand() or call()",
+  },
+  prefix: someText,
+  ttlMs: wholeFrom(1),
+};
+
+// Keys are checked by the sealer, whose errors never show them.
 const encryptedRules: Rules<EncryptionOptions> = { key: anything, keyId: someText, earlierKeys: anything };
 
-type StoreKind = "memory" | "sqlite" | "postgres" | "redis" | "encrypted";
+/** The makers of stores, as errors name them. */
+type StoreMaker =
+  | "createStore()"
+  | "openStore()"
+  | "memoryStore()"
+  | "sqliteStore()"
+  | "postgresStore()"
+  | "redisStore()"
+  | "encryptedStore()"
+  | "PersistentSession.persistent()"
+  | "PersistentSession.inMemory()";
 
-const kinds: Readonly<Record<StoreKind, { readonly owner: string; readonly rules: OptionRules }>> = {
-  memory: { owner: "memoryStore()", rules: {} },
-  sqlite: { owner: "sqliteStore()", rules: sqliteRules },
-  postgres: { owner: "postgresStore()", rules: postgresRules },
-  redis: { owner: "redisStore()", rules: redisRules },
-  encrypted: { owner: "encryptedStore()", rules: encryptedRules },
+const rulesOf: Readonly<Record<StoreMaker, OptionRules>> = {
+  "createStore()": {},
+  "openStore()": {},
+  "memoryStore()": {},
+  "sqliteStore()": sqliteRules,
+  "postgresStore()": postgresRules,
+  "redisStore()": redisRules,
+  "encryptedStore()": encryptedRules,
+  "PersistentSession.persistent()": sqliteRules,
+  "PersistentSession.inMemory()": {},
 };
 
 /**
- * Throws `invalid-argument` unless they can be meant: a path misspelt would write to the default file, a redactor misspelt would
- * redact nothing.
+ * Throws `invalid-argument` for an unknown or unfit option: a misspelt path would write to the default file, a misspelt
+ * redactor would redact nothing.
  */
-export function checkStoreOptions(kind: StoreKind, options: object): void {
-  const { owner, rules } = kinds[kind];
-  checkOptions(options, { ...rules, ...coreRules }, owner);
+export function checkStoreOptions(maker: StoreMaker, options: object): void {
+  checkOptions(options, { ...rulesOf[maker], ...coreRules }, maker);
 }

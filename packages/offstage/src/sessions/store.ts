@@ -1,5 +1,7 @@
 // Store: where sessions, runs and spans live. The face over any driver; the policy behind it is in the files beside.
 import type { JsonValue } from "../base/json.ts";
+import { having, shownValue } from "../base/options.ts";
+import { OffstageError } from "../errors.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { FoundRun } from "./found-run.ts";
 import type { Journal } from "./journal.ts";
@@ -12,6 +14,7 @@ import { findSpans, type SpanPlace } from "./span-list.ts";
 import { addSpans } from "./span-rows.ts";
 import { type CoreOptions, openCore, type StoreCore } from "./store-core.ts";
 import type { StoreDriver } from "./store-driver.ts";
+import { checkStoreOptions } from "./store-rules.ts";
 import { storedJournal } from "./stored-journal.ts";
 import { type Violation, verifyStore } from "./verify-store.ts";
 
@@ -69,8 +72,16 @@ export interface StoredSpans {
   list(place: SpanPlace): Promise<SpanData[]>;
 }
 
-/** A store on a driver: the driver keeps rows, everything else is done here. */
+const someDriver = having("a store driver", "open", "prepare", "get", "read", "commit", "close");
+
+/** Creates a store on a driver: the driver keeps rows, and the store does everything else. */
 export function createStore(driver: StoreDriver, options: CoreOptions = {}): Store {
+  if (!someDriver.isFit(driver)) {
+    const methods = "open, prepare, get, read, commit and close";
+    const message = `createStore() needs a store driver with the methods ${methods}; found ${shownValue(driver)}.`;
+    throw new OffstageError("invalid-argument", message);
+  }
+  checkStoreOptions("createStore()", options);
   return storeOf(openCore(driver, options));
 }
 

@@ -1,18 +1,19 @@
 // Postgres: rows in one table, through the optional package "pg" or a pool of the caller's. A write is one round trip.
 import { OffstageError } from "../../errors.ts";
+import { placeOf } from "../address.ts";
 import type { Commit, Row, StoreDriver } from "../store-driver.ts";
 import { type Sql, sqlOf } from "./postgres/sql.ts";
 import { codeOf, typedError } from "./postgres/typed-error.ts";
 
 export interface PostgresOptions {
   /** postgres://user:password@host:port/database. A pool is made for it, and closed with the store. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** A pool of the caller's, for instance of "pg"; it is used and never closed. */
-  readonly pool?: PostgresPool;
+  readonly pool?: PostgresPool | undefined;
   /** What the names of table and function begin with; may name a schema: "app.offstage". Default "offstage". */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /** Connections of the pool made for `url`. Default 10. */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
 }
 
 /** As much of a pool as a store needs. */
@@ -129,8 +130,7 @@ async function loadPackage(): Promise<typeof import("pg")> {
 function nameOf({ url, pool }: PostgresOptions): string {
   if (pool !== undefined) return "Postgres";
   if (url === undefined) throw invalid('A Postgres store needs "url" or "pool".');
-  const { host, pathname } = URL.parse(url) ?? { host: "", pathname: "" };
-  return `Postgres at "${host}${pathname}"`;
+  return `Postgres at "${placeOf(url)}"`;
 }
 
 function invalid(message: string): OffstageError {

@@ -1,22 +1,23 @@
 // Redis: rows in hashes, through the optional package "@redis/client" or a client of the caller's. As durable as the server is set to be.
 import { createHash } from "node:crypto";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
+import { encodeHint, placeOf } from "../address.ts";
 import type { Check, Commit, Row, RowRange, StoreDriver, Write } from "../store-driver.ts";
 import { lifetimesOf } from "./redis/lifetimes.ts";
 import { commitScript, getScript, readScript } from "./redis/scripts.ts";
 
 export interface RedisOptions {
   /** redis://user:password@host:port/database. A client is made for it, and closed with the store. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** A connected client of the caller's, "@redis/client" or "ioredis"; it is used and never closed. */
-  readonly client?: RedisClient;
+  readonly client?: RedisClient | undefined;
   /** What every key begins with, in braces, so that a cluster keeps them together. Default "offstage". */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /**
    * Sessions go, each as a whole, when they were not written for so long. A run that goes on writes every two seconds.
    * Default: they stay.
    */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
 }
 
 /** As much of a client as a store needs: one of the two ways to send any command. */
@@ -153,11 +154,17 @@ async function connect({ url, client }: RedisOptions): Promise<Connection> {
   const { createClient } = await loadPackage();
   let isConnected = false;
   const reconnectStrategy = (retries: number): number | false => (isConnected ? Math.min(retries * 50, 1_000) : false);
-  const own = createClient({
-    ...(url === undefined ? {} : { url }),
-    disableOfflineQueue: true,
-    socket: { reconnectStrategy, connectTimeout: 5_000 },
-  });
+  const settings = { disableOfflineQueue: true, socket: { reconnectStrategy, connectTimeout: 5_000 } };
+  const create = (): ReturnType<typeof createClient> => {
+    try {
+      return createClient(url === undefined ? settings : { ...settings, url });
+    } catch (error) {
+      // Without a cause: the client's error holds the address with its password.
+      const message = `${nameOf({ url })} has an invalid address (${messageOf(error)}). ${encodeHint}`;
+      throw new OffstageError("invalid-argument", message);
+    }
+  };
+  const own = create();
   // The command that fails tells of it; the client reconnects by itself.
   own.on("error", () => {});
   await own.connect();
@@ -202,6 +209,5 @@ function typedError(error: unknown, name: string): Error {
 function nameOf({ url, client }: RedisOptions): string {
   if (client !== undefined) return "Redis";
   if (url === undefined) throw new OffstageError("invalid-argument", 'A Redis store needs "url" or "client".');
-  const { host, pathname } = URL.parse(url) ?? { host: "", pathname: "" };
-  return `Redis at "${host}${pathname}"`;
+  return `Redis at "${placeOf(url)}"`;
 }

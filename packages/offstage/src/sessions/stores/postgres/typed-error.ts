@@ -1,5 +1,6 @@
 // What Postgres and its client report, as an error of ours that names the place and says what to do.
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../../../errors.ts";
+import { encodeHint } from "../../address.ts";
 
 // SQLSTATE codes and classes, see https://www.postgresql.org/docs/current/errcodes-appendix.html, and codes of sockets.
 const known: readonly (readonly [RegExp, ErrorCode, string])[] = [
@@ -15,6 +16,7 @@ const known: readonly (readonly [RegExp, ErrorCode, string])[] = [
   [/^25006$/, "store-read-only", "is read-only. Connect to the primary."],
   [/^(55P03|57014)$/, "store-locked", "kept a write waiting for too long. Try again."],
   [/^XX00[12]$/, "store-corrupt", "reports damaged data. Nothing was changed; restore a backup."],
+  [/^ERR_INVALID_URL$/, "invalid-argument", `has an invalid address. ${encodeHint}`],
   [/^28/, "store-failed", "refused the user or password."],
   [/^42501$/, "store-failed", "does not permit this user to do that. It must be able to make tables and functions."],
 ];

@@ -4,20 +4,20 @@ import type { DatabaseSync } from "node:sqlite";
 import { OffstageError } from "../../../errors.ts";
 
 // Not imported: an import also loads the streams and promises of node:fs, which takes longer than opening the file.
-const { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync } =
+const { closeSync, existsSync, linkSync, openSync, readSync, renameSync, rmSync, statSync } =
   process.getBuiltinModule("node:fs");
 
 type Sqlite = typeof import("node:sqlite");
 
 export interface SqliteOptions {
-  /** The file, or ":memory:". Made, with its folders, where it is missing. Default "offstage.db". */
-  readonly path?: string;
+  /** The file, or ":memory:". A missing file is created; a missing folder is an error. Default "offstage.db". */
+  readonly path?: string | undefined;
   /** "full" survives a power cut at once, at a higher price; "normal" survives any crash of a process. Default "normal". */
-  readonly durability?: "normal" | "full";
+  readonly durability?: "normal" | "full" | undefined;
   /** How long to wait for another process that writes. Default 5000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** The size the file may reach; a write beyond it fails with `store-full`. Default: as much as the disk has. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
 }
 
 // "OFFS" in ASCII: how SQLite files say whose they are.
@@ -33,7 +33,7 @@ export async function backupFile(database: DatabaseSync, target: string): Promis
   if (existsSync(target)) {
     throw new OffstageError("invalid-argument", `"${target}" exists already; a backup goes to a new file.`);
   }
-  mkdirSync(dirname(target), { recursive: true });
+  checkFolder(target);
   for (let attempt = 1; ; attempt++) {
     try {
       await loadSqlite().backup(database, target);
@@ -116,7 +116,7 @@ function connect({ path, durability = "normal", timeoutMs = 5_000, maxBytes }: O
 
 // Others must never see a file that is empty or half made: it is finished under another name and then linked into place.
 function createFile({ path, ...options }: OpenOptions): void {
-  mkdirSync(dirname(path), { recursive: true });
+  checkFolder(path);
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}.new`;
   try {
     const database = connect({ ...options, path: draft });
@@ -127,6 +127,13 @@ function createFile({ path, ...options }: OpenOptions): void {
   } finally {
     for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(draft + suffix, { force: true });
   }
+}
+
+function checkFolder(path: string): void {
+  const folder = dirname(path);
+  if (existsSync(folder)) return;
+  const message = `SQLite file "${path}" cannot be created: the folder "${folder}" does not exist. Create it first, or choose another path.`;
+  throw new OffstageError("store-failed", message);
 }
 
 // Linking never replaces a file that is there. Where a file system knows no links, a rename comes close enough.
