@@ -73,7 +73,7 @@ export {
   summarizeOlder,
 } from "./memory/compaction/strategies/index.ts";
 export { modelSummarizer, type Summarize, type Summary, type SummaryRequest } from "./memory/compaction/summarize.ts";
-export type { Embedder } from "./memory/embedder.ts";
+export { type Embedder, lexicalEmbedder } from "./memory/embedder.ts";
 export {
   ConversationMemory,
   type ConversationMemoryOptions,
@@ -88,7 +88,6 @@ export {
   VectorMemory,
   type VectorMemoryOptions,
 } from "./memory/kinds/index.ts";
-export { lexicalEmbedder } from "./memory/lexical-embedder.ts";
 export { type RecallSource, type RecallToolOptions, recallTool } from "./memory/recall.ts";
 export type { TextMemory } from "./memory/text-memory.ts";
 export { parseMessage, parseMessages } from "./messages/codec.ts";

@@ -1,26 +1,26 @@
-// AgentMemory: the port of a policy that turns messages into context for a model. Not a session: what was said is kept there.
+// AgentMemory: the port of a policy that turns messages into context for a model. Not a session, which keeps the conversation.
 import type { Message } from "../messages/message.ts";
 
 /**
- * What an agent knows of earlier messages, and how much of it a model is shown.
+ * Remembers messages and chooses which of them a model sees.
  *
- * **Contract:** what is shown takes at most `tokenLimit` tokens (undefined: no limit; anything but a whole number from 0 a
- * `invalid-argument`), in the order in which it was added. The newest turn is never left out: where it does not fit, its user
- * message stays, clipped and marked if need be, unless there is no room even for the mark. A tool call and its result are
- * shown together or not at all. The same calls in the same order give the same answers. Messages are never changed; one
- * that is shown in another form is marked `isClipped` or `isSummary` in its metadata.
+ * **Contract:** the context takes at most `tokenLimit` tokens and keeps the order in which messages were added. An undefined
+ * limit is no limit; anything else but a whole number from 0 rejects with `invalid-argument`. The newest turn is always
+ * part of the context: if it does not fit, its user message stays and is clipped, unless the limit is too small even for
+ * the mark "[clipped, …]". A tool call and its result appear together or not at all. The same calls in the same order give
+ * the same results. Messages are never changed; a message in another form is marked `isClipped` or `isSummary`.
  */
 export interface AgentMemory {
-  /** Takes one message, or several, as the newest. Rejects with `invalid-message` and takes none where one is not valid. */
+  /** Adds one message or several as the newest. Rejects with `invalid-message`, and adds none, if one is not valid. */
   add(message: Message | readonly Message[]): Promise<void>;
-  /** What to know for a query, as text. */
+  /** The context for a query, as text. */
   getContext(query: string, tokenLimit?: number): Promise<string>;
-  /** The same as messages, ready for a model. */
+  /** The context for a query, as messages for a model. */
   getMessages(query: string, tokenLimit?: number): Promise<Message[]>;
-  /** Everything that is held, oldest first. */
+  /** All messages, oldest first. */
   getAllMessages(): Promise<Message[]>;
-  /** Forgets everything. */
+  /** Removes all messages. */
   clear(): Promise<void>;
-  /** How many messages are held. Await it: a memory may have to ask. */
+  /** How many messages there are. Await it: your own memory may have to ask a store. */
   readonly count: number | PromiseLike<number>;
 }

@@ -1,11 +1,11 @@
-// Context as text: messages as a reader would write them down. For prompts that are text, for embedders and for summarisers.
+// Context as text: messages written out for prompts that are text, for embedders and for summarisers.
 import { type Message, textOf, toolCallsOf } from "../messages/message.ts";
-import { type ClipOptions, clipText } from "./compaction/clip-message.ts";
+import { type ClipOptions, clipText } from "./clip-message.ts";
 import { fitContext } from "./fit.ts";
 
 const labels = { system: "System", user: "User", assistant: "Assistant", tool: "Result" } as const;
 
-/** One message as text: who speaks, what is said, what is called. */
+/** Writes out one message: its role, its text and its tool calls. */
 export function messageText(message: Message): string {
   const label =
     message.role === "tool" && message.name !== undefined ? `Result of ${message.name}` : labels[message.role];
@@ -16,7 +16,7 @@ export function messageText(message: Message): string {
   return [...(text === "" && calls.length > 0 ? [] : [`${label}: ${text}`]), ...calls].join("\n");
 }
 
-/** The messages as one text within the limit, by the same rule as messages. */
+/** Writes messages out as one text within the limit. Drops messages by the same rule as `fitContext`. */
 export function contextText(messages: readonly Message[], { limit, counter }: ClipOptions): string {
   let kept = messages;
   for (let room = limit; kept.length > 0; room = Math.floor(room * 0.9)) {

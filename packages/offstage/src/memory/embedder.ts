@@ -1,11 +1,12 @@
-// The embedder port: texts to vectors, so that what means the same is near. And nearness itself.
-import { OffstageError } from "../errors.ts";
+// The embedder port: turns texts into vectors, so that similar texts are near. And the built-in embedder, which works offline.
+import { checkOptions, wholeFrom } from "../base/options.ts";
+import { hash } from "./message-key.ts";
 
 /**
  * Turns texts into vectors.
  *
- * **Contract:** one vector per text, in order, all of the same length; the same text gives the same vector. It may reject:
- * then the newest messages are shown, and the error is reported.
+ * **Contract:** returns one vector for each text, in order, all of the same length; the same text gives the same vector. It
+ * may reject: then the memory shows the newest messages and reports the error.
  */
 export interface Embedder {
   embed(texts: readonly string[]): Promise<readonly Vector[]> | readonly Vector[];
@@ -13,30 +14,39 @@ export interface Embedder {
 
 export type Vector = Float32Array | readonly number[];
 
-/** The vectors of texts, each of length 1 so that nearness is a product; throws where the embedder broke its contract. */
-export async function embedAll(embedder: Embedder, texts: readonly string[]): Promise<Float32Array[]> {
-  const vectors = await embedder.embed(texts);
-  if (!Array.isArray(vectors) || vectors.length !== texts.length) {
-    const found = Array.isArray(vectors) ? `${vectors.length} vectors` : typeof vectors;
-    throw new OffstageError("invalid-argument", `The embedder was given ${texts.length} texts and gave ${found}.`);
+export interface LexicalEmbedderOptions {
+  /** The length of the vectors. Default 512. */
+  readonly dimensions?: number | undefined;
+}
+
+/** Embeds by words and parts of words, so that forms of a word are near. Needs no model, and knows no synonyms. */
+export function lexicalEmbedder(options: LexicalEmbedderOptions = {}): Embedder {
+  checkOptions(options, { dimensions: wholeFrom(1) }, "lexicalEmbedder()");
+  const { dimensions = 512 } = options;
+  return { embed: async (texts) => texts.map((text) => vectorOf(text, dimensions)) };
+}
+
+const word = /[\p{L}\p{N}]+/gu;
+const partWeight = 0.3;
+const shortWordWeight = 0.2;
+
+function vectorOf(text: string, dimensions: number): Float32Array {
+  const weights = new Map<string, number>();
+  for (const [found] of text.toLowerCase().matchAll(word)) weigh(found, weights);
+  const vector = new Float32Array(dimensions);
+  for (const [feature, weight] of weights) {
+    const bits = hash(feature);
+    const place = bits % dimensions;
+    // Features that share a place have random signs, so that they do not add up.
+    vector[place] = (vector[place] ?? 0) + (bits & 0x40000000 ? 1 : -1) * Math.log1p(weight);
   }
-  return vectors.map(normalized);
+  return vector;
 }
 
-/** How near two vectors of length 1 are: 1 for the same direction, 0 for nothing in common. */
-export function nearness(a: Float32Array, b: Float32Array): number {
-  if (a.length !== b.length)
-    throw new OffstageError("invalid-argument", `The embedder gave vectors of ${a.length} and ${b.length} numbers.`);
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
-  return sum;
-}
-
-function normalized(vector: Vector): Float32Array {
-  const copy = Float32Array.from(vector);
-  let sum = 0;
-  for (const value of copy) sum += value * value;
-  const length = Math.sqrt(sum);
-  if (length > 0) for (let i = 0; i < copy.length; i++) copy[i] = (copy[i] as number) / length;
-  return copy;
+// Short words, such as "the", mean little.
+function weigh(found: string, weights: Map<string, number>): void {
+  const add = (feature: string, weight: number) => weights.set(feature, (weights.get(feature) ?? 0) + weight);
+  add(found, /^[a-z]{1,3}$/.test(found) ? shortWordWeight : 1);
+  if (found.length === 3) return;
+  for (let i = 0; i + 3 <= found.length; i++) add(`~${found.slice(i, i + 3)}`, partWeight);
 }

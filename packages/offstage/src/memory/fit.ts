@@ -1,23 +1,23 @@
-// Fitting: the newest of a list within a token limit, in whole turns where they fit. The one rule all kinds and strategies share.
+// Fitting: keeps the newest messages of a list within a token limit, in whole turns if they fit. All memories and strategies use it.
 import { type Message, toolCallsOf } from "../messages/message.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
-import { type ClipOptions, clipBlock, clipMessage } from "./compaction/clip-message.ts";
+import { type ClipOptions, clipBlock, clipMessage } from "./clip-message.ts";
 import { beginsTurn, blocksOf, questionOf, type Span, turnsOf } from "./turns.ts";
 
-/** The newest whole turns that fit. Of a newest turn that does not fit: what the user said, and its newest blocks. */
-export function fitNewest(whole: readonly Message[], { limit, counter }: ClipOptions): Message[] {
-  const list = latest(whole, { limit, counter });
+/** Keeps the newest whole turns that fit. If the newest turn does not fit, keeps its user messages and its newest blocks. */
+export function fitNewest(whole: readonly Message[], options: ClipOptions): Message[] {
+  const list = candidatesOf(whole, options);
   const turns = turnsOf(list);
-  const start = newestFrom(list, turns, { limit, counter });
+  const start = newestFrom(list, turns, options);
   const newest = turns.at(-1);
   if (newest === undefined || start < list.length) return list.slice(start);
-  return fitTurn(list.slice(newest.start), { limit, counter });
+  return fitTurn(list.slice(newest.start), options);
 }
 
-// A question is shown in as many tokens, whatever the limit.
+/** The least tokens of a question that is shown whatever the limit. */
 const leastQuestion = 64;
 
-/** The same, and where nothing fits the beginning of what was asked all the same: a model cannot answer nothing. */
+/** The same as `fitNewest`, but never empty: if nothing fits, keeps the beginning of the newest user message. */
 export function fitAsked(whole: readonly Message[], options: ClipOptions): Message[] {
   const kept = fitNewest(whole, options);
   const question = whole[questionOf(whole).end - 1];
@@ -26,27 +26,27 @@ export function fitAsked(whole: readonly Message[], options: ClipOptions): Messa
   return clipped === undefined ? [] : [clipped];
 }
 
-/** The newest whole turns that fit; empty where not even the newest does. */
+/** Keeps the newest whole turns that fit; empty if the newest turn does not fit. */
 export function newestTurns(list: readonly Message[], options: ClipOptions): Message[] {
   return list.slice(newestFrom(list, turnsOf(list), options));
 }
 
-/** The same as `fitNewest`, with what stands in front of a conversation kept: system messages and summaries, in at most half the room. */
+/** The same as `fitNewest`, but also keeps system messages and summaries at the front, in at most half of the room. */
 export function fitContext(list: readonly Message[], { limit, counter }: ClipOptions): Message[] {
-  if (limit === Number.POSITIVE_INFINITY || fits(list, { limit, counter })) return list.slice();
+  if (limit === Number.POSITIVE_INFINITY || lastOver(list, { limit, counter }) === -1) return list.slice();
   const front = frontOf(list);
   const kept = clipFront(list.slice(0, front), { limit: Math.floor(limit / 2), counter });
   const rest = fitNewest(list.slice(front), { limit: limit - counter.countMessages(kept), counter });
   return [...kept, ...rest];
 }
 
-/** How many messages at the beginning of a list stand outside its turns: instructions and summaries. */
+/** How many messages at the front of a list are instructions and summaries, which belong to no turn. */
 export function frontOf(list: readonly Message[]): number {
   const end = list.findIndex(({ role, metadata }) => role !== "system" && metadata?.isSummary !== true);
   return end === -1 ? list.length : end;
 }
 
-/** The tokens of what must not be lost: the newest turn's own words and the newest block. */
+/** The tokens of the messages that must stay: the newest question and the newest block. */
 export function leastTokens(list: readonly Message[], counter: TokenCounter): number {
   const { start, end } = questionOf(list);
   const newest = blocksOf(list.slice(end)).at(-1);
@@ -54,28 +54,41 @@ export function leastTokens(list: readonly Message[], counter: TokenCounter): nu
   return counter.countMessages(list.slice(start, end)) + counter.countMessages(block);
 }
 
-// No more of a list than is needed to choose from it: back to the turn in which the room ends. A list whose results stand
-// further from their calls than that is looked at whole.
-function latest(list: readonly Message[], { limit, counter }: ClipOptions): readonly Message[] {
-  let start = list.length;
-  for (let room = limit; start > 0 && room >= 0; start--) room -= counter.countMessage(list[start - 1] as Message);
-  while (start > 0 && !beginsTurn(list, start)) start--;
-  const part = start === 0 ? list : list.slice(start);
-  return part === list || isClosed(part) ? part : list;
+/** Clips instructions and summaries to a limit, each to the room that those before it leave. */
+export function clipFront(front: readonly Message[], { limit, counter }: ClipOptions): Message[] {
+  let room = limit;
+  return front.flatMap((message) => {
+    const clipped = clipMessage(message, { limit: room, counter });
+    if (clipped === undefined) return [];
+    room -= counter.countMessage(clipped);
+    return [clipped];
+  });
 }
 
-function isClosed(list: readonly Message[]): boolean {
+// The end of a list that can matter: from the turn in which the room runs out. Looks at the whole list only if a result in
+// this part answers a call before it.
+function candidatesOf(list: readonly Message[], options: ClipOptions): readonly Message[] {
+  let start = Math.max(0, lastOver(list, options));
+  while (start > 0 && !beginsTurn(list, start)) start--;
+  const part = start === 0 ? list : list.slice(start);
+  return part === list || hasAllCalls(part) ? part : list;
+}
+
+// The index of the message, counted from the end, that does not fit any more; -1 if all fit.
+function lastOver(list: readonly Message[], { limit, counter }: ClipOptions): number {
+  let room = limit;
+  return list.findLastIndex((message) => {
+    room -= counter.countMessage(message);
+    return room < 0;
+  });
+}
+
+function hasAllCalls(list: readonly Message[]): boolean {
   const called = new Set<string>();
   return list.every((message) => {
     for (const call of toolCallsOf(message)) called.add(call.id);
     return message.role !== "tool" || called.has(message.tool_call_id);
   });
-}
-
-function fits(list: readonly Message[], { limit, counter }: ClipOptions): boolean {
-  let room = limit;
-  for (let i = list.length - 1; i >= 0 && room >= 0; i--) room -= counter.countMessage(list[i] as Message);
-  return room >= 0;
 }
 
 function newestFrom(list: readonly Message[], spans: readonly Span[], { limit, counter }: ClipOptions): number {
@@ -89,7 +102,7 @@ function newestFrom(list: readonly Message[], spans: readonly Span[], { limit, c
   return from;
 }
 
-// At least half of the room is for what the user said, and all that the newest block leaves.
+// The user messages get at least half of the room, and everything that the newest block leaves.
 function fitTurn(turn: readonly Message[], { limit, counter }: ClipOptions): Message[] {
   const { start, end } = questionOf(turn);
   const rest = turn.slice(end);
@@ -105,7 +118,7 @@ function fitTurn(turn: readonly Message[], { limit, counter }: ClipOptions): Mes
   return [...question, ...kept];
 }
 
-// Of several messages the last comes first.
+// Of several user messages the last has precedence.
 function clipQuestion(question: readonly Message[], { limit, counter }: ClipOptions): Message[] {
   const kept: Message[] = [];
   let room = limit;
@@ -116,15 +129,4 @@ function clipQuestion(question: readonly Message[], { limit, counter }: ClipOpti
     kept.unshift(clipped);
   }
   return kept;
-}
-
-/** Instructions and summaries within a limit, each clipped to what those before it leave. */
-export function clipFront(front: readonly Message[], { limit, counter }: ClipOptions): Message[] {
-  let room = limit;
-  return front.flatMap((message) => {
-    const clipped = clipMessage(message, { limit: room, counter });
-    if (clipped === undefined) return [];
-    room -= counter.countMessage(clipped);
-    return [clipped];
-  });
 }

@@ -1,22 +1,22 @@
-// Held messages: what a kind of memory keeps, checked on the way in. No policy.
+// Held messages: the messages of a memory, checked when they are added. No policy.
 import { parseMessages } from "../messages/codec.ts";
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { checkLimit } from "../sessions/limit.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
 
-/** One message or several as a list; throws `invalid-message` where one is not valid. */
-export function checkedList(added: Message | readonly Message[]): Message[] {
+/** Turns one message or several into a list. Throws `invalid-message` if one is not valid. */
+export function checkMessages(added: Message | readonly Message[]): Message[] {
   return parseMessages(Array.isArray(added) ? added : [added], { name: "add" });
 }
 
-/** A token limit as a number; `invalid-argument` where it is neither undefined nor a whole number from 0. */
+/** Turns a token limit into a number. Throws `invalid-argument` unless it is undefined or a whole number from 0. */
 export function tokenLimitOf(limit: number | undefined): number {
   return checkLimit(limit, "tokenLimit") ?? Number.POSITIVE_INFINITY;
 }
 
-/** A counter that counts each message once. For messages that are held: they do not change. */
-export function countingOnce(counter: TokenCounter): TokenCounter {
+/** Wraps a counter so that it counts each message once. For messages that do not change. */
+export function countOnce(counter: TokenCounter): TokenCounter {
   const known = new WeakMap<Message, number>();
   const countMessage = (message: Message): number => {
     const tokens = known.get(message) ?? counter.countMessage(message);
@@ -31,7 +31,7 @@ export function countingOnce(counter: TokenCounter): TokenCounter {
   return { estimated: counter.estimated, count: (text) => counter.count(text), countMessage, countMessages };
 }
 
-/** A list that grows, and can be emptied. It knows its tokens. */
+/** A list that grows and can be cleared, and that knows its tokens. */
 export class HeldMessages {
   readonly #counter: TokenCounter;
   #messages: Messages = Messages.empty();
@@ -49,13 +49,13 @@ export class HeldMessages {
     return this.#messages.length;
   }
 
-  /** The list as it is now; a later one extends it. */
+  /** The current list. A later list extends it. */
   get list(): Messages {
     return this.#messages;
   }
 
   add(added: Message | readonly Message[]): void {
-    const list = checkedList(added);
+    const list = checkMessages(added);
     this.#messages = this.#messages.append(list);
     this.#tokens += this.#counter.countMessages(list);
   }

@@ -1,11 +1,11 @@
-// The feed of a memory: hands it messages from a session or a state, each once, however often they are loaded.
+// The feed of a memory: adds the messages of a session or a state, each once, even if they are loaded again.
 import type { Message } from "../messages/message.ts";
 import { fifo } from "../sessions/fifo.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { messageKey } from "./message-key.ts";
 import { choosesMessages, type TextMemory, withContext } from "./text-memory.ts";
 
-/** One per memory, for as long as the memory is used. */
+/** Feeds one memory for as long as it is used. */
 export class MemoryFeed {
   readonly memory: AgentMemory | TextMemory;
   readonly #gate = fifo();
@@ -16,53 +16,55 @@ export class MemoryFeed {
   }
 
   /**
-   * Adds those the memory does not hold yet. A message is known by its id; one without an id by its words, as often as
-   * they stand in the list.
+   * Adds the messages that the memory does not have yet. A message is identified by its id; without an id by its content,
+   * as often as that occurs in the list.
    */
   async add(messages: readonly Message[]): Promise<void> {
     const leave = await this.#gate.enter();
     try {
-      this.#known ??= counted(await this.memory.getAllMessages());
-      const known = this.#known;
-      const seen = new Map<string, number>();
-      const fresh = messages.filter((message) => {
-        const key = messageKey(message);
-        const times = (seen.get(key) ?? 0) + 1;
-        seen.set(key, times);
-        return times > (known.get(key) ?? 0) && !(hasId(message) && times > 1);
-      });
-      await this.#hand(fresh, known);
+      this.#known ??= countKeys(await this.memory.getAllMessages());
+      await this.#addFresh(this.#freshOf(messages, this.#known), this.#known);
     } finally {
       leave();
     }
   }
 
-  // What the memory took is known at once: an `add` that fails half-way is not repeated for the half that was done.
-  async #hand(fresh: readonly Message[], known: Map<string, number>): Promise<void> {
-    const { memory } = this;
-    if (choosesMessages(memory) && fresh.length > 0) await memory.add(fresh);
-    for (const message of fresh) {
-      if (!choosesMessages(memory)) await memory.add(message);
-      raise(known, messageKey(message));
-    }
-  }
-
-  /** What the memory shows for a query, of a conversation that it was fed with. */
+  /** The messages that the memory shows for a query. The conversation is the one it was fed with. */
   async shown(query: string, tokenLimit: number, conversation: readonly Message[]): Promise<Message[]> {
     const { memory } = this;
     if (choosesMessages(memory)) return memory.getMessages(query, tokenLimit);
     return withContext(await memory.getContext(query, tokenLimit), conversation);
   }
+
+  #freshOf(messages: readonly Message[], known: ReadonlyMap<string, number>): Message[] {
+    const seen = new Map<string, number>();
+    return messages.filter((message) => {
+      const times = increment(seen, messageKey(message));
+      return times > (known.get(messageKey(message)) ?? 0) && !(hasId(message) && times > 1);
+    });
+  }
+
+  // Counts each message as soon as the memory has it, so that a failed `add` does not repeat those that were added.
+  async #addFresh(fresh: readonly Message[], known: Map<string, number>): Promise<void> {
+    const { memory } = this;
+    if (choosesMessages(memory) && fresh.length > 0) await memory.add(fresh);
+    for (const message of fresh) {
+      if (!choosesMessages(memory)) await memory.add(message);
+      increment(known, messageKey(message));
+    }
+  }
 }
 
-function counted(messages: readonly Message[]): Map<string, number> {
+function countKeys(messages: readonly Message[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const message of messages) raise(counts, messageKey(message));
+  for (const message of messages) increment(counts, messageKey(message));
   return counts;
 }
 
-function raise(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+function increment(counts: Map<string, number>, key: string): number {
+  const count = (counts.get(key) ?? 0) + 1;
+  counts.set(key, count);
+  return count;
 }
 
 function hasId({ metadata }: Message): boolean {

@@ -1,4 +1,4 @@
-// What holds for every list and every limit: fitting, kinds and strategies.
+// Properties of every list and every limit: fitting, memories and strategies.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { anyHistories, deepFrozen, validHistories } from "../../test/support/generated-histories.ts";
@@ -19,7 +19,7 @@ const counter = tokenCounter({ count: (text) => Math.ceil(text.length / 4) });
 const summarize: Summarize = ({ messages, previous = "" }) => `${previous}${messages.length} more. `;
 const limits = fc.nat(220);
 
-// Messages with ids, some of them long, so that limits bite everywhere.
+// Messages with ids, some of them long, so that every limit cuts somewhere.
 const histories = fc.tuple(validHistories, fc.array(fc.nat(30), { maxLength: 4 })).map(([list, long]) =>
   deepFrozen(
     list.map((message, index): Message => {
@@ -52,7 +52,7 @@ function resultsOf(messages: readonly Message[]): string[] {
 }
 
 test.for(Object.entries(kinds))(
-  "%s: within the limit, pairs whole, newest kept, order kept, twice the same",
+  "%s stays within the limit, keeps pairs, the newest turn and the order, and is deterministic",
   async ([, open]) => {
     await fc.assert(
       fc.asyncProperty(histories, fc.array(limits, { minLength: 1, maxLength: 3 }), async (list, asked) => {
@@ -79,21 +79,24 @@ const strategies: readonly CompactionStrategy[] = [
   hybrid({ summarize, keepBlocks: 1, resultTokens: 12 }),
 ];
 
-test.for(strategies)("$name: within the budget, pairs whole, newest kept, order kept", async ({ compact }) => {
-  await fc.assert(
-    fc.asyncProperty(histories, limits, async (history, budget) => {
-      const list = history.filter(({ role }) => role !== "system");
-      const input = { summary: [], messages: list, budget: budget + 120, counter };
-      const { summary, messages } = await compact(input);
-      expectShownOf([...summary, ...messages], list, budget + 120);
-      const after = await compact({ ...input, summary, messages });
-      expectShownOf([...after.summary, ...after.messages], list, budget + 120);
-    }),
-    { numRuns: 150 },
-  );
-});
+test.for(strategies)(
+  "$name stays within the budget, and keeps pairs, the newest turn and the order",
+  async ({ compact }) => {
+    await fc.assert(
+      fc.asyncProperty(histories, limits, async (history, budget) => {
+        const list = history.filter(({ role }) => role !== "system");
+        const input = { summary: [], messages: list, budget: budget + 120, counter };
+        const { summary, messages } = await compact(input);
+        expectShownOf([...summary, ...messages], list, budget + 120);
+        const after = await compact({ ...input, summary, messages });
+        expectShownOf([...after.summary, ...after.messages], list, budget + 120);
+      }),
+      { numRuns: 150 },
+    );
+  },
+);
 
-test("any list at all fits any limit, and what is shown of it can be made valid", () => {
+test("any list fits any limit, and the result can be repaired", () => {
   fc.assert(
     fc.property(anyHistories, limits, (given, limit) => {
       const list = given.filter((message) => isMessage(message));
@@ -106,7 +109,7 @@ test("any list at all fits any limit, and what is shown of it can be made valid"
   );
 });
 
-test("turns and blocks divide a list without rest, and no block parts a call from its result", () => {
+test("turns and blocks divide a list completely, and no block separates a call from its result", () => {
   fc.assert(
     fc.property(validHistories, (list) => {
       for (const spans of [turnsOf(list), blocksOf(list)]) {
@@ -120,7 +123,7 @@ test("turns and blocks divide a list without rest, and no block parts a call fro
   );
 });
 
-// What the codec lets in.
+// Messages that the codec accepts.
 function isMessage(message: unknown): message is Message {
   const { role, content, tool_calls: calls } = (message ?? {}) as Record<string, unknown>;
   if (!["system", "user", "assistant", "tool"].includes(role as string)) return false;

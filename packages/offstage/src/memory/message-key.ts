@@ -1,7 +1,7 @@
-// The key of a message: its id, or a fingerprint of its words where it has none. For finding a message again, not for proof.
+// The key of a message: its id, or a fingerprint of its content if it has no id. Identifies a message, but is not secure.
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
 
-/** The same for the same message, however often it was stored and read. */
+/** Returns the same key for the same message, before and after it was stored. */
 export function messageKey(message: Message): string {
   const id = message.metadata?.id;
   if (typeof id === "string" && id !== "") return id;
@@ -10,7 +10,7 @@ export function messageKey(message: Message): string {
   return `#${text.length.toString(36)}.${hash(text).toString(36)}`;
 }
 
-/** A 32-bit FNV-1a hash of a text. */
+/** The 32-bit FNV-1a hash of a text. */
 export function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

@@ -1,4 +1,4 @@
-// The recall tool: what it finds, how much of it, and where it looks.
+// The recall tool: its matches, its bounds and its sources.
 import { expect, test } from "vitest";
 import { buildTurns } from "../../test/support/long-conversation.ts";
 import { assistant, toolCall, toolResult, user } from "../messages/makers.ts";
@@ -29,14 +29,14 @@ test("all words must occur, in any order and case", async () => {
   expect(await ask(tool, { text: "rome hotel" })).toMatch(/^Nothing was found among 6 messages/);
 });
 
-test("a tool name finds its calls and results, each with the call it answers", async () => {
+test("a tool name finds its calls and results, and a result names its call", async () => {
   const found = await ask(recallTool(messages), { tool: "trains" });
   expect(found).toContain('Assistant calls trains {"to":"Rome"}');
   expect(found).toContain('[message m3, run r1, step 1, answers trains {"to":"Rome"}]');
   expect(found).not.toContain("which train?");
 });
 
-test("a run id finds everything of that run", async () => {
+test("a run id finds all messages of that run", async () => {
   const found = await ask(recallTool(messages), { run: "r1" });
   expect(found.match(/run r1/g)).toHaveLength(4);
 });
@@ -47,7 +47,7 @@ test("without a question the latest messages are shown", async () => {
   expect(found).toContain("Assistant: answer 49");
 });
 
-test("an answer is bounded, and a long message is shown around what was looked for", async () => {
+test("a result is bounded, and a long message is shown around the first word", async () => {
   const found = await ask(recallTool(messages, { maxBytes: 1_000 }), { text: "needle" });
   expect(found).toContain("the needle");
   expect(found).toMatch(/\[\d+ characters before\]/);
@@ -67,7 +67,7 @@ test("a long message can be read on to its end", async () => {
   expect(await ask(tool, { message: "m99" })).toBe('There is no message "m99".');
 });
 
-test("its own calls and answers are not found", async () => {
+test("its own calls and results are not found", async () => {
   const own = [
     assistant(null, { toolCalls: [toolCall("c5", "recall", { text: "Rome" })] }),
     toolResult("c5", "Rome, as recalled", { name: "recall" }),
@@ -75,18 +75,18 @@ test("its own calls and answers are not found", async () => {
   expect(await ask(recallTool([...messages, ...own]), { text: "recalled" })).toMatch(/^Nothing was found/);
 });
 
-test("a session is looked through as it is at the time of the call", async () => {
+test("a session is read at the time of the call", async () => {
   const session = new InMemorySession();
   const tool = recallTool(session);
   await session.addItem(user("my cat is called Miu"));
   expect(await ask(tool, { text: "cat" })).toContain("Miu");
 });
 
-test("a function is told of the call", async () => {
+test("a function is given the options of the call", async () => {
   const tool = recallTool(async ({ runId }) => [user(`asked by ${runId}`)]);
   expect(await ask(tool, { text: "asked" })).toContain("asked by r9");
 });
 
-test("the tool reads only: it is safe to run again, and later turns are not shown its answers", () => {
+test("the tool only reads: it is safe to run again, and later turns do not see its results", () => {
   expect(recallTool([])).toMatchObject({ name: "recall", idempotent: true, remember: "none", needsApproval: false });
 });

@@ -1,20 +1,16 @@
-// What happens to an error that must not stop anything: it goes to whoever listens, or is printed.
+// Errors that must not stop the work: they go to a listener, by default a printed warning.
+import { warn } from "../base/warn.ts";
 import { messageOf } from "../errors.ts";
 
-/** Told of failures that were dealt with. */
+/** Receives errors that were handled, such as a summariser that failed. */
 export type OnError = (error: unknown) => void;
 
-/** The default listener: prints. */
+/** The default listener: prints a warning. */
 export function printError(error: unknown): void {
-  // biome-ignore lint/suspicious/noConsole: nothing is swallowed; this is the default of onError
-  console.error(`offstage: memory went on after an error: ${messageOf(error)}`);
+  warn(`A memory continued after an error: ${messageOf(error)}`);
 }
 
-/** Tells a listener, whatever it does. */
-export function tell(onError: OnError, error: unknown): void {
-  try {
-    onError(error);
-  } catch (failure) {
-    printError(failure);
-  }
+/** Calls the listener. A listener that throws or rejects is printed. */
+export function reportError(onError: OnError, error: unknown): void {
+  void (async () => onError(error))().catch(printError);
 }

@@ -1,19 +1,19 @@
-// Text memories: a memory of the user with every name of the port but "getMessages". It takes messages one by one and gives text.
+// TextMemory: the smallest memory that an agent accepts. It takes messages one by one and returns text.
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { turnsOf } from "./turns.ts";
 
 /**
- * The least that an agent needs of a memory.
+ * Every name of `AgentMemory` except `getMessages`. For memories of your own; each method may be synchronous.
  *
- * **Contract:** the context takes at most `tokenLimit` tokens; the newest turn is shown behind it as it is, on top of that.
+ * **Contract:** the context takes at most `tokenLimit` tokens. The newest turn follows it, unchanged and not counted.
  */
 export interface TextMemory {
   add(message: Message): Promise<void> | void;
-  /** What to know for a query, as text. */
+  /** The context for a query, as text. */
   getContext(query: string, tokenLimit?: number): Promise<string> | string;
-  /** What is held, in any order: a message that is among them is not added again. */
+  /** All messages, in any order. A message that is among them is not added again. */
   getAllMessages(): Promise<readonly Message[]> | readonly Message[];
   clear(): Promise<void> | void;
   readonly count: number | PromiseLike<number>;
@@ -24,11 +24,11 @@ export function choosesMessages(memory: AgentMemory | TextMemory): memory is Age
   return typeof (memory as Partial<AgentMemory>).getMessages === "function";
 }
 
-/** A text that a memory gave, as a message before the newest turn of the conversation. */
+/** Puts the text of a memory before the newest turn of the conversation, as a user message. */
 export function withContext(text: unknown, conversation: readonly Message[]): Message[] {
   const newest = conversation.slice(turnsOf(conversation).at(-1)?.start ?? 0);
   if (typeof text !== "string" || text === "") return newest;
-  // From the user's side, as summaries are: text of users and tools must not gain the weight of instructions.
+  // A user message, like summaries: text of users and tools must not gain the authority of instructions.
   const content = `[What is remembered of this conversation]\n\n${text}`;
   return [user(content, { metadata: { isSummary: true } }), ...newest];
 }

@@ -1,13 +1,13 @@
-// Turns and blocks: where a list of messages may be cut. A block is the least that stays whole: a message, or calls with results.
+// Turns and blocks: the places at which a list of messages may be cut. A block is a message, or tool calls with their results.
 import { type Message, toolCallsOf } from "../messages/message.ts";
 
-/** A part of a list, from `start` up to, not including, `end`. */
+/** A part of a list, from `start` up to but not including `end`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** True where a turn begins: with what a user said. What one run was given together is one turn; our own notes begin none. */
+/** True if a turn begins at this index, with a user message. Several inputs of one run are one turn; our own notes begin none. */
 export function beginsTurn(list: readonly Message[], index: number): boolean {
   const message = list[index];
   if (message?.role !== "user" || message.metadata?.isNote === true) return false;
@@ -17,38 +17,34 @@ export function beginsTurn(list: readonly Message[], index: number): boolean {
 }
 
 /**
- * The turns of a list, one after another. System messages belong to the turn that follows them; what stands before the
- * first turn is a span of its own. Turns that share a call and its result are one.
+ * The turns of a list. System messages belong to the turn that follows them; messages before the first turn are a span of
+ * their own. Two turns that share a tool call and its result are one.
  */
 export function turnsOf(list: readonly Message[]): Span[] {
-  const isHeld = heldTogether(list);
+  const mayCut = cutPoints(list);
   const starts: number[] = [];
-  for (let i = 0; i < list.length; i++) {
-    if (!beginsTurn(list, i)) continue;
-    let start = i;
+  for (const index of list.keys()) {
+    if (!beginsTurn(list, index)) continue;
+    let start = index;
     while (start > (starts.at(-1) ?? 0) && list[start - 1]?.role === "system") start--;
-    if (isHeld[start] === 0) starts.push(start);
+    if (mayCut[start]) starts.push(start);
   }
   return spansOf(starts, list.length);
 }
 
-/** The blocks of a list: no call is apart from its result, however far behind it stands. */
+/** The blocks of a list. No block separates a call from its result, however far apart they are. */
 export function blocksOf(list: readonly Message[]): Span[] {
-  const isHeld = heldTogether(list);
-  const starts: number[] = [];
-  for (let i = 0; i < list.length; i++) if (isHeld[i] === 0) starts.push(i);
+  const starts = cutPoints(list).flatMap((mayCut, index) => (mayCut ? [index] : []));
   return spansOf(starts, list.length);
 }
 
-/** Where the newest turn's own words stand: the user messages it began with. Empty, at 0, where there are none. */
+/** The user messages with which the newest turn begins. Empty, at 0, if there is no turn. */
 export function questionOf(list: readonly Message[]): Span {
-  for (let start = list.length - 1; start >= 0; start--) {
-    if (!beginsTurn(list, start)) continue;
-    let end = start + 1;
-    while (list[end]?.role === "user" && list[end]?.metadata?.isNote !== true && !beginsTurn(list, end)) end++;
-    return { start, end };
-  }
-  return { start: 0, end: 0 };
+  const start = list.findLastIndex((_, index) => beginsTurn(list, index));
+  if (start === -1) return { start: 0, end: 0 };
+  let end = start + 1;
+  while (list[end]?.role === "user" && list[end]?.metadata?.isNote !== true && !beginsTurn(list, end)) end++;
+  return { start, end };
 }
 
 function spansOf(starts: readonly number[], length: number): Span[] {
@@ -56,21 +52,19 @@ function spansOf(starts: readonly number[], length: number): Span[] {
   return whole.map((start, i) => ({ start, end: whole[i + 1] ?? length }));
 }
 
-// 1 where a list may not be cut before a message, because a call before it has its result there or behind.
-function heldTogether(list: readonly Message[]): Uint8Array {
+// For each index, whether the list may be cut before it: not between a call and its last result.
+function cutPoints(list: readonly Message[]): boolean[] {
   const calledAt = new Map<string, number>();
-  const lastResult = new Int32Array(list.length);
-  for (let i = 0; i < list.length; i++) {
-    const message = list[i] as Message;
-    for (const call of toolCallsOf(message)) calledAt.set(call.id, i);
-    const call = message.role === "tool" ? calledAt.get(message.tool_call_id) : undefined;
-    if (call !== undefined) lastResult[call] = i;
+  const lastResultOf = new Map<number, number>();
+  for (const [index, message] of list.entries()) {
+    for (const call of toolCallsOf(message)) calledAt.set(call.id, index);
+    const caller = message.role === "tool" ? calledAt.get(message.tool_call_id) : undefined;
+    if (caller !== undefined) lastResultOf.set(caller, index);
   }
-  const isHeld = new Uint8Array(list.length);
-  let until = -1;
-  for (let i = 0; i < list.length; i++) {
-    if (i <= until) isHeld[i] = 1;
-    until = Math.max(until, lastResult[i] as number);
-  }
-  return isHeld;
+  let pairedUntil = -1;
+  return list.map((_, index) => {
+    const mayCut = index > pairedUntil;
+    pairedUntil = Math.max(pairedUntil, lastResultOf.get(index) ?? -1);
+    return mayCut;
+  });
 }

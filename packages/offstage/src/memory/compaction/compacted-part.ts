@@ -1,31 +1,30 @@
-// A compacted part: one growing list as a model is shown it. What was left out stands in front of a tail shown as it is.
-// Mutable on purpose and private to this room: it follows its list, and counts only what was added.
+// A compacted part: the model's view of one growing list. A shortened front is followed by a tail that is shown unchanged.
+// It is mutable and private to this folder: it follows its list, and counts only messages that were added.
 import { type Message, toolCallsOf } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { messageKey } from "../message-key.ts";
 import type { Compacted } from "./compaction-strategy.ts";
 
-/** A part as JSON: enough to show the same again. */
+/** The shortened front of a part as JSON: enough to show the same view again. */
 export interface PartNote {
-  /** How many messages of the list are shown in another form or not at all. */
+  /** How many messages of the list the front covers. */
   readonly from: number;
-  /** The key of the last of them. */
+  /** The key of the last message that the front covers. */
   readonly last: string;
-  /** The key of the last of them that is no tool trace: a session, which is clean, still has it. */
+  /** The key of the last such message that is not tool trace: the history of a session, which is clean, still has it. */
   readonly lastSaid: string;
-  /** System messages that stood in front of the list. */
+  /** System messages from the front of the list. */
   readonly pinned: readonly Message[];
   readonly summary: readonly Message[];
+  /** Messages that a strategy kept, but changed. */
   readonly head: readonly Message[];
 }
-
-const untouched: PartNote = { from: 0, last: "", lastSaid: "", pinned: [], summary: [], head: [] };
 
 export class CompactedPart {
   readonly #counter: TokenCounter;
   #source: Messages | undefined;
-  #front: PartNote = untouched;
+  #front: PartNote | undefined;
   #tail: Messages = Messages.empty();
   #flat: Messages | undefined;
   #tokens = 0;
@@ -36,43 +35,43 @@ export class CompactedPart {
   }
 
   get note(): PartNote {
-    return this.#front;
+    return this.#front ?? { from: 0, last: "", lastSaid: "", pinned: [], summary: [], head: [] };
   }
 
-  /** True where something is shown in another form, or not at all. */
+  /** True if some messages are shown in another form or not at all. */
   get isCompacted(): boolean {
-    return this.#front !== untouched;
+    return this.#front !== undefined;
   }
 
   get tokens(): number {
     return this.#tokens;
   }
 
-  /** What is shown as it is: the end of the list, which grows as the list does. */
+  /** The end of the list, which is shown unchanged. Extends the earlier tail while the list only grows. */
   get tail(): Messages {
     return this.#tail;
   }
 
-  /** Everything shown, in order; it too grows as the list does. */
+  /** The whole view, in order. Extends the earlier view while the list only grows. */
   get flat(): Messages {
-    if (!this.isCompacted) return this.#tail;
+    if (this.#front === undefined) return this.#tail;
     const { pinned, summary, head } = this.#front;
     this.#flat ??= Messages.from([...pinned, ...summary, ...head, ...this.#tail]);
     return this.#flat;
   }
 
-  /** What a strategy may change: all but summary and instructions. */
+  /** The messages that a strategy may shorten: all but the summary and the instructions. */
   get open(): Message[] {
-    return [...this.#front.head, ...this.#tail.slice(this.#instructions)];
+    return [...this.note.head, ...this.#tail.slice(this.#instructions)];
   }
 
-  /** The tokens of what no strategy changes. */
+  /** The tokens of the instructions, which no strategy may shorten. */
   get pinnedTokens(): number {
-    const { pinned } = this.#front;
-    return this.#counter.countMessages(pinned) + this.#counter.countMessages(this.#tail.slice(0, this.#instructions));
+    const instructions = this.#tail.slice(0, this.#instructions);
+    return this.#counter.countMessages(this.note.pinned) + this.#counter.countMessages(instructions);
   }
 
-  /** Takes in how the list is now. Costs what was added while it only grows; what is shown survives where its anchor does. */
+  /** Follows the list to its current version. Costs only what was added, while the list only grows. */
   follow(source: Messages): void {
     const before = this.#source;
     if (source === before) return;
@@ -81,14 +80,14 @@ export class CompactedPart {
     else this.#attach(source);
   }
 
-  /** Shows what was made of it from now on, and gives the messages that are shown no more. */
+  /** Replaces the view by the result of a strategy. Returns the messages that are no longer shown. */
   take({ summary, messages }: Compacted): Message[] {
     const shown = this.open;
     const staying = new Set(messages);
     const instructions = this.#tail.slice(0, this.#instructions);
-    const same = Math.min(commonEnd(messages, shown), this.#tail.length - instructions.length);
+    const same = Math.min(countCommonEnd(messages, shown), this.#tail.length - instructions.length);
     const taken = this.#tail.length - same;
-    const { from, pinned } = this.#front;
+    const { from, pinned } = this.note;
     this.#front = {
       from: from + taken,
       ...this.#anchors(taken),
@@ -101,8 +100,8 @@ export class CompactedPart {
   }
 
   /**
-   * Shows again what a note says, where the list that is followed next has the note's anchor. `isPartial` says that the
-   * list may be only the latest of a longer one, and the anchor no longer in it.
+   * Shows the view of a note again, if the next list contains the last message of the note. With `isPartial`, that list may
+   * be only the end of a longer one and need not contain it.
    */
   restore(note: PartNote, { isPartial = false }: { readonly isPartial?: boolean } = {}): void {
     this.#source = undefined;
@@ -110,46 +109,44 @@ export class CompactedPart {
     this.#isPartial = isPartial;
   }
 
-  // System messages in front are instructions, as long as nothing was taken away.
+  // Before the first compaction, the system messages at the front of the tail are instructions.
   get #instructions(): number {
     if (this.isCompacted) return 0;
-    let count = 0;
-    while (this.#tail.at(count)?.role === "system") count++;
-    return count;
+    const end = this.#tail.toArray().findIndex(({ role }) => role !== "system");
+    return end === -1 ? this.#tail.length : end;
   }
 
-  // By which a later list is recognised, when so many of the tail are taken away.
+  // The keys by which a later list is recognised, if the front takes so many messages of the tail.
   #anchors(taken: number): Pick<PartNote, "last" | "lastSaid"> {
-    const { last, lastSaid } = this.#front;
-    if (taken === 0) return { last, lastSaid };
-    let said = taken - 1;
-    while (said >= 0 && !isSaid(this.#tail.at(said) as Message)) said--;
+    const { last, lastSaid } = this.note;
+    const covered = this.#tail.slice(0, taken).toArray();
+    const newest = covered.at(-1);
+    const said = covered.findLast(isSaid);
     return {
-      last: messageKey(this.#tail.at(taken - 1) as Message),
-      lastSaid: said < 0 ? lastSaid : messageKey(this.#tail.at(said) as Message),
+      last: newest === undefined ? last : messageKey(newest),
+      lastSaid: said === undefined ? lastSaid : messageKey(said),
     };
   }
 
   #append(source: Messages, from: number): void {
-    const added: Message[] = [];
-    for (let i = from; i < source.length; i++) added.push(source.at(i) as Message);
-    this.#tail = this.#front.from === 0 ? source : this.#tail.append(added);
+    const added = source.toArray(from);
+    this.#tail = this.note.from === 0 ? source : this.#tail.append(added);
     this.#flat = this.#flat?.append(added);
     this.#tokens += this.#counter.countMessages(added);
   }
 
   #attach(source: Messages): void {
-    const from = this.#anchorIn(source);
-    if (from === undefined) this.#front = untouched;
-    else if (from !== this.#front.from) this.#front = { ...this.#front, from };
+    const from = this.#placeIn(source);
+    if (from === undefined) this.#front = undefined;
+    else if (this.#front?.from !== from) this.#front = { ...this.note, from };
     this.#isPartial = false;
     this.#show(from === undefined || from === 0 ? source : source.slice(from));
   }
 
-  // Where the tail begins in a list that is not the one before; undefined where it is another list altogether.
-  #anchorIn(source: Messages): number | undefined {
+  // Where the tail begins in a list that does not extend the earlier one; undefined if it is another list altogether.
+  #placeIn(source: Messages): number | undefined {
+    if (this.#front === undefined) return undefined;
     const { from, last, lastSaid } = this.#front;
-    if (!this.isCompacted) return undefined;
     const expected = from > 0 ? source.at(from - 1) : undefined;
     if (expected !== undefined && messageKey(expected) === last) return from;
     const place = placeAfter(source, last) ?? placeAfter(source, lastSaid);
@@ -157,25 +154,25 @@ export class CompactedPart {
   }
 
   #show(tail: Messages): void {
-    const { pinned, summary, head } = this.#front;
+    const { pinned, summary, head } = this.note;
     this.#tail = tail;
     this.#flat = undefined;
     this.#tokens = [pinned, summary, head, tail].reduce((sum, list) => sum + this.#counter.countMessages(list), 0);
   }
 }
 
-// What was said by a user or as an answer.
+// True for a message of the conversation: of the user, or an answer.
 function isSaid(message: Message): boolean {
   if (message.role === "user") return message.metadata?.isNote !== true;
   return message.role === "assistant" && toolCallsOf(message).length === 0;
 }
 
 function placeAfter(list: Messages, key: string): number | undefined {
-  for (let i = list.length - 1; i >= 0; i--) if (messageKey(list.at(i) as Message) === key) return i + 1;
-  return undefined;
+  const place = list.toArray().findLastIndex((message) => messageKey(message) === key);
+  return place === -1 ? undefined : place + 1;
 }
 
-function commonEnd(a: readonly Message[], b: readonly Message[]): number {
+function countCommonEnd(a: readonly Message[], b: readonly Message[]): number {
   let count = 0;
   while (count < a.length && count < b.length && a.at(-count - 1) === b.at(-count - 1)) count++;
   return count;

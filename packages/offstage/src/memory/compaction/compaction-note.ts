@@ -1,5 +1,4 @@
-// The note of a compaction: plain JSON by which a later run, or the same one taken up again, shows what this one showed.
-
+// The note of a compaction: plain JSON with which a later run, or the same run after a resume, shows the same view.
 import { isObject } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
 import { parseMessages } from "../../messages/codec.ts";
@@ -10,18 +9,18 @@ const version = 1;
 export interface CompactionNote {
   readonly version: number;
   readonly conversation: PartNote;
-  /** Of the tool trace, where that was made shorter too. */
+  /** The note of the tool trace, if that was shortened too. */
   readonly trace?: PartNote;
 }
 
-/** The note of two parts. */
+/** Makes the note of two parts. */
 export function writeNote(conversation: PartNote, trace: PartNote | undefined): CompactionNote {
-  return { version, conversation, ...(trace === undefined ? undefined : { trace }) };
+  return { version, conversation, ...(trace !== undefined && { trace }) };
 }
 
-/** The note that was written; throws `invalid-state` or `invalid-message` where it is none, or a newer one. */
+/** Reads a note. Throws `invalid-state` or `invalid-message` if the value is not a note, or a newer one. */
 export function readNote(value: unknown): CompactionNote {
-  if (!isObject(value) || !Number.isInteger(value.version)) throw invalid("it is no note of a compaction");
+  if (!isObject(value) || !Number.isInteger(value.version)) throw invalid("it is not a note of a compaction");
   if ((value.version as number) > version) throw invalid(`it has version ${value.version}: update Offstage to read it`);
   const trace = value.trace === undefined ? undefined : readPart(value.trace, "trace");
   return writeNote(readPart(value.conversation, "conversation"), trace);
@@ -41,5 +40,6 @@ function readPart(value: unknown, name: string): PartNote {
 }
 
 function invalid(why: string): OffstageError {
-  return new OffstageError("invalid-state", `A compaction cannot go on from this note: ${why}. It begins anew.`);
+  const sentence = `This note of a compaction cannot be read: ${why}. The compaction starts again from the whole conversation.`;
+  return new OffstageError("invalid-state", sentence);
 }

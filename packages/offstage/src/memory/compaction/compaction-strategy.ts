@@ -1,53 +1,56 @@
-// The compaction strategy: the port of what makes a list of messages shorter. When, and what becomes of it, is compaction.ts.
-import { OffstageError } from "../../errors.ts";
+// The compaction strategy: the port of a rule that shortens a list of messages. compaction.ts decides when it is used.
+import { having, type OptionRule, someFunction } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import type { Summarize, SummaryUsage } from "./summarize.ts";
 
-/** What is to be made shorter: the conversation, or the tool trace of a run. */
+/** A list to shorten: the conversation, or the tool trace of a run. The lists are frozen copies. */
 export interface CompactionInput {
-  /** What stands for messages that earlier compactions left out. */
+  /** Summaries of messages that earlier compactions left out. */
   readonly summary: readonly Message[];
-  /** What is shown beside it, oldest first. */
+  /** The messages that are shown after the summary, oldest first. */
   readonly messages: readonly Message[];
-  /** The most tokens that the new summary and messages may take together. */
+  /** The most tokens of the new summary and messages together. */
   readonly budget: number;
   readonly counter: TokenCounter;
-  /** Asks the agent's own model, where there is one. */
-  readonly summarize?: Summarize;
-  readonly signal?: AbortSignal;
+  /** Asks the agent's own model for a summary, if there is one. */
+  readonly summarize?: Summarize | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** What is shown from now on. */
+/** The shortened list. */
 export interface Compacted {
   readonly summary: readonly Message[];
-  /** Those that stay as they are are the same objects; one that is shown in another form is a new object. */
+  /** Unchanged messages are the same objects; a message in another form is a new object. */
   readonly messages: readonly Message[];
-  /** Tokens that making it took. */
-  readonly usage?: SummaryUsage;
+  /** Tokens that the strategy used. */
+  readonly usage?: SummaryUsage | undefined;
 }
 
 /** A strategy as a function. */
 export type CompactionFunction = (input: CompactionInput) => Compacted | Promise<Compacted>;
 
 /**
- * Makes a list of messages shorter.
+ * Shortens a list of messages.
  *
- * **Contract:** never changes a message; keeps order; keeps the newest user message and calls with their results. What it
- * gives beyond its budget is cut to the newest. Where it throws, or loses the newest user message, the window is used
- * instead and the error is reported.
+ * **Contract:** never changes a message, keeps the order, and keeps the newest user message and calls with their results.
+ * A result over the budget is cut to its newest messages. If a strategy throws or loses the newest user message, the
+ * sliding window is used instead and the error is reported.
  */
 export interface CompactionStrategy {
   readonly name: string;
   readonly compact: CompactionFunction;
 }
 
-/** A strategy as given: an object, or a function that is named after itself. */
+const strategyObject = having("{ name, compact }", "compact");
+
+/** The rule for the option "strategy". */
+export const strategyRule: OptionRule = {
+  isFit: (value) => someFunction.isFit(value) || strategyObject.isFit(value),
+  words: "a strategy such as slidingWindow(), { name, compact } or a function",
+};
+
+/** Makes a strategy of a function, named after it. A strategy is returned as it is. */
 export function strategyOf(given: CompactionStrategy | CompactionFunction): CompactionStrategy {
-  if (typeof given === "function") return { name: given.name || "function", compact: given };
-  if (typeof given?.compact === "function") return given;
-  throw new OffstageError(
-    "invalid-argument",
-    'A "strategy" must be a function or { name, compact }; see slidingWindow().',
-  );
+  return typeof given === "function" ? { name: given.name || "function", compact: given } : given;
 }

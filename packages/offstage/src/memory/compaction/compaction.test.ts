@@ -1,4 +1,4 @@
-// Compaction on states: what a model is shown, what is reported, and that nothing stored changes.
+// Compaction of states: the view, the report, and that nothing stored changes.
 import { describe, expect, test, vi } from "vitest";
 import {
   appended,
@@ -37,7 +37,7 @@ describe("below the limit", () => {
     expect(view.compacted).toBeUndefined();
   });
 
-  test("a view costs what was added, not what there is", async () => {
+  test("a view costs only what was added", async () => {
     const countMessage = vi.fn(counter.countMessage);
     const countMessages = (list: Iterable<Parameters<typeof countMessage>[0]>) =>
       [...list].reduce((sum, message) => sum + countMessage(message), 0);
@@ -60,7 +60,7 @@ describe("below the limit", () => {
 });
 
 describe("past the limit", () => {
-  test("the view is within the target, the state is what it was, and what goes is said", async () => {
+  test("the view is within the target, the state is unchanged, and a message counts what is missing", async () => {
     const state = stateOf(40);
     const before = JSON.stringify(state);
     const view = await openOn().view(state);
@@ -74,7 +74,7 @@ describe("past the limit", () => {
     expect(view.compacted?.tokensAfter).toBe(counter.countMessages(flat(view)));
   });
 
-  test("what is covered and what is shown are together everything, each once", async () => {
+  test("covered and shown messages together are all messages, each once", async () => {
     const compaction = openOn();
     const covered: string[] = [];
     let state = AgentState.empty();
@@ -87,7 +87,7 @@ describe("past the limit", () => {
     expect([...covered, ...idsOf(flat(view!))]).toEqual(idsOf(state.messages));
   });
 
-  test("between two compactions the beginning of the input stays byte for byte", async () => {
+  test("between two compactions the beginning of the input stays identical, byte for byte", async () => {
     const compaction = openOn();
     let state = AgentState.empty();
     let before = "";
@@ -104,7 +104,7 @@ describe("past the limit", () => {
     expect(compactions).toBeLessThan(20);
   });
 
-  test("sections that only grew are the same lists, grown", async () => {
+  test("sections that only grew extend their earlier lists", async () => {
     const compaction = openOn();
     const state = stateOf(40);
     const first = await compaction.view(state);
@@ -115,7 +115,7 @@ describe("past the limit", () => {
     expect(second.sections[2]?.extends(messages!)).toBe(true);
   });
 
-  test("fixed tokens count, and the sections of the user's own stay", async () => {
+  test("fixed tokens count, and the user's own sections stay", async () => {
     const state = stateOf(40)
       .withSection("summary", [user("my summary")])
       .withSection("buffer", [user("my buffer")]);
@@ -125,7 +125,7 @@ describe("past the limit", () => {
     expect(flat(view).map(textOf)).toEqual(expect.arrayContaining(["my summary", "my buffer"]));
   });
 
-  test("system messages in front of a conversation stay in front of everything", async () => {
+  test("system messages at the front of a conversation stay at the front", async () => {
     const state = AgentState.empty().withMessages([system("be brief"), ...buildTurns(40)]);
     const view = await openOn({ strategy: summarizeOlder({ summarize: () => "They talked." }) }).view(state);
     expect(
@@ -153,7 +153,7 @@ describe("in a long tool loop", () => {
     expect(state.section(section).length).toBeGreaterThanOrEqual(200);
   });
 
-  test("the question stands before what was done for it", async () => {
+  test("the question stays before its tool trace", async () => {
     const state = appended(stateOf(2).withUserMessage("the task"), manySteps(60), buffer);
     const shown = flat(await openOn().view(state)).map(textOf);
     const place = shown.indexOf("the task");
@@ -161,13 +161,13 @@ describe("in a long tool loop", () => {
     expect(shown.slice(place + 1)).toContainEqual(expect.stringMatching(/earlier messages are kept offstage/));
   });
 
-  test("a fresh result that fits beside the question is shown whole, however much must go for it", async () => {
+  test("a fresh result that fits beside the question is shown whole, whatever else must go", async () => {
     const big = buildLoopStep("big", 600);
     const view = await openOn().view(appended(stateOf(10).withUserMessage("the task"), big, buffer));
     expect(flat(view).slice(-2)).toEqual(big);
   });
 
-  test("a result larger than the limit is clipped, and says so", async () => {
+  test("a result larger than the limit is clipped and marked", async () => {
     const view = await openOn().view(
       appended(stateOf(1).withUserMessage("the task"), buildLoopStep("huge", 9_000), buffer),
     );
@@ -177,7 +177,7 @@ describe("in a long tool loop", () => {
     expect(shown.map(textOf)).toContain("the task");
   });
 
-  test("the next run shows the conversation without the tool trace of the last", async () => {
+  test("the next run shows the conversation without the tool trace of the last run", async () => {
     const compaction = openOn();
     const state = appended(stateOf(30).withUserMessage("the task"), manySteps(40), buffer);
     await compaction.view(state);
@@ -193,7 +193,7 @@ const manySteps = (count: number) => Array.from({ length: count }, (_, n) => bui
 describe("a note", () => {
   const through = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-  test("shows the same again after a restart, tool trace included", async () => {
+  test("shows the same view after a restart, including the tool trace", async () => {
     const before = openOn({ strategy: pruneToolResults() });
     const state = appended(stateOf(30).withUserMessage("the task"), manySteps(40), buffer);
     const view = await before.view(state);
@@ -203,7 +203,7 @@ describe("a note", () => {
     expect(again.compacted).toBeUndefined();
   });
 
-  test("holds for a history that begins behind what it covers", async () => {
+  test("works for a history that begins after the covered messages", async () => {
     const before = openOn({ strategy: summarizeOlder({ summarize: () => "They talked." }) });
     await before.view(stateOf(40));
     const latest = AgentState.empty().withMessages(buildTurns(42).slice(-8));
@@ -213,7 +213,7 @@ describe("a note", () => {
     expect(shown.slice(1)).toEqual(latest.messages.toArray());
   });
 
-  test("finds its place among messages that say the same and have no ids", async () => {
+  test("finds its place among messages with equal content and no ids", async () => {
     const before = openOn();
     const state = AgentState.empty().withMessages(Array.from({ length: 300 }, () => user("the same again and again")));
     const view = await before.view(state);
@@ -221,7 +221,7 @@ describe("a note", () => {
     expect(flat(await after.view(state))).toEqual(flat(view));
   });
 
-  test("holds for a session's history, which has no tool trace", async () => {
+  test("works for the history of a session, which has no tool trace", async () => {
     const before = openOn({ strategy: summarizeOlder({ summarize: () => "They talked." }) });
     const asked = user("the task", { metadata: { id: "task" } });
     const state = AgentState.empty().withMessages([...buildTurns(20), asked, ...manySteps(60)]);
@@ -244,7 +244,7 @@ describe("a note", () => {
   });
 
   test.for([42, {}, { version: 2 }, { version: 1, conversation: { from: 1, last: "x", summary: 3 } }])(
-    "that cannot be read is reported, and compaction begins anew: %j",
+    "that cannot be read is reported, and the compaction starts again: %j",
     async (note) => {
       const onError = vi.fn();
       const view = await openOn({ onError }, { note }).view(stateOf(3));
@@ -254,7 +254,7 @@ describe("a note", () => {
   );
 });
 
-describe("beside the loop", () => {
+describe("outside the loop", () => {
   test("a conversation that is rewritten is shown as rewritten", async () => {
     const compaction = openOn();
     await compaction.view(stateOf(40));
@@ -262,7 +262,7 @@ describe("beside the loop", () => {
     expect(flat(await compaction.view(rewritten))).toEqual([user("all new")]);
   });
 
-  test("what a memory gives is shown in place of the conversation, and what is added follows it", async () => {
+  test("the messages of a memory are shown instead of the conversation, and new ones follow", async () => {
     const compaction = openOn();
     const state = AgentState.empty().withMessages([system("be brief"), ...buildTurns(10)]);
     const given = [system("be brief"), ...buildTurn(2), ...state.messages.slice(-4)];

@@ -1,4 +1,4 @@
-// Compaction: the model's view of a state, made shorter when it passes the limit. The state itself is never changed.
+// Compaction: the model's view of a state, shortened when it exceeds the limit. The state itself is never changed.
 import { clockMs } from "../../base/clock.ts";
 import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
@@ -6,7 +6,7 @@ import { AgentState } from "../../state/agent-state.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { frontOf, leastTokens } from "../fit.ts";
 import { messageKey } from "../message-key.ts";
-import { type OnError, tell } from "../report-error.ts";
+import { type OnError, reportError } from "../report-error.ts";
 import { CompactedPart } from "./compacted-part.ts";
 import { type CompactionNote, readNote, writeNote } from "./compaction-note.ts";
 import type { CompactionStrategy } from "./compaction-strategy.ts";
@@ -15,15 +15,15 @@ import type { Summarize, SummaryUsage } from "./summarize.ts";
 
 export interface CompactionOptions {
   readonly counter: TokenCounter;
-  /** Tokens of every model call beside the sections of the state: instructions, tools. Default 0. */
-  readonly fixedTokens?: number;
-  /** What an earlier compaction of the same conversation left; this one goes on from there. */
+  /** Tokens of every model call apart from the state: instructions and tools. Default 0. */
+  readonly fixedTokens?: number | undefined;
+  /** The note of an earlier compaction of the same conversation, to continue from. */
   readonly note?: unknown;
-  /** The conversation may be only the latest of a longer one, as a session's history is. Default false. */
-  readonly isPartial?: boolean;
-  /** Asks the agent's own model. */
-  readonly summarize?: Summarize;
-  readonly signal?: AbortSignal;
+  /** True if the conversation may be only the end of a longer one, like the history of a session. Default false. */
+  readonly isPartial?: boolean | undefined;
+  /** Asks the agent's own model for a summary. */
+  readonly summarize?: Summarize | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The model's view of a state. */
@@ -34,20 +34,20 @@ export interface ModelView {
   readonly compacted?: CompactionReport;
 }
 
-/** What one compaction did. JSON. */
+/** The report of one compaction. JSON. */
 export interface CompactionReport {
   readonly strategy: string;
-  /** Of the whole model input, fixed tokens included. */
+  /** Tokens of the whole model input, including fixed tokens. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** How many messages are shown no more, or in another form. */
+  /** How many messages are no longer shown, or in another form. */
   readonly coveredCount: number;
-  /** Their ids, of those that have one. */
+  /** The ids of those that have one. */
   readonly covered: readonly string[];
   readonly durationMs: number;
-  /** Tokens that summarising took. */
+  /** Tokens that summaries took. */
   readonly usage?: readonly SummaryUsage[];
-  /** Why the window was used instead of the strategy. */
+  /** Why the sliding window was used instead of the strategy. */
   readonly error?: string;
 }
 
@@ -58,14 +58,14 @@ export interface CompactionRule {
   readonly onError: OnError;
 }
 
-/** The sections that are the user's own; they count, and stay as they are. */
+/** The user's own summary and buffer sections. They count, but are never shortened. */
 interface OwnSections {
   readonly summary: Messages;
   readonly buffer: Messages;
   readonly tokens: number;
 }
 
-/** One conversation's compaction. It is asked for the view before each model call. */
+/** The compaction of one conversation. Gives the view for each model call. */
 export class Compaction {
   readonly #rule: CompactionRule;
   readonly #options: CompactionOptions;
@@ -82,13 +82,13 @@ export class Compaction {
     if (options.note !== undefined && options.note !== null) this.#restore(options);
   }
 
-  /** What a later run, or this one taken up again, is given to go on from; undefined while nothing was left out. */
+  /** The note from which a later run, or this one after a resume, continues; undefined while nothing was left out. */
   get note(): CompactionNote | undefined {
     if (!this.#conversation.isCompacted && !this.#trace.isCompacted) return undefined;
     return writeNote(this.#conversation.note, this.#trace.isCompacted ? this.#trace.note : undefined);
   }
 
-  /** The tokens of the present view, fixed ones included. */
+  /** The tokens of the current view, including fixed tokens. */
   get tokens(): number {
     const { fixedTokens = 0 } = this.#options;
     return fixedTokens + this.#own.tokens + this.#conversation.tokens + this.#trace.tokens;
@@ -108,10 +108,11 @@ export class Compaction {
     return this.exceedsLimit(state) ? this.#compact() : this.#view();
   }
 
-  /** Shows these in place of the conversation so far, as a memory gives them. What is added later follows them. */
+  /** Shows the messages of a memory instead of the conversation so far. Messages that are added later follow them. */
   show(state: AgentState, messages: readonly Message[]): void {
     this.#follow(state);
-    const known = new Set(state.messages.toArray().slice(0, frontOf(state.messages.toArray())).map(messageKey));
+    const conversation = state.messages.toArray();
+    const known = new Set(conversation.slice(0, frontOf(conversation)).map(messageKey));
     const front = messages.slice(0, frontOf(messages)).filter((message) => !known.has(messageKey(message)));
     this.#conversation.take({ summary: front, messages: messages.slice(frontOf(messages)) });
   }
@@ -122,7 +123,7 @@ export class Compaction {
       this.#conversation.restore(conversation, { isPartial });
       if (trace !== undefined) this.#trace.restore(trace);
     } catch (error) {
-      tell(this.#rule.onError, error);
+      reportError(this.#rule.onError, error);
     }
   }
 
@@ -137,12 +138,12 @@ export class Compaction {
   }
 
   #view(): ModelView {
-    const { summary, buffer } = this.#sections();
+    const { summary, buffer } = this.#frontSections();
     return { sections: [summary, buffer, this.#conversation.tail, this.#trace.flat] };
   }
 
-  // The same lists as long as what they are made of is the same.
-  #sections(): { readonly summary: Messages; readonly buffer: Messages } {
+  // Returns the same lists while their sources are the same.
+  #frontSections(): { readonly summary: Messages; readonly buffer: Messages } {
     const { note, isCompacted } = this.#conversation;
     if (!isCompacted) return this.#own;
     const made = [this.#own, note];
@@ -157,23 +158,12 @@ export class Compaction {
     const tokensBefore = this.tokens;
     const done = [await this.#shortenConversation(), await this.#shortenTrace()].filter((each) => each !== undefined);
     if (done.length === 0) return this.#view();
-    const covered = done.flatMap((each) => each.covered);
-    const usage = done.flatMap((each) => each.usage ?? []);
-    const error = done.map((each) => each.error).find((each) => each !== undefined);
-    const compacted: CompactionReport = {
-      strategy: this.#rule.strategy.name,
-      tokensBefore,
-      tokensAfter: this.tokens,
-      coveredCount: covered.length,
-      covered: covered.flatMap(({ metadata }) => (typeof metadata?.id === "string" ? [metadata.id] : [])),
-      durationMs: clockMs() - startedAt,
-      ...(usage.length > 0 && { usage }),
-      ...(error !== undefined && { error }),
-    };
+    const tokens = { tokensBefore, tokensAfter: this.tokens };
+    const compacted = { ...reportOf(this.#rule.strategy, done), ...tokens, durationMs: clockMs() - startedAt };
     return { ...this.#view(), compacted };
   }
 
-  // The conversation gives way first, but not to nothing: a long tool loop is made shorter itself.
+  // Shortens the conversation first, but keeps part of it: a long tool trace is then shortened itself.
   #shortenConversation(): Promise<ShortenedPart> | undefined {
     const { usable, goal } = this.#room();
     const { counter } = this.#options;
@@ -199,11 +189,24 @@ export class Compaction {
     return shortenPart(part, { budget, counter, strategy, onError, summarize, signal });
   }
 
-  // Even where fixed tokens leave nothing, what was asked is shown.
+  // If fixed tokens leave no room, the newest question is shown all the same.
   #room(): { readonly usable: number; readonly goal: number } {
     const { fixedTokens = 0 } = this.#options;
     const { limit, target } = this.#rule;
     const usable = Math.max(limit - fixedTokens - this.#own.tokens, limit / 10);
     return { usable, goal: usable * target };
   }
+}
+
+function reportOf({ name }: CompactionStrategy, parts: readonly ShortenedPart[]) {
+  const covered = parts.flatMap((part) => part.covered);
+  const usage = parts.flatMap((part) => part.usage ?? []);
+  const error = parts.find((part) => part.error !== undefined)?.error;
+  return {
+    strategy: name,
+    coveredCount: covered.length,
+    covered: covered.flatMap(({ metadata }) => (typeof metadata?.id === "string" ? [metadata.id] : [])),
+    ...(usage.length > 0 && { usage }),
+    ...(error !== undefined && { error }),
+  };
 }

@@ -1,37 +1,47 @@
-// compactor(): when and how model input is made shorter, as one value an agent is given. What it does in a run is compaction.ts.
+// compactor(): when and how model input is shortened, as one value for an agent. compaction.ts does it in a run.
+import { checkOptions, numberFrom, type OptionRules, positiveNumber } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
+import { listenerRule } from "../option-rules.ts";
 import { type OnError, printError } from "../report-error.ts";
 import { Compaction, type CompactionOptions } from "./compaction.ts";
-import { type CompactionFunction, type CompactionStrategy, strategyOf } from "./compaction-strategy.ts";
+import { type CompactionFunction, type CompactionStrategy, strategyOf, strategyRule } from "./compaction-strategy.ts";
 import { slidingWindow } from "./strategies/index.ts";
 
 export interface CompactorOptions {
-  /** The most tokens of model input, or up to 1 a share of the context window. Default 0.8 of it. */
-  readonly threshold?: number;
-  /** The tokens a model takes at most. Needed where the threshold is a share. */
-  readonly contextWindow?: number;
-  /** How far it is made shorter, as a share of the threshold: the less, the longer until the next time. Default 0.5. */
-  readonly target?: number;
+  /** The most tokens of model input; up to 1, a share of the context window. Default 0.8. */
+  readonly threshold?: number | undefined;
+  /** The context window of the model, in tokens. Required if the threshold is a share. */
+  readonly contextWindow?: number | undefined;
+  /** The size after shortening, as a share of the threshold. A smaller target makes compactions rarer. Default 0.5. */
+  readonly target?: number | undefined;
   /** Default `slidingWindow()`. */
-  readonly strategy?: CompactionStrategy | CompactionFunction;
-  /** Told when a strategy failed and the window was used instead. Default: prints. */
-  readonly onError?: OnError;
+  readonly strategy?: CompactionStrategy | CompactionFunction | undefined;
+  /** Called if a strategy fails; the sliding window is used instead. Default: prints a warning. */
+  readonly onError?: OnError | undefined;
 }
 
-/** A rule for making model input shorter. */
+/** A rule for shortening model input. */
 export interface Compactor {
   /** The most tokens of model input. */
   readonly limit: number;
   readonly strategy: CompactionStrategy;
-  /** The compaction of one conversation, for as long as a run lasts. */
+  /** Opens the compaction of one conversation, for one run. */
   open(options: CompactionOptions): Compaction;
 }
 
-/** The rule of these options; throws `invalid-argument` where they do not fit. */
+const rules: OptionRules = {
+  threshold: positiveNumber,
+  contextWindow: numberFrom(1),
+  target: { isFit: (value) => typeof value === "number" && value > 0 && value < 1, words: "a number between 0 and 1" },
+  strategy: strategyRule,
+  onError: listenerRule,
+};
+
+/** Makes a compactor. Throws `invalid-argument` if an option does not fit. */
 export function compactor(options: CompactorOptions = {}): Compactor {
+  checkOptions(options, rules, "compactor()");
   const { target = 0.5, onError = printError } = options;
   const limit = limitOf(options);
-  if (!(target > 0 && target < 1)) throw invalid(`"target" must be between 0 and 1; found ${target}.`);
   const strategy = strategyOf(options.strategy ?? slidingWindow());
   return Object.freeze({
     limit,
@@ -41,13 +51,8 @@ export function compactor(options: CompactorOptions = {}): Compactor {
 }
 
 function limitOf({ threshold = 0.8, contextWindow }: CompactorOptions): number {
-  if (!(threshold > 0)) throw invalid(`"threshold" must be positive; found ${threshold}.`);
   if (threshold > 1) return Math.floor(threshold);
-  if (contextWindow === undefined || !(contextWindow >= 1))
-    throw invalid('A "threshold" up to 1 is a share of the context window: pass "contextWindow" in tokens as well.');
-  return Math.floor(threshold * contextWindow);
-}
-
-function invalid(message: string): OffstageError {
-  return new OffstageError("invalid-argument", message);
+  if (contextWindow !== undefined) return Math.floor(threshold * contextWindow);
+  const sentence = 'A "threshold" up to 1 is a share of the context window: also pass "contextWindow", in tokens.';
+  throw new OffstageError("invalid-argument", sentence);
 }

@@ -1,16 +1,16 @@
-// A rolling summary: a growing list as a summary of what is older and the newest as it is. Summarises only what is new to it.
+// A rolling summary: shows a growing list as a summary of its older part and its newest messages. Summarises each message once.
 import type { Message } from "../../messages/message.ts";
 import type { Messages } from "../../messages/messages.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { newestTurns } from "../fit.ts";
-import { type OnError, printError, tell } from "../report-error.ts";
+import { type OnError, printError, reportError } from "../report-error.ts";
 import { turnsOf } from "../turns.ts";
 import { CompactedPart } from "./compacted-part.ts";
-import { retold } from "./shorten.ts";
+import { extendSummary } from "./shorten.ts";
 import type { Summarize } from "./summarize.ts";
 import { textOfSummary } from "./summary-message.ts";
 
-/** In fewer tokens than these a summary says nothing. */
+/** The least tokens of a useful summary. */
 const leastSummary = 24;
 
 export interface RollingSummaryOptions {
@@ -19,10 +19,10 @@ export interface RollingSummaryOptions {
   readonly onError?: OnError | undefined;
 }
 
-/** What a summary says, and of which messages. */
+/** A summary, and the messages that it covers. */
 export interface CoveringSummary {
   readonly text: string;
-  /** The ids of the messages it stands for, of those that have one. */
+  /** The ids of the covered messages that have one. */
   readonly covers: readonly string[];
   readonly coveredCount: number;
 }
@@ -38,20 +38,20 @@ export class RollingSummary {
     this.#part = new CompactedPart(options.counter);
   }
 
-  /** The summary so far; undefined while there is none. */
+  /** The current summary; undefined if there is none yet. */
   get summary(): CoveringSummary | undefined {
     const text = textOfSummary(this.#part.note.summary);
     return text === undefined ? undefined : { text, covers: [...this.#covers], coveredCount: this.#coveredCount };
   }
 
-  /** How many messages of the list are not shown as they are. */
+  /** How many messages of the list the summary covers. */
   get from(): number {
     return this.#part.note.from;
   }
 
   /**
-   * The list as summary and newest. Summarises where that is beyond the limit; where the summariser fails, nothing is
-   * taken away, the error is told, and the next time tries again.
+   * Shows the list as a summary and its newest messages. Summarises if the list is over the limit. If the summariser fails,
+   * nothing is dropped, the error is reported, and the next call tries again.
    */
   async show(list: Messages, limit: number): Promise<Message[]> {
     this.#part.follow(list);
@@ -59,8 +59,8 @@ export class RollingSummary {
     return this.#part.flat.toArray();
   }
 
-  // The newest turn still grows: it is never summarised. What is older gives way to half its room at once, so that
-  // most turns need no summariser.
+  // Never summarises the newest turn, which may still grow. Shrinks the older ones to half of their room at once, so that
+  // most calls need no summariser.
   async #roll(limit: number): Promise<void> {
     const { counter, summarize, onError = printError } = this.#options;
     const { open, note, pinnedTokens } = this.#part;
@@ -74,10 +74,10 @@ export class RollingSummary {
     try {
       const input = { summary: note.summary, messages: open, budget: limit, counter };
       const covers = this.#coveredCount + leaving.length;
-      const { summary } = await retold(input, leaving, { summarize, maxTokens, covers });
+      const { summary } = await extendSummary(input, leaving, { summarize, maxTokens, covers });
       this.#cover(this.#part.take({ summary, messages: open.slice(leaving.length) }));
     } catch (error) {
-      tell(onError, error);
+      reportError(onError, error);
     }
   }
 

@@ -1,4 +1,4 @@
-// When strategies fail, and what summaries are made of.
+// Strategies that fail, and how summaries are made.
 import { describe, expect, test, vi } from "vitest";
 import { buildTurn, buildTurns, flat } from "../../../test/support/long-conversation.ts";
 import { textOf } from "../../messages/message.ts";
@@ -19,16 +19,21 @@ const stateOf = (turns: number): AgentState => AgentState.empty().withMessages(b
 describe("a strategy that fails", () => {
   const failures: Record<string, CompactorOptions["strategy"]> = {
     "a summariser that rejects": summarizeOlder({ summarize: () => Promise.reject(new Error("no summary today")) }),
-    "a summariser that says nothing": summarizeOlder({ summarize: () => "  " }),
-    "nobody to summarise": summarizeOlder(),
+    "a summariser that returns blank text": summarizeOlder({ summarize: () => "  " }),
+    "no summariser": summarizeOlder(),
     "a function that throws": () => {
       throw new Error("broken");
     },
     "a function that loses the question": ({ summary, messages }) => ({ summary, messages: messages.slice(-1) }),
-    "a function that gives nonsense": () => "shorter" as never,
+    "a function that returns text": () => "shorter" as never,
+    "a function that returns lists of texts": () => ({ summary: ["s"], messages: ["m"] }) as never,
+    "a function that empties the list it was given": ({ messages }) => {
+      (messages as unknown[]).length = 0;
+      return { summary: [], messages };
+    },
   };
 
-  test.for(Object.entries(failures))("falls back to the window and is reported: %s", async ([, strategy]) => {
+  test.for(Object.entries(failures))("falls back to the sliding window and is reported: %s", async ([, strategy]) => {
     const onError = vi.fn();
     const view = await openOn({ strategy: strategy!, onError }).view(stateOf(40));
     expect(onError).toHaveBeenCalledOnce();
@@ -37,7 +42,7 @@ describe("a strategy that fails", () => {
     expect(counter.countMessages(flat(view))).toBeLessThanOrEqual(500);
   });
 
-  test("keeps the summary there was", async () => {
+  test("keeps the previous summary", async () => {
     let isBroken = false;
     const summarize = () => (isBroken ? Promise.reject(new Error("no")) : "They agreed on blue.");
     const compaction = openOn({ strategy: summarizeOlder({ summarize }), onError: () => {} });
@@ -47,7 +52,7 @@ describe("a strategy that fails", () => {
     expect(view.sections[0]!.toArray().map(textOf).join()).toContain("They agreed on blue.");
   });
 
-  test("is not what an abort is: that rejects with its reason", async () => {
+  test("is not an abort, which rejects with its reason", async () => {
     const controller = new AbortController();
     const summarize = () => {
       controller.abort(new Error("enough"));
@@ -57,7 +62,7 @@ describe("a strategy that fails", () => {
     await expect(compaction.view(stateOf(40))).rejects.toThrow("enough");
   });
 
-  test("what goes beyond its budget is cut to the newest", async () => {
+  test("a result over its budget is cut to the newest messages", async () => {
     const view = await openOn({ strategy: ({ summary, messages }) => ({ summary, messages }) }).view(stateOf(40));
     expect(counter.countMessages(flat(view))).toBeLessThanOrEqual(500);
     expect(flat(view).slice(-4)).toEqual(buildTurn(39));
@@ -65,7 +70,7 @@ describe("a strategy that fails", () => {
 });
 
 describe("summaries", () => {
-  test("grow: each is made of the one before and of what is new", async () => {
+  test("grow: each is made from the previous one and the new messages", async () => {
     const summarize = vi.fn(({ messages, previous }) => `${previous ?? "start"} +${messages.length}`);
     const compaction = openOn({ strategy: summarizeOlder({ summarize }) });
     await compaction.view(stateOf(40));
@@ -77,7 +82,7 @@ describe("summaries", () => {
     expect(summaries!.at(0)?.metadata?.covers).toBe(320 - messages!.length);
   });
 
-  test("report the tokens they took, and are asked of the agent's own model unless told otherwise", async () => {
+  test("report the tokens they took, and come from the agent's own model by default", async () => {
     const usage = { modelId: "m", usage: { inputTokens: 5, outputTokens: 2, totalTokens: 7 } };
     const compaction = openOn({ strategy: summarizeOlder() }, { summarize: () => ({ text: "They talked.", usage }) });
     expect((await compaction.view(stateOf(40))).compacted?.usage).toEqual([usage]);

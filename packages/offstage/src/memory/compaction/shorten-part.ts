@@ -1,48 +1,49 @@
-// One part made shorter by a strategy, with everything a strategy may do wrong put right.
+// Shortens one part with a strategy, and corrects everything that a strategy may do wrong.
+import { isObject } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { clipFront, fitAsked } from "../fit.ts";
-import { type OnError, tell } from "../report-error.ts";
+import { type OnError, reportError } from "../report-error.ts";
 import { questionOf } from "../turns.ts";
 import type { CompactedPart } from "./compacted-part.ts";
 import type { Compacted, CompactionInput, CompactionStrategy } from "./compaction-strategy.ts";
-import { windowed } from "./shorten.ts";
+import { keepWindow } from "./shorten.ts";
 import type { Summarize, SummaryUsage } from "./summarize.ts";
 
 export interface ShortenPartOptions {
-  /** The most tokens the part may take. */
+  /** The most tokens of the part. */
   readonly budget: number;
   readonly counter: TokenCounter;
   readonly strategy: CompactionStrategy;
   readonly onError: OnError;
-  readonly summarize?: Summarize | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly summarize: Summarize | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 export interface ShortenedPart {
-  /** What is shown no more, or in another form. */
+  /** The messages that are no longer shown, or in another form. */
   readonly covered: readonly Message[];
-  readonly usage?: SummaryUsage;
-  /** Why the window was used instead of the strategy. */
-  readonly error?: string;
+  readonly usage: SummaryUsage | undefined;
+  /** Why the sliding window was used instead of the strategy. */
+  readonly error: string | undefined;
 }
 
-/** Makes a part fit its budget. Rejects only when it is aborted. */
+/** Makes a part fit its budget. Rejects only if it is aborted. */
 export async function shortenPart(part: CompactedPart, options: ShortenPartOptions): Promise<ShortenedPart> {
   const { budget, counter, summarize, signal } = options;
-  const input: CompactionInput = {
-    summary: part.note.summary,
-    messages: part.open,
+  // Frozen copies: a strategy that changes its input must not change the fallback.
+  const input: CompactionInput = Object.freeze({
+    summary: Object.freeze([...part.note.summary]),
+    messages: Object.freeze(part.open),
     budget: Math.max(0, budget - part.pinnedTokens),
     counter,
-    ...(summarize === undefined ? undefined : { summarize }),
-    ...(signal === undefined ? undefined : { signal }),
-  };
-  const { compacted, error } = await compacting(input, options);
+    summarize,
+    signal,
+  });
+  const { compacted, error } = await compact(input, options);
   const covered = part.take(withinBudget(compacted, input));
-  const { usage } = compacted;
-  return { covered, ...(usage && { usage }), ...(error === undefined ? undefined : { error: messageOf(error) }) };
+  return { covered, usage: compacted.usage, error: error === undefined ? undefined : messageOf(error) };
 }
 
 interface Attempt {
@@ -50,24 +51,25 @@ interface Attempt {
   readonly error?: unknown;
 }
 
-async function compacting(input: CompactionInput, options: ShortenPartOptions): Promise<Attempt> {
+async function compact(input: CompactionInput, { strategy, onError, signal }: ShortenPartOptions): Promise<Attempt> {
   try {
-    const compacted = await options.strategy.compact(input);
-    check(compacted, input, options.strategy.name);
+    const compacted = await strategy.compact(input);
+    check(compacted, input, strategy.name);
     return { compacted };
   } catch (error) {
-    options.signal?.throwIfAborted();
-    tell(options.onError, error);
-    return { compacted: windowed(input), error };
+    signal?.throwIfAborted();
+    reportError(onError, error);
+    return { compacted: keepWindow(input), error };
   }
 }
 
 function check(compacted: Compacted, { messages }: CompactionInput, name: string): void {
-  if (!Array.isArray(compacted?.messages) || !Array.isArray(compacted.summary))
-    throw broken(name, "did not give { summary, messages }");
+  const isList = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);
+  if (!isList(compacted?.messages) || !isList(compacted?.summary))
+    throw broken(name, "did not return { summary, messages }");
   const question = messages[questionOf(messages).end - 1];
-  const isKept = ({ role, metadata }: Message): boolean => role === "user" && metadata?.isClipped === true;
-  if (question !== undefined && !compacted.messages.some((message) => message === question || isKept(message)))
+  const isClippedQuestion = ({ role, metadata }: Message): boolean => role === "user" && metadata?.isClipped === true;
+  if (question !== undefined && !compacted.messages.some((each) => each === question || isClippedQuestion(each)))
     throw broken(name, "lost the newest user message");
 }
 
@@ -79,9 +81,9 @@ function withinBudget(compacted: Compacted, { budget, counter }: CompactionInput
   return { summary: front, messages: kept };
 }
 
-function broken(name: string, what: string): OffstageError {
+function broken(name: string, fault: string): OffstageError {
   return new OffstageError(
     "invalid-argument",
-    `The compaction strategy "${name}" ${what}; the window was used instead.`,
+    `The compaction strategy "${name}" ${fault}; the sliding window was used instead.`,
   );
 }

@@ -1,27 +1,32 @@
-// ConversationMemory: everything that was said, the newest of it shown. The simplest kind.
+// ConversationMemory: keeps everything and shows the newest. The simplest kind.
+import { checkOptions, wholeFrom } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import { type TokenCounter, type TokenCounting, tokenCounter } from "../../tokens/token-counter.ts";
 import type { AgentMemory } from "../agent-memory.ts";
 import { contextText } from "../context-text.ts";
 import { fitContext } from "../fit.ts";
-import { countingOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { countOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { counterRule } from "../option-rules.ts";
 
 export interface ConversationMemoryOptions {
-  /** The most tokens it ever shows, whatever it is asked for. Default: no limit. */
-  readonly maxTokens?: number;
-  readonly tokenCounter?: TokenCounting;
+  /** The most tokens of any context, even if a call asks for more. Default: no limit. */
+  readonly maxTokens?: number | undefined;
+  readonly tokenCounter?: TokenCounting | undefined;
 }
 
-/** Holds all messages; shows the newest whole turns, and the system messages in front. */
+const rules = { maxTokens: wholeFrom(0), tokenCounter: counterRule };
+
+/** Keeps all messages. Shows the newest whole turns, and the system messages at the front. */
 export class ConversationMemory implements AgentMemory {
   readonly #held: HeldMessages;
   readonly #counter: TokenCounter;
   readonly #maxTokens: number;
 
   constructor(options: ConversationMemoryOptions = {}) {
-    this.#counter = countingOnce(tokenCounter(options.tokenCounter));
+    checkOptions(options, rules, "ConversationMemory");
+    this.#counter = countOnce(tokenCounter(options.tokenCounter));
     this.#held = new HeldMessages(this.#counter);
-    this.#maxTokens = tokenLimitOf(options.maxTokens);
+    this.#maxTokens = options.maxTokens ?? Number.POSITIVE_INFINITY;
   }
 
   get count(): number {
@@ -33,12 +38,11 @@ export class ConversationMemory implements AgentMemory {
   }
 
   async getMessages(_query: string, tokenLimit?: number): Promise<Message[]> {
-    const limit = Math.min(tokenLimitOf(tokenLimit), this.#maxTokens);
-    return fitContext(this.#held.list.toArray(), { limit, counter: this.#counter });
+    return fitContext(this.#held.list.toArray(), { limit: this.#limitOf(tokenLimit), counter: this.#counter });
   }
 
   async getContext(query: string, tokenLimit?: number): Promise<string> {
-    const limit = Math.min(tokenLimitOf(tokenLimit), this.#maxTokens);
+    const limit = this.#limitOf(tokenLimit);
     return contextText(await this.getMessages(query, tokenLimit), { limit, counter: this.#counter });
   }
 
@@ -48,5 +52,9 @@ export class ConversationMemory implements AgentMemory {
 
   async clear(): Promise<void> {
     this.#held.clear();
+  }
+
+  #limitOf(tokenLimit: number | undefined): number {
+    return Math.min(tokenLimitOf(tokenLimit), this.#maxTokens);
   }
 }

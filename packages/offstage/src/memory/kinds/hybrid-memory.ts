@@ -1,4 +1,5 @@
-// HybridMemory: a summary of the old, a window of the new, and of what the summary covers the turns nearest to what is asked.
+// HybridMemory: shows a summary of the older turns, those of them that are nearest to the query, and the newest turns.
+import { checkOptions } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import type { AnyModel } from "../../models/model.ts";
 import { type Fifo, fifo } from "../../sessions/fifo.ts";
@@ -7,28 +8,35 @@ import type { AgentMemory } from "../agent-memory.ts";
 import { type CoveringSummary, RollingSummary } from "../compaction/rolling-summary.ts";
 import { type Summarize, summarizerOf } from "../compaction/summarize.ts";
 import { contextText } from "../context-text.ts";
-import type { Embedder } from "../embedder.ts";
+import { type Embedder, lexicalEmbedder } from "../embedder.ts";
 import { fitContext, frontOf } from "../fit.ts";
-import { countingOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
-import { lexicalEmbedder } from "../lexical-embedder.ts";
-import { relevantTurns } from "../relevant-turns.ts";
-import { type OnError, printError, tell } from "../report-error.ts";
-import { TurnRanking } from "../turn-ranking.ts";
+import { countOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { counterRule, embedderRule, listenerRule, shareRule, summarizeRule } from "../option-rules.ts";
+import { relevantTurns, TurnRanking } from "../relevant-turns.ts";
+import { type OnError, printError, reportError } from "../report-error.ts";
 import { turnsOf } from "../turns.ts";
 
 export interface HybridMemoryOptions {
-  /** Who summarises: a function or a model. */
+  /** The summariser: a function or a model. */
   readonly summarize: Summarize | AnyModel;
-  /** Default: `lexicalEmbedder()`, which works offline by shared words. */
-  readonly embedder?: Embedder;
-  /** The share of the limit for summary and window; relevant turns have the rest. Default 0.7. */
-  readonly windowShare?: number;
-  readonly tokenCounter?: TokenCounting;
-  /** Told when the summariser or the embedder failed; the window is shown all the same. Default: prints. */
-  readonly onError?: OnError;
+  /** Default: `lexicalEmbedder()`, which compares words and works offline. */
+  readonly embedder?: Embedder | undefined;
+  /** The share of the limit for the summary and the newest turns; relevant turns get the rest. Default 0.7. */
+  readonly windowShare?: number | undefined;
+  readonly tokenCounter?: TokenCounting | undefined;
+  /** Called if the summariser or the embedder fails; the newest turns are still shown. Default: prints a warning. */
+  readonly onError?: OnError | undefined;
 }
 
-/** Holds all messages; shows them all while they fit, then summary, relevant older turns and the newest, in this order. */
+const rules = {
+  summarize: summarizeRule,
+  embedder: embedderRule,
+  windowShare: shareRule,
+  tokenCounter: counterRule,
+  onError: listenerRule,
+};
+
+/** Keeps all messages. Shows all of them while they fit, then a summary, relevant older turns and the newest turns. */
 export class HybridMemory implements AgentMemory {
   readonly #held: HeldMessages;
   readonly #counter: TokenCounter;
@@ -39,9 +47,10 @@ export class HybridMemory implements AgentMemory {
   readonly #gate: Fifo = fifo();
 
   constructor(options: HybridMemoryOptions) {
+    checkOptions(options, rules, "HybridMemory");
     const { embedder = lexicalEmbedder(), windowShare = 0.7, onError = printError } = options;
     const summarize = summarizerOf(options.summarize);
-    this.#counter = countingOnce(tokenCounter(options.tokenCounter));
+    this.#counter = countOnce(tokenCounter(options.tokenCounter));
     this.#held = new HeldMessages(this.#counter);
     this.#rolling = new RollingSummary({ counter: this.#counter, summarize, onError });
     this.#ranking = new TurnRanking(embedder);
@@ -53,7 +62,7 @@ export class HybridMemory implements AgentMemory {
     return this.#held.length;
   }
 
-  /** What is summarised so far, with the ids of the messages it covers. */
+  /** The current summary, with the ids of the messages that it covers. */
   get summary(): CoveringSummary | undefined {
     return this.#rolling.summary;
   }
@@ -103,7 +112,7 @@ export class HybridMemory implements AgentMemory {
       const front = frontOf(recent);
       return [...recent.slice(0, front), ...relevant, ...recent.slice(front)];
     } catch (error) {
-      tell(this.#onError, error);
+      reportError(this.#onError, error);
       return recent;
     }
   }

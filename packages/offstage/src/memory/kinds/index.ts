@@ -1,4 +1,4 @@
-// The kinds of memory: to add one is to add a file, a line here and a call of its contract suite.
+// The list of memories. To add one: a file here, a line below and a call of the contract suite.
 
 export { ConversationMemory, type ConversationMemoryOptions } from "./conversation-memory.ts";
 export { HybridMemory, type HybridMemoryOptions } from "./hybrid-memory.ts";

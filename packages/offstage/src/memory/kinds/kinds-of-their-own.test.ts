@@ -1,4 +1,4 @@
-// What each kind adds to the contract.
+// The behaviour of each memory beyond the contract.
 import { expect, test, vi } from "vitest";
 import { buildTurn, buildTurns, idsOf } from "../../../test/support/long-conversation.ts";
 import { assistant, system, user } from "../../messages/makers.ts";
@@ -19,14 +19,14 @@ import {
 
 const counter = tokenCounter();
 
-test("a conversation memory never shows more than its own maximum", async () => {
+test("a conversation memory never shows more than maxTokens", async () => {
   const memory = new ConversationMemory({ maxTokens: 200 });
   await memory.add(buildTurns(20));
   expect(counter.countMessages(await memory.getMessages(""))).toBeLessThanOrEqual(200);
   expect(await memory.count).toBe(80);
 });
 
-test("a sliding window holds its turns and no more, and the instructions in front", async () => {
+test("a sliding window keeps its latest turns, and the system messages at the front", async () => {
   const memory = new SlidingWindowMemory({ turns: 3 });
   await memory.add(system("be brief"));
   for (let n = 0; n < 500; n++) await memory.add(buildTurn(n));
@@ -43,7 +43,7 @@ test("a summary covers exactly the messages that are not shown, by id", async ()
   expect(memory.summary?.coveredCount).toBe(memory.summary?.covers.length);
 });
 
-test("a summary is made of what is new and the one before, and rarely", async () => {
+test("a summary is made from the new messages and the previous summary, and rarely", async () => {
   const summarize = vi.fn(({ previous, messages }: SummaryRequest) => `${previous ?? ""}${messages.length};`);
   const memory = new SummaryMemory({ summarize });
   for (let n = 0; n < 100; n++) {
@@ -55,7 +55,7 @@ test("a summary is made of what is new and the one before, and rarely", async ()
   expect(summarize.mock.calls.length).toBeLessThan(20);
 });
 
-test("a limit too small for a summary takes nothing away from the next question", async () => {
+test("a limit too small for a summary drops nothing for the next call", async () => {
   const memory = new SummaryMemory({ summarize: () => "They talked." });
   await memory.add(buildTurns(30));
   await memory.getMessages("", 40);
@@ -63,7 +63,7 @@ test("a limit too small for a summary takes nothing away from the next question"
   expect(textOf((await memory.getMessages("", 600))[0]!)).toContain("They talked.");
 });
 
-test("a summariser that fails is asked again, and meanwhile the newest is shown", async () => {
+test("a summariser that fails is asked again, and meanwhile the newest messages are shown", async () => {
   const onError = vi.fn();
   let isBroken = true;
   const memory = new SummaryMemory({
@@ -78,7 +78,7 @@ test("a summariser that fails is asked again, and meanwhile the newest is shown"
   expect(memory.summary?.covers[0]).toBe("0.question");
 });
 
-test("a model that summarises sees the conversation as text, and the summary before", async () => {
+test("a model that summarises gets the conversation as text, and the previous summary", async () => {
   const model = scriptedModel(() => "They like tea.");
   const memory = new SummaryMemory({ summarize: model });
   await memory.add(buildTurns(30));
@@ -96,7 +96,7 @@ const facts = [
   ["The invoice number is 4471", "Noted."],
 ].flatMap(([question, answer]) => [user(question!), assistant(answer!)]);
 
-test("a vector memory finds an old turn by what it is about", async () => {
+test("a vector memory finds an old turn by its words", async () => {
   const memory = new VectorMemory();
   await memory.add([...facts, ...buildTurns(40), user("what was the number of that invoice?")]);
   const shown = (await memory.getMessages("what was the number of that invoice?", 300)).map(textOf);
@@ -113,7 +113,7 @@ test("a vector memory embeds every turn once", async () => {
   expect(embed.mock.calls.map(([texts]) => texts.length)).toEqual([40, 1]);
 });
 
-test("an embedder that breaks its contract is reported, and the newest is shown", async () => {
+test("an embedder that breaks its contract is reported, and the newest messages are shown", async () => {
   for (const embed of [
     () => [],
     () => "no" as never,
@@ -127,7 +127,7 @@ test("an embedder that breaks its contract is reported, and the newest is shown"
   }
 });
 
-test("a hybrid memory shows summary, relevant old turns and the newest, in this order", async () => {
+test("a hybrid memory shows a summary, relevant old turns and the newest turns, in this order", async () => {
   const memory = new HybridMemory({ summarize: () => "They talked." });
   await memory.add([...facts, ...buildTurns(40)]);
   const shown = (await memory.getMessages("the invoice number", 600)).map(textOf);
@@ -136,7 +136,7 @@ test("a hybrid memory shows summary, relevant old turns and the newest, in this 
   expect(shown.at(-1)).toBe("answer 39");
 });
 
-test("a persistent memory is there after a restart, apart from the conversation of the same id", async () => {
+test("a persistent memory survives a restart, apart from the conversation with the same id", async () => {
   const driver = memoryDriver();
   const before = createStore(driver);
   await before.session("user-1").addItem(user("in the conversation"));
@@ -148,7 +148,7 @@ test("a persistent memory is there after a restart, apart from the conversation 
   expect(await (await PersistentMemory.on(createStore(driver), "user-1", new ConversationMemory())).count).toBe(0);
 });
 
-test("a message that a store refuses is not in the memory either", async () => {
+test("a message that the store refuses is not in the memory either", async () => {
   const session = createStore(memoryDriver()).session("s");
   const memory = await PersistentMemory.over(
     {
@@ -163,7 +163,25 @@ test("a message that a store refuses is not in the memory either", async () => {
   expect(await memory.count).toBe(0);
 });
 
-test("a persistent memory that stands on none is refused, saying what it stands on", async () => {
+test("a persistent memory without an inner memory is refused", async () => {
   const open = () => PersistentMemory.on(createStore(memoryDriver()), "user-1", undefined as never);
-  await expect(open()).rejects.toThrow("such as new ConversationMemory(); found undefined. Pass it last");
+  await expect(open()).rejects.toThrow(
+    '"memory" must be a memory such as new ConversationMemory(), passed as the last argument; found undefined.',
+  );
+});
+
+test.for([
+  ["without a store", () => PersistentMemory.on(undefined as never, "m", new ConversationMemory()), '"store" must be'],
+  [
+    "without an id",
+    () => PersistentMemory.on(createStore(memoryDriver()), "", new ConversationMemory()),
+    '"id" must be',
+  ],
+  [
+    "over no session",
+    () => PersistentMemory.over({} as never, new ConversationMemory()),
+    '"session" must be a session',
+  ],
+] as const)("a persistent memory %s is refused", async ([, open, says]) => {
+  await expect(open()).rejects.toThrow(says);
 });

@@ -1,4 +1,4 @@
-// The contract of memories on every kind, on itself and on stores.
+// The contract of memories, on every kind and on stores.
 import { describe, test } from "vitest";
 import { InMemorySession } from "../../sessions/in-memory-session.ts";
 import { createStore } from "../../sessions/store.ts";

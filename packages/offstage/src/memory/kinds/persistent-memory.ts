@@ -1,19 +1,22 @@
-// PersistentMemory: any kind of memory whose messages outlive the process, in a session of a store.
-
-import { shownValue } from "../../base/options.ts";
-import { OffstageError } from "../../errors.ts";
+// PersistentMemory: wraps any memory and keeps its messages in a session of a store, so that they outlive the process.
+import { checkRequired, having, someText } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import { type Fifo, fifo } from "../../sessions/fifo.ts";
 import type { SessionPort } from "../../sessions/session.ts";
 import type { AgentMemory } from "../agent-memory.ts";
-import { checkedList } from "../held-messages.ts";
+import { checkMessages } from "../held-messages.ts";
 
-/** A store, as far as a memory needs one. */
+/** The part of a store that a memory needs. */
 export interface MemoryBackend {
   session(id: string): SessionPort;
 }
 
-/** Keeps every message in a session before the kind it stands on takes it; reads them back when it is opened. */
+const innerMemory = having(
+  "a memory such as new ConversationMemory(), passed as the last argument",
+  ...["add", "getMessages", "getContext", "getAllMessages", "clear"],
+);
+
+/** Writes every message to a session before the inner memory gets it, and reads all of them back when it is opened. */
 export class PersistentMemory implements AgentMemory {
   readonly #session: SessionPort;
   readonly #memory: AgentMemory;
@@ -24,15 +27,17 @@ export class PersistentMemory implements AgentMemory {
     this.#memory = memory;
   }
 
-  /** The memory of an id in a store. Its messages are a session named "memory:" and the id, apart from any conversation. */
+  /** Opens the memory with this id. Its messages are in a session of their own, named "memory:" and the id. */
   static async on(store: MemoryBackend, id: string, memory: AgentMemory): Promise<PersistentMemory> {
-    checkInner(memory);
+    checkRequired("store", store, having("a store, such as openStore(…)", "session"));
+    checkRequired("id", id, someText);
     return PersistentMemory.over(store.session(`memory:${id}`), memory);
   }
 
-  /** A memory whose messages are the items of this session. The memory must be empty: it is filled from there. */
+  /** Opens a memory whose messages are the items of this session. The inner memory must be empty: it is filled from there. */
   static async over(session: SessionPort, memory: AgentMemory): Promise<PersistentMemory> {
-    checkInner(memory);
+    checkRequired("session", session, having("a session", "getItems", "addItems"));
+    checkRequired("memory", memory, innerMemory);
     await memory.add(await session.getItems());
     return new PersistentMemory(session, memory);
   }
@@ -42,7 +47,7 @@ export class PersistentMemory implements AgentMemory {
   }
 
   async add(message: Message | readonly Message[]): Promise<void> {
-    const list = checkedList(message);
+    const list = checkMessages(message);
     if (list.length === 0) return;
     await this.#alone(async () => {
       await this.#session.addItems(list);
@@ -62,7 +67,7 @@ export class PersistentMemory implements AgentMemory {
     return this.#memory.getAllMessages();
   }
 
-  /** Forgets everything, in the store too. */
+  /** Removes all messages, also from the store. */
   async clear(): Promise<void> {
     await this.#alone(async () => {
       await this.#session.clearSession();
@@ -70,7 +75,7 @@ export class PersistentMemory implements AgentMemory {
     });
   }
 
-  // One change at a time, so that the kind sees messages in the order in which they were stored.
+  // One change at a time, so that the inner memory gets messages in the order in which they were stored.
   async #alone(change: () => Promise<void>): Promise<void> {
     const leave = await this.#gate.enter();
     try {
@@ -79,10 +84,4 @@ export class PersistentMemory implements AgentMemory {
       leave();
     }
   }
-}
-
-function checkInner(memory: AgentMemory | undefined): void {
-  if (typeof memory?.add === "function") return;
-  const sentence = `A PersistentMemory stands on a memory that chooses what is shown, such as new ConversationMemory(); found ${shownValue(memory)}.`;
-  throw new OffstageError("invalid-argument", `${sentence} Pass it last: PersistentMemory.on(store, id, memory).`);
 }

@@ -1,20 +1,23 @@
-// SlidingWindowMemory: the latest turns and nothing else. What leaves the window is forgotten; its size is bounded.
-import { OffstageError } from "../../errors.ts";
+// SlidingWindowMemory: keeps only the latest turns and forgets older ones, so that its size is bounded.
+import { checkOptions, wholeFrom } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import { type TokenCounter, type TokenCounting, tokenCounter } from "../../tokens/token-counter.ts";
 import type { AgentMemory } from "../agent-memory.ts";
 import { contextText } from "../context-text.ts";
 import { fitContext } from "../fit.ts";
-import { checkedList, tokenLimitOf } from "../held-messages.ts";
+import { checkMessages, tokenLimitOf } from "../held-messages.ts";
+import { counterRule } from "../option-rules.ts";
 import { beginsTurn, turnsOf } from "../turns.ts";
 
 export interface SlidingWindowMemoryOptions {
-  /** How many turns it holds. Default 20. */
-  readonly turns?: number;
-  readonly tokenCounter?: TokenCounting;
+  /** How many turns it keeps. Default 20. */
+  readonly turns?: number | undefined;
+  readonly tokenCounter?: TokenCounting | undefined;
 }
 
-/** Holds the latest turns, and the system messages that came before all others. */
+const rules = { turns: wholeFrom(1), tokenCounter: counterRule };
+
+/** Keeps the latest turns, and the system messages at the front. */
 export class SlidingWindowMemory implements AgentMemory {
   readonly #counter: TokenCounter;
   readonly #turns: number;
@@ -23,11 +26,9 @@ export class SlidingWindowMemory implements AgentMemory {
   #begun = 0;
 
   constructor(options: SlidingWindowMemoryOptions = {}) {
-    const { turns = 20 } = options;
-    if (!Number.isSafeInteger(turns) || turns < 1)
-      throw new OffstageError("invalid-argument", `"turns" must be a whole number from 1; found ${String(turns)}.`);
+    checkOptions(options, rules, "SlidingWindowMemory");
     this.#counter = tokenCounter(options.tokenCounter);
-    this.#turns = turns;
+    this.#turns = options.turns ?? 20;
   }
 
   get count(): number {
@@ -35,7 +36,7 @@ export class SlidingWindowMemory implements AgentMemory {
   }
 
   async add(message: Message | readonly Message[]): Promise<void> {
-    for (const each of checkedList(message)) this.#addOne(each);
+    for (const each of checkMessages(message)) this.#addOne(each);
     if (this.#begun > this.#turns) this.#slide();
   }
 

@@ -1,4 +1,5 @@
-// SummaryMemory: the newest as it was said, everything older as a summary that grows with it.
+// SummaryMemory: shows the newest messages and a summary of the older ones.
+import { checkOptions } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import type { AnyModel } from "../../models/model.ts";
 import { type Fifo, fifo } from "../../sessions/fifo.ts";
@@ -8,18 +9,21 @@ import { type CoveringSummary, RollingSummary } from "../compaction/rolling-summ
 import { type Summarize, summarizerOf } from "../compaction/summarize.ts";
 import { contextText } from "../context-text.ts";
 import { fitContext } from "../fit.ts";
-import { countingOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { countOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { counterRule, listenerRule, summarizeRule } from "../option-rules.ts";
 import type { OnError } from "../report-error.ts";
 
 export interface SummaryMemoryOptions {
-  /** Who summarises: a function or a model. */
+  /** The summariser: a function or a model. */
   readonly summarize: Summarize | AnyModel;
-  readonly tokenCounter?: TokenCounting;
-  /** Told when the summariser failed and the newest was shown instead. Default: prints. */
-  readonly onError?: OnError;
+  readonly tokenCounter?: TokenCounting | undefined;
+  /** Called if the summariser fails; the newest messages are shown instead. Default: prints a warning. */
+  readonly onError?: OnError | undefined;
 }
 
-/** Holds all messages; shows them all while they fit, then a summary of the older ones in front of the newest. */
+const rules = { summarize: summarizeRule, tokenCounter: counterRule, onError: listenerRule };
+
+/** Keeps all messages. Shows all of them while they fit, then a summary of the older ones and the newest. */
 export class SummaryMemory implements AgentMemory {
   readonly #held: HeldMessages;
   readonly #counter: TokenCounter;
@@ -27,7 +31,8 @@ export class SummaryMemory implements AgentMemory {
   readonly #gate: Fifo = fifo();
 
   constructor(options: SummaryMemoryOptions) {
-    this.#counter = countingOnce(tokenCounter(options.tokenCounter));
+    checkOptions(options, rules, "SummaryMemory");
+    this.#counter = countOnce(tokenCounter(options.tokenCounter));
     this.#held = new HeldMessages(this.#counter);
     const summarize = summarizerOf(options.summarize);
     this.#rolling = new RollingSummary({ counter: this.#counter, summarize, onError: options.onError });
@@ -37,7 +42,7 @@ export class SummaryMemory implements AgentMemory {
     return this.#held.length;
   }
 
-  /** What is summarised so far, with the ids of the messages it covers. */
+  /** The current summary, with the ids of the messages that it covers. */
   get summary(): CoveringSummary | undefined {
     return this.#rolling.summary;
   }

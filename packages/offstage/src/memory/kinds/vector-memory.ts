@@ -1,28 +1,35 @@
-// VectorMemory: the newest turn, and of all others those nearest to what is asked.
+// VectorMemory: shows the newest turn and the older turns that are nearest to the query.
+import { checkOptions, numberFrom } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import { type TokenCounter, type TokenCounting, tokenCounter } from "../../tokens/token-counter.ts";
 import type { AgentMemory } from "../agent-memory.ts";
 import { contextText } from "../context-text.ts";
-import type { Embedder } from "../embedder.ts";
+import { type Embedder, lexicalEmbedder } from "../embedder.ts";
 import { clipFront, fitContext, fitNewest, frontOf } from "../fit.ts";
-import { countingOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
-import { lexicalEmbedder } from "../lexical-embedder.ts";
-import { relevantTurns } from "../relevant-turns.ts";
-import { type OnError, printError, tell } from "../report-error.ts";
-import { TurnRanking } from "../turn-ranking.ts";
+import { countOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { counterRule, embedderRule, listenerRule } from "../option-rules.ts";
+import { relevantTurns, TurnRanking } from "../relevant-turns.ts";
+import { type OnError, printError, reportError } from "../report-error.ts";
 import { turnsOf } from "../turns.ts";
 
 export interface VectorMemoryOptions {
-  /** Default: `lexicalEmbedder()`, which works offline by shared words. */
-  readonly embedder?: Embedder;
-  /** A turn must be nearer to the query than this to be chosen for it. Default 0.05. */
-  readonly minScore?: number;
-  readonly tokenCounter?: TokenCounting;
-  /** Told when the embedder failed and the newest was shown instead. Default: prints. */
-  readonly onError?: OnError;
+  /** Default: `lexicalEmbedder()`, which compares words and works offline. */
+  readonly embedder?: Embedder | undefined;
+  /** The least nearness of a relevant turn, from -1 to 1. Default 0.05. */
+  readonly minScore?: number | undefined;
+  readonly tokenCounter?: TokenCounting | undefined;
+  /** Called if the embedder fails; the newest messages are shown instead. Default: prints a warning. */
+  readonly onError?: OnError | undefined;
 }
 
-/** Holds all messages; shows the newest turn, the turns nearest to the query, and with what room is left the newest others. */
+const rules = {
+  embedder: embedderRule,
+  minScore: numberFrom(-1),
+  tokenCounter: counterRule,
+  onError: listenerRule,
+};
+
+/** Keeps all messages. Shows the newest turn, then the turns nearest to the query, then the newest others that fit. */
 export class VectorMemory implements AgentMemory {
   readonly #held: HeldMessages;
   readonly #counter: TokenCounter;
@@ -31,8 +38,9 @@ export class VectorMemory implements AgentMemory {
   readonly #onError: OnError;
 
   constructor(options: VectorMemoryOptions = {}) {
+    checkOptions(options, rules, "VectorMemory");
     const { embedder = lexicalEmbedder(), minScore = 0.05, onError = printError } = options;
-    this.#counter = countingOnce(tokenCounter(options.tokenCounter));
+    this.#counter = countOnce(tokenCounter(options.tokenCounter));
     this.#held = new HeldMessages(this.#counter);
     this.#ranking = new TurnRanking(embedder);
     this.#minScore = minScore;
@@ -54,7 +62,7 @@ export class VectorMemory implements AgentMemory {
     try {
       return await this.#nearest(list, query, limit);
     } catch (error) {
-      tell(this.#onError, error);
+      reportError(this.#onError, error);
       return fitContext(list, { limit, counter: this.#counter });
     }
   }

@@ -1,29 +1,34 @@
-// Clips old tool results first, which costs nothing, and summarises only where that is not enough.
+// Clips old tool results first, which needs no model, and summarises only if that is not enough.
+import { checkOptions, wholeFrom } from "../../../base/options.ts";
 import type { AnyModel } from "../../../models/model.ts";
+import { summarizeRule } from "../../option-rules.ts";
 import type { CompactionStrategy } from "../compaction-strategy.ts";
-import { pruned, summarized } from "../shorten.ts";
+import { pruneResults, summarizeRest } from "../shorten.ts";
 import { type Summarize, summarizerOf } from "../summarize.ts";
 
 export interface HybridOptions {
-  /** Who summarises: a function or a model. Default: the agent's own model. */
-  readonly summarize?: Summarize | AnyModel;
-  /** How many of the newest messages, a call with its results counted once, keep their results. Default 4. */
-  readonly keepBlocks?: number;
-  /** What is left of an old result, in tokens. Default 40. */
-  readonly resultTokens?: number;
+  /** The summariser: a function or a model. Default: the agent's own model. */
+  readonly summarize?: Summarize | AnyModel | undefined;
+  /** How many of the newest blocks keep their results. A block is a message, or calls with their results. Default 4. */
+  readonly keepBlocks?: number | undefined;
+  /** The most tokens of a clipped result. Default 40. */
+  readonly resultTokens?: number | undefined;
 }
 
-/** Old results clipped; where that is not enough, a summary of what is older, then the newest whole turns. */
+const rules = { summarize: summarizeRule, keepBlocks: wholeFrom(0), resultTokens: wholeFrom(0) };
+
+/** Clips old results. If that is not enough, keeps the newest whole turns and summarises the rest. */
 export function hybrid(options: HybridOptions = {}): CompactionStrategy {
+  checkOptions(options, rules, "hybrid()");
   const { keepBlocks = 4, resultTokens = 40 } = options;
   const summarize = options.summarize && summarizerOf(options.summarize);
   return {
     name: "hybrid",
-    compact(input) {
+    async compact(input) {
       const { summary, budget, counter } = input;
-      const messages = pruned(input, { keepBlocks, resultTokens });
+      const messages = pruneResults(input, { keepBlocks, resultTokens });
       if (counter.countMessages(messages) + counter.countMessages(summary) <= budget) return { summary, messages };
-      return summarized(input, { summarize, keepShare: 0.6, summaryShare: 0.3 });
+      return summarizeRest(input, { summarize, keepShare: 0.6, summaryShare: 0.3 });
     },
   };
 }

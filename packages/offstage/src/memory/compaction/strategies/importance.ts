@@ -1,30 +1,32 @@
-// Keeps the newest turn and, of the rest, what matters most. Needs no model: the score is a function.
+// Keeps the newest turn and the most important of the others. Needs no model: a function scores them.
+import { checkOptions, someFunction } from "../../../base/options.ts";
 import { type Message, textOf, toolCallsOf } from "../../../messages/message.ts";
 import { fitNewest } from "../../fit.ts";
 import { blocksOf, questionOf, type Span, turnsOf } from "../../turns.ts";
 import type { Compacted, CompactionInput, CompactionStrategy } from "../compaction-strategy.ts";
-import { marked } from "../shorten.ts";
+import { reserveGap } from "../shorten.ts";
 import { withGap } from "../summary-message.ts";
 
-/** How much a turn, or a block of one long turn, matters; `age` is 0 for the newest. */
+/** Scores a turn, or a block of one long turn. `age` is 1 for the newest that is scored, and grows with older ones. */
 export type ImportanceScore = (messages: readonly Message[], age: number) => number;
 
 export interface ImportanceOptions {
-  /** Default: lasting wishes, decisions, figures and failures weigh more than chat, and new more than old. */
-  readonly score?: ImportanceScore;
+  /** Default: wishes, decisions, numbers and failures count more than chat, and new turns more than old ones. */
+  readonly score?: ImportanceScore | undefined;
 }
 
-/** The newest turn, and the turns of highest score that fit beside it, in their order. */
+/** Keeps the newest turn, and the turns with the highest scores that fit beside it, in order. */
 export function importance(options: ImportanceOptions = {}): CompactionStrategy {
-  const { score = plainScore } = options;
-  return { name: "importance", compact: (input) => keepImportant(input, score) };
+  checkOptions(options, { score: someFunction }, "importance()");
+  const { score = defaultScore } = options;
+  return { name: "importance", compact: async (input) => keepImportant(input, score) };
 }
 
 function keepImportant(input: CompactionInput, score: ImportanceScore): Compacted {
   const { messages, counter } = input;
-  const { summary, room } = marked(input);
-  const { must, spans } = divided(messages);
-  const newest = fitNewest(must, { limit: room, counter });
+  const { summary, room } = reserveGap(input);
+  const { required, spans } = split(messages);
+  const newest = fitNewest(required, { limit: room, counter });
   let left = room - counter.countMessages(newest);
   const kept = byScore(messages, spans, score).filter(({ start, end }) => {
     const tokens = counter.countMessages(messages.slice(start, end));
@@ -36,35 +38,39 @@ function keepImportant(input: CompactionInput, score: ImportanceScore): Compacte
   return { summary: withGap(summary, messages.length - shown.length), messages: shown };
 }
 
-interface Divided {
-  readonly must: readonly Message[];
+interface SplitMessages {
+  /** The messages that must stay. */
+  readonly required: readonly Message[];
+  /** The parts that compete for the rest of the room. */
   readonly spans: readonly Span[];
 }
 
-// The newest turn must stay. A list of one turn is divided into its blocks: then its question and its newest block must.
-function divided(messages: readonly Message[]): Divided {
+// The newest turn is required. Of a list of one turn, its question and its newest block are.
+function split(messages: readonly Message[]): SplitMessages {
   const turns = turnsOf(messages);
   const newest = turns.at(-1);
   if (newest !== undefined && turns.length > 1)
-    return { must: messages.slice(newest.start), spans: turns.slice(0, -1) };
+    return { required: messages.slice(newest.start), spans: turns.slice(0, -1) };
   const question = questionOf(messages);
   const blocks = blocksOf(messages).filter(({ start, end }) => end <= question.start || start >= question.end);
   const last = blocks.at(-1);
-  const must = [...messages.slice(question.start, question.end), ...messages.slice(last?.start, last?.end)];
-  return { must: last === undefined ? messages : must, spans: blocks.slice(0, -1) };
+  if (last === undefined) return { required: messages, spans: [] };
+  const required = [...messages.slice(question.start, question.end), ...messages.slice(last.start, last.end)];
+  return { required, spans: blocks.slice(0, -1) };
 }
 
-// What must stay may have been clipped; it stands where the first of it stood.
+// The question stays in its place among the kept messages, even if it was clipped.
 function inOrder(messages: readonly Message[], kept: readonly Span[], newest: readonly Message[]): Message[] {
-  const older = kept.toSorted((a, b) => a.start - b.start).flatMap(({ start, end }) => messages.slice(start, end));
-  const { start: asked } = questionOf(messages);
-  const place = older.findIndex((message) => messages.indexOf(message) > asked);
+  const asked = questionOf(messages).start;
+  const sorted = kept.toSorted((a, b) => a.start - b.start);
+  const contentOf = (spans: readonly Span[]) => spans.flatMap(({ start, end }) => messages.slice(start, end));
+  const before = contentOf(sorted.filter(({ start }) => start <= asked));
+  const after = contentOf(sorted.filter(({ start }) => start > asked));
   const { end } = questionOf(newest);
-  if (place === -1) return [...older, ...newest];
-  return [...older.slice(0, place), ...newest.slice(0, end), ...older.slice(place), ...newest.slice(end)];
+  return [...before, ...newest.slice(0, end), ...after, ...newest.slice(end)];
 }
 
-// Of equals the newer one comes first.
+// Of two equal scores the newer comes first.
 function byScore(messages: readonly Message[], spans: readonly Span[], score: ImportanceScore): Span[] {
   return spans
     .map((span, index) => ({ span, value: score(messages.slice(span.start, span.end), spans.length - index) }))
@@ -75,7 +81,7 @@ function byScore(messages: readonly Message[], spans: readonly Span[], score: Im
 const lasting =
   /\b(always|never|must|remember|important|prefer|decided?|agreed?|name is|deadline|budget|password|address)\b/i;
 
-function plainScore(messages: readonly Message[], age: number): number {
+function defaultScore(messages: readonly Message[], age: number): number {
   let score = 1 / (1 + age);
   for (const message of messages) {
     const text = textOf(message);

@@ -1,4 +1,4 @@
-// The strategies: to add one is to add a file and a line here.
+// The list of strategies. To add one: a file here and a line below.
 
 export { type HybridOptions, hybrid } from "./hybrid.ts";
 export { type ImportanceOptions, type ImportanceScore, importance } from "./importance.ts";

@@ -1,4 +1,4 @@
-// What each strategy does beyond fitting its budget.
+// The behaviour of each strategy beyond fitting its budget.
 import { expect, test, vi } from "vitest";
 import { buildLoopStep, buildTurns, idsOf } from "../../../../test/support/long-conversation.ts";
 import { assistant, user } from "../../../messages/makers.ts";
@@ -12,7 +12,7 @@ const input = (changes: Partial<CompactionInput>): CompactionInput => {
   return { summary: [], messages: buildTurns(10), budget: 300, counter, ...changes };
 };
 
-test("a sliding window adds up what it has left out", async () => {
+test("a sliding window counts all messages that it has left out", async () => {
   const first = await slidingWindow().compact(input({}));
   const second = await slidingWindow().compact(input({ ...first, budget: 150 }));
   expect(second.summary.map(textOf)).toEqual([
@@ -20,7 +20,7 @@ test("a sliding window adds up what it has left out", async () => {
   ]);
 });
 
-test("pruning clips old results, no more than it must, and leaves the newest alone", async () => {
+test("pruning clips old results, only as many as necessary, and not the newest", async () => {
   const messages = buildTurns(10, 60);
   const budget = counter.countMessages(messages) - 120;
   const { summary, messages: pruned } = await pruneToolResults().compact(input({ messages, budget }));
@@ -32,14 +32,14 @@ test("pruning clips old results, no more than it must, and leaves the newest alo
   expect(counter.countMessages(pruned)).toBeLessThanOrEqual(budget);
 });
 
-test("importance keeps a lasting wish over chat that is newer", async () => {
+test("importance prefers a lasting wish to newer chat", async () => {
   const wish = [user("Always answer in French, my name is Ada."), assistant("D'accord.")];
   const { messages } = await importance().compact(input({ messages: [...wish, ...buildTurns(10)] }));
   expect(messages.slice(0, 2)).toEqual(wish);
   expect(idsOf(messages).at(-1)).toBe("9.answer");
 });
 
-test("importance takes a score of one's own", async () => {
+test("importance takes a custom score", async () => {
   const score = (turn: readonly { metadata?: { id?: string } }[]) => (turn[0]?.metadata?.id === "4.question" ? 9 : 0);
   const { messages } = await importance({ score }).compact(input({ budget: 200 }));
   expect(idsOf(messages)).toContain("4.question");
@@ -53,7 +53,7 @@ test("importance within one long turn keeps the question in its place", async ()
   expect(idsOf(shown.messages).at(-1)).toBe("s19.result");
 });
 
-test("hybrid asks for a summary only where clipping is not enough", async () => {
+test("hybrid asks for a summary only if clipping is not enough", async () => {
   const summarize = vi.fn(() => "They talked.");
   const messages = buildTurns(10, 60);
   await hybrid({ summarize }).compact(input({ messages, budget: counter.countMessages(messages) - 200 }));
@@ -62,7 +62,7 @@ test("hybrid asks for a summary only where clipping is not enough", async () => 
   expect(summarize).toHaveBeenCalledOnce();
 });
 
-test("a summary that is too long is clipped, and says so", async () => {
+test("a summary that is too long is clipped and marked", async () => {
   const { summary } = await summarizeOlder({ summarize: () => "words ".repeat(500) }).compact(input({}));
   expect(counter.countMessages(summary)).toBeLessThanOrEqual(90);
   expect(textOf(summary[0]!)).toMatch(/\[clipped, \d+ characters\]$/);
