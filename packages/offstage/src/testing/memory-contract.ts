@@ -1,5 +1,6 @@
-// What every kind of memory promises, as cases. Runs on any object with the methods of `AgentMemory`.
+// The contract of memories, as cases. Runs on any object with the methods of `AgentMemory`.
 import assert from "node:assert/strict";
+import { checkOptions, checkRequired, having, someFunction } from "../base/options.ts";
 import { isOffstageError } from "../errors.ts";
 import type { AgentMemory } from "../memory/agent-memory.ts";
 import { assistant, system, toolCall, toolResult, user } from "../messages/makers.ts";
@@ -8,15 +9,21 @@ import { type TokenCounter, tokenCounter } from "../tokens/token-counter.ts";
 import type { ContractCase } from "./contract-case.ts";
 
 export interface MemoryContractOptions {
-  /** The counter the memory counts with. Default: the calibrated estimate, as every memory's default is. */
-  readonly tokenCounter?: TokenCounter;
+  /** The counter that the memory uses. Default: the estimate, which is also the default of every memory. */
+  readonly tokenCounter?: TokenCounter | undefined;
 }
 
-/** Cases that hold for every memory. `open` gives a new, empty one that holds 20 turns or more. */
+/** The cases for one memory. `open` returns a new, empty memory that keeps at least 20 turns. */
 export function memoryContract(
   open: () => AgentMemory | Promise<AgentMemory>,
   options: MemoryContractOptions = {},
 ): ContractCase[] {
+  checkRequired("open", open, someFunction);
+  checkOptions(
+    options,
+    { tokenCounter: having("a complete counter, such as tokenCounter()", "countMessages") },
+    "memoryContract()",
+  );
   const { tokenCounter: counter = tokenCounter() } = options;
   const on = (name: string, claim: (memory: AgentMemory) => Promise<void>): ContractCase => {
     return { name, run: async () => claim(await open()) };
@@ -34,7 +41,7 @@ function holding(on: On): ContractCase[] {
       assert.deepEqual(await memory.getMessages("anything", 100), []);
       assert.equal(await memory.getContext("anything", 100), "");
     }),
-    on("messages come back in the order they were added, one by one or several at once", async (memory) => {
+    on("messages come back in the order in which they were added, one by one or several at once", async (memory) => {
       const [first, ...others] = talk(3);
       await memory.add(first as Message);
       await memory.add(others);
@@ -45,18 +52,18 @@ function holding(on: On): ContractCase[] {
       await memory.add([]);
       assert.equal(await memory.count, 0);
     }),
-    on("a list with one bad message is refused whole", async (memory) => {
+    on("a list with one bad message is refused as a whole", async (memory) => {
       const adding = async () => memory.add([user("good"), { role: "nobody" } as unknown as Message]);
       await assert.rejects(adding, (error) => isOffstageError(error, "invalid-message"));
       assert.equal(await memory.count, 0);
     }),
-    on("what a caller does with the list it got stays with the caller", async (memory) => {
+    on("changing a returned list does not change the memory", async (memory) => {
       await memory.add(talk(2));
       (await memory.getAllMessages()).length = 0;
       (await memory.getMessages("x")).length = 0;
       assert.deepEqual(await memory.getAllMessages(), talk(2));
     }),
-    on("clear forgets everything, and it can be used again", async (memory) => {
+    on("clear removes everything, and the memory can be used again", async (memory) => {
       await memory.add(talk(12));
       await memory.getMessages("question 3", 200);
       await memory.clear();
@@ -65,7 +72,7 @@ function holding(on: On): ContractCase[] {
       await memory.add(user("again"));
       assert.deepEqual(await memory.getMessages("", 100), [user("again")]);
     }),
-    on("messages added without waiting keep their order", async (memory) => {
+    on("messages that are added concurrently keep their order", async (memory) => {
       const list = Array.from({ length: 20 }, (_, n) => user(`message ${n}`));
       await Promise.all(list.map((message) => memory.add(message)));
       assert.deepEqual(await memory.getAllMessages(), list);
@@ -75,28 +82,28 @@ function holding(on: On): ContractCase[] {
 
 function showing(on: On, counter: TokenCounter): ContractCase[] {
   return [
-    on("what fits is shown whole", async (memory) => {
+    on("messages that fit are all shown", async (memory) => {
       await memory.add(talk(4));
       assert.deepEqual(await memory.getMessages("x", counter.countMessages(talk(4))), talk(4));
       assert.deepEqual(await memory.getMessages("x"), talk(4));
     }),
-    on("context is the same as text", async (memory) => {
+    on("the context as text has the same content", async (memory) => {
       await memory.add(talk(2));
       const text = await memory.getContext("x", 1_000);
       for (const message of talk(2)) assert.ok(text.includes(textOf(message)));
     }),
-    on("system messages in front stay in front", async (memory) => {
+    on("system messages at the front stay at the front", async (memory) => {
       await memory.add([system("be brief"), ...talk(15)]);
       const [first] = await memory.getMessages("x", 300);
       assert.deepEqual(first, system("be brief"));
     }),
-    on("the same calls give the same answers", async (memory) => {
+    on("the same calls give the same results", async (memory) => {
       await memory.add(talk(15));
       const first = await memory.getMessages("question 4", 400);
       assert.deepEqual(await memory.getMessages("question 4", 400), first);
       assert.equal(await memory.getContext("question 4", 400), await memory.getContext("question 4", 400));
     }),
-    on("calls that overlap give what one after another would", async (memory) => {
+    on("concurrent calls give the same results as sequential calls", async (memory) => {
       await memory.add(talk(15));
       const [first, second] = await Promise.all([memory.getMessages("x", 400), memory.getMessages("x", 400)]);
       assert.deepEqual(first, second);
@@ -107,7 +114,7 @@ function showing(on: On, counter: TokenCounter): ContractCase[] {
 function limiting(on: On, counter: TokenCounter): ContractCase[] {
   const limits = [0, 1, 5, 12, 20, 50, 100, 200, 400, 800];
   return [
-    on("no limit is passed, as messages or as text", async (memory) => {
+    on("no limit is exceeded, as messages or as text", async (memory) => {
       await memory.add(talk(15));
       for (const limit of limits) {
         const tokens = counter.countMessages(await memory.getMessages("question 2", limit));
@@ -115,7 +122,7 @@ function limiting(on: On, counter: TokenCounter): ContractCase[] {
         assert.ok(counter.count(await memory.getContext("question 2", limit)) <= limit, `text for a limit of ${limit}`);
       }
     }),
-    on("any other limit is refused with invalid-argument", async (memory) => {
+    on("a limit that is not a whole number from 0 is refused with invalid-argument", async (memory) => {
       for (const limit of [-1, 1.5, Number.NaN, "2", null]) {
         await assert.rejects(async () => memory.getMessages("x", limit as number), { code: "invalid-argument" });
         await assert.rejects(async () => memory.getContext("x", limit as number), { code: "invalid-argument" });
@@ -129,7 +136,7 @@ function limiting(on: On, counter: TokenCounter): ContractCase[] {
         assert.deepEqual(shown.slice(-4), list.slice(-4));
       }
     }),
-    on("a newest message that does not fit is clipped, and says so", async (memory) => {
+    on("a newest message that does not fit is clipped and marked", async (memory) => {
       await memory.add([...talk(3), user("word ".repeat(2_000))]);
       const shown = await memory.getMessages("x", 60);
       assert.equal(shown.at(-1)?.role, "user");
@@ -140,7 +147,7 @@ function limiting(on: On, counter: TokenCounter): ContractCase[] {
       await memory.add(talk(15));
       for (const limit of limits) assertPaired(await memory.getMessages("question 2", limit));
     }),
-    on("what is shown is what was added, in order, or marked as a summary", async (memory) => {
+    on("every shown message was added, in this order, or is marked as a summary", async (memory) => {
       const list = talk(15);
       await memory.add(list);
       for (const limit of [100, 200, 400, 800]) {
@@ -156,7 +163,7 @@ function limiting(on: On, counter: TokenCounter): ContractCase[] {
   ];
 }
 
-/** A conversation of so many turns, each with one tool call; every message has an id. */
+/** A conversation with this many turns, each with one tool call. Every message has an id. */
 function talk(turns: number): Message[] {
   const of = (n: number, place: number) => ({ metadata: { id: `m${n}.${place}` } });
   return Array.from({ length: turns }, (_, n) => [

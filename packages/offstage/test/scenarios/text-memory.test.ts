@@ -5,7 +5,7 @@ import { type Message, textOf } from "../../src/messages/message.ts";
 import { InMemorySession } from "../../src/sessions/in-memory-session.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 
-/** No more than the names that every memory has. */
+/** A memory with only the five required names. */
 class NoteMemory implements TextMemory {
   readonly kept: Message[] = [];
   add(message: Message): void {
@@ -27,7 +27,7 @@ class NoteMemory implements TextMemory {
   }
 }
 
-test("what is asked is shown whatever the memory holds, and an add that failed is not repeated for what was taken", async () => {
+test("the question is always shown, and a failed add is not repeated for messages that were added", async () => {
   const taken: string[] = [];
   let isFailing = false;
   const memory: TextMemory = {
@@ -52,7 +52,7 @@ test("what is asked is shown whatever the memory holds, and an add that failed i
   expect(taken).toEqual(["one", "A", "two", "B", "three", "C"]);
 });
 
-test("a memory of one's own with the five names serves an agent: it gets each message once, and its text is shown", async () => {
+test("an agent accepts a memory with the five names: it gets each message once, and its text is shown", async () => {
   const memory = new NoteMemory();
   const model = scriptedModel(["Noted.", "Blue."]);
   const agent = new Agent({ model, memory, memoryTokens: 100 });

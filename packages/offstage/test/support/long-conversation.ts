@@ -24,7 +24,7 @@ export function buildTurn(n: number, words = 20): Message[] {
   ];
 }
 
-/** So many turns, one after another. */
+/** This many turns, one after another. */
 export function buildTurns(count: number, words = 20): Message[] {
   return Array.from({ length: count }, (_, n) => buildTurn(n, words)).flat();
 }
