@@ -58,7 +58,7 @@ function weigh(votes: readonly NamedVerdict[]): Ruling {
   const goOn = pick(votes, "continue");
   const mayStop = pick(votes, "may-stop");
   const isAnswered = mayStop !== undefined && goOn === undefined;
-  // An answer that nobody sends back completes the run, even if it came with the last permitted step.
+  // An answer that no vote sends back completes the run, even if it came with the last permitted step.
   const stop = pick(isAnswered ? votes.filter(({ isLimit }) => isLimit !== true) : votes, "stop");
   if (stop !== undefined) return { outcome: outcomeOf(stop, "stopped", votes), feedback: undefined };
   if (goOn !== undefined) return { outcome: undefined, feedback: goOn.feedback };
