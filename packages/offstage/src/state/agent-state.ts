@@ -215,7 +215,7 @@ export class AgentState {
 
   /** Appends a finished step, and sets the tokens that the run has used by then. */
   withStep(step: Step, usageByModel: UsageByModel): AgentState {
-    checkRequired("step", step, someStep);
+    checkRequired("step", step, stepRule);
     checkRequired("usageByModel", usageByModel, stateRules.usageByModel);
     const steps = appendShared(this.#steps, this.stepCount, [step]);
     return this.#with({ steps, stepCount: this.stepCount + 1, pendingStep: undefined, usageByModel });
@@ -223,7 +223,7 @@ export class AgentState {
 
   /** Replaces the newest step. Throws `invalid-state` if there is none. */
   withCurrentStep(step: Step): AgentState {
-    checkRequired("step", step, someStep);
+    checkRequired("step", step, stepRule);
     if (this.stepCount === 0) throw noStep();
     return this.#with({ steps: [...this.steps.slice(0, -1), step] });
   }
@@ -259,9 +259,6 @@ export class AgentState {
     return new AgentState({ ...this, steps: this.#steps, ...changes });
   }
 }
-
-// The loop makes these transitions at every step, so they do not check every field of a step; fromJSON() does.
-const someStep = { isFit: (step: unknown) => isObject(step) && Array.isArray(step.messages), words: stepRule.words };
 
 // Takes a `Messages` as it is: checking every message again at each step would make long runs quadratic.
 function listOf(messages: Iterable<Message>): Messages {
