@@ -120,6 +120,42 @@ test("outside packages are imported only where a subpath asks for them", () => {
   expect(found).toEqual([]);
 });
 
+// The folders of a room from low to high: a file imports files of its own folder and of lower ones. "" is the room's own folder.
+const ladders: Record<string, readonly string[]> = {
+  agent: ["ports", "drivers", "config", "run", "input", "step", "lifecycle", "resume", ""],
+};
+
+test.for(Object.entries(ladders))("in %s, lower folders do not import higher ones", ([room, folders]) => {
+  const rungOf = (path: string): number => folders.indexOf(path.split("/").slice(1, -1).join("/"));
+  const found = offenders(({ path, imports }) => {
+    if (roomOf(path) !== room) return [];
+    if (rungOf(path) === -1) return ["is in no folder of the ladder"];
+    return imports
+      .map(({ target }) => target)
+      .filter((target) => roomOf(target) === room && rungOf(target) > rungOf(path));
+  });
+  expect(found).toEqual([]);
+});
+
+test("a run has at most ten fields", () => {
+  const { text } = files.find(({ path }) => path === "agent/run/run.ts") as SourceFile;
+  const run = /export interface Run \{\n([\s\S]*?)\n\}/.exec(text)?.[1] ?? "";
+  const fields = run.match(/^ {2}(readonly )?\w+: /gm) ?? [];
+  expect(fields.length).toBeGreaterThan(5);
+  expect(fields.length).toBeLessThanOrEqual(10);
+  expect(fields.filter((field) => !field.includes("readonly"))).toEqual(["  state: "]);
+});
+
+test("only the loop assigns the state of a run", () => {
+  expect(offenders(({ path, text }) => (/\brun\.state = /.test(text) ? [path] : []))).toEqual([
+    "agent/lifecycle/loop.ts: agent/lifecycle/loop.ts",
+  ]);
+});
+
+test("no code asks a value whether it is a promise, or keeps a shape for the engine", () => {
+  expect(offenders(({ text }) => text.match(/"then" in|keepShape/g) ?? [])).toEqual([]);
+});
+
 test("no import goes in a circle, types included", () => {
   expect(findCycle(files)).toBeUndefined();
 });

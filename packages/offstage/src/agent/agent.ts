@@ -1,5 +1,6 @@
 // Agent: a model, instructions and tools, ready to run. A thin face over the one loop.
 
+import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import { parseMessages } from "../messages/codec.ts";
 import { user } from "../messages/makers.ts";
@@ -128,7 +129,7 @@ export class Agent<Output = string> {
 
   #create(input: RunInput, options: RunOptions, listener?: Emit): Run {
     checkRunOptions(options);
-    const messages = typeof input === "string" ? [user(input)] : checkedInput(input);
+    const messages = checkedInput(input);
     return createRun(this.#config, { input: messages, options, listener, tracked: this.#tracked });
   }
 
@@ -175,11 +176,11 @@ const promptSchema = {
   additionalProperties: false,
 };
 
-function checkedInput(input: Exclude<RunInput, string>): readonly Message[] {
+function checkedInput(input: RunInput): readonly Message[] {
+  if (input === "") throw invalid("The input is empty. Pass text, a message or a list of messages.");
+  if (typeof input === "string") return [user(input)];
   if (typeof input !== "object" || input === null)
-    throw invalid(
-      `A run takes text, a message or a list of messages; found ${input === null ? "null" : typeof input}.`,
-    );
+    throw invalid(`A run takes text, a message or a list of messages; found ${shownValue(input)}.`);
   return parseMessages(Symbol.iterator in input ? input : [input], { name: "input" });
 }
 

@@ -1,7 +1,6 @@
 // The queue between a run and whoever reads its stream. The run never waits for the reader; a slow reader gets longer
 // deltas instead of more of them, so what is queued grows with the run's own content and no faster.
 
-import { joinDeltas, subjectOf } from "./join-deltas.ts";
 import type { AgentEvent } from "./ports/events.ts";
 
 const coalesceFrom = 1024;
@@ -88,4 +87,30 @@ export class EventQueue {
     else this.#events[place] = joined;
     return joined !== undefined;
   }
+}
+
+/** The event itself: what a wrapped event of a subagent is about. */
+function subjectOf(event: AgentEvent): AgentEvent {
+  return event.type === "subagent-event" ? subjectOf(event.event) : event;
+}
+
+/** The two as one longer delta; undefined where they are not deltas of the same thing. */
+function joinDeltas(first: AgentEvent, second: AgentEvent): AgentEvent | undefined {
+  if (first.type === "subagent-event" && second.type === "subagent-event") {
+    const event = joinDeltas(first.event, second.event);
+    return event === undefined ? undefined : { ...first, event };
+  }
+  if (!isDelta(first) || !isDelta(second) || !isSame(first, second)) return undefined;
+  return { ...first, delta: first.delta + second.delta };
+}
+
+type Delta = Extract<AgentEvent, { readonly delta: string }>;
+
+function isDelta(event: AgentEvent): event is Delta {
+  return "delta" in event;
+}
+
+function isSame(first: Delta, second: Delta): boolean {
+  if (first.type !== second.type || first.runId !== second.runId || first.step !== second.step) return false;
+  return first.type !== "tool-input-delta" || first.toolCallId === (second as typeof first).toolCallId;
 }

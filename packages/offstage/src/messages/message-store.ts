@@ -1,5 +1,4 @@
 // MessageStore: named sections of messages in a fixed order. Immutable. Not a session's store: nothing here is durable.
-import { keepShape } from "../base/keep-shape.ts";
 import { printsAs } from "../base/prints-as.ts";
 import type { Message } from "./message.ts";
 import { Messages } from "./messages.ts";
@@ -71,5 +70,4 @@ export class MessageStore {
   }
 }
 
-keepShape(MessageStore.empty());
 printsAs(MessageStore, (store) => store.toJSON());

@@ -1,6 +1,5 @@
 // Pairing: is every tool call answered, by one result, right behind it? Checks a growing list, each message once.
 import { isObject, parseArguments } from "../base/json.ts";
-import { keepShape } from "../base/keep-shape.ts";
 import type { Message, ToolCall } from "./message.ts";
 
 /**
@@ -71,8 +70,6 @@ function takeOut<T>(list: T[], item: T): boolean {
   if (place !== -1) list.splice(place, 1);
   return place !== -1;
 }
-
-keepShape(new PairingCheck());
 
 /** True where the message says something: a known role, and content (or, for an assistant, calls). */
 export function isSendable(message: Message): boolean {

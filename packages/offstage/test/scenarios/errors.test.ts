@@ -177,8 +177,8 @@ describe("misuse is told in a sentence", () => {
   const rejected: readonly [string, () => Promise<unknown>, RegExp][] = [
     ["run without input", () => agent.run(wrong(undefined)), /takes text, a message or a list/],
     ["run with null", () => agent.run(wrong(null)), /found null/],
-    ["run with a number", () => agent.run(wrong(7)), /found number/],
-    ["stream with a number", () => agent.stream(wrong(7)).result, /found number/],
+    ["run with a number", () => agent.run(wrong(7)), /found 7/],
+    ["stream with a number", () => agent.stream(wrong(7)).result, /found 7/],
     ["run with a message of no role", () => agent.run(wrong({ content: "x" })), /role/],
     [
       "run with a message of an unknown role",

@@ -95,7 +95,7 @@ const acts: Readonly<Record<string, Act>> = {
   "everything in the conversation, resumed by id": async ({ play, resume, session }) => {
     const agent = saying([calls(echoing(canary)), calls(echoing(canary), payAnn), `Paid ${canary}.`]);
     const { runId, approvals } = await play(agent, `Go ${canary}`, { session });
-    await resume(agent, runId, { session, approve: approvals, record: "everything" });
+    await resume(agent, runId, { session, approve: approvals, persist: "everything" });
   },
   "a long conversation that is compacted, resumed by id": async ({ play, resume, session }) => {
     const compaction = compactor({

@@ -139,7 +139,7 @@ describe("a session of the user's own, with the five methods", () => {
     const script = [calls(echoing("a")), calls(payTo("ann")), calls(payTo("bob")), "Paid."];
     const { agent } = payingAgent(script);
     const session = new ListSession();
-    const options = { session, record: "everything" } as const;
+    const options = { session, persist: "everything" } as const;
     const first = await play(agent, "Pay", options);
     const second = await agent.resume(first.state, { ...options, approve: first.approvals });
     await agent.resume(second.state, { ...options, approve: second.approvals });

@@ -89,9 +89,9 @@ describe("a session is clean", () => {
     });
   }
 
-  onSessions('record: "everything" stores tool messages, once and in order', async ({ play, session }) => {
+  onSessions('persist: "everything" stores tool messages, once and in order', async ({ play, session }) => {
     const { agent, model } = speaking([calls(echoing("a")), "It said a.", "Yes."]);
-    await play(agent, "Go", { session, record: "everything" });
+    await play(agent, "Go", { session, persist: "everything" });
     const whole = ["user: Go", "assistant: [echo]", "tool: echo a", "assistant: It said a."];
     expect(await said(session)).toEqual(whole);
     expect(glance((await session.query()).all())).toEqual(whole);
@@ -219,7 +219,7 @@ onSessions(
   "where everything is recorded, what was popped of a tool trace stays behind its call",
   async ({ play, session }) => {
     const agent = new Agent({ model: scriptedModel([calls(echoing("a")), "A."]), tools: [echo] });
-    await play(agent, "1", { session, record: "everything" });
+    await play(agent, "1", { session, persist: "everything" });
     await session.popItem();
     await session.popItem();
     expect(glance(await session.getItems())).toEqual(["user: 1", "assistant: [echo]"]);

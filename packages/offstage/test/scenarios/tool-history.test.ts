@@ -110,7 +110,7 @@ describe("toolHistory", () => {
 
   onSessions("shows everything once where everything was recorded", async ({ play, session }) => {
     const { agent, model } = agentOf(["Yes."], { toolHistory: "full" });
-    await play(agent, "Go", { session, record: "everything" });
+    await play(agent, "Go", { session, persist: "everything" });
     await play(agent, "Sure?", { session });
     expect(shownOf(model.requests[2]?.messages)).toBe("user assistant tool tool assistant user");
   });

@@ -69,7 +69,7 @@ test.each([
   [{ tracing: 5 }, "The tracing options must be an object; found 5."],
   [{ tracing: null }, "The tracing options must be an object; found null."],
   [{ onBusy: "wait" }, '"onBusy" must be "queue" or "reject"; found "wait".'],
-  [{ record: "all" }, '"record" must be "conversation" or "everything"; found "all".'],
+  [{ persist: "all" }, '"persist" must be "conversation" or "everything"; found "all".'],
   [{ signal: "x" }, '"signal" must be an AbortSignal'],
   [{ signal: new AbortController() }, "such as controller.signal; found object."],
   [{ context: 5 }, '"context" must be an AgentContext or an object of values; found 5.'],
@@ -134,7 +134,7 @@ test.each<[string, () => unknown, string]>([
     'Unknown agent option "system". Use "instructions" instead. Valid',
   ],
   ["an agent", () => agentOf({ continueWhile: () => true }), 'option "continueWhile". Use "stopWhen" instead. Valid'],
-  ["an agent", () => agentOf({ record: "everything" }), 'Unknown agent option "record". Valid options: '],
+  ["an agent", () => agentOf({ persist: "everything" }), 'Unknown agent option "persist". Valid options: '],
   [
     "hooks",
     () => agentOf({ hooks: { onFinish() {} } }),

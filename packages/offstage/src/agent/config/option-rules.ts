@@ -88,7 +88,7 @@ const runRules: Rules<RunOptions> = {
   historyLimit: wholeFrom(0),
   historyTokens: numberFrom(0),
   onBusy: oneOf("queue", "reject"),
-  record: oneOf("conversation", "everything"),
+  persist: oneOf("conversation", "everything"),
   context: { isFit: (value) => value === null || isObject(value), words: "an AgentContext or an object of values" },
   hooks,
   signal: having("an AbortSignal, such as controller.signal", "addEventListener"),
@@ -121,6 +121,7 @@ const subagentRules: Rules<SubagentOptions> = {
 // Names that other libraries use, each with its name here.
 const hints = {
   continueWhile: '"stopWhen"',
+  record: '"persist"',
   system: '"instructions"',
   systemPrompt: '"instructions"',
   prompt: '"instructions"',

@@ -93,7 +93,7 @@ async function writeEnd(run: Run, state: AgentState, answer: readonly Message[])
 
 function runEnd(run: Run, state: AgentState, answer: readonly Message[]): RunEnd {
   const { status, reason, message } = state.outcome as Outcome;
-  const isEverything = run.request.options.record === "everything";
+  const isEverything = run.request.options.persist === "everything";
   const notes = notesOf(run, state);
   return {
     status,
@@ -112,7 +112,7 @@ function notesOf(run: Run, { pendingStep, usageByModel, stepCount, outcome }: Ag
     ...(pendingStep && { waiting: waitingNote(pendingStep) as unknown as JsonValue }),
     ...promptNote(run),
     ...(run.identity.parent && { usageByModel: usageByModel as unknown as JsonValue }),
-    ...(run.request.options.record === "everything" && mayGoOn && { saidSteps: stepCount }),
+    ...(run.request.options.persist === "everything" && mayGoOn && { saidSteps: stepCount }),
   };
   return Object.keys(notes).length === 0 ? undefined : notes;
 }

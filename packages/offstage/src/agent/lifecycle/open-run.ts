@@ -1,13 +1,15 @@
 // Opens a run: input, instructions and history become the first state, and the input is durable before the first model call.
 import type { Mutable } from "../../base/mutable.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
+import { system } from "../../messages/makers.ts";
 import { textOf } from "../../messages/message.ts";
-import type { Messages } from "../../messages/messages.ts";
+import { Messages } from "../../messages/messages.ts";
 import type { RunLog, RunStart } from "../../sessions/journal.ts";
 import { journalFor } from "../../sessions/plain-journal.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
-import { composeInstructions } from "../config/instructions.ts";
+import type { AgentConfig } from "../config/agent-config.ts";
+import { outputPreamble } from "../config/structured-output.ts";
 import { historyLimit, loadHistory } from "../input/history.ts";
 import { openPrompt } from "../input/prompt.ts";
 import { blockedOutcome, guard } from "../run/guard.ts";
@@ -80,6 +82,19 @@ export async function instructionsOf({ agent, scope }: Run): Promise<Messages> {
     const sentence = `The instructions function of agent "${agent.name}" failed: ${messageOf(cause)}`;
     throw new OffstageError("run-failed", sentence, { cause });
   }
+}
+
+// The agent's own text, then what its driver and its output schema add.
+function composeInstructions({ name, driver, tools, output }: AgentConfig, own: unknown): Messages {
+  if (own !== undefined && typeof own !== "string")
+    throw new OffstageError(
+      "invalid-argument",
+      `The instructions of agent "${name}" must be text; found ${typeof own}.`,
+    );
+  const text = [own, driver.preamble([...tools.values()]), output && outputPreamble(output)]
+    .filter((part) => part !== undefined && part !== "")
+    .join("\n\n");
+  return text === "" ? Messages.empty() : Messages.of(system(text));
 }
 
 function hasNothing(state: AgentState): boolean {

@@ -87,7 +87,7 @@ export interface RunOptions {
   /** What to do while another run holds the session. Default "queue". */
   readonly onBusy?: "queue" | "reject";
   /** "everything" stores tool messages in the session too. Default "conversation". */
-  readonly record?: "conversation" | "everything";
+  readonly persist?: "conversation" | "everything";
   /** Key-value state for tools, hooks and guardrails: an `AgentContext`, or the values to make one of. */
   readonly context?: object;
   readonly hooks?: AgentHooks;

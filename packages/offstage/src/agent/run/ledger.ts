@@ -1,6 +1,5 @@
 // The ledger: tokens of a run as they are used, by model. A subagent's entries reach every run above it at once.
 import { setField } from "../../base/json.ts";
-import { keepShape } from "../../base/keep-shape.ts";
 import { addUsage, type Usage, type UsageByModel } from "../../tokens/usage.ts";
 
 /** What a run and the runs below it have used so far, by model. */
@@ -30,5 +29,3 @@ export class Ledger {
     this.#parent?.add(modelId, usage);
   }
 }
-
-keepShape(new Ledger(undefined));

@@ -7,7 +7,7 @@ import { broken, calls, echo, echoing, glance } from "../support/cast.ts";
 import { onSessions } from "../support/session-kinds.ts";
 
 const down = new Error("the model is down");
-const record = "everything";
+const persist = "everything";
 
 function worker(script: readonly ScriptEntry[], options: Partial<AgentOptions> = {}) {
   return new Agent({ name: "worker", model: scriptedModel(script), tools: [echo, broken, paying().pay], ...options });
@@ -22,10 +22,10 @@ for (const [name, sourceOf] of Object.entries(sources)) {
   describe(`resumed by ${name}`, () => {
     onSessions("a run that failed twice has its tool messages once, in order", async ({ fail, session }) => {
       const agent = worker([calls(echoing("a")), down, calls(echoing("b")), down, calls(echoing("c")), "All said."]);
-      const { result } = await fail(agent, "Go", { session, record });
-      const again = agent.resume(sourceOf(result), { session, record });
+      const { result } = await fail(agent, "Go", { session, persist });
+      const again = agent.resume(sourceOf(result), { session, persist });
       const second = await again.catch((error) => error.result as RunResult<unknown>);
-      await agent.resume(sourceOf(second), { session, record });
+      await agent.resume(sourceOf(second), { session, persist });
       expect(glance(await session.getItems())).toEqual([
         "user: Go",
         "assistant: [echo]",
@@ -41,8 +41,8 @@ for (const [name, sourceOf] of Object.entries(sources)) {
 
     onSessions("a run that waited has its tool messages once, in order", async ({ play, session }) => {
       const agent = worker([calls(echoing("a")), calls(payTo("ann")), "Paid."]);
-      const waiting = await play(agent, "Go", { session, record });
-      await agent.resume(sourceOf(waiting), { session, record, approve: ["ann"] });
+      const waiting = await play(agent, "Go", { session, persist });
+      await agent.resume(sourceOf(waiting), { session, persist, approve: ["ann"] });
       expect(glance(await session.getItems())).toEqual([
         "user: Go",
         "assistant: [echo]",
@@ -55,23 +55,26 @@ for (const [name, sourceOf] of Object.entries(sources)) {
   });
 }
 
-onSessions("what an earlier part of a run kept to itself joins when a later part records everything", async (scene) => {
-  const { fail, session } = scene;
-  const agent = worker([calls(echoing("a")), down, "Said."]);
-  const { result } = await fail(agent, "Go", { session });
-  await agent.resume(result.runId, { session, record });
-  expect(glance(await session.getItems())).toEqual([
-    "user: Go",
-    "assistant: [echo]",
-    "tool: echo a",
-    "assistant: Said.",
-  ]);
-});
+onSessions(
+  "what an earlier part of a run kept to itself joins when a later part persists everything",
+  async (scene) => {
+    const { fail, session } = scene;
+    const agent = worker([calls(echoing("a")), down, "Said."]);
+    const { result } = await fail(agent, "Go", { session });
+    await agent.resume(result.runId, { session, persist });
+    expect(glance(await session.getItems())).toEqual([
+      "user: Go",
+      "assistant: [echo]",
+      "tool: echo a",
+      "assistant: Said.",
+    ]);
+  },
+);
 
 describe("a run whose messages were removed from the conversation", () => {
   const removals = ["clearSession", "popTurn"] as const;
   for (const removal of removals)
-    for (const options of [{ record }, {}] as const)
+    for (const options of [{ persist }, {}] as const)
       onSessions(`by ${removal} is not resumed by id with ${JSON.stringify(options)}`, async ({ fail, session }) => {
         const agent = worker([calls({ name: "broken" }), "Never."], { errorPolicy: "stop" });
         const { result } = await fail(agent, "Go", { session, ...options });
@@ -87,9 +90,9 @@ describe("a run whose messages were removed from the conversation", () => {
 
   onSessions("goes on by the state it left", async ({ fail, session }) => {
     const agent = worker([calls({ name: "broken" }), down, "Said."]);
-    const { result } = await fail(agent, "Go", { session, record });
+    const { result } = await fail(agent, "Go", { session, persist });
     await session.clearSession();
-    expect((await agent.resume(result.state, { session, record })).output).toBe("Said.");
+    expect((await agent.resume(result.state, { session, persist })).output).toBe("Said.");
     expect(glance(await session.getItems())).toEqual(["assistant: Said."]);
   });
 });
