@@ -59,7 +59,7 @@ export async function withSpan<T>(
   checkOptions(options, withSpanRules, "span");
   const { kind, parentSpanId, metadata, signal } = options;
   const init = { name, kind, parentSpanId, metadata, signal };
-  return inSpan(currentScope() ?? rootScope(init), init, work);
+  return await inSpan(currentScope() ?? rootScope(init), init, work);
 }
 
 export interface RootSpanInit extends SpanInit, TraceInit {
