@@ -4,68 +4,28 @@ import { redactor } from "./redact.ts";
 
 const redact = redactor();
 
-const secrets = [
-  "sk-abcdefghijklmnopqrstuvwx",
-  "sk-ant-api03-abcdefghijklmnopqrstuvwx",
-  "sk_live_abcdefghijklmnop",
-  "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
-  "github_pat_abcdefghijklmnopqrstuv",
-  "glpat-abcdefghijklmnopqrst",
-  "AKIAIOSFODNN7EXAMPLE",
-  `AIza${"a".repeat(35)}`,
-  "ya29.abcdefghijklmnopqrstuv",
-  "xoxb-1234567890-abcdef",
-  `npm_${"a".repeat(36)}`,
-  `hf_${"a".repeat(34)}`,
-  "SG.abcdefghijklmnopqr.abcdefghijklmnopqr",
-  "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-def_ghi",
-  "-----BEGIN RSA PRIVATE KEY-----\nMIIEabc+/=\n-----END RSA PRIVATE KEY-----",
-];
-
 describe("the redactor", () => {
-  test.for(secrets)("takes %s out of text", (secret) => {
-    for (const text of [
-      secret,
-      `before ${secret} after`,
-      `x=${secret}`,
-      JSON.stringify({ note: secret }),
-      `tool_${secret}`,
-    ]) {
-      expect(redact(text)).not.toContain(secret.slice(4, 20));
-      expect(redact(text)).toContain("[redacted]");
-    }
-  });
-
-  test.for([
-    ["OPENAI_API_KEY=abc123", "OPENAI_API_KEY=[redacted]"],
-    ['{"api_key":"hunter2","max_tokens":5}', '{"api_key":"[redacted]","max_tokens":5}'],
-    ['{"password":"ab,c\\"d}e","b":1}', '{"password":"[redacted]","b":1}'],
-    ['{"args":"{\\"password\\":\\"hun ter2\\",\\"b\\":1}"}', '{"args":"{\\"password\\":\\"[redacted]\\",\\"b\\":1}"}'],
-    ["{'token': 'abc'}", "{'token': '[redacted]'}"],
-    ["Authorization: Bearer abcdefghijkl", "Authorization: [redacted]"],
-    ["curl -H 'authorization: Basic YWxhZGRpbjpvcGVu'", "curl -H 'authorization: [redacted]'"],
-    ["postgres://bob:s3cret@host/db", "postgres://bob:[redacted]@host/db"],
-    ["https://x.y/?api_key=abc&page=2", "https://x.y/?api_key=[redacted]&page=2"],
-    ["Server=a;Password=xyz;Database=b", "Server=a;Password=[redacted];Database=b"],
-    ["Set-Cookie: a=b; c=d", "Set-Cookie:[redacted]"],
-    ['{"secret":"cut off', '{"secret":"[redacted]"'],
-    ["githubToken: abc", "githubToken: [redacted]"],
-  ] as const)("turns %j into %j", ([text, clean]) => {
-    expect(redact(text)).toBe(clean);
-    expect(redact(clean)).toBe(clean);
-  });
-
-  test.for([
-    "total_tokens: 55, token_count: 3, max_tokens = 4",
-    "The password was changed yesterday.",
-    "a token of appreciation",
-    "sk-short",
-    '{"tokens":12,"secretary":"Ann","keyboard":"de"}',
-    "https://example.org/a:b@c",
-    "12:30 = half past twelve",
-    "",
-  ])("leaves %j as it is", (text) => {
-    expect(redact(text)).toBe(text);
+  test("hides the value of a secret name in pairs and in name and value fields", () => {
+    const value = {
+      headers: [
+        ["authorization", "abc"],
+        ["accept", "text/html"],
+      ],
+      rawHeaders: ["Host", "x.y", "X-Api-Key", "abc", "Accept", "a"],
+      env: [
+        { name: "DB_PASSWORD", value: "abc" },
+        { value: 5, key: "pin" },
+        { name: "HOME", value: "/root" },
+      ],
+      schema: { required: ["password", "email"], enum: ["token", "cookie"] },
+      tags: ["password", "reset", "form"],
+    };
+    expect(redact(value)).toEqual({
+      ...value,
+      headers: [["authorization", "[redacted]"], value.headers[1]],
+      rawHeaders: ["Host", "x.y", "X-Api-Key", "[redacted]", "Accept", "a"],
+      env: [{ name: "DB_PASSWORD", value: "[redacted]" }, { value: "[redacted]", key: "pin" }, value.env[2]],
+    });
   });
 
   test("hides values under secret names, whatever they are, and looks into the rest", () => {
@@ -87,7 +47,7 @@ describe("the redactor", () => {
     });
   });
 
-  test("returns the value itself where there is nothing to hide", () => {
+  test("returns the value itself if there is nothing to hide", () => {
     const clean = { a: [1, "x", { b: null }], date: new Date(0) };
     expect(redact(clean)).toBe(clean);
     expect(redact(undefined)).toBe(undefined);
@@ -117,27 +77,14 @@ describe("the redactor", () => {
     expect(own('{"customerId":"abc"}')).toBe('{"customerId":"***"}');
   });
 
-  test("stays linear on hostile text", () => {
-    const pieces = [
-      "a",
-      "a=",
-      "-----BEGIN PRIVATE KEY-----",
-      "x://a:",
-      "eyJ",
-      "\\",
-      "password",
-      "Bearer ",
-      "://",
-      'password=\\"',
-      'a:\\\\"b',
-      "a='\\",
-      "Cookie: ",
-    ];
-    for (const piece of pieces) {
-      const start = performance.now();
-      redact(piece.repeat(Math.ceil(200_000 / piece.length)));
-      expect(performance.now() - start, piece).toBeLessThan(1000);
-    }
+  test("refuses options that are unknown or do not fit, in a sentence", () => {
+    const wrong = (options: unknown) => () => redactor(options as object);
+    expect(wrong({ key: ["a"] })).toThrow('Unknown redactor option "key". Valid options: keys, patterns, replacement.');
+    expect(wrong({ keys: "a" })).toThrow('"keys" must be a list of names; found "a".');
+    expect(wrong({ patterns: ["a"] })).toThrow('"patterns" must be a list of RegExps; found a list.');
+    expect(wrong({ replacement: 5 })).toThrow('"replacement" must be text; found 5.');
+    expect(wrong(null)).toThrow("The redactor options must be an object; found null.");
+    expect(redactor({ keys: undefined })("a")).toBe("a");
   });
 
   test("never throws, and keeps JSON valid", () => {
