@@ -1,35 +1,68 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { textsByLanguage } from "../../test/support/texts-by-language.ts";
 import { bpeTokenCounter } from "./bpe.ts";
 import { estimateTokens } from "./estimate.ts";
 
 const exact = bpeTokenCounter();
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
-const require = createRequire(import.meta.url);
+const readAll = (folder: string, ending: string): string[] =>
+  readdirSync(new URL(folder, import.meta.url), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => read(`${folder}/${name}`));
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+const ratioOf = (texts: readonly string[]): number => sum(texts.map(estimateTokens)) / sum(texts.map(exact.count));
 
-const chinese =
-  "你好，请帮我检查一下这段代码为什么会抛出异常，并给出修复建议。我们的系统每天处理大约三百万条消息，其中一部分来自移动设备。如果网络中断，客户端应当在本地保存数据，并在恢复连接之后自动重试。";
-const japanese =
-  "こんにちは。このログのエラーの原因を調べて、修正方法を教えてください。昨日から三回ほど同じ問題が発生しており、お客様からの問い合わせも増えています。";
-const samples = {
-  english: read("../../../../README.md") + read("../../../../CONTRIBUTING.md"),
-  code: read("../messages/repair.ts") + read("../messages/messages.ts") + read("../messages/codec.ts"),
-  json: read("../../package.json") + JSON.stringify(require("../../package.json")),
-  cjk: chinese.repeat(8) + japanese.repeat(6),
+const orders = Array.from({ length: 200 }, (_, i) => ({
+  id: `ord_${(i * 7919).toString(36)}`,
+  status: ["open", "paid", "shipped"][i % 3],
+  createdAt: new Date(1.7e12 + i * 86_400_123).toISOString(),
+  total: (i * 1237) / 100,
+  items: [{ sku: ["lamp", "desk", "kettle"][i % 3], quantity: i % 5, gift: i % 7 === 0, note: null }],
+}));
+const everyday = {
+  English: [read("../../../../README.md"), read("../../../../CONTRIBUTING.md"), ...readAll("../../../../docs", ".md")],
+  code: readAll("../messages", ".ts"),
+  JSON: [read("../../package.json"), JSON.stringify(orders), JSON.stringify(orders, null, 2)],
+};
+
+const bytes = Buffer.concat(Array.from({ length: 200 }, (_, i) => createHash("sha256").update(String(i)).digest()));
+const encoded = {
+  base64: bytes.toString("base64"),
+  "base64 in lines": bytes.toString("base64").replace(/.{76}/g, "$&\r\n"),
+  base64url: bytes.toString("base64url"),
+  hexadecimal: bytes.toString("hex"),
 };
 
 describe("the estimate", () => {
-  test("is within 5 % of the exact count over English, code, JSON and CJK text", () => {
-    const total = (count: (text: string) => number) =>
-      Object.values(samples).reduce((sum, text) => sum + count(text), 0);
-    const ratio = total(estimateTokens) / total(exact.count);
-    expect(Math.abs(ratio - 1)).toBeLessThan(0.05);
+  test("is within 5 % of the exact count in total over English, code and JSON", () => {
+    expect(Math.abs(ratioOf(Object.values(everyday).flat()) - 1)).toBeLessThan(0.05);
   });
 
-  test.for(Object.entries(samples))("is near the exact count for %s alone", ([, text]) => {
-    expect(Math.abs(estimateTokens(text) / exact.count(text) - 1)).toBeLessThan(0.15);
+  test.for(Object.entries(everyday))("is within 10 % of the exact count for %s alone", ([, texts]) => {
+    expect(Math.abs(ratioOf(texts) - 1)).toBeLessThan(0.1);
+  });
+
+  test.for(Object.entries(textsByLanguage))("is at most 10 %% low and 25 %% high for %s", ([, text]) => {
+    expect(ratioOf([text])).toBeGreaterThan(0.9);
+    expect(ratioOf([text])).toBeLessThan(1.25);
+  });
+
+  test("is at most 10 % high over all languages together", () => {
+    const ratio = ratioOf(Object.values(textsByLanguage));
+    expect(ratio).toBeGreaterThan(1);
+    expect(ratio).toBeLessThan(1.1);
+  });
+
+  test.for(Object.entries(encoded))("is within 10 %% of the exact count for %s", ([, text]) => {
+    expect(Math.abs(ratioOf([text]) - 1)).toBeLessThan(0.1);
+  });
+
+  test("is high for scripts that nearly every tokenizer splits into bytes", () => {
+    for (const text of ["ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ", "ⲙⲛⲧⲣⲙⲛⲕⲏⲙⲉ", "ꆈꌠꉙ", "ߒߞߏ", "ދިވެހިބަސް"])
+      expect(estimateTokens(text) / exact.count(text)).toBeGreaterThan(0.9);
   });
 
   test("of nothing is nothing, of something at least one", () => {
@@ -47,9 +80,15 @@ describe("the estimate", () => {
     );
   });
 
-  test("of a long text is about that of its parts", () => {
-    const text = samples.english.slice(0, 4000);
-    const parts = [0, 1, 2, 3].reduce((sum, i) => sum + estimateTokens(text.slice(i * 1000, (i + 1) * 1000)), 0);
-    expect(Math.abs(estimateTokens(text) / parts - 1)).toBeLessThan(0.1);
+  test("reads at least 100 MB per second of processor time", () => {
+    const text = everyday.English.join("").slice(0, 100_000);
+    const size = Buffer.byteLength(text);
+    const speeds = Array.from({ length: 20 }, () => {
+      const start = process.cpuUsage();
+      for (let i = 0; i < 20; i++) estimateTokens(text);
+      const { user, system } = process.cpuUsage(start);
+      return (20 * size) / Math.max(1, user + system);
+    });
+    expect(Math.max(...speeds)).toBeGreaterThan(100);
   });
 });
