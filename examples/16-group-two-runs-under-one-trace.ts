@@ -1,8 +1,9 @@
 // Lesson 16: every run is traced: a span for the run, its steps, its model calls and its tools. Inside `withTrace` several
 // runs share one trace, with whatever you time yourself; the group id ties traces together, such as those of one customer.
 import { setTimeout } from "node:timers/promises";
-import { Agent, renderTrace, tool, withSpan, withTrace } from "offstage";
+import { Agent, tool, withSpan, withTrace } from "offstage";
 import { scriptedModel } from "offstage/testing";
+import { renderTrace } from "offstage/tracing";
 
 const dim = tool({
   name: "dim_lights",

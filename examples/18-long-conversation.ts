@@ -1,6 +1,7 @@
 // Lesson 18: a conversation longer than the model's window: older turns are summarised for the model, and the session keeps every word.
 // Compaction changes what the model is shown, never what is stored; it says each time what it left out.
-import { Agent, compactor, InMemorySession, summarizeOlder } from "offstage";
+import { Agent, InMemorySession } from "offstage";
+import { compactor, summarizeOlder } from "offstage/memory";
 import { scriptedModel } from "offstage/testing";
 
 const sent: number[] = [];

@@ -1,6 +1,7 @@
 // Lesson 19: forgetting without losing: tool results are not remembered, but the model can look its own earlier work up with a tool.
 // `recallTool` searches what was exchanged, offstage, by text, tool name or run; its answers are bounded.
-import { Agent, InMemorySession, recallTool, tool } from "offstage";
+import { Agent, InMemorySession, tool } from "offstage";
+import { recallTool } from "offstage/memory";
 import { scriptedModel } from "offstage/testing";
 
 const price = tool({ name: "price", description: "The price of a plant.", execute: () => "A rose costs 12.50." });

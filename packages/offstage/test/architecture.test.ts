@@ -19,6 +19,7 @@ const allowedImports: Record<string, readonly string[]> = {
   agent: ["errors", "messages", "tokens", "tracing", "models", "tools", "state", "sessions", "memory", "query"],
   testing: ["all"],
   cli: ["all"],
+  doors: ["all"],
   index: ["all"],
 };
 
@@ -32,7 +33,6 @@ const leafFolders = [
   "memory/kinds",
   "memory/compaction/strategies",
 ];
-const frontDoors = ["index.ts", "testing/index.ts"];
 
 // The only files that may import an outside package, and which one. Each stands behind a subpath of its own, except that
 // @cfworker/json-schema is bundled.
@@ -49,7 +49,14 @@ const outsideImports: Record<string, readonly string[]> = {
 const dataTables: readonly string[] = [];
 
 const files = readSourceFiles();
+const frontDoors = [
+  "index.ts",
+  "testing/index.ts",
+  ...files.map(({ path }) => path).filter((path) => path.startsWith("doors/")),
+];
 const roomOf = (path: string): string => path.split("/", 1)[0]!.replace(/\.ts$/, "");
+
+const reExport = /^export (?:type )?\{[^}]*\} from "[^"]+";$/gm;
 
 /** The paths, or lines about them, that break a rule: `[]` when all is well. */
 function offenders(find: (file: SourceFile) => readonly string[]): string[] {
@@ -165,6 +172,13 @@ test("no source file passes 400 lines", () => {
     const lines = text.trimEnd().split("\n").length;
     return lines > 400 && !dataTables.includes(path) ? [`${lines} lines`] : [];
   });
+  expect(found).toEqual([]);
+});
+
+test("a front door holds named re-exports and nothing else", () => {
+  const found = offenders(({ path, text }) =>
+    frontDoors.includes(path) ? (text.replace(reExport, "").match(/^(?!\/\/).+$/gm) ?? []) : [],
+  );
   expect(found).toEqual([]);
 });
 

@@ -1,18 +1,16 @@
 // What the types say of stores: whatever a public signature names has a name at the front door too.
 import { expectTypeOf } from "vitest";
-import {
-  type EncryptedStoreOptions,
-  encryptedStore,
-  type FoundRun,
-  type ListRunsOptions,
-  type ListSessionsOptions,
-  type OpenStep,
-  PersistentSession,
-  type PersistentSessionOptions,
-  type StepRecord,
-  type Store,
-  type StoredSessions,
-} from "../src/index.ts";
+import type {
+  EncryptedStoreOptions,
+  FoundRun,
+  ListRunsOptions,
+  ListSessionsOptions,
+  PersistentSessionOptions,
+  StepRecord,
+} from "../src/doors/sessions.ts";
+import { encryptedStore, PersistentSession, type Store } from "../src/index.ts";
+import type { OpenStep } from "../src/sessions/journal.ts";
+import type { StoredSessions } from "../src/sessions/store.ts";
 
 expectTypeOf<Store["sessions"]>().toEqualTypeOf<StoredSessions>();
 expectTypeOf<FoundRun["steps"]>().toEqualTypeOf<readonly StepRecord[]>();

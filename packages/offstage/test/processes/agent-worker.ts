@@ -1,15 +1,7 @@
 // A process that runs or resumes agents on SQLite files, may be killed at any named point, and says as JSON what came of it.
 import { appendFileSync, writeSync } from "node:fs";
-import {
-  Agent,
-  AgentState,
-  type Decisions,
-  isOffstageError,
-  type RunResult,
-  type Store,
-  sqliteStore,
-  tool,
-} from "../../src/index.ts";
+import type { Decisions } from "../../src/agent/ports/approvals.ts";
+import { Agent, AgentState, isOffstageError, type RunResult, type Store, sqliteStore, tool } from "../../src/index.ts";
 import { type CrashPoint, crashingStore, type ScriptedRequest, scriptedModel } from "../../src/testing/index.ts";
 
 /** Where the process dies, beside the writes of the store: before or after the nth model call, or within a tool. */

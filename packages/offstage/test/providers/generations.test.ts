@@ -2,7 +2,7 @@
 import { createOpenAICompatible as createV2 } from "ai-sdk-openai-compatible-v2";
 import { createOpenAICompatible as createV3 } from "ai-sdk-openai-compatible-v3";
 import { describe, expect, test } from "vitest";
-import { adaptModel } from "../../src/index.ts";
+import { adaptModel } from "../../src/models/adapt-model.ts";
 import { ask, facesOf, failureOf, goOn, loopback, openAI } from "./loopback-agents.ts";
 
 const generations = [

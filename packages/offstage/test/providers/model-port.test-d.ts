@@ -5,7 +5,9 @@ import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provid
 import { createOpenAICompatible as createV2 } from "ai-sdk-openai-compatible-v2";
 import { createOpenAICompatible as createV3 } from "ai-sdk-openai-compatible-v3";
 import { expectTypeOf } from "vitest";
-import { Agent, type AnyModel, adaptModel, type Model, type ModelCallOptions } from "../../src/index.ts";
+import { Agent, type AnyModel, type Model } from "../../src/index.ts";
+import { adaptModel } from "../../src/models/adapt-model.ts";
+import type { ModelCallOptions } from "../../src/models/model.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
 
 const settings = { name: "loopback", baseURL: "http://127.0.0.1" };

@@ -3,16 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import {
-  Agent,
-  AgentState,
-  compactor,
-  type Message,
-  memoryStore,
-  slidingWindow,
-  sqliteStore,
-  tool,
-} from "../../src/index.ts";
+import { compactor, slidingWindow } from "../../src/doors/memory.ts";
+import { Agent, AgentState, type Message, memoryStore, sqliteStore, tool } from "../../src/index.ts";
 import { crashingStore, scriptedModel } from "../../src/testing/index.ts";
 import { effectsIn, spawnAgents } from "../processes/spawn-agents.ts";
 import { paying, payingAgent, payTo } from "../support/approval-cast.ts";

@@ -1,6 +1,7 @@
 // Approvals as others read them: what a run waits for is in its record, and reading it leaves no trace.
 import { describe, expect } from "vitest";
-import { Agent, type FoundRun, InMemorySession, redactor, sqliteStore } from "../../src/index.ts";
+import type { FoundRun } from "../../src/doors/sessions.ts";
+import { Agent, InMemorySession, redactor, sqliteStore } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { payingAgent, payingFamily, payTo } from "../support/approval-cast.ts";
 import { bothWays } from "../support/both-ways.ts";

@@ -1,6 +1,7 @@
 // Abort, crash or store failure at every await of a run: the next message works, and what was cut off can be finished.
 import { describe, expect } from "vitest";
-import { Agent, createStore, memoryStore, type Store, type StoreDriver, sqliteStore } from "../../src/index.ts";
+import { createStore, type StoreDriver } from "../../src/doors/store-driver.ts";
+import { Agent, memoryStore, type Store, sqliteStore } from "../../src/index.ts";
 import { storeDriver } from "../../src/sessions/store.ts";
 import { type CrashPoint, crashingStore, scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";

@@ -2,6 +2,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { toolCallingDriver } from "../../src/agent/drivers/tool-calling.ts";
 import {
   Agent,
   AgentBuilder,
@@ -10,7 +11,6 @@ import {
   OffstageError,
   type Processor,
   tool,
-  toolCallingDriver,
   user,
 } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";

@@ -1,7 +1,8 @@
 // Guardrails may block what comes in, what goes out, and what tools are given and give. Every trip is reported.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { Agent, type AgentOptions, type GuardrailVerdict } from "../../src/index.ts";
+import type { GuardrailVerdict } from "../../src/agent/ports/guardrails.ts";
+import { Agent, type AgentOptions } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { calls, echo, echoing, glance } from "../support/cast.ts";

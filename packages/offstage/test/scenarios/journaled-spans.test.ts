@@ -1,16 +1,7 @@
 // The spans of a run in the journal of its session: all of them, whoever made them and however, and nobody else's.
 import { expect, test } from "vitest";
-import {
-  Agent,
-  type Store,
-  sqliteStore,
-  storeExporter,
-  TraceContext,
-  TraceSpan,
-  tool,
-  withSpan,
-  withTrace,
-} from "../../src/index.ts";
+import { storeExporter } from "../../src/doors/tracing.ts";
+import { Agent, type Store, sqliteStore, TraceContext, TraceSpan, tool, withSpan, withTrace } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { memoryExporter } from "../../src/tracing/exporters/memory.ts";
 

@@ -1,21 +1,23 @@
 // Stopping early is a result: a typed reason, the partial text kept and marked, the usage counted.
 import { describe, expect, test } from "vitest";
 import {
-  Agent,
-  AgentBuilder,
   type Criterion,
   type CriterionFunction,
-  costLimit,
   deadline,
   errorPolicy,
   errorPresence,
   finishReason,
-  type RunResult,
-  reactDriver,
   repeatedCall,
   responseContent,
   retryLimit,
   selfCritic,
+} from "../../src/doors/criteria.ts";
+import {
+  Agent,
+  AgentBuilder,
+  costLimit,
+  type RunResult,
+  reactDriver,
   stepLimit,
   timeLimit,
   tokenLimit,

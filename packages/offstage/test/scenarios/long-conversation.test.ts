@@ -1,14 +1,13 @@
 // A conversation of thousands of turns against a model with a small window: what it is sent, and what is kept.
 import { expect, test } from "vitest";
+import { compactor, summarizeOlder } from "../../src/doors/memory.ts";
 import {
   Agent,
   type AgentOptions,
   assistant,
   ConversationMemory,
-  compactor,
   InMemorySession,
   SlidingWindowMemory,
-  summarizeOlder,
   tokenCounter,
   tool,
   user,

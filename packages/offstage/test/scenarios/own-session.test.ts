@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { SpanData } from "../../src/doors/tracing.ts";
 import {
   Agent,
   ConversationMemory,
@@ -7,7 +8,6 @@ import {
   memoryStore,
   type Session,
   SessionBusyError,
-  type SpanData,
   tool,
   withSpan,
 } from "../../src/index.ts";

@@ -4,18 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, test } from "vitest";
+import { compactor, summarizeOlder } from "../../src/doors/memory.ts";
 import {
   Agent,
   type AgentOptions,
   AgentState,
-  compactor,
   type Message,
   memoryStore,
   type PersistentSession,
   type ResumeOptions,
   type RunResult,
   sqliteStore,
-  summarizeOlder,
   tool,
 } from "../../src/index.ts";
 import { crashingStore, type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";

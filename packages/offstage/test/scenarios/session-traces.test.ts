@@ -1,6 +1,7 @@
 // What a store knows of runs beside the conversation: tool traces, runs of subagents, spans, and how they point at each other.
 import { describe, expect } from "vitest";
-import { Agent, type Message, memoryExporter, TraceContext, tool, withTrace } from "../../src/index.ts";
+import { memoryExporter } from "../../src/doors/tracing.ts";
+import { Agent, type Message, TraceContext, tool, withTrace } from "../../src/index.ts";
 import { checkSpans, scriptedModel } from "../../src/testing/index.ts";
 import { calls, echo, echoing, glance } from "../support/cast.ts";
 import { onSessions, onStores } from "../support/session-kinds.ts";

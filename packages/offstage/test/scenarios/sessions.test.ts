@@ -6,11 +6,11 @@ import {
   assistant,
   InMemorySession,
   PersistentSession,
-  type RunFilter,
   type Session,
   type SessionPort,
   user,
 } from "../../src/index.ts";
+import type { RunFilter } from "../../src/sessions/run-filter.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { calls, echo, echoing, glance } from "../support/cast.ts";

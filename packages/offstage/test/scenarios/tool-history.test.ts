@@ -1,7 +1,8 @@
 // Tool history: what later turns see of earlier turns' tools, by agent and by tool, the same bytes every time.
 import { describe, expect } from "vitest";
-import { Agent, type AgentOptions, type Message, type Remember, type Tool, tool } from "../../src/index.ts";
+import { Agent, type AgentOptions, type Message, type Tool, tool } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
+import type { Remember } from "../../src/tools/tool.ts";
 import { calls, echo, echoing, glance } from "../support/cast.ts";
 import { onSessions, onStores } from "../support/session-kinds.ts";
 

@@ -1,16 +1,8 @@
 // The tree of spans of a run with parallel tools and nested subagents, however it went and whoever consumed it.
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
-import {
-  Agent,
-  type AgentStream,
-  memoryExporter,
-  type SpanData,
-  type SpanNode,
-  spanTree,
-  tool,
-  withTrace,
-} from "../../src/index.ts";
+import { memoryExporter, type SpanData, type SpanNode, spanTree } from "../../src/doors/tracing.ts";
+import { Agent, type AgentStream, tool, withTrace } from "../../src/index.ts";
 import { checkSpans, type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 
 type Tree = readonly [label: string, ...below: Tree[]];

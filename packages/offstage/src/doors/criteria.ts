@@ -1,0 +1,13 @@
+// "offstage/criteria": the criteria beyond the four limits of the front door, and the types for your own.
+
+export { type ErrorPolicy, errorPolicy, errorPresence } from "../state/criteria/errors.ts";
+export { deadline, retryLimit } from "../state/criteria/limits.ts";
+export {
+  finishReason,
+  repeatedCall,
+  responseContent,
+  toolCallPresence,
+} from "../state/criteria/replies.ts";
+export { type Critique, selfCritic } from "../state/criteria/self-critic.ts";
+export type { Criterion, CriterionFunction } from "../state/criterion.ts";
+export type { OutcomeReason, Verdict } from "../state/outcome.ts";
