@@ -8,8 +8,8 @@ const { Messages } = await load("messages/messages.ts");
 const { ModelInput } = await load("models/model-input.ts");
 const { tokenCounter } = await load("tokens/token-counter.ts");
 const { scriptedModel } = await load("testing/scripted-model.ts");
-const { compactor } = await load("memory/compactor.ts");
-const strategies = await load("memory/strategies/index.ts");
+const { compactor } = await load("memory/compaction/compactor.ts");
+const strategies = await load("memory/compaction/strategies/index.ts");
 const kinds = await load("memory/kinds/index.ts");
 
 const turns = Number(process.argv[2]) || 2_000;
