@@ -129,9 +129,6 @@ export class DecisionBook {
   }
 }
 
-/** What most runs know of decisions: none were made. Shared, so nothing is ever recalled into it. */
-export const undecided: DecisionBook = new DecisionBook();
-
 function isAbout(decision: Decision, call: AwaitedCall): boolean {
   return decision.toolCallId === call.toolCallId && (decision.runId === undefined || decision.runId === call.runId);
 }
