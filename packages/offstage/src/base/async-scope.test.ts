@@ -5,7 +5,7 @@ import { asyncScope } from "./async-scope.ts";
 const [color, size] = [asyncScope<string>("test.color.1"), asyncScope<number>("test.size.1")];
 
 test("a value is undefined outside of any run", () => {
-  expect(color.get()).toBeUndefined();
+  expect(color.getStore()).toBeUndefined();
 });
 
 test("a value follows the async code that was started with it", async () => {
@@ -13,7 +13,7 @@ test("a value follows the async code that was started with it", async () => {
     ["red", "blue"].map((value) =>
       color.run(value, async () => {
         await sleep(1);
-        return color.get();
+        return color.getStore();
       }),
     ),
   );
@@ -23,13 +23,13 @@ test("a value follows the async code that was started with it", async () => {
 test("setting one slot keeps the values of the others", () => {
   color.run("red", () =>
     size.run(1, () => {
-      expect([color.get(), size.get()]).toEqual(["red", 1]);
-      color.run(undefined, () => expect([color.get(), size.get()]).toEqual([undefined, 1]));
-      expect(color.get()).toBe("red");
+      expect([color.getStore(), size.getStore()]).toEqual(["red", 1]);
+      color.run(undefined, () => expect([color.getStore(), size.getStore()]).toEqual([undefined, 1]));
+      expect(color.getStore()).toBe("red");
     }),
   );
 });
 
 test("slots of the same name are the same slot", () => {
-  color.run("red", () => expect(asyncScope<string>("test.color.1").get()).toBe("red"));
+  color.run("red", () => expect(asyncScope<string>("test.color.1").getStore()).toBe("red"));
 });

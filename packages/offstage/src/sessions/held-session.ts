@@ -1,5 +1,6 @@
 // The sessions that the enclosing runs hold, so that a run that would deadlock on one of them is refused.
-import { type AsyncScope, asyncScope } from "../base/async-scope.ts";
+import type { AsyncLocalStorage } from "node:async_hooks";
+import { asyncScope } from "../base/async-scope.ts";
 import type { Fifo } from "./fifo.ts";
 import type { HeldSession, RunStart } from "./journal.ts";
 import { SessionBusyError } from "./session-errors.ts";
@@ -15,11 +16,11 @@ export interface ReentrancyScope {
   readonly outer: ReentrancyScope | undefined;
 }
 
-const scopes: AsyncScope<ReentrancyScope> = asyncScope("sessions.1");
+const scopes: AsyncLocalStorage<ReentrancyScope | undefined> = asyncScope("sessions.1");
 
 /** Creates the scope of a new run, inside the current one. Skips outer runs that hold nothing: they may have ended long ago. */
 export function createReentrancyScope(held?: HeldSession): ReentrancyScope {
-  let outer = scopes.get();
+  let outer = scopes.getStore();
   while (outer !== undefined && outer.held === undefined) outer = outer.outer;
   return { held, outer };
 }
@@ -53,7 +54,7 @@ export async function enterSession(
 }
 
 function isAround(isIt: (held: HeldSession) => boolean): boolean {
-  for (let run = scopes.get(); run !== undefined; run = run.outer)
+  for (let run = scopes.getStore(); run !== undefined; run = run.outer)
     if (run.held !== undefined && isIt(run.held)) return true;
   return false;
 }

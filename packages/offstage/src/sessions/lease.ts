@@ -1,6 +1,6 @@
 // Leases: one run at a time on a session. First in this process by a queue, then among processes by the head's lease.
 import { setTimeout as sleep } from "node:timers/promises";
-import { clockMs } from "../base/clock.ts";
+
 import type { OffstageError } from "../errors.ts";
 import { busy, enterSession } from "./held-session.ts";
 import type { Hold } from "./hold.ts";
@@ -164,7 +164,7 @@ type Waiting = Pick<RunStart, "onBusy" | "signal">;
 
 // The place in this process is ours; another process may still have the session.
 async function untilFree<T>(cell: SessionCell, { onBusy, signal }: Waiting, work: () => Promise<T>): Promise<T> {
-  let markAt = clockMs() + patienceMs;
+  let markAt = performance.now() + patienceMs;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
     try {
       // The turn may come in the moment of the abort.
@@ -175,9 +175,9 @@ async function untilFree<T>(cell: SessionCell, { onBusy, signal }: Waiting, work
     }
     await sleep(pollMs * (0.5 + Math.random()), undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
     cell.forget();
-    if (clockMs() >= markAt) {
+    if (performance.now() >= markAt) {
       await leaveMark(cell);
-      markAt = clockMs() + patienceMs;
+      markAt = performance.now() + patienceMs;
     }
   }
 }

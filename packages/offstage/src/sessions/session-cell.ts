@@ -47,7 +47,7 @@ export type Changing<T> = (head: SessionHead) => Promise<Change<T>>;
 export interface WaitingMark {
   /** The row, where it is ours or means nothing any more. */
   text: string | undefined;
-  /** When it was last looked at, by `clockMs()`. */
+  /** When it was last looked at, by `performance.now()`. */
   lookedAt: number;
   /** The mark of another, as long as it is the same. */
   readonly sighting: Sighting;

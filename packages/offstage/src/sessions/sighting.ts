@@ -1,7 +1,6 @@
 // Sightings: for how long a sign of life has been the same, measured here. What the clocks of other machines say does not matter.
-import { clockMs } from "../base/clock.ts";
 
-/** The sign that was seen last, and when it was first seen so, by `clockMs()`. */
+/** The sign that was seen last, and when it was first seen so, by `performance.now()`. */
 export interface Sighting {
   sign: string;
   since: number;
@@ -13,7 +12,7 @@ export function noSighting(): Sighting {
 
 /** Takes note of a sign, and gives for how long it has been this one as far as was looked from here: 0 where it is new. */
 export function watch(sighting: Sighting, sign: string): number {
-  const now = clockMs();
+  const now = performance.now();
   if (sighting.sign !== sign) {
     sighting.sign = sign;
     sighting.since = now;

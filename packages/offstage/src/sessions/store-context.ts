@@ -1,6 +1,6 @@
 // What every part of an open store knows: where rows are, who we are, whom to tell. No behaviour of its own.
 
-import { clockMs, clockOffsetMs } from "../base/clock.ts";
+import { clockOffsetMs } from "../base/clock.ts";
 import type { OffstageError } from "../errors.ts";
 import type { Holds } from "./hold.ts";
 import type { OpenedDriver } from "./opened-driver.ts";
@@ -33,7 +33,7 @@ export interface StoreContext {
 export function stampClock(): () => number {
   let last = 0;
   return () => {
-    const now = clockMs();
+    const now = performance.now();
     last = Math.max(last + 1, Math.trunc((clockOffsetMs(now) + now) * 1000));
     return last;
   };

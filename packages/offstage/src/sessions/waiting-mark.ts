@@ -1,5 +1,5 @@
 // The mark of a run that has waited for long: other processes let it in before they take the session again. Leases are in lease.ts.
-import { clockMs } from "../base/clock.ts";
+
 import { parseJson } from "../base/json.ts";
 import { whereIs } from "./holder.ts";
 import type { SessionCell } from "./session-cell.ts";
@@ -25,7 +25,7 @@ export interface Precedence {
  */
 export function precedence(cell: SessionCell): Precedence | undefined {
   const { mark } = cell;
-  const now = clockMs();
+  const now = performance.now();
   return mark.text === undefined && now - mark.lookedAt < lookMs ? undefined : precedenceNow(cell, now);
 }
 

@@ -1,7 +1,7 @@
 // Runs calls of tools: checked, in time, their results as JSON. Every failure of a tool is a result. Only an abort of the run
 // and a guardrail that fails get out.
 import { Cancellation } from "../base/cancellation.ts";
-import { clockMs } from "../base/clock.ts";
+
 import type { JsonValue } from "../base/json.ts";
 import { messageOf } from "../errors.ts";
 import { longestTimer } from "../models/retry.ts";
@@ -41,7 +41,7 @@ export async function runTools<Result>(
 
 /** The result of one call, or that it waits. Rejects only if the run is aborted or a guardrail fails. */
 export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolResult | ToolWaiting> {
-  const startedAt = clockMs();
+  const startedAt = performance.now();
   const admission = await admitCall(call, site);
   if (admission === "wait") return new ToolWaiting();
   if ("refusal" in admission) return failure(call, admission.refusal, startedAt);
@@ -121,7 +121,7 @@ function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }
     output,
     content,
     isError: answer?.isError ?? false,
-    durationMs: clockMs() - startedAt,
+    durationMs: performance.now() - startedAt,
     ...(clippedBytes > 0 && { clippedBytes }),
     ...(answer?.childRunId !== undefined && { childRunId: answer.childRunId }),
   };
@@ -135,5 +135,12 @@ const maxProblemBytes = 16 * 1024;
 // The result of a call that was not run, or whose result is withheld.
 function failure({ toolCallId, toolName }: StepToolCall, problem: string, startedAt: number): ToolResult {
   const { text } = clip(problem, maxProblemBytes);
-  return { toolCallId, toolName, output: text, content: text, isError: true, durationMs: clockMs() - startedAt };
+  return {
+    toolCallId,
+    toolName,
+    output: text,
+    content: text,
+    isError: true,
+    durationMs: performance.now() - startedAt,
+  };
 }

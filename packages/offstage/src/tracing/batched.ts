@@ -1,7 +1,7 @@
 // A decorator that passes spans to an exporter later, in batches, through a bounded queue.
 
 import { type DeadlineOptions, withDeadline } from "../base/cancellation.ts";
-import { clockMs } from "../base/clock.ts";
+
 import {
   checkOptions,
   numberFrom,
@@ -141,10 +141,10 @@ class SpanQueue {
   }
 
   async #close(): Promise<void> {
-    const end = clockMs() + this.#timeoutMs;
+    const end = performance.now() + this.#timeoutMs;
     await this.#attempt(() => this.#drain(), { what: "shutdown", timeoutMs: this.#timeoutMs, holdsProcess: true });
     this.#giveUp();
-    const timeoutMs = Math.max(0, end - clockMs());
+    const timeoutMs = Math.max(0, end - performance.now());
     await this.#attempt(() => this.#exporter.shutdown(), { what: "shutdown", timeoutMs, holdsProcess: true });
   }
 

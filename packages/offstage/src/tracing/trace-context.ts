@@ -1,6 +1,6 @@
 // A trace: the spans of one piece of work, under one id. A trace is not itself a span.
 
-import { clockMs, clockOffsetMs } from "../base/clock.ts";
+import { clockOffsetMs } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import { anything, checkOptions, type OptionRules, shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
@@ -87,7 +87,7 @@ export class TraceContext implements SpanOwner, TraceScope {
     this.traceId = this.#remote?.traceId ?? init.traceId ?? newTraceId();
     this.groupId = typeof options.groupId === "string" ? options.groupId : undefined;
     this.metadata = copyMetadata(options.metadata);
-    const now = clockMs();
+    const now = performance.now();
     this.clockOffset = clockOffsetMs(now);
     this.startTime = this.clockOffset + now;
     const settings = addKeep(refine(currentScope()?.settings ?? traceState.settings, options), init.keep);
@@ -167,7 +167,7 @@ export class TraceContext implements SpanOwner, TraceScope {
 
   /** Ends the trace; only the first call has an effect. Spans that are still active end on their own. */
   end(): void {
-    this.#endTime ??= Math.max(this.startTime, this.clockOffset + clockMs());
+    this.#endTime ??= Math.max(this.startTime, this.clockOffset + performance.now());
   }
 
   /** Epoch milliseconds; undefined until the trace has ended. */
@@ -177,7 +177,7 @@ export class TraceContext implements SpanOwner, TraceScope {
 
   /** Milliseconds from the start to the end, or until now if the trace has not ended. */
   get duration(): number {
-    return (this.#endTime ?? this.clockOffset + clockMs()) - this.startTime;
+    return (this.#endTime ?? this.clockOffset + performance.now()) - this.startTime;
   }
 
   /** The `traceparent` (and `tracestate`) headers for a call to another process, as a child of the current span. */

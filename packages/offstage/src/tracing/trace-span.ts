@@ -1,7 +1,7 @@
 // One timed operation, as the code that does the work sees it. Its read side is SpanData.
 
 import { errorType, isAbort } from "../base/cancellation.ts";
-import { clockMs, clockOffsetMs } from "../base/clock.ts";
+import { clockOffsetMs } from "../base/clock.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
 import { checkOptions, type OptionRule, type OptionRules, oneOf, someText } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
@@ -18,7 +18,7 @@ export interface SpanOwner {
   readonly groupId: string | undefined;
   /** The id of the caller's span if the trace came from another process. */
   readonly remoteParentId: string | undefined;
-  /** Turns `clockMs()` into epoch milliseconds when added to it. */
+  /** Turns `performance.now()` into epoch milliseconds when added to it. */
   readonly clockOffset: number;
   /** Lists a span that has started. */
   register(span: TraceSpan): void;
@@ -85,15 +85,17 @@ const unplaced: TraceScope = { trace: noTrace, settings: initialSettings(), asPa
 export class TraceSpan implements SpanData, TraceScope {
   readonly name: string;
   readonly kind: SpanKind;
+  readonly spanId: string;
   readonly startTime: number;
-  #spanId: string | undefined;
-  #trace: SpanOwner;
-  #settings: TraceSettings;
+  readonly trace: SpanOwner;
+  readonly settings: TraceSettings;
+  /** False for a no-op span: nothing set on it is kept, and ending it has no effect. */
+  readonly recording: boolean;
+  readonly endTime: number | undefined;
+  readonly status: SpanStatus;
+  readonly metadata: JsonObject;
+  readonly content: JsonObject | undefined;
   #parent: TraceSpan | string | undefined;
-  #endTime: number | undefined;
-  #status: SpanStatus = "active";
-  #metadata: JsonObject;
-  #content: JsonObject | undefined;
 
   /** Makes a span that belongs to no trace until `trace.addSpan` takes it in. */
   constructor(init: TraceSpanInit);
@@ -103,42 +105,25 @@ export class TraceSpan implements SpanData, TraceScope {
     if (scope === unplaced) checkOptions(init, initRules, "TraceSpan");
     this.name = spanName(init.name);
     this.kind = typeof init.kind === "string" ? init.kind : "custom";
-    this.#spanId = init.spanId;
-    this.startTime = init.startTime ?? scope.trace.clockOffset + clockMs();
-    this.#trace = scope.trace;
-    this.#settings = scope.settings;
+    this.spanId = init.spanId ?? newSpanId();
+    this.startTime = init.startTime ?? scope.trace.clockOffset + performance.now();
+    this.trace = scope.trace;
+    this.settings = scope.settings;
+    this.recording = scope.settings.recording;
+    this.endTime = init.endTime;
+    this.status = init.endTime === undefined ? "active" : (init.status ?? "ok");
+    this.metadata = copyMetadata(init.metadata);
+    this.content = undefined;
     this.#parent = typeof init.parentSpanId === "string" ? init.parentSpanId : scope.asParent;
-    this.#metadata = copyMetadata(init.metadata);
-    if (init.endTime === undefined) return;
-    this.#endTime = init.endTime;
-    this.#status = init.status ?? "ok";
-  }
-
-  get spanId(): string {
-    this.#spanId ??= newSpanId();
-    return this.#spanId;
-  }
-
-  get trace(): SpanOwner {
-    return this.#trace;
-  }
-
-  get settings(): TraceSettings {
-    return this.#settings;
   }
 
   get asParent(): TraceSpan {
     return this;
   }
 
-  /** False for a no-op span: nothing set on it is kept, and ending it has no effect. */
-  get recording(): boolean {
-    return this.#settings.recording;
-  }
-
   /** Whether `setContent` has an effect. Ask before building content that is expensive. */
   get keepsContent(): boolean {
-    return this.#settings.recording && this.#settings.content;
+    return this.recording && this.settings.content;
   }
 
   get parentSpanId(): string | undefined {
@@ -146,62 +131,43 @@ export class TraceSpan implements SpanData, TraceScope {
   }
 
   get parentIsRemote(): boolean {
-    return this.#parent !== undefined && this.#parent === this.#trace.remoteParentId;
+    return this.#parent !== undefined && this.#parent === this.trace.remoteParentId;
   }
 
   get traceId(): string {
-    return this.#trace.traceId;
+    return this.trace.traceId;
   }
 
   get traceName(): string {
-    return this.#trace.name;
+    return this.trace.name;
   }
 
   get groupId(): string | undefined {
-    return this.#trace.groupId;
-  }
-
-  get endTime(): number | undefined {
-    return this.#endTime;
+    return this.trace.groupId;
   }
 
   get duration(): number | undefined {
-    return this.#endTime === undefined ? undefined : this.#endTime - this.startTime;
-  }
-
-  get status(): SpanStatus {
-    return this.#status;
-  }
-
-  get metadata(): JsonObject {
-    return this.#metadata;
-  }
-
-  get content(): JsonObject | undefined {
-    return this.#content;
+    return this.endTime === undefined ? undefined : this.endTime - this.startTime;
   }
 
   /** Adds to the metadata. No effect once the span has ended. */
   setMetadata(metadata: JsonObject): void {
-    if (this.#isOpen) this.#metadata = { ...this.#metadata, ...copyMetadata(metadata) };
+    this.#write({ metadata: { ...this.metadata, ...copyMetadata(metadata) } });
   }
 
   /** Adds content if tracing is configured to keep it (`content: true`). No effect once the span has ended. */
   setContent(content: JsonObject): void {
-    if (this.#isOpen && this.keepsContent) this.#content = { ...this.#content, ...copyMetadata(content) };
+    if (this.keepsContent) this.#write({ content: { ...this.content, ...copyMetadata(content) } });
   }
 
   /** Ends the span and passes it to the journal and the exporters. Only the first call has an effect. */
   end(status: EndStatus = "ok"): void {
-    if (!this.#isOpen) return;
-    this.#endTime = Math.max(this.startTime, this.#trace.clockOffset + clockMs());
-    this.#status = status;
-    this.#trace.spanEnded(this);
+    const endTime = Math.max(this.startTime, this.trace.clockOffset + performance.now());
+    if (this.#write({ endTime, status })) this.trace.spanEnded(this);
   }
 
   /** Ends the span as `cancelled` if `error` is an abort, else as `error`. The metadata gets the error's type, never its message. */
   fail(error: unknown, signal?: AbortSignal): void {
-    if (!this.#isOpen) return;
     this.setMetadata({ errorType: errorType(error) });
     if (this.keepsContent) this.setContent({ error: messageOf(error) });
     this.end(isAbort(error, signal) ? "cancelled" : "error");
@@ -209,15 +175,18 @@ export class TraceSpan implements SpanData, TraceScope {
 
   /** Moves a span that belongs to no trace into `scope`; false if it belongs to a trace already. */
   placeIn(scope: TraceScope): boolean {
-    if (this.#trace !== noTrace) return false;
-    this.#trace = scope.trace;
-    this.#settings = scope.settings;
+    if (this.trace !== noTrace) return false;
+    const { trace, settings } = scope;
+    Object.assign(this, { trace, settings, recording: settings.recording });
     this.#parent ??= scope.asParent;
     return true;
   }
 
-  get #isOpen(): boolean {
-    return this.#status === "active" && this.#settings.recording;
+  // False if the span has ended, or is a no-op span.
+  #write(changes: Partial<SpanData>): boolean {
+    if (this.status !== "active" || !this.recording) return false;
+    Object.assign(this, changes);
+    return true;
   }
 
   /** The span as plain data. */
@@ -253,7 +222,7 @@ export function noopSpan(scope?: TraceScope): TraceSpan {
   if (scope === undefined) return noTraceSpan;
   const { trace, settings, asParent } = scope;
   if (typeof asParent === "object" && !asParent.recording) return asParent;
-  return new TraceSpan({ name: "no-op" }, { trace, settings: mute(settings), asParent });
+  return new TraceSpan({ name: "no-op", spanId: noSpanId }, { trace, settings: mute(settings), asParent });
 }
 
 /** Starts a span in `scope`. The caller ends it. If the scope records nothing, the result is a no-op span. */
@@ -261,7 +230,7 @@ export function startSpan(scope: TraceScope, init: SpanInit): TraceSpan {
   if (!scope.settings.recording) return noopSpan(scope);
   const span = new TraceSpan(init, scope);
   scope.trace.register(span);
-  notifyBridge(scope.settings, (bridge) => bridge.spanStarted(span));
+  if (scope.settings.bridge !== undefined) notifyBridge(scope.settings, (bridge) => bridge.spanStarted(span));
   return span;
 }
 

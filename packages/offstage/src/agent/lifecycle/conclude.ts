@@ -1,5 +1,5 @@
 // The end of a run, however it came: the answer joins the session, the rest the journal, and every listener is told once.
-import { clockMs, isoNow } from "../../base/clock.ts";
+import { isoNow } from "../../base/clock.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { assistant } from "../../messages/makers.ts";
@@ -156,7 +156,7 @@ function failureCode(reason: string, hasOutput: boolean): ErrorCode {
 // The run's own span as it is about to end: it ends after the last write, and must be in it.
 function closedSpan({ scope }: Run, state: AgentState): SpanData {
   const { span } = scope;
-  const endTime = Math.max(span.startTime, span.trace.clockOffset + clockMs());
+  const endTime = Math.max(span.startTime, span.trace.clockOffset + performance.now());
   const metadata = { ...span.metadata, ...endMetadata(state) };
   return { ...span.toJSON(), metadata, endTime, duration: endTime - span.startTime, status: spanStatus(state) };
 }

@@ -1,5 +1,5 @@
 // The one loop. `run`, `stream`, `execute` and `resume` are faces of it: they persist the same things and fail the same way.
-import { clockMs, isoNow } from "../../base/clock.ts";
+import { isoNow } from "../../base/clock.ts";
 import { enterReentrancyScope } from "../../sessions/held-session.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
@@ -62,7 +62,7 @@ async function takeStep(run: Run, state: AgentState): Promise<AgentState> {
 }
 
 async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step | PendingStep> {
-  const started = { startedAt: isoNow(), startedMs: clockMs() };
+  const started = { startedAt: isoNow(), startedMs: performance.now() };
   const sections = await promptSections(run, state, at);
   const reply = await callModel(run, sections, at);
   const read = await readReply(run, reply, at);

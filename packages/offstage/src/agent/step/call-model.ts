@@ -1,5 +1,5 @@
 // One model call, streamed or not, retried while its errors allow. The reply is the same either way.
-import { clockMs } from "../../base/clock.ts";
+
 import type { JsonObject } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { Messages } from "../../messages/messages.ts";
@@ -80,10 +80,10 @@ async function tryOnce(run: Run, options: ModelCallOptions, at: StepPlace): Prom
 
 function listenerOf(run: Run, { step, span }: StepPlace): DeltaListener {
   const { record, draft } = run;
-  const startedAt = clockMs();
+  const startedAt = performance.now();
   return {
     text(delta) {
-      if (draft.text === "") span.setMetadata({ timeToFirstTokenMs: clockMs() - startedAt });
+      if (draft.text === "") span.setMetadata({ timeToFirstTokenMs: performance.now() - startedAt });
       draft.text += delta;
       if (!holdsText(run)) record.emit({ type: "text-delta", step, delta });
     },

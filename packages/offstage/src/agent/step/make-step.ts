@@ -1,5 +1,5 @@
 // Makes a step of a reply and of the results of its calls.
-import { clockMs } from "../../base/clock.ts";
+
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../../messages/message.ts";
 import type { ModelReply } from "../../models/reply.ts";
@@ -91,7 +91,7 @@ export function stepOf(
     usage: reply.usage,
     modelId: reply.modelId ?? run.agent.model.modelId,
     startedAt,
-    durationMs: clockMs() - startedMs,
+    durationMs: performance.now() - startedMs,
   };
   return waiting.length === 0 ? step : { step, waiting };
 }

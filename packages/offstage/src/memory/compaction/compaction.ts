@@ -1,5 +1,5 @@
 // Compaction: the model's view of a state, shortened when it exceeds the limit. The state itself is never changed.
-import { clockMs } from "../../base/clock.ts";
+
 import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
 import { AgentState } from "../../state/agent-state.ts";
@@ -154,12 +154,12 @@ export class Compaction {
   }
 
   async #compact(): Promise<ModelView> {
-    const startedAt = clockMs();
+    const startedAt = performance.now();
     const tokensBefore = this.tokens;
     const done = [await this.#shortenConversation(), await this.#shortenTrace()].filter((each) => each !== undefined);
     if (done.length === 0) return this.#view();
     const tokens = { tokensBefore, tokensAfter: this.tokens };
-    const compacted = { ...reportOf(this.#rule.strategy, done), ...tokens, durationMs: clockMs() - startedAt };
+    const compacted = { ...reportOf(this.#rule.strategy, done), ...tokens, durationMs: performance.now() - startedAt };
     return { ...this.#view(), compacted };
   }
 

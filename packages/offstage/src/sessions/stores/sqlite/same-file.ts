@@ -1,6 +1,6 @@
 // Same file: whether a path still leads to the file that is open. SQLite writes on to one that was deleted, where nobody finds it.
 import { resolve } from "node:path";
-import { clockMs } from "../../../base/clock.ts";
+
 import { OffstageError } from "../../../errors.ts";
 import type { WriteLabel } from "../../store-driver.ts";
 import { nameOf } from "./typed-error.ts";
@@ -20,9 +20,9 @@ export function sameFile(path: string): (label: WriteLabel) => void {
   // The working directory may change.
   const place = resolve(path);
   const opened = statSync(place);
-  let lookedAt = clockMs();
+  let lookedAt = performance.now();
   return (label) => {
-    const now = clockMs();
+    const now = performance.now();
     if (now - lookedAt < goodForMs(label)) return;
     const found = statSync(place, { throwIfNoEntry: false });
     if (found?.ino !== opened.ino || found.dev !== opened.dev) throw gone(path);
