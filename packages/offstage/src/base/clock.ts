@@ -1,8 +1,13 @@
 // The time of day, and its relation to the monotonic clock that durations are measured with, `performance.now()`.
 
+// To format a date takes 0.6 µs, and a step needs three: within one millisecond the text is used again.
+let latest = { ms: Number.NaN, text: "" };
+
 /** The time of day, as ISO 8601. */
 export function isoNow(): string {
-  return new Date().toISOString();
+  const ms = Date.now();
+  if (ms !== latest.ms) latest = { ms, text: new Date(ms).toISOString() };
+  return latest.text;
 }
 
 const maxSkewMs = 5;

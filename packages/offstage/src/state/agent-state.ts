@@ -80,7 +80,7 @@ export class AgentState {
   readonly pendingStep: PendingStep | undefined;
   /** Tokens of this run, including its subagents, by model id. */
   readonly usageByModel: UsageByModel;
-  readonly #steps: Step[];
+  readonly #fields: Fields;
 
   private constructor(fields: Fields) {
     if (fields === undefined) throw notMadeWithNew();
@@ -95,8 +95,7 @@ export class AgentState {
     this.outcome = fields.outcome;
     this.pendingStep = fields.pendingStep;
     this.usageByModel = fields.usageByModel;
-    this.#steps = fields.steps;
-    Object.freeze(this);
+    this.#fields = fields;
   }
 
   /** A state without messages, with a new agent id. */
@@ -149,12 +148,12 @@ export class AgentState {
 
   /** The finished steps of the run. */
   get steps(): readonly Step[] {
-    return this.#steps.slice(0, this.stepCount);
+    return this.#fields.steps.slice(0, this.stepCount);
   }
 
   /** The newest step; undefined before the first. */
   get currentStep(): Step | undefined {
-    return this.#steps[this.stepCount - 1];
+    return this.#fields.steps[this.stepCount - 1];
   }
 
   get status(): AgentStatus {
@@ -217,7 +216,7 @@ export class AgentState {
   withStep(step: Step, usageByModel: UsageByModel): AgentState {
     checkRequired("step", step, stepRule);
     checkRequired("usageByModel", usageByModel, stateRules.usageByModel);
-    const steps = appendShared(this.#steps, this.stepCount, [step]);
+    const steps = appendShared(this.#fields.steps, this.stepCount, [step]);
     return this.#with({ steps, stepCount: this.stepCount + 1, pendingStep: undefined, usageByModel });
   }
 
@@ -256,7 +255,7 @@ export class AgentState {
   }
 
   #with(changes: Partial<Fields>): AgentState {
-    return new AgentState({ ...this, steps: this.#steps, ...changes });
+    return new AgentState({ ...this.#fields, ...changes });
   }
 }
 

@@ -34,7 +34,8 @@ export async function runTools<Result>(
       if (failures.length > 0) break;
     }
   };
-  await Promise.all(Array.from({ length: Math.min(maxParallel, calls.length) }, work));
+  const workers = Array.from({ length: Math.min(maxParallel, calls.length) }, work);
+  for (const worker of workers) await worker;
   if (failures.length > 0) throw failures[0];
   return results;
 }

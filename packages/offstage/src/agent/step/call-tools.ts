@@ -42,13 +42,13 @@ export interface CallToolsOptions extends StepPlace {
 export async function callTools(
   run: Run,
   calls: readonly StepToolCall[],
-  { before = [], ...at }: CallToolsOptions,
+  { step, span, before = [] }: CallToolsOptions,
 ): Promise<CalledTools> {
   // Numbered in call order, whichever finishes first.
   const first = run.record.reserve(calls.length);
   const waitedFor = new Map(before.map((each) => [each.toolCallId, each]));
   const called = await runTools(calls, run.agent.maxParallelTools, (call, index) =>
-    callTool(run, call, { ...at, number: first + index, before: waitedFor.get(call.toolCallId) }),
+    callTool(run, call, { step, span, number: first + index, before: waitedFor.get(call.toolCallId) }),
   );
   return {
     settled: called.filter((each) => "result" in each),
