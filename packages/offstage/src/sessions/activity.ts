@@ -1,16 +1,15 @@
-// Activity: sessions in the order of their last change. One row each, moved when the session changes.
-import type { Mutable } from "../base/mutable.ts";
+// The list of sessions by last activity: one row for each session, moved when the session changes.
 import { idKey, numberKey } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { Write } from "./store-driver.ts";
 
-/** How far, in microseconds, the order of sessions in different processes may be off. */
+/** By how many microseconds the order of sessions of different processes may be off. */
 export const activitySlack = 1_000_000;
 
 /**
- * The head changed now, and the writes that move its row. Where this process touched no other session in between, the
- * row stays for up to a second: the order within the process is exact all the same.
+ * Updates the head with the time of the change, and returns the writes that move its row. If no other session of this process
+ * changed in between, the row stays in place for up to a second, which does not affect the order within the process.
  */
 export function touched(
   cell: SessionCell,
@@ -18,24 +17,17 @@ export function touched(
   changes: Partial<Pick<SessionHead, "next" | "count" | "nextRun" | "runs" | "lease">>,
 ): { head: SessionHead; writes: Write[] } {
   const { context } = cell;
-  // Another machine's clock may be ahead of ours: what happens later is later all the same.
+  // Activity never goes backwards, even if the clock of another machine is ahead of ours.
   const active = Math.max(head.active + 1, context.stamp());
-  const changed: Mutable<SessionHead> = { ...head };
-  // One by one: a second spread would take several times as long.
-  changed.active = active;
-  changed.next = changes.next ?? head.next;
-  changed.count = changes.count ?? head.count;
-  changed.nextRun = changes.nextRun ?? head.nextRun;
-  changed.runs = changes.runs ?? head.runs;
-  if ("lease" in changes) changed.lease = changes.lease;
+  const changed = { ...head, ...changes, active };
   if (context.recent.sessionId === cell.id && active - head.listed < activitySlack)
     return { head: changed, writes: [] };
   context.recent.sessionId = cell.id;
-  changed.listed = active;
+  const moved = { ...changed, listed: active };
   const list = context.lists.activity;
-  const writes: Write[] = [{ list, key: activityKey(changed), value: JSON.stringify(cell.id) }];
+  const writes: Write[] = [{ list, key: activityKey(moved), value: JSON.stringify(cell.id) }];
   if (head.listed > 0) writes.push({ list, key: activityKey(head) });
-  return { head: changed, writes };
+  return { head: moved, writes };
 }
 
 export function activityKey({ id, listed }: SessionHead): string {

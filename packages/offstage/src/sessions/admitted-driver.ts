@@ -1,7 +1,7 @@
-// Admitted driver: an opened driver for one namespace, which is looked at once before anything in it is read or written.
+// A driver for one namespace, which is checked once before the first read or write.
 import type { OpenedDriver } from "./opened-driver.ts";
 
-/** The driver with a look at the namespace as part of opening it; a problem rejects `ready` and every read and write. */
+/** Adds `look`, a check of the namespace, to opening the driver. If it rejects, so do `ready` and every read and write. */
 export function admittedDriver(driver: OpenedDriver, look: () => Promise<void>): OpenedDriver {
   let looking: Promise<void> | undefined;
   const ready = async (): Promise<void> => {

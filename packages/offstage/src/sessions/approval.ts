@@ -1,7 +1,7 @@
-// An approval: a call that waits for somebody's word, as results and stored runs tell of it. Deciding is the agent's.
+// A tool call that waits for approval, as results and stored runs show it. The agent acts on the decision.
 import { type JsonValue, parseJson } from "../base/json.ts";
 
-/** A call that waits for approval, of this run or of a subagent's. */
+/** A tool call of a run or of a subagent's run that waits for approval. */
 export interface Approval {
   readonly toolCallId: string;
   readonly toolName: string;
@@ -10,7 +10,7 @@ export interface Approval {
   readonly runId: string;
 }
 
-/** The approval that a call of this run waits for. Arguments that are no JSON are shown as `{}`. */
+/** Describes a call that waits for approval. Arguments that are not JSON are shown as `{}`. */
 export function approvalOf(
   {
     toolCallId,

@@ -1,10 +1,10 @@
-// Branch: a new session that begins with part of another. One atomic write; the two are strangers afterwards.
+// Branching: a new session that starts with a copy of part of another, in one atomic write.
 import { touched } from "./activity.ts";
 import { readLatest } from "./conversation.ts";
 import type { SessionCell } from "./session-cell.ts";
 import { existsAlready } from "./session-errors.ts";
 
-/** Gives `target`, which must not exist yet, the first `at` messages of `source`. */
+/** Creates `target`, which must not exist yet, with the first `at` messages of `source`. */
 export async function branch(source: SessionCell, target: SessionCell, at?: number): Promise<void> {
   const messages = (await readLatest(source)).slice(0, at).map(({ message }) => message);
   const appended = messages.map((message) => ({ message, text: JSON.stringify(message) }));

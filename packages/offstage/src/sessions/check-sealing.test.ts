@@ -20,26 +20,26 @@ const uses: readonly (readonly [string, (store: Store) => Promise<unknown>])[] =
   ["verify()", (store) => store.verify()],
 ];
 
-test.for(uses)("an encrypted place that is opened plainly rejects %s, and is not changed", async ([, use]) => {
+test.for(uses)("an encrypted store opened without encryption rejects %s and changes nothing", async ([, use]) => {
   const driver = memoryDriver();
   await encryptedStore(createStore(driver), { key }).session("a").addItem(said("secret"));
   const failure = use(createStore(driver));
   await expect(failure).rejects.toMatchObject({ code: "wrong-key" });
-  await expect(failure).rejects.toThrow("is encrypted: open it with encryptedStore");
+  await expect(failure).rejects.toThrow("is encrypted. Open it with encryptedStore()");
   expect((await encryptedStore(createStore(driver), { key }).sessions.list()).length).toBe(1);
 });
 
-test.for(uses)("a plain place that is opened as an encrypted one rejects %s, and is not changed", async ([, use]) => {
+test.for(uses)("an unencrypted store opened with encryption rejects %s and changes nothing", async ([, use]) => {
   const driver = memoryDriver();
   await createStore(driver).session("a").addItem(said("plain"));
   const failure = use(encryptedStore(createStore(driver), { key }));
   await expect(failure).rejects.toMatchObject({ code: "wrong-key" });
-  await expect(failure).rejects.toThrow("is not encrypted: open it without encryptedStore");
+  await expect(failure).rejects.toThrow("is not encrypted. Open it without encryptedStore()");
   expect(await driver.read("e")).toEqual([]);
   expect(texts(await createStore(driver).session("a").getItems())).toEqual(["plain"]);
 });
 
-test("a place without sessions may become either, and so may each namespace", async () => {
+test("an empty store can be opened with or without encryption, and so can each namespace", async () => {
   const driver = memoryDriver();
   await encryptedStore(createStore(driver), { key }).ready();
   await createStore(driver).session("a").addItem(said("plain"));
@@ -57,22 +57,19 @@ test("a session in an encrypted file is refused without the key", async () => {
   await expect(PersistentSession.persistent("a", { path })).rejects.toMatchObject({ code: "wrong-key" });
 });
 
-test.for([":memory:", "b.db"])(
-  "the store within an encrypted one copies what that one holds, in %s, and takes nothing away",
-  async (name) => {
-    const folder = mkdtempSync(join(tmpdir(), "offstage-sealed-"));
-    const path = name === ":memory:" ? name : join(folder, name);
-    const inner = sqliteStore({ path });
-    await using vault = encryptedStore(inner, { key });
-    await vault.session("a").addItem(said("secret"));
-    await expect(inner.verify()).rejects.toMatchObject({ code: "wrong-key" });
-    await inner.backup(join(folder, "copy.db"));
-    await using copy = encryptedStore(sqliteStore({ path: join(folder, "copy.db") }), { key });
-    for (const store of [vault, copy]) expect(texts(await store.session("a").getItems())).toEqual(["secret"]);
-  },
-);
+test.for([":memory:", "b.db"])("a backup of the wrapped store contains the encrypted rows, in %s", async (name) => {
+  const folder = mkdtempSync(join(tmpdir(), "offstage-sealed-"));
+  const path = name === ":memory:" ? name : join(folder, name);
+  const inner = sqliteStore({ path });
+  await using vault = encryptedStore(inner, { key });
+  await vault.session("a").addItem(said("secret"));
+  await expect(inner.verify()).rejects.toMatchObject({ code: "wrong-key" });
+  await inner.backup(join(folder, "copy.db"));
+  await using copy = encryptedStore(sqliteStore({ path: join(folder, "copy.db") }), { key });
+  for (const store of [vault, copy]) expect(texts(await store.session("a").getItems())).toEqual(["secret"]);
+});
 
-test("a look that fails is repeated at the next use", async () => {
+test("a check that failed is repeated on the next use", async () => {
   const driver = memoryDriver();
   await encryptedStore(createStore(driver), { key }).session("a").addItem(said("secret"));
   const store = createStore(driver);

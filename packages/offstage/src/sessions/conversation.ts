@@ -1,4 +1,4 @@
-// The conversation of one stored session: read, append, remove. Each change is one atomic write; runs are in stored-journal.ts.
+// The conversation of one stored session: reads and changes. Each change is one atomic write. Runs are in stored-journal.ts.
 import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
 import { checkLimit } from "./limit.ts";
@@ -18,7 +18,7 @@ export interface PlacedMessage {
   readonly message: Message;
 }
 
-/** The latest `limit` messages that can be read, oldest first, of those before a position. */
+/** The latest `limit` readable messages, oldest first; with `before`, of those before that position. */
 export async function readLatest(cell: SessionCell, limit?: number, before?: number): Promise<PlacedMessage[]> {
   const end = before === undefined ? {} : { before: numberKey(before) };
   if (limit === 0) return [];
@@ -30,7 +30,7 @@ export async function readLatest(cell: SessionCell, limit?: number, before?: num
   return [...(await readLatest(cell, missing, keyNumber(rows[0]?.key ?? ""))), ...placed];
 }
 
-/** The messages from one position to another, both included, that are still there. */
+/** The readable messages from one position to another, both included. */
 export async function readBetween(
   cell: SessionCell,
   [from, to]: readonly [number, number],
@@ -53,7 +53,7 @@ function readable(cell: SessionCell, rows: readonly Row[], report = cell.context
   });
 }
 
-/** All messages, oldest first; reports where some have vanished, or some are there that should not be. */
+/** All messages, oldest first. Reports a conversation whose number of messages is not the one in its head. */
 export async function readAll(cell: SessionCell): Promise<Message[]> {
   const [before, rows] = await Promise.all([cell.head(), readRows(cell, {})]);
   const messages = readable(cell, rows).map(({ message }) => message);
@@ -61,13 +61,13 @@ export async function readAll(cell: SessionCell): Promise<Message[]> {
   if (rows.length !== expected && (await cell.head())?.active === before?.active) {
     const place = `session "${cell.id}" in ${cell.context.driver.name}`;
     cell.context.report(
-      corrupt(`the conversation of ${place}`, `it has ${rows.length} messages in place of ${expected}`),
+      corrupt(`the conversation of ${place}`, `it has ${rows.length} messages instead of ${expected}`),
     );
   }
   return messages;
 }
 
-/** The conversation as a run gets to see it under a head: whole turns, oldest first. */
+/** The history for a run under a head: whole turns, oldest first. */
 export async function loadHistory(
   cell: SessionCell,
   head: SessionHead,
@@ -89,7 +89,7 @@ async function readHistory(cell: SessionCell, limit: number | undefined): Promis
   return turns;
 }
 
-/** The conversation before a position, as a run that is taken up again gets to see it. */
+/** The history for a resumed run: the conversation before a position. */
 export async function loadHistoryBefore(
   cell: SessionCell,
   position: number,
@@ -113,7 +113,7 @@ async function loadTurns(cell: SessionCell, limit: number | undefined, before?: 
   }
 }
 
-/** Adds messages at the end. */
+/** Appends messages. */
 export function appending(cell: SessionCell, messages: readonly Message[]): Changing<void> {
   const { redact } = cell.context;
   const appended = messages.map((given) => {
@@ -126,7 +126,7 @@ export function appending(cell: SessionCell, messages: readonly Message[]): Chan
   };
 }
 
-/** Puts messages in the place of all that are there. */
+/** Replaces all messages. */
 export function replacing(cell: SessionCell, messages: readonly Message[]): Changing<void> {
   const add = appending(cell, messages);
   return async (head) => {
@@ -135,7 +135,7 @@ export function replacing(cell: SessionCell, messages: readonly Message[]): Chan
   };
 }
 
-/** Removes the newest message that can be read. */
+/** Removes the newest readable message. */
 export function popping(cell: SessionCell): Changing<Message | undefined> {
   return removingFrom(
     cell,
@@ -144,7 +144,7 @@ export function popping(cell: SessionCell): Changing<Message | undefined> {
   );
 }
 
-/** Removes the newest turn: the last user message and everything after it; nothing where no user said anything. */
+/** Removes the newest turn: the last user message and everything after it. Removes nothing if there is no user message. */
 export function poppingTurn(cell: SessionCell): Changing<Message[]> {
   return removingFrom(
     cell,
@@ -176,7 +176,7 @@ function removingFrom<T>(
   };
 }
 
-/** Removes every message. Positions go on where they were. */
+/** Removes every message. Positions are not reused. */
 export function clearing(cell: SessionCell): Changing<void> {
   return async (head) => {
     if (head.count === 0) return { result: undefined, writes: [] };
@@ -185,7 +185,7 @@ export function clearing(cell: SessionCell): Changing<void> {
   };
 }
 
-/** A limit as a session method takes it. */
+/** The latest `limit` messages; all if the limit is undefined. */
 export async function readItems(cell: SessionCell, limit: number | undefined): Promise<Message[]> {
   const count = checkLimit(limit);
   if (count === undefined) return readAll(cell);

@@ -1,11 +1,11 @@
-// Cursors: where the next page of a list begins. A number that orders, a dot, and what tells apart those with the same.
+// Cursors: the start of the next page of a list. A number that defines the order, a dot, and an id that makes it unique.
 import type { OptionRule } from "../base/options.ts";
 import { keyNumber, numberKey } from "./row-keys.ts";
 
-/** A cursor that a list gave. Anything else would be all of the list, or none of it. */
+/** Accepts a cursor that a list returned. Any other text would select all of the list, or none of it. */
 export const someCursor: OptionRule = {
   isFit: (value) => typeof value === "string" && isCursor(value),
-  words: 'the "cursor" of what was listed before',
+  words: 'a "cursor" that the list returned',
 };
 
 function isCursor(text: string): boolean {

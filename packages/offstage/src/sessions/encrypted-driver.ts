@@ -1,19 +1,19 @@
-// Encrypted driver: any driver whose values are sealed before they leave the process. Names of lists and keys stay readable.
+// Wraps a driver so that values are encrypted before they leave the process. Names of lists and keys stay readable.
 import { OffstageError } from "../errors.ts";
 import { type EncryptionOptions, type Sealer, sealerOf } from "./sealer.ts";
 import type { Check, Commit, Row, StoreDriver, Write } from "./store-driver.ts";
 
-// One row per key, so that a wrong key is told from a damaged row.
+// One row for each encryption key, to tell a wrong key from a damaged row.
 const proofList = "e";
 const proofText = "offstage";
 
-/** A driver that seals. */
+/** A driver that encrypts values. */
 export interface EncryptedDriver extends StoreDriver {
-  /** Leaves a proof of the key where there is none yet, so that a wrong one is told. */
+  /** Stores a proof of the key if there is none yet, so that a wrong key is detected later. */
   prove(): Promise<void>;
 }
 
-/** The driver with AES-256-GCM around it. Each value is bound to its place: tenant, session and position. */
+/** Wraps a driver with AES-256-GCM. Each value is bound to its place: tenant, session and position. */
 export function encryptedDriver(driver: StoreDriver, options: EncryptionOptions): EncryptedDriver {
   const sealer = sealerOf(options);
   const opened = (list: string, row: Row | undefined): Row | undefined => row && unsealed(sealer, list, row);
@@ -58,7 +58,7 @@ interface Refusal {
   readonly commit: Commit;
 }
 
-// A row that was sealed with an earlier key says the same and reads otherwise: then the check is repeated as it reads.
+// A row encrypted with an earlier key has another text for the same value. If that is why a check failed, retry it with that text.
 async function again(
   driver: StoreDriver,
   { sealer, refused, checks, commit }: Refusal,
@@ -81,7 +81,7 @@ async function prove(driver: StoreDriver, sealer: Sealer): Promise<void> {
   });
 }
 
-// True where there is a proof of the current key; throws where one of a key that we have does not fit.
+// True if there is a proof of the current key. Throws if a proof does not match the key of that id.
 async function isProven(driver: StoreDriver, sealer: Sealer): Promise<boolean> {
   const known = (await driver.read(proofList)).filter((row) => sealer.knows(row.key));
   for (const row of known) {
@@ -91,6 +91,6 @@ async function isProven(driver: StoreDriver, sealer: Sealer): Promise<boolean> {
 }
 
 function wrongKey(name: string, keyId: string): OffstageError {
-  const message = `The key "${keyId}" is not the one that ${name} was encrypted with. Nothing was changed.`;
+  const message = `${name} was encrypted with another key than the one passed as "${keyId}". Nothing was changed.`;
   return new OffstageError("wrong-key", message);
 }

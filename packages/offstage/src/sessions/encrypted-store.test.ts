@@ -32,11 +32,11 @@ const looseSpan = (traceId: string): SpanData => ({
   ...{ startTime: 1, endTime: 2, duration: 1, status: "ok" },
 });
 
-describe("the contract of every store", () => {
+describe("an encrypted store", () => {
   for (const { name, run } of sessionStoreContract(() => open())) test(name, run);
 });
 
-test("tenants of the store beneath stay apart", async () => {
+test("namespaces of the wrapped store stay separate", async () => {
   const base = createStore(memoryDriver());
   const a = encryptedStore(base.namespace("a"), { key });
   const b = encryptedStore(base.namespace("b"), { key });
@@ -48,7 +48,7 @@ test("tenants of the store beneath stay apart", async () => {
   expect(await named.namespace("c").session("s").getItemCount()).toBe(1);
 });
 
-test("an option that is undefined takes nothing away from what the store beneath was told", async () => {
+test("an undefined option keeps the option of the wrapped store", async () => {
   const base = createStore(memoryDriver(), { redact: (message) => ({ ...message, content: "redacted" }) as Message });
   const undefinedOptions = { key, namespace: undefined, redact: undefined, onError: undefined } as never;
   const a = encryptedStore(base.namespace("a"), undefinedOptions);
@@ -57,7 +57,7 @@ test("an option that is undefined takes nothing away from what the store beneath
   expect(await a.session("s").getItems()).toMatchObject([{ content: "redacted" }]);
 });
 
-test("no key and no address can be seen on a store", () => {
+test("a store shows neither its key nor its address", () => {
   const text = "0123456789abcdef0123456789abcdef";
   const stores = [
     encryptedStore(createStore(memoryDriver()), { key: Buffer.from(text), keyId: "k" }),
@@ -71,15 +71,15 @@ test("no key and no address can be seen on a store", () => {
 });
 
 test.each([
-  ["beneath", (redact: CoreOptions["redact"] & {}) => encryptedStore(createStore(memoryDriver(), { redact }), { key })],
-  ["around", (redact: CoreOptions["redact"] & {}) => encryptedStore(createStore(memoryDriver()), { key, redact })],
-])("the redactor of the store %s redacts", async (_, storeWith) => {
+  ["wrapped", (redact: CoreOptions["redact"] & {}) => encryptedStore(createStore(memoryDriver(), { redact }), { key })],
+  ["encrypted", (redact: CoreOptions["redact"] & {}) => encryptedStore(createStore(memoryDriver()), { key, redact })],
+])("the redactor of the %s store redacts", async (_, storeWith) => {
   const store = storeWith((message) => ({ ...message, content: "redacted" }) as Message);
   await store.session("s").addItem({ role: "user", content: secret });
   expect(await store.session("s").getItems()).toMatchObject([{ content: "redacted" }]);
 });
 
-test("no text reaches the driver", async () => {
+test("no plain text reaches the driver", async () => {
   const driver = memoryDriver();
   const values: string[] = [];
   const watched: StoreDriver = {
@@ -96,7 +96,7 @@ test("no text reaches the driver", async () => {
   for (const value of values) expect(value).not.toContain("secret");
 });
 
-test("a wrong key is told, and nothing is changed", async () => {
+test("a wrong key is refused, and nothing is changed", async () => {
   const driver = memoryDriver();
   await open(driver).session("a").addItem({ role: "user", content: secret });
   const before = await driver.read("m//a");
@@ -119,7 +119,7 @@ test("a wrong key is told, and nothing is changed", async () => {
   expect(await open(driver).session("a").getItemCount()).toBe(1);
 });
 
-test("a value moved to another position, session or tenant is found out", async () => {
+test("a value moved to another position, session or tenant is detected", async () => {
   const driver = memoryDriver();
   const reported: string[] = [];
   const store = open(driver, { onError: (error) => reported.push(error.code) });
@@ -144,7 +144,7 @@ test("a value moved to another position, session or tenant is found out", async 
   await expect(open(driver).session("b").getItemCount()).rejects.toMatchObject({ code: "store-corrupt" });
 });
 
-test("each of a thousand flipped bits is found out", { timeout: 30_000 }, async () => {
+test("each of a thousand flipped bits is detected", { timeout: 30_000 }, async () => {
   const driver = memoryDriver();
   let reported = 0;
   const store = open(driver, { onError: () => reported++ });
@@ -169,7 +169,7 @@ test("each of a thousand flipped bits is found out", { timeout: 30_000 }, async 
   expect(await store.session("a").getItemCount()).toBe(1);
 });
 
-test("keys are rotated: old rows are read, written rows use the new key, and in the end the old one can go", async () => {
+test("during key rotation old rows are readable and new rows use the new key; after it the old key is not needed", async () => {
   const driver = memoryDriver();
   await turn(open(driver, { keyId: "old" }), "a", 1);
   const next = randomBytes(32).toString("hex");
@@ -189,7 +189,7 @@ test("keys are rotated: old rows are read, written rows use the new key, and in 
   expect(await rotated.verify()).toEqual([]);
 });
 
-test("no row of a namespace is left under the old key, spans of a trace without runs included", async () => {
+test("rotation leaves no row of a namespace under the old key, including spans that belong to no run", async () => {
   const driver = memoryDriver();
   const values = new Map<string, string>();
   const watched: StoreDriver = {
@@ -217,7 +217,7 @@ test("no row of a namespace is left under the old key, spans of a trace without 
   expect(await rotated.verify()).toEqual([]);
 });
 
-test("a namespace with spans alone tells as well whether it is encrypted", async () => {
+test("a namespace that contains only spans is recognised as encrypted too", async () => {
   const [sealed, plain] = [memoryDriver(), memoryDriver()];
   await encryptedStore(createStore(sealed), { key }).spans.add([looseSpan("f".repeat(32))]);
   await createStore(plain).spans.add([looseSpan("f".repeat(32))]);
@@ -225,7 +225,7 @@ test("a namespace with spans alone tells as well whether it is encrypted", async
   await expect(encryptedStore(createStore(plain), { key }).ready()).rejects.toMatchObject({ code: "wrong-key" });
 });
 
-test("a key must have 32 bytes, and its id must be plain", () => {
+test("a key must have 32 bytes and a plain id", () => {
   for (const options of [{ key: "short" }, { key: randomBytes(16) }, { key, keyId: "a.b" }, { key, keyId: "" }]) {
     expect(() => encryptedStore(createStore(memoryDriver()), options)).toThrow(/key/i);
   }
@@ -235,7 +235,7 @@ test.each([[{}], [null], [undefined], ["sqlite:./offstage.db"]])("only a store c
   expect(() => encryptedStore(found as never, { key })).toThrow("encryptedStore() needs a store; found");
 });
 
-test("the driver beneath is the one that was given", () => {
+test("a store exposes the driver it was created with", () => {
   const driver = memoryDriver();
   expect(createStore(driver)[storeDriver]).toBe(driver);
 });

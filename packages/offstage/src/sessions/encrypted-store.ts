@@ -1,4 +1,4 @@
-// Encrypted store: a store whose texts are sealed at rest, and the rotation of its keys.
+// A store that is encrypted at rest, and the rotation of its keys.
 
 import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
@@ -16,20 +16,20 @@ import { checkStoreOptions } from "./store-rules.ts";
 
 export type EncryptedStoreOptions = EncryptionOptions & CoreOptions;
 
-/** A store whose texts are encrypted. */
+/** A store whose values are encrypted. */
 export interface EncryptedStore extends Store {
   /**
-   * Seals every row of this namespace with the current key, and gives their number. Earlier keys can go when that was done in
-   * every namespace, and nobody writes with them any more.
+   * Encrypts every row of this namespace with the current key, and returns the number of rows. Earlier keys can be dropped once
+   * this was done in every namespace and no process writes with them any more.
    */
   rotate(): Promise<number>;
   namespace(name: string): EncryptedStore;
 }
 
 /**
- * The same store with its texts encrypted (AES-256-GCM), each bound to its tenant, session and position. Ids of
- * sessions, runs and traces stay readable, for they are what rows are found by. Use it in place of the store beneath, whose
- * namespace, redactor and onError it has unless its own options name others; closing it closes that one.
+ * Wraps a store so that its values are encrypted (AES-256-GCM), each bound to its tenant, session and position. Ids of sessions,
+ * runs and traces stay readable, because rows are found by them. Use the result instead of the wrapped store. It inherits
+ * namespace, redactor and onError unless its own options set them; closing it closes the wrapped store.
  */
 export function encryptedStore(store: Store, options: EncryptedStoreOptions): EncryptedStore {
   if (store?.[storeDriver] === undefined)
@@ -50,7 +50,7 @@ function encryptedOf(core: StoreCore): EncryptedStore {
   return Object.assign(storeOf(core), { namespace, rotate: () => rotate(core.cells) });
 }
 
-// What is undefined is not said.
+// Drops undefined options.
 function given({ namespace, redact, onError }: CoreOptions): CoreOptions {
   return {
     ...(namespace !== undefined && { namespace }),
@@ -65,7 +65,7 @@ async function rotate(cells: SessionCells): Promise<number> {
   let count = 0;
   const rotateAll = async (lists: readonly string[]): Promise<void> => {
     for (const list of lists) {
-      // A trace may be of several sessions.
+      // Several sessions may share a trace.
       if (!done.has(list)) count += await rotateList(cells, list);
       done.add(list);
     }
@@ -76,7 +76,7 @@ async function rotate(cells: SessionCells): Promise<number> {
   return count;
 }
 
-// A row that somebody changes meanwhile is sealed with the current key by that change.
+// A row that changes meanwhile is encrypted with the current key by that change.
 async function rotateList({ context: { driver } }: SessionCells, list: string): Promise<number> {
   const rows = (await driver.read(list)).filter((row) => !row.damaged);
   for (const { key, value } of rows) {

@@ -1,4 +1,4 @@
-// Fifo: one at a time, in the order of asking. Within a process; leases do the same between processes.
+// A first-in, first-out queue for one place, within a process. Leases do the same between processes.
 
 export interface EnterOptions {
   /** Leaves the queue when aborted; `enter` then rejects with the signal's reason. */
@@ -11,7 +11,7 @@ export interface EnterOptions {
  */
 export interface Fifo {
   readonly isHeld: boolean;
-  /** The leave function of whoever has the place now; it tells who that is. */
+  /** The leave function of the current holder; it identifies the holder. */
   readonly current: (() => void) | undefined;
   enter(options?: EnterOptions): Promise<() => void>;
 }
@@ -22,7 +22,7 @@ export function fifo(): Fifo {
   let current: (() => void) | undefined;
   const take = (): (() => void) => {
     const leave = (): void => {
-      // Once: another has the place by now, or nobody.
+      // A second call: the place has another holder by now, or none.
       if (current !== leave) return;
       current = undefined;
       const next = waiting.shift();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ended, open, start } from "../testing/store-claims/claim.ts";
 import { memoryStore } from "./open-store.ts";
 
-test("a note that names a run above it is not followed forever", async () => {
+test("a note that names a parent run does not cause endless recursion", async () => {
   const store = memoryStore();
   const log = await open(store, "a", start("r", "question"));
   const waiting = [{ toolCallId: "c", why: "approval", child: { runId: "r", agent: "tester" } }];

@@ -1,23 +1,23 @@
-// A run that was asked for by its id: its record, and what it waits for. Reads only; no agent is needed.
+// The record of a run with the calls that wait for approval. Reads only; needs no agent.
 import { type Approval, approvalOf } from "./approval.ts";
 import type { RunRecord } from "./journal.ts";
 import { type WaitingNote, waitingNotes } from "./run-notes.ts";
 
-/** Everything recorded of a run, and the calls it waits for. */
+/** Everything recorded of a run, and the calls that wait for approval. */
 export interface FoundRun extends RunRecord {
-  /** The calls that wait for approval, where the status is `waiting`; those of subagents included. As in `result.approvals`. */
+  /** The calls that wait for approval, including those of subagents, as in `result.approvals`. Empty unless the status is `waiting`. */
   readonly approvals: readonly Approval[];
 }
 
 type ReadRun = (runId: string) => Promise<RunRecord | undefined>;
 
-/** The run with what it waits for; `read` gives the records of its subagents' runs. */
+/** Adds the approvals to a record; `read` loads the records of subagents' runs. */
 export async function foundRun(record: RunRecord, read: ReadRun): Promise<FoundRun> {
   return { ...record, approvals: await approvalsIn(record, read) };
 }
 
 async function approvalsIn(run: RunRecord, read: ReadRun): Promise<Approval[]> {
-  // The notes of a run that went on are of the time before.
+  // The notes of a run that was resumed are stale.
   if (run.status !== "waiting") return [];
   const found = await Promise.all(waitingNotes(run).map((note) => approvalsFor(note, { run, read })));
   return found.flat();
@@ -28,7 +28,7 @@ async function approvalsFor(
   { run, read }: { readonly run: RunRecord; readonly read: ReadRun },
 ): Promise<Approval[]> {
   if (child !== undefined) {
-    // Notes can be damaged: a run that named itself, or one above it, would be read forever.
+    // Damaged notes could name the run itself or its parent, which would never end.
     const isBeneath = run.children.some(({ runId }) => runId === child.runId);
     const below = isBeneath ? await read(child.runId) : undefined;
     return below === undefined ? [] : approvalsIn(below, read);

@@ -40,7 +40,7 @@ describe.each([
   };
 
   test.for(["queue", "reject"] as const)(
-    "is refused to a run within the one that holds it, with onBusy %s",
+    "rejects a run that the run that holds it has started, with onBusy %s",
     async (onBusy) => {
       const { journal, log } = await opened();
       const inner = withinRun(log, async () => {
@@ -48,19 +48,21 @@ describe.each([
         return journal.open(start("r2", "two", { onBusy }));
       });
       await expect(inner).rejects.toThrow(SessionBusyError);
-      await expect(inner).rejects.toThrow(/"s" is held by the run that this one was started from.*agent\.asTool\(\)/);
+      await expect(inner).rejects.toThrow(
+        /"s" is already in use by the enclosing run; waiting for it would deadlock.*agent\.asTool\(\)/,
+      );
       await log.end(ended("done"));
     },
   );
 
-  test("is refused to a run two levels down", async () => {
+  test("rejects a run two levels down", async () => {
     const { journal, log } = await opened();
     const other = await make().open(start("r2", "two"));
     const inner = withinRun(log, () => withinRun(other, async () => journal.open(start("r3", "three"))));
-    await expect(inner).rejects.toThrow(/would wait for itself/);
+    await expect(inner).rejects.toThrow(/would deadlock/);
   });
 
-  test("is given to a run that was started within one that has ended by now", async () => {
+  test("accepts a run that was started by a run that has ended since", async () => {
     const { journal, log } = await opened();
     const later = withinRun(log, async () => {
       await log.end(ended("done"));
@@ -71,7 +73,7 @@ describe.each([
     await waiting.end(ended("done"));
   });
 
-  test("is waited for by a run beside the one that holds it", async () => {
+  test("makes a run wait if it was not started by the run that holds it", async () => {
     const { journal, log } = await opened();
     const beside = withinRun(await make().open(start("r0", "zero")), () => journal.open(start("r2", "two")));
     await log.end(ended("done"));
@@ -79,12 +81,12 @@ describe.each([
   });
 });
 
-test("a session that is opened once more from the same file is refused as well", async () => {
+test("a session that is opened a second time from the same file rejects it too", async () => {
   await using store = sqliteStore({ path });
   await using again = sqliteStore({ path });
   const log = await store.session("s").journal.open(start("r1", "one"));
   const inner = withinRun(log, () => again.session("s").journal.open(start("r2", "two")));
-  await expect(inner).rejects.toThrow(/would wait for itself/);
+  await expect(inner).rejects.toThrow(/would deadlock/);
   await withinRun(log, () => again.session("s").addItem(said("by the way")));
   await log.end(ended("done"));
 });

@@ -30,11 +30,13 @@ export function enterReentrancyScope<T>(scope: ReentrancyScope | undefined, work
   return scope === undefined ? work() : scopes.run(scope, work);
 }
 
-/** The error where run `runId`, or some other run, holds the session; says so where that run is around this code. */
+/** The error for a session that run `runId` holds, or some other run if that is undefined. */
 export function busy(sessionId: string, runId?: string): SessionBusyError {
-  if (runId !== undefined && isAround((held) => held.runId === runId)) return ownSession(sessionId);
-  const who = runId === undefined ? "Another run" : `Run "${runId}"`;
-  return new SessionBusyError(`${who} holds session "${sessionId}". Wait for it, or use onBusy: "queue".`);
+  if (runId !== undefined && isEnclosing((held) => held.runId === runId)) return deadlock(sessionId);
+  const user = runId === undefined ? "another run" : `run "${runId}"`;
+  return new SessionBusyError(
+    `Session "${sessionId}" is in use by ${user}. Wait for it to end, or use onBusy: "queue".`,
+  );
 }
 
 /**
@@ -47,19 +49,19 @@ export async function enterSession(
   { onBusy, signal }: Pick<RunStart, "onBusy" | "signal">,
 ): Promise<() => void> {
   if (gate.isHeld) {
-    if (isAround((held) => held.place === gate.current)) throw ownSession(sessionId);
+    if (isEnclosing((held) => held.place === gate.current)) throw deadlock(sessionId);
     if (onBusy === "reject") throw busy(sessionId);
   }
   return gate.enter({ signal });
 }
 
-function isAround(isIt: (held: HeldSession) => boolean): boolean {
-  for (let run = scopes.getStore(); run !== undefined; run = run.outer)
-    if (run.held !== undefined && isIt(run.held)) return true;
+function isEnclosing(isWanted: (held: HeldSession) => boolean): boolean {
+  for (let scope = scopes.getStore(); scope !== undefined; scope = scope.outer)
+    if (scope.held !== undefined && isWanted(scope.held)) return true;
   return false;
 }
 
-function ownSession(sessionId: string): SessionBusyError {
-  const message = `Session "${sessionId}" is held by the run that this one was started from, which would wait for itself. Make the agent a tool with agent.asTool(), or use another session.`;
+function deadlock(sessionId: string): SessionBusyError {
+  const message = `Session "${sessionId}" is already in use by the enclosing run; waiting for it would deadlock. Make the agent a tool with agent.asTool(), or use another session.`;
   return new SessionBusyError(message, { isOwn: true });
 }

@@ -1,27 +1,25 @@
-// Holds: the sessions that runs of a store hold, kept by signs of life and given up when a run or the store ends. Taking one is in lease.ts.
+// The leases that runs of a store hold: renewed regularly, and released when a run or the store ends. Acquiring one is in lease.ts.
 import { withDeadline } from "../base/cancellation.ts";
 import { renewMs } from "./holder.ts";
 
-/** How long a store that does not answer keeps its closing waiting; leases run out by themselves. */
+/** How long closing waits for a store that does not answer. Leases expire on their own. */
 const closeMs = 5_000;
 
-/** A session that is held. */
+/** A lease that a run holds. */
 export interface Hold {
-  /** Shows that its run is alive. */
   renew(): Promise<void>;
-  /** Gives it up. */
   release(): Promise<void>;
 }
 
-/** All sessions that are held. One timer serves them; it keeps no process alive. */
+/** All leases of a store. One timer renews them; it does not keep the process alive. */
 export interface Holds {
-  /** They were given up because the store is closed; no more are to be taken. */
+  /** The store is closed: no more leases may be acquired. */
   readonly isClosed: boolean;
   add(hold: Hold): void;
   remove(hold: Hold): void;
-  /** A session is being taken: what comes of it is waited for before the store closes. */
-  expect(taking: Promise<unknown>): void;
-  /** Gives up all of them, and those that are being taken. Never rejects. */
+  /** Makes `close` wait for `work`: a lease that is being acquired, or a change that was requested. */
+  expect(work: Promise<unknown>): void;
+  /** Waits for expected work, and releases all leases, including those acquired meanwhile. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -31,7 +29,7 @@ export function holdsOf(): Holds {
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   const renewAll = (): void => {
-    // A renewal that fails shows at the run's next write.
+    // If a renewal fails, so will the next write of the run.
     for (const hold of held) hold.renew().catch(() => {});
   };
   const expect = (work: Promise<unknown>): void => {
@@ -45,7 +43,7 @@ export function holdsOf(): Holds {
     },
     add: (hold) => {
       held.add(hold);
-      // Its first write was under way when the store was closed.
+      // The lease was being acquired when the store was closed.
       if (isClosed) expect(hold.release());
       else if (timer === undefined) {
         timer = setInterval(renewAll, renewMs);
@@ -63,7 +61,7 @@ export function holdsOf(): Holds {
       timer = undefined;
       for (const hold of held) expect(hold.release());
       const settled = async (): Promise<void> => {
-        // One that is given up lets in the next of its queue, which is refused.
+        // Releasing a lease admits the next run in the queue, which then fails because the store is closed.
         while (expected.size > 0) await Promise.allSettled(expected);
       };
       await withDeadline(settled, { timeoutMs: closeMs, what: "store", holdsProcess: true }).catch(() => {});

@@ -1,24 +1,24 @@
-// The holder of a lease: which process, on which machine, started when; and whether it still lives.
+// The holder of a lease: which process on which machine, when it started, and whether it is still alive.
 import type { Lease } from "./session-head.ts";
 
-/** How often a holder shows a sign of life. */
+/** How often a holder renews its lease. */
 export const renewMs = 2_000;
-/** How long one may go without. A process on this machine that lives may be busy with long synchronous work. */
+/** When a lease that is not renewed expires. Longer on this machine, where a live process may be busy with synchronous work. */
 export const silentMs = { nearby: 60_000, elsewhere: 8_000 } as const;
 
-/** This process as text: machine, process id, start time and a token that tells holders within it apart. */
+/** Identifies this process: machine, process id, start time, and a token for each store within it. */
 export function holderOf(token: string): string {
   return `${machine()} ${process.pid} ${startOf(process.pid) ?? ""} ${token}`;
 }
 
-/** Where a holder is, seen from here; "gone" is one that was here and is dead. */
+/** Locates a holder relative to this process. "gone" means that it ran on this machine and is dead. */
 export function whereIs(holder: string): "gone" | "nearby" | "elsewhere" {
   const [where, pid, start] = holder.split(" ");
   if (where !== machine()) return "elsewhere";
   return isAlive(Number(pid), start) ? "nearby" : "gone";
 }
 
-/** True where nobody seems to write under this lease any more, by the clocks: for those who cannot wait and watch. */
+/** True if a lease has expired by the clocks of both machines. For callers that cannot wait and watch the lease. */
 export function isAbandoned({ holder, seen }: Pick<Lease, "holder" | "seen">, now: number): boolean {
   const where = whereIs(holder);
   return where === "gone" || now - seen > silentMs[where];
@@ -35,7 +35,7 @@ function isAlive(pid: number, start: string | undefined): boolean {
   return current === undefined || current === start;
 }
 
-// Containers may share a host name and see different process ids: the boot and the id space are part of the machine.
+// Containers may share a host name and have separate process ids, so the boot id and the pid namespace are part of the machine.
 function machine(): string {
   const { readFileSync, readlinkSync } = fileSystem();
   const parts = [
@@ -51,7 +51,7 @@ function machine(): string {
     .slice(0, 12);
 }
 
-// A killed child that its parent has not collected yet keeps its entry, as a zombie; it will write nothing more.
+// A killed process that its parent has not reaped yet is a zombie: it still has an entry, but will never write again.
 function startOf(pid: number): string | undefined {
   const { readFileSync } = fileSystem();
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));

@@ -1,4 +1,4 @@
-// InMemorySession: a conversation in this process only. For tests and simple uses; nothing is written anywhere.
+// A session in memory. For tests and simple uses; nothing is stored.
 import type { Message } from "../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
 import { type BranchOptions, branchId } from "./branch-options.ts";
@@ -46,10 +46,10 @@ export class InMemorySession implements Session {
   }
 
   #add(messages: readonly Message[]): void {
-    for (let i = 0; i < messages.length; i++) this.#items.push(messages[i] as Message);
+    for (const message of messages) this.#items.push(message);
   }
 
-  /** Puts these items in the place of all that are there. */
+  /** Replaces all items. */
   async replaceItems(items: readonly Message[]): Promise<void> {
     this.#items = checkedMessages(items);
   }
@@ -58,7 +58,7 @@ export class InMemorySession implements Session {
     return copies(this.#items.splice(-1))[0];
   }
 
-  /** Removes the newest turn, the last user message and everything after it, and gives what was removed. */
+  /** Removes the newest turn, which is the last user message and everything after it, and returns it. */
   async popTurn(): Promise<Message[]> {
     const start = this.#items.findLastIndex(({ role }) => role === "user");
     return start === -1 ? [] : copies(this.#items.splice(start));
@@ -91,7 +91,7 @@ export class InMemorySession implements Session {
     return latest(wanted, options.limit).reverse();
   }
 
-  /** Everything recorded of a run, and the calls that wait for approval in it. */
+  /** Everything recorded of a run, and the calls that wait for approval. */
   async run(runId: string): Promise<FoundRun | undefined> {
     const read = async (id: string): Promise<RunRecord | undefined> => {
       const run = findRun(this.#runs, id);
@@ -107,7 +107,7 @@ export class InMemorySession implements Session {
     return isIncomplete ? { ...recordOf(run), isIncomplete } : recordOf(run);
   }
 
-  /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
+  /** The conversation together with the tool traces of its runs, in chronological order. */
   async transcript(): Promise<Message[]> {
     const places = new Map(this.#items.map((message, index) => [message, index]));
     const runs = this.#runs
@@ -119,12 +119,12 @@ export class InMemorySession implements Session {
     return copies(weave(this.#items, runs));
   }
 
-  /** Asks about everything that was exchanged: filter, statistics, tool summary, timeline, export. */
+  /** Queries the transcript: filter, statistics, tool summary, timeline, export. */
   async query(options: MessageQueryOptions = {}): Promise<MessageQuery> {
     return new MessageQuery(await this.transcript(), options);
   }
 
-  /** A new session with the first `at` messages of this one; all of them where `at` is left out. */
+  /** Creates a session with the first `at` messages of this one; default all. */
   async branch(at?: number, options: BranchOptions = {}): Promise<InMemorySession> {
     const session = new InMemorySession(branchId(at, options));
     if (session.sessionId === this.sessionId) throw existsAlready(this.sessionId);
@@ -132,7 +132,7 @@ export class InMemorySession implements Session {
     return session;
   }
 
-  /** Where agents record the runs of this session. */
+  /** Records the runs of this session. */
   get journal(): Journal {
     return this.#journal;
   }
@@ -198,7 +198,7 @@ function copies(messages: readonly Message[]): Message[] {
   return messages.map((message, index) => plainCopy(message, `items[${index}]`));
 }
 
-// What a run hands over stays with those who made it; the conversation keeps copies.
+// The conversation keeps copies: the messages of a run belong to the run.
 function own(messages: readonly Message[]): Message[] {
   return messages.map(keptMessage);
 }

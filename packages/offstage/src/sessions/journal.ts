@@ -1,4 +1,4 @@
-// The journal: what the loop writes of a run while it happens. The port between agent and sessions; no storage here.
+// The journal port: how the loop records a run while it happens. No storage here.
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
@@ -6,28 +6,28 @@ import type { SpanData } from "../tracing/span-data.ts";
 
 export const runStatuses = ["running", "completed", "stopped", "failed", "interrupted", "waiting"] as const;
 
-/** How a journaled run stands. */
+/** The status of a recorded run. */
 export type RunStatus = (typeof runStatuses)[number];
 
-/** What is known when a run begins. */
+/** A run that begins. */
 export interface RunStart {
   readonly runId: string;
-  /** The id was made for this run, so the session need not look whether it has to resume a run of that id. */
+  /** The id was generated for this run, so there is no recorded run of that id to resume. Default false: the session looks for one. */
   readonly isFresh?: boolean | undefined;
   readonly agent: string;
   readonly parentRunId?: string | undefined;
-  /** The call of the parent run that a subagent's run answers. */
+  /** The tool call of the parent run that a subagent's run answers. */
   readonly parentToolCallId?: string | undefined;
   readonly traceId?: string | undefined;
   /** ISO 8601. */
   readonly startedAt: string;
-  /** Anything further worth keeping with the run. */
+  /** Further data to keep with the run. */
   readonly notes?: JsonObject | undefined;
-  /** The new messages of this run, as they join the conversation. */
+  /** The new messages of this run; they join the conversation. */
   readonly input: readonly Message[];
   /** How many earlier messages to load: the latest, cut from the front to whole turns. */
   readonly historyLimit: number | undefined;
-  /** What to do while another run holds the session. */
+  /** Whether to wait while another run uses the session, or to reject with `SessionBusyError`. */
   readonly onBusy: "queue" | "reject";
   readonly signal?: AbortSignal | undefined;
 }
@@ -36,15 +36,15 @@ export interface RunStart {
 export interface StepRecord {
   /** From 1. */
   readonly step: number;
-  /** Those that are the same objects as were given to `intend` and `settle` are not written again. */
+  /** Messages that were passed to `intend` and `settle`, as the same objects, are not written again. */
   readonly messages: readonly Message[];
   readonly usage: Usage;
   readonly finishReason: string;
   readonly startedAt: string;
   readonly durationMs: number;
-  /** Whole values of results that were clipped for the model, by tool call id. */
+  /** Full values of results that were clipped for the model, by tool call id. */
   readonly values?: Readonly<Record<string, JsonValue>> | undefined;
-  /** Anything further worth keeping with the step, such as compaction. */
+  /** Further data to keep with the step, such as a compaction. */
   readonly notes?: JsonObject | undefined;
   /** Spans that ended since the last write. */
   readonly spans?: readonly SpanData[] | undefined;
@@ -57,20 +57,20 @@ export interface RunEnd {
   readonly usage: Usage;
   readonly endedAt: string;
   /**
-   * What joins the conversation: the answer, or partial text marked `interrupted`, or nothing. A message that is the
-   * same object in the last step is kept once.
+   * The messages that join the conversation: the answer, partial text marked `interrupted`, or none. A message that is also in
+   * the last step, as the same object, is stored once.
    */
   readonly answer: readonly Message[];
-  /** The last step where it was not written yet: it is made durable in the same write. */
+  /** The last step, if it was not written yet; it becomes durable in the same write. */
   readonly lastStep?: StepRecord | undefined;
   readonly error?: { readonly code: string; readonly message: string } | undefined;
-  /** Anything further worth keeping with the run; joins the notes it began with. */
+  /** Further data to keep with the run; merged into the notes it began with. */
   readonly notes?: JsonObject | undefined;
   /** Spans that ended since the last write. */
   readonly spans?: readonly SpanData[] | undefined;
 }
 
-/** What a list of runs shows of one. `running` is only said of a run whose process still holds its session. */
+/** A run as lists show it. The status is `running` only while a process holds the lease of its session; otherwise `interrupted`. */
 export interface RunInfo {
   readonly runId: string;
   readonly sessionId: string;
@@ -87,33 +87,33 @@ export interface RunInfo {
   readonly notes?: JsonObject;
 }
 
-/** A step that did not finish: its calls, and the results that were recorded. */
+/** An unfinished step: its calls, and the results recorded so far. */
 export interface OpenStep {
   readonly step: number;
   readonly message: AssistantMessage;
   readonly results: readonly ToolMessage[];
   /** The calls without a result. */
   readonly pending: readonly ToolCall[];
-  /** The ids of those that waited for approval, and had not begun; left out where none did. */
+  /** The ids of the pending calls that wait for approval and have not started; left out if there are none. */
   readonly waiting?: readonly string[];
 }
 
-/** Everything recorded of a run. Input and answer are read from the conversation; what was removed there is gone here. */
+/** Everything recorded of a run. Input and answer are read from the conversation, so messages removed there are missing here. */
 export interface RunRecord extends RunInfo {
   readonly input: readonly Message[];
-  /** Finished steps in order; whole values are read apart, by `store.runs.value`. */
+  /** Finished steps in order, without full values of clipped results: `store.runs.value` reads those. */
   readonly steps: readonly StepRecord[];
   readonly openStep?: OpenStep;
-  /** Some of its messages are not in the conversation any more, or cannot be read there. */
+  /** Some of its messages were removed from the conversation, or cannot be read. */
   readonly isIncomplete?: boolean;
   /** Runs of subagents, in the order they began. */
   readonly children: readonly RunInfo[];
 }
 
-/** What is recorded of a run that begins. */
+/** A run that begins inside another. */
 export type NewRun = Omit<RunStart, "historyLimit" | "onBusy">;
 
-/** What a run holds: its place in the queue of the session, and under which id. */
+/** The session that a run holds, identified by its place in the queue and by the run id; see held-session.ts. */
 export interface HeldSession {
   readonly place: object;
   readonly runId: string;
@@ -123,53 +123,58 @@ export interface HeldSession {
  * The record of one run.
  *
  * **Contract:** each write is atomic and idempotent, and durable when its promise resolves. Methods reject and never throw.
- * Steps are written in order. The log copies what it keeps. After `end` or `abandon` nothing further is written, and the
- * session is free for the next run.
+ * Steps are written in order. The log copies what it keeps. After `end` or `abandon` nothing more is written, and the session
+ * is free for the next run.
  */
 export interface RunLog {
   readonly runId: string;
   /** The conversation before this run's input: whole turns, oldest first. */
   readonly history: readonly Message[];
-  /** The session that this run holds; a run beneath another has none of its own. See held-session.ts. */
+  /** The session that this run holds; undefined for a subagent's run, which shares the session of its parent. */
   readonly held?: HeldSession | undefined;
-  /** What was recorded before, where the run is taken up again. */
+  /** For a resumed run: everything recorded before. */
   readonly recorded?: RunRecord | undefined;
   /** The tool messages of earlier runs of this session, by run id, for `toolHistory`. */
   toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>>;
-  /** These calls are about to run, save those with the ids in `waiting`: they will not begin without approval. */
+  /** Records that the calls of `message` are about to run, except those in `waiting`, which will not start without approval. */
   intend(step: number, message: AssistantMessage, waiting?: readonly string[]): Promise<void>;
-  /** One of them has its result. A result that was not settled comes with its step. */
+  /** Records the result of one of these calls. A result that was not settled is written with its step. */
   settle(step: number, result: ToolMessage): Promise<void>;
-  /** One of them waits for approval after all, and has not begun. */
+  /** Records that one of these calls has not started and waits for approval. */
   wait(step: number, toolCallId: string): Promise<void>;
+  /** Records a finished step. */
   step(record: StepRecord): Promise<void>;
+  /** Records the end of the run, and releases the session. */
   end(end: RunEnd): Promise<void>;
-  /** Opens the record of a subagent's run beneath this one; it has no conversation of its own. A known id is taken up again. */
+  /** Opens the log of a subagent's run, which has no conversation of its own. Resumes the run if its id is known. */
   child(start: NewRun): Promise<RunLog>;
-  /** Frees the session without an end: the run reads as interrupted. Never rejects. */
+  /** Releases the session without an end, which makes the run `interrupted`. Never rejects. */
   abandon(): Promise<void>;
 }
 
-/** Where runs are recorded. **Contract:** methods reject and never throw. Runs get the session in the order of their calls. */
+/**
+ * Records the runs of one session.
+ *
+ * **Contract:** methods reject and never throw. Runs get the session in the order in which they asked for it.
+ */
 export interface Journal {
-  /** Whether spans handed over with a write are kept. */
+  /** True if spans passed with a write are stored. */
   readonly keepsSpans: boolean;
-  /** Whether runs are kept, so that one can be taken up again by its id. */
+  /** True if runs are stored, so that they can be resumed by id. */
   readonly keepsRuns: boolean;
-  /** Takes the session for one run, reads its conversation, and makes input and run row durable. */
+  /** Acquires the session for one run, reads the conversation, and makes the run and its input durable. */
   open(start: RunStart): Promise<RunLog>;
   /**
-   * Takes the session again for a run that was interrupted, waits or failed, and makes it `running`. Throws
-   * `run-not-found`, `run-not-resumable` where the run completed or was stopped, or `store-corrupt` where what it did cannot be
-   * read.
+   * Acquires the session to resume a run that was interrupted, waits or failed. Rejects with `run-not-found`, with
+   * `run-not-resumable` if the run completed or was stopped, or with `store-corrupt` if a part of its record cannot be read.
    */
   reopen(runId: string, options: ReopenOptions): Promise<RunLog>;
 }
 
 export interface ReopenOptions extends Pick<RunStart, "historyLimit" | "onBusy" | "signal" | "traceId"> {
   /**
-   * Asked with what is recorded before anything is written, perhaps more than once. Throws to leave the run as it is; what
-   * it gives joins the run's notes.
+   * Called before anything is written, possibly more than once. It throws to leave the run as it is; the object it returns is
+   * merged into the run's notes.
    */
   readonly admit?: ((recorded: RunRecord) => JsonObject | undefined) | undefined;
 }

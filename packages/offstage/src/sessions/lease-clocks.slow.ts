@@ -15,7 +15,7 @@ test.for([
   ["right", 0],
   ["an hour behind", -3_600_000],
 ] as const)(
-  "one that waits gets the session when a holder elsewhere, whose clock is %s, is silent for 8 s, and no sooner",
+  "a waiting run takes over after a holder elsewhere, whose clock is %s, has not renewed its lease for 8 s, and not before",
   async ([, aheadMs]) => {
     const { driver, renew } = await heldElsewhere(aheadMs);
     vi.useFakeTimers({ toFake: ["performance"] });
@@ -53,7 +53,7 @@ test.for([
   ["ahead", 3_600_000],
   ["behind", -3_600_000],
 ] as const)(
-  "one who waited elsewhere goes first for 5 s and no longer, though its clock was an hour %s",
+  "a run that waited elsewhere goes first for at most 5 s, even if its clock is an hour %s",
   async ([, aheadMs]) => {
     const { driver, log } = await held();
     const text = JSON.stringify([elsewhere("here 1 1 x"), Date.now() + aheadMs]);
@@ -73,7 +73,7 @@ test.for([
   },
 );
 
-test("a session that is changed by a clock that is behind is not older for it", async () => {
+test("a change by a process whose clock is behind does not move the session back in the list", async () => {
   const driver = memoryDriver();
   const session = createStore(driver).session("a");
   await session.addItem(said("on time"));
@@ -92,32 +92,29 @@ test("a session that is changed by a clock that is behind is not older for it", 
 test.for([
   ["", 0],
   [" and the clock is set back by an hour", 3_600_000],
-] as const)(
-  "a run of another process is let in after a while, though runs here queue without end%s",
-  async ([, backMs]) => {
-    const driver = memoryDriver();
-    const here = createStore(driver);
-    let count = 0;
-    let isOver = false;
-    const oneAfterAnother = async (): Promise<void> => {
-      while (!isOver) {
-        const log = await open(here, "a", start(`r${++count}`, "mine"));
-        await sleep(1);
-        await log.end(ended("done"));
-      }
-    };
-    const queue = [oneAfterAnother(), oneAfterAnother()];
-    await sleep(20);
-    const clock = Date.now;
-    vi.spyOn(Date, "now").mockImplementation(() => clock() - backMs);
-    const begun = Date.now();
-    const log = await open(createStore(driver), "a", start("other", "theirs"));
-    expect(Date.now() - begun).toBeLessThan(4_000);
-    isOver = true;
-    await log.end(ended("done"));
-    await Promise.all(queue);
-    expect(count).toBeGreaterThan(10);
-    expect(await driver.read("h//a")).toHaveLength(1);
-    expect(await here.verify()).toEqual([]);
-  },
-);
+] as const)("a run of another process gets its turn although runs here queue without end%s", async ([, backMs]) => {
+  const driver = memoryDriver();
+  const here = createStore(driver);
+  let count = 0;
+  let isOver = false;
+  const oneAfterAnother = async (): Promise<void> => {
+    while (!isOver) {
+      const log = await open(here, "a", start(`r${++count}`, "mine"));
+      await sleep(1);
+      await log.end(ended("done"));
+    }
+  };
+  const queue = [oneAfterAnother(), oneAfterAnother()];
+  await sleep(20);
+  const clock = Date.now;
+  vi.spyOn(Date, "now").mockImplementation(() => clock() - backMs);
+  const begun = Date.now();
+  const log = await open(createStore(driver), "a", start("other", "theirs"));
+  expect(Date.now() - begun).toBeLessThan(4_000);
+  isOver = true;
+  await log.end(ended("done"));
+  await Promise.all(queue);
+  expect(count).toBeGreaterThan(10);
+  expect(await driver.read("h//a")).toHaveLength(1);
+  expect(await here.verify()).toEqual([]);
+});

@@ -6,7 +6,7 @@ import { createStore } from "./store.ts";
 import type { Commit, StoreDriver } from "./store-driver.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
-test("a store that closes while a run waits for its session lets go of it", async () => {
+test("closing a store rejects a run that waits for its session", async () => {
   const { driver } = await held();
   const other = createStore(driver);
   const waiting = open(other, "a", start("r2", "two"));
@@ -16,9 +16,9 @@ test("a store that closes while a run waits for its session lets go of it", asyn
 });
 
 test.for([
-  ["at once", (driver: StoreDriver) => driver.commit],
+  ["immediately", (driver: StoreDriver) => driver.commit],
   [
-    "after a while",
+    "late",
     (driver: StoreDriver) => async (commit: Commit) => {
       await sleep(20);
       const refused = await driver.commit(commit);
@@ -27,14 +27,14 @@ test.for([
     },
   ],
 ] as const)(
-  "a store that closes while runs queue and begin leaves the session free, where it answers %s",
+  "closing a store while runs queue and begin leaves the session free, with a driver that answers %s",
   async (each) => {
     const driver = memoryDriver();
     const store = createStore({ ...driver, commit: each[1](driver) });
     await store.session("a").addItem(said("zero"));
     const runs = ["r1", "r2", "r3"].map((runId) => open(store, "a", start(runId, runId)));
     const told = Promise.allSettled(runs);
-    // The first write of the first run is under way, or done.
+    // The first write of the first run is in progress or done.
     await sleep(30);
     await store.close();
     const [, second, third] = await told;
@@ -47,7 +47,7 @@ test.for([
   },
 );
 
-test("a store that closes first completes the changes requested before it, and refuses later ones", async () => {
+test("closing a store completes the changes requested before, and rejects later ones", async () => {
   const driver = memoryDriver();
   const store = createStore(driver);
   const adding = [1, 2, 3].map((n) => store.session("a").addItem(said(`message ${n}`)));
@@ -57,7 +57,7 @@ test("a store that closes first completes the changes requested before it, and r
   expect(texts(await createStore(driver).session("a").getItems())).toEqual(["message 1", "message 2", "message 3"]);
 });
 
-test("a store that does not answer keeps its closing waiting for so long and no longer", async () => {
+test("closing a store that does not answer gives up after five seconds", async () => {
   const driver = memoryDriver();
   const beginning = Promise.withResolvers<void>();
   const commit = () => {

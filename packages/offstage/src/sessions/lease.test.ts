@@ -17,29 +17,32 @@ afterEach(() => {
 
 test.for([
   ["on this machine that is gone", gone, 0],
-  ["on this machine whose process id is another's now", reused, 0],
-  ["elsewhere that was silent for more than 8 s", elsewhere, 9_000],
-] as const)("the session of a holder %s is taken over at once, and its writes are refused", async ([, change, ago]) => {
-  const { driver, log } = await held();
-  await pretend(driver, change, ago);
-  const other = createStore(driver);
-  expect((await other.runs.get("r1"))?.status).toBe("interrupted");
-  const second = await open(other, "a", start("r2", "two", { onBusy: "reject" }));
-  await expect(log.step(step(1, []))).rejects.toThrow(SessionConflictError);
-  await expect(log.end(ended("late"))).rejects.toThrow(SessionConflictError);
-  await log.abandon();
-  await second.end(ended("done"));
-  expect(texts(await other.session("a").getItems())).toEqual(["one", "two", "done"]);
-  expect(await other.verify()).toEqual([]);
-});
+  ["on this machine whose process id was reused", reused, 0],
+  ["elsewhere that has not renewed its lease for more than 8 s", elsewhere, 9_000],
+] as const)(
+  "a session held by a process %s is taken over immediately, and late writes are refused",
+  async ([, change, ago]) => {
+    const { driver, log } = await held();
+    await pretend(driver, change, ago);
+    const other = createStore(driver);
+    expect((await other.runs.get("r1"))?.status).toBe("interrupted");
+    const second = await open(other, "a", start("r2", "two", { onBusy: "reject" }));
+    await expect(log.step(step(1, []))).rejects.toThrow(SessionConflictError);
+    await expect(log.end(ended("late"))).rejects.toThrow(SessionConflictError);
+    await log.abandon();
+    await second.end(ended("done"));
+    expect(texts(await other.session("a").getItems())).toEqual(["one", "two", "done"]);
+    expect(await other.verify()).toEqual([]);
+  },
+);
 
-test("a holder that was silent for long is refused in a session that was deleted and made again", async () => {
+test("a late write is refused in a session that was deleted and created again", async () => {
   const { driver, log } = await held();
   const child = await log.child(start("child", "sub"));
   await pretend(driver, elsewhere, 9_000);
   const other = createStore(driver);
   expect(await other.sessions.delete("a")).toBe(true);
-  // It has the same fence and the same number as the one before.
+  // The new session has the same fence and run number as the deleted one.
   const fresh = await open(other, "a", start("r2", "two"));
   for (const late of [log, child]) {
     await expect(late.step(step(1, []))).rejects.toThrow(SessionConflictError);
@@ -54,7 +57,7 @@ test("a holder that was silent for long is refused in a session that was deleted
   expect(await other.verify()).toEqual([]);
 });
 
-test("a holder elsewhere that shows signs of life keeps its session", async () => {
+test("a holder on another machine that renews its lease keeps the session", async () => {
   const { driver } = await held();
   await pretend(driver, elsewhere, 5_000);
   const other = createStore(driver);
@@ -62,7 +65,7 @@ test("a holder elsewhere that shows signs of life keeps its session", async () =
   await expect(other.sessions.delete("a")).rejects.toThrow(SessionBusyError);
 });
 
-test("a begin that was written and of which nobody heard keeps no other process waiting", {
+test("a first write whose reply was lost does not block other processes", {
   timeout: 20_000,
 }, async () => {
   const driver = memoryDriver();
@@ -83,7 +86,7 @@ test("a begin that was written and of which nobody heard keeps no other process 
   expect(await other.verify()).toEqual([]);
 });
 
-test("one that waits leaves with the signal's reason", async () => {
+test("a waiting run that is aborted rejects with the reason of the signal", async () => {
   const { driver } = await held();
   const reason = new Error("enough");
   const controller = new AbortController();
@@ -98,7 +101,7 @@ test.for([
   ["on a session that is free", false, false],
   ["behind another run", true, false],
   ["behind another run, with a conversation that changed", true, true],
-] as const)("a run that is aborted at any moment of its opening writes nothing, or opens: %s", async (each) => {
+] as const)("a run that is aborted while it opens either writes nothing or opens: %s", async (each) => {
   const [, isBehind, isChanged] = each;
   const outcomes: string[] = [];
   for (let ticks = 0; ticks < 60; ticks++) {
@@ -127,7 +130,7 @@ test.for([
   expect(outcomes.slice(refused)).not.toContain("rejected");
 });
 
-test("a long run shows signs of life", async () => {
+test("a long run renews its lease", async () => {
   const { driver, log } = await held();
   const seen = async (): Promise<number> => {
     const [row] = await driver.get([place]);
@@ -139,7 +142,7 @@ test("a long run shows signs of life", async () => {
   await log.abandon();
 });
 
-test("the mark of one who gave up keeps nobody waiting", async () => {
+test("a run that stops waiting removes its mark", async () => {
   const { driver, log } = await held();
   const controller = new AbortController();
   const waiting = open(createStore(driver), "a", start("r2", "two", { signal: controller.signal }));

@@ -1,4 +1,4 @@
-// Leases: one run at a time on a session. First in this process by a queue, then among processes by the head's lease.
+// Leases: one run at a time on a session. A queue orders the runs of this process; the lease in the head excludes other processes.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { OffstageError } from "../errors.ts";
@@ -17,7 +17,7 @@ import { leaveMark, noteMark, type Precedence, patienceMs, precedence, removeMar
 const firstPollMs = 2;
 const longestPollMs = 100;
 
-/** The head with the lease given to a run; throws `SessionBusyError` where somebody else holds it, or `store-closed`. */
+/** Gives the lease to a run. Throws `SessionBusyError` if another process holds it, or `store-closed`. */
 export function leased(
   cell: SessionCell,
   head: SessionHead,
@@ -32,7 +32,7 @@ export function leased(
   return { ...head, fence, lease: { fence, runId, holder, seen: Date.now() } };
 }
 
-// A holder is watched: clocks differ, and are set. Who cannot wait has to go by them.
+// A waiting run watches the lease, because clocks differ between machines. A run that cannot wait has to trust the clocks.
 function isLeft(cell: SessionCell, lease: Lease, { canWait }: { readonly canWait: boolean }): boolean {
   const where = whereIs(lease.holder);
   if (where === "gone") return true;
@@ -40,7 +40,7 @@ function isLeft(cell: SessionCell, lease: Lease, { canWait }: { readonly canWait
   return watchedMs > silentMs[where] || (!canWait && isAbandoned(lease, Date.now()));
 }
 
-/** The change that takes the session, where nobody in another process has waited for it for long; with `onBusy: "reject"` nobody is asked. */
+/** Makes `change` yield to a process that has been waiting longer; with `onBusy: "reject"` it never yields. */
 export function inOrder<T>(cell: SessionCell, onBusy: RunStart["onBusy"], change: Change<T>): Change<T> {
   const before = onBusy === "reject" ? undefined : precedence(cell);
   return before === undefined ? change : behind(cell, before, change);
@@ -58,42 +58,42 @@ function behind<T>(cell: SessionCell, { checks, writes }: Precedence, change: Ch
   };
 }
 
-/** Throws `SessionBusyError` where a run holds the session, in this process or another. */
+/** Throws `SessionBusyError` if a run holds the session, in this process or another. */
 export function checkFree(cell: SessionCell, head: SessionHead): void {
   const { lease } = head;
   const isOurs = lease?.holder === cell.context.holder;
   if (lease !== undefined && (isOurs ? cell.gate.isHeld : !isLeft(cell, lease, { canWait: false })))
-    throw new SessionBusyError(`Run "${lease.runId}" holds session "${cell.id}". Wait until it has ended.`);
+    throw new SessionBusyError(`Session "${cell.id}" is in use by run "${lease.runId}". Wait for it to end.`);
 }
 
-/** What a run holds its session by. */
+/** The claim of a run to its session. */
 export interface Tenure {
   readonly fence: number;
   readonly row: Pick<RunRow, "runId" | "rootRunId">;
 }
 
-/** Throws `SessionConflictError` unless the lease is still that of this run, or `store-closed` where that is why. */
+/** Throws `SessionConflictError` unless this run still holds the lease; `store-closed` if it lost the lease because the store was closed. */
 export function checkHeld(cell: SessionCell, head: SessionHead, tenure: Tenure): void {
   if (!isHeldBy(head, tenure)) throw notHeld(cell);
 }
 
-// By the run as well: the fences of a session that was deleted and made again begin anew.
+// Compares the run too: fences start over when a session is deleted and created again.
 function isHeldBy({ lease }: SessionHead, { fence, row }: Tenure): boolean {
   return lease?.fence === fence && lease.runId === (row.rootRunId ?? row.runId);
 }
 
 function notHeld({ id, context }: SessionCell): OffstageError {
   if (context.holds.isClosed) return closedError(context.driver.name);
-  return new SessionConflictError(`Session "${id}" was taken over by another run; this write was refused.`);
+  return new SessionConflictError(`Session "${id}" was taken over by another run; nothing was written.`);
 }
 
-/** The lease of a run as long as it has it. */
+/** The lease that a run holds. */
 export interface LeaseHold extends Hold {
-  /** It is given up already, by the run's own last write. */
+  /** Stops renewing: the last write of the run has released the lease. */
   stop(): void;
 }
 
-/** Keeps the lease until it is released; `leave` then lets the next run of this process in. */
+/** Renews the lease until it is released; `leave` then admits the next run of this process. */
 export function holdLease(cell: SessionCell, tenure: Tenure, leave: () => void): LeaseHold {
   const { holds } = cell.context;
   const stop = (): void => {
@@ -119,8 +119,8 @@ function renewed(cell: SessionCell, head: SessionHead, tenure: Tenure): Change<v
 }
 
 /**
- * Gives up the lease of a run whose begin may have been written, and whose run nobody has in hand: the next must not wait for
- * it. Never rejects.
+ * Releases the lease of a run whose first write had an unknown outcome, so that the next run need not wait for it. Never
+ * rejects.
  */
 export async function letGo(cell: SessionCell, runId: string): Promise<void> {
   const isOrphan = ({ lease }: SessionHead) => lease?.runId === runId && lease.holder === cell.context.holder;
@@ -162,12 +162,12 @@ export async function whenFree<T>(cell: SessionCell, start: Waiting, work: () =>
 
 type Waiting = Pick<RunStart, "onBusy" | "signal">;
 
-// The place in this process is ours; another process may still have the session.
+// The place in the queue of this process is ours; another process may still hold the lease.
 async function untilFree<T>(cell: SessionCell, { onBusy, signal }: Waiting, work: () => Promise<T>): Promise<T> {
   let markAt = performance.now() + patienceMs;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
     try {
-      // The turn may come in the moment of the abort.
+      // The turn may come at the moment of the abort.
       signal?.throwIfAborted();
       return await work();
     } catch (error) {

@@ -1,4 +1,4 @@
-// Memory log: the log of one run that is remembered by this process alone. What is remembered of it is in run-memory.ts.
+// The log of a run in memory. Its record is in run-memory.ts.
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
 import type { HeldSession, NewRun, RunEnd, RunLog, RunRecord, StepRecord } from "./journal.ts";
 import { endedRun, hasEnded, reopenedRun } from "./run-life.ts";
@@ -12,14 +12,14 @@ import {
   toolTraceOf,
 } from "./run-memory.ts";
 
-/** What the session does with a run. */
+/** How a session takes part in a run. */
 export interface MemoryLogOptions {
-  /** Those of the session, whose tool traces may be asked for. */
+  /** The runs of the session, to read tool traces from. */
   readonly runs: readonly RememberedRun[];
   readonly history: readonly Message[];
   readonly recorded?: RunRecord | undefined;
   readonly held?: HeldSession | undefined;
-  /** Stores what joins the conversation before the run ends, where `onOver` does not. Asked once. */
+  /** Stores the messages that join the conversation, before the run ends. Called once. */
   readonly store?: (answer: readonly Message[]) => Promise<void>;
   /** Called once, with the messages that join the conversation, when the run ends or is abandoned. */
   readonly onOver: (answer: readonly Message[]) => void;
@@ -70,7 +70,7 @@ export class MemoryLog implements RunLog {
 
   async end(end: RunEnd): Promise<void> {
     this.#storing ??= this.#options.store?.(end.answer);
-    // Without a store the run ends within this call, so that no `abandon` can come between.
+    // Without a store the run ends within this call, so that `abandon` cannot come between.
     if (this.#storing !== undefined) await this.#storing;
     this.#finish(end);
   }
@@ -107,7 +107,7 @@ function openChild(parent: RememberedRun, start: NewRun, runs: readonly Remember
     known ??
     rememberRun({ ...start, parentRunId: parent.info.runId }, { input: start.input, sessionId: parent.info.sessionId });
   const recorded = known && recordOf(known);
-  // One that ended stays so, for whoever takes its parent up once more.
+  // A subagent's run that ended stays ended when its parent is resumed.
   if (known !== undefined && !hasEnded(known.info.status)) known.info = reopenedRun(known.info);
   if (known === undefined) parent.children.push(child);
   return new MemoryLog(child, { runs, history: [], onOver: () => {}, recorded });

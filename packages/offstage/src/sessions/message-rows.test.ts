@@ -24,7 +24,7 @@ test.for([
   ["with parts", { ...usual, content: [{ type: "text", text: "Hi" }] }],
   ["with further fields", { ...usual, name: "Anna" }],
   ["with a symbol", { ...usual, [Symbol("mark")]: 1 }],
-])("a message %s is kept as JSON makes it, and frozen", ([, given]) => {
+])("a message %s is copied as JSON would copy it, and deep-frozen", ([, given]) => {
   const kept = keptMessage(given as Message);
   expect(kept).toStrictEqual(JSON.parse(JSON.stringify(given)));
   expect([Object.isFrozen(kept), Object.isFrozen(kept.metadata ?? Object.freeze({}))]).toEqual([true, true]);

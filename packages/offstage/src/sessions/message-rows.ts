@@ -1,28 +1,24 @@
-// Message rows: messages as text and back. A row that cannot be read is reported and left out, never removed.
+// Encodes and decodes messages. A row that cannot be read is reported and skipped, never removed.
 import { messageOf, OffstageError } from "../errors.ts";
 import { parseMessage, parseMessages } from "../messages/codec.ts";
 import type { Message } from "../messages/message.ts";
 import { hasFitMetadata, type Known, type PackedMessage, unpackMessage } from "./packed-message.ts";
-import { frozenCopy, isPlainData, plainCopy } from "./plain-json.ts";
+import { frozenCopy, plainCopy } from "./plain-json.ts";
 import { otherForm } from "./shape.ts";
 import type { Report } from "./store-context.ts";
 import type { Row } from "./store-driver.ts";
 
-/** The messages of a caller, checked and copied. */
+/** Checks and copies the messages of a caller. */
 export function checkedMessages(items: readonly Message[]): Message[] {
   return parseMessages(items, { name: "items" }).map((message, index) => plainCopy(message, `items[${index}]`));
 }
 
-/** A message of a run as a session keeps it: a frozen copy. */
+/** A deep-frozen copy of a message of a run. */
 export function keptMessage(message: Message): Message {
-  const { role, content, metadata } = message;
-  if (typeof content !== "string" || !isPlainData(message) || !isPlainData(metadata)) return frozenCopy(message);
-  if (Object.keys(message).length !== 3) return frozenCopy(message);
-  // The usual one by hand: a walk over its fields costs several times as much.
-  return Object.freeze({ role, content, metadata: frozenCopy(metadata) }) as Message;
+  return frozenCopy(message);
 }
 
-/** A value as JSON text; throws `invalid-message` where there is none. */
+/** Encodes a value as JSON; throws `invalid-message` if that is not possible. */
 export function encode(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -31,20 +27,20 @@ export function encode(value: unknown): string {
   }
 }
 
-/** The message that a row holds; throws where it holds none. */
+/** Decodes a message; throws if the value is not one. */
 export function readMessage(value: unknown, known?: Known): Message {
   if (Array.isArray(value) && !hasFitMetadata(value)) throw otherForm();
   return parseMessage(unpackMessage(value as PackedMessage | Message, known));
 }
 
-/** A text that was stored with what it is of. */
+/** A row with its description for errors. */
 export interface StoredRow {
   readonly row: Row;
-  /** How an error calls it: `message 12 of session "a" in memory`. */
+  /** Describes the row in errors: `message 12 of session "a" in memory`. */
   readonly name: string;
 }
 
-/** What is read from the JSON of a row, or undefined after reporting that it cannot be. */
+/** Decodes a row; if that fails, reports it and returns undefined. */
 export function decode<T>(stored: StoredRow, report: Report, read: (value: unknown) => T): T | undefined {
   try {
     if (stored.row.damaged) throw new Error("its checksum does not match");
@@ -55,12 +51,12 @@ export function decode<T>(stored: StoredRow, report: Report, read: (value: unkno
   }
 }
 
-/** The message of a row, or undefined after reporting that it cannot be read. */
+/** Decodes a message row; if that fails, reports it and returns undefined. */
 export function decodeMessage(stored: StoredRow, report: Report): Message | undefined {
   return decode(stored, report, (value) => readMessage(value));
 }
 
-/** What something that is not as it was written is reported as. */
+/** The error for data that is not as it was written. */
 export function corrupt(name: string, cause: unknown): OffstageError {
   return new OffstageError("store-corrupt", `Damage in ${name}: ${messageOf(cause)}. Nothing was changed.`, { cause });
 }

@@ -1,8 +1,8 @@
-// Open step: a step that did not finish, made of what is known of it. Where that is read from is the affair of others.
+// Builds an unfinished step from its messages, for stores and for memory.
 import { toolCallsOf } from "../messages/message.ts";
 import type { OpenStep } from "./journal.ts";
 
-/** A step as far as it went: which of its calls have no result, and which of those wait. */
+/** Adds to an unfinished step which of its calls have no result, and which of those wait for approval. */
 export function openStep(done: Omit<OpenStep, "pending" | "waiting">, waited: readonly string[]): OpenStep {
   const settled = new Set(done.results.map((result) => result.tool_call_id));
   const pending = toolCallsOf(done.message).filter((call) => !settled.has(call.id));

@@ -55,11 +55,11 @@ test("invalid arguments are refused with a sentence", async () => {
     invalid('Unknown runs.list() option "state"'),
   );
   await expect(store.runs.list({ before: null } as never)).rejects.toMatchObject(
-    invalid('"before" must be the "cursor"'),
+    invalid('"before" must be a "cursor"'),
   );
 });
 
-test("a path where the options stand is refused, not passed over", async () => {
+test("a path passed instead of options is refused", async () => {
   await expect(PersistentSession.persistent("s", "a.db" as never)).rejects.toThrow('found "a.db"');
   await expect(PersistentSession.persistent("s", { path: 5 } as never)).rejects.toThrow(
     '"path" must be a path, such as "./offstage.db", and no URL; found 5.',
@@ -86,7 +86,7 @@ test("an address chooses the store", async () => {
   expect(() => openStore("offstage.db")).toThrow(/sqlite/);
 });
 
-test("nothing is made before it is used", async () => {
+test("no file is created before first use", async () => {
   const path = join(folder, "unused.db");
   const store = sqliteStore({ path });
   await store.close();
@@ -135,7 +135,7 @@ test("a closed store refuses every method, also when there is nothing to read or
     await expect(call(), name).rejects.toMatchObject({ code: "store-closed" });
 });
 
-test("a persistent session is there again in the next process, beside others in the same file", async () => {
+test("a persistent session can be opened again, beside others in the same file", async () => {
   const path = join(folder, "again.db");
   for (const id of ["a", "b"]) {
     const session = await PersistentSession.persistent(id, { path });
@@ -150,14 +150,14 @@ test("a persistent session is there again in the next process, beside others in 
   await expect(again.getItems()).rejects.toMatchObject({ code: "store-closed" });
 });
 
-test("a session in memory is its own world", async () => {
+test("sessions in memory share nothing", async () => {
   await using one = await PersistentSession.inMemory("same");
   await using other = await PersistentSession.inMemory("same");
   await one.addItem(said("x"));
   expect(await other.isEmpty()).toBe(true);
 });
 
-test("a session on a store leaves the store open when it closes", async () => {
+test("closing a session on a store leaves the store open", async () => {
   const store = memoryStore();
   const session = await PersistentSession.on(store, "s");
   await session.addItem(said("x"));
@@ -165,14 +165,14 @@ test("a session on a store leaves the store open when it closes", async () => {
   expect(await store.session("s").getItemCount()).toBe(1);
 });
 
-test("a bad session id is refused by every maker", async () => {
+test("every maker refuses an invalid session id", async () => {
   await expect(async () => PersistentSession.persistent("", { path: ":memory:" })).rejects.toMatchObject({
     code: "invalid-argument",
   });
   await expect(PersistentSession.on(memoryStore(), "")).rejects.toMatchObject({ code: "invalid-argument" });
 });
 
-test("a backup is a store of its own, written while the first is at work", async () => {
+test("a backup is a complete store, written while the original is in use", async () => {
   const path = join(folder, "backup.db");
   const store = sqliteStore({ path: join(folder, "source.db") });
   for (let n = 0; n < 50; n++) await turn(store, "s", n);
@@ -185,7 +185,7 @@ test("a backup is a store of its own, written while the first is at work", async
   await copy.close();
 });
 
-test("a hundred backups beside a writer that never rests: each is whole, and none is refused", async () => {
+test("a hundred backups during continuous writes are all complete", async () => {
   const store = sqliteStore({ path: join(folder, "busy.db") });
   let isWriting = true;
   const writing = (async () => {
@@ -203,7 +203,7 @@ test("a hundred backups beside a writer that never rests: each is whole, and non
   await copy.close();
 }, 30_000);
 
-test("what is redacted is never written, in the conversation or in the journal", async () => {
+test("redacted text is never written, in the conversation or in the journal", async () => {
   const store = memoryStore({
     redact: (message) => JSON.parse(JSON.stringify(message).replaceAll("secret", "[redacted]")),
   });
@@ -218,7 +218,7 @@ test("what is redacted is never written, in the conversation or in the journal",
   expect(all.replaceAll("run-s-secret", "")).not.toContain("secret");
 });
 
-test("durability full is kept by SQLite", async () => {
+test('SQLite accepts durability "full"', async () => {
   const store = sqliteStore({ path: join(folder, "full.db"), durability: "full" });
   await turn(store, "s", 1);
   expect(await store.session("s").getItemCount()).toBe(2);
@@ -232,7 +232,7 @@ test("a misspelt option is refused, so that nothing is written to the default fi
   expect(existsSync("offstage.db")).toBe(false);
 });
 
-test("a session of its own takes the options of a store, and refuses others", async () => {
+test("a session with its own store accepts the options of a store, and refuses others", async () => {
   await expect(PersistentSession.inMemory("s", { redactor: () => {} } as never)).rejects.toThrow(
     'Unknown PersistentSession.inMemory() option "redactor". Valid options: namespace, redact, onError.',
   );
@@ -241,13 +241,13 @@ test("a session of its own takes the options of a store, and refuses others", as
   );
 });
 
-test("a session of its own file is told what a store is told", async () => {
+test("a session with its own file accepts the options of a SQLite store", async () => {
   const path = join(folder, "small.db");
   await using session = await PersistentSession.persistent("s", { path, maxBytes: 40_960 });
   await expect(session.addItem(said("x".repeat(100_000)))).rejects.toMatchObject({ code: "store-full" });
 });
 
-test("a run whose store is closed under it is told so", async () => {
+test("a run whose store was closed rejects with store-closed", async () => {
   const store = memoryStore();
   const log = await open(store, "s", start("r1", "one"));
   await store.close();
@@ -261,7 +261,7 @@ test.each([{}, { runId: undefined }, { runId: "r", traceId: "t" }])("spans.list(
 });
 
 test.for([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300])(
-  "a span that says it began at %d spoils no time but its own",
+  "a span with the start time %d does not affect the times of others",
   async (startTime) => {
     const traceId = "0af7651916cd43dd8448eb211c80319c";
     const span = (spanId: string, at: number): SpanData => {
@@ -278,7 +278,7 @@ test.for([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300]
   },
 );
 
-test("a session without an id makes no file", async () => {
+test("a session without an id creates no file", async () => {
   const path = join(folder, "none.db");
   await expect(PersistentSession.persistent(undefined as never, { path })).rejects.toThrow("A session id must");
   expect(existsSync(path)).toBe(false);
@@ -290,21 +290,21 @@ test.each([
   ["postgres", () => postgresStore({ url: "postgres://localhost/none", redactor: () => {} } as never)],
   ["redis", () => redisStore({ url: "redis://localhost", ttl: 5 } as never)],
   ["encrypted", () => encryptedStore(memoryStore(), { key: "00".repeat(32), keyID: "a" } as never)],
-])("an option that a store does not know is refused, not passed over: %s", (_, open) => {
+])("an unknown option is refused: %s", (_, open) => {
   expect(open).toThrow(/^Unknown .* option "(redactor|ttl|keyID)". Valid options: .*redact/);
 });
 
 test.each([
   [
     { olderThan: -5 },
-    '"olderThan" must be a Date, or an age in milliseconds (for a moment pass new Date(…)); found -5.',
+    '"olderThan" must be a Date, or an age in milliseconds (for a point in time, pass new Date(…)); found -5.',
   ],
-  [{ olderThan: Date.now() }, "for a moment pass new Date(…)); found"],
+  [{ olderThan: Date.now() }, "for a point in time, pass new Date(…)); found"],
   [{ olderThan: new Date("never") }, "found an invalid Date."],
   [{ olderThan: 1, keepLatest: 100 }, 'Unknown prune() option "keepLatest". Valid options: olderThan, keepLast'],
   [undefined, "The prune() options must be an object; found undefined."],
   [{}, 'needs "olderThan", "keepLast" or both'],
-])("a slip in prune(%j) removes nothing", async (options, sentence) => {
+])("prune(%j) is refused and removes nothing", async (options, sentence) => {
   const store = memoryStore();
   await store.session("s").addItem({ role: "user", content: "keep me" });
   await expect(store.prune(options as never)).rejects.toThrow(sentence);
@@ -315,6 +315,6 @@ test.each([
   [{}, "found undefined"],
   [{ key: "hunter2" }, "found text of 7 characters"],
   [undefined, "The encryptedStore() options must be an object; found undefined."],
-])("an encrypted store without a fit key says what it needs", (options, sentence) => {
+])("an encrypted store without a valid key is refused", (options, sentence) => {
   expect(() => encryptedStore(memoryStore(), options as never)).toThrow(sentence);
 });

@@ -1,4 +1,4 @@
-// Makers of stores: one per back end, and one that chooses by address. Nothing is opened or loaded before first use.
+// Makers of stores: one for each back end, and one that chooses by address. Nothing is opened or loaded before first use.
 
 import { shownValue, someText } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
@@ -9,7 +9,7 @@ import { checkStoreOptions } from "./store-rules.ts";
 import { drivers, type PostgresOptions, type RedisOptions, type SqliteOptions } from "./stores/index.ts";
 import type { Violation } from "./verify-store.ts";
 
-/** What every store can be told. */
+/** The options of every store. */
 export type StoreOptions = CoreOptions;
 export type SqliteStoreOptions = SqliteOptions & StoreOptions;
 export type PostgresStoreOptions = PostgresOptions & StoreOptions;
@@ -17,17 +17,17 @@ export type RedisStoreOptions = RedisOptions & StoreOptions;
 
 /** A store in a SQLite file. */
 export interface SqliteStore extends Store {
-  /** Writes a consistent copy to a new file while others go on working. */
+  /** Writes a consistent copy to a new file. Other processes can go on writing meanwhile. */
   backup(path: string): Promise<void>;
 }
 
-/** A store in memory, gone with the process. */
+/** Creates a store in memory; its data is lost when the process ends. */
 export function memoryStore(options: StoreOptions = {}): Store {
   checkStoreOptions("memoryStore()", options);
   return storeOf(openCore(drivers.memory(), options));
 }
 
-/** A store in a SQLite file. */
+/** Creates a store in a SQLite file. */
 export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
   checkStoreOptions("sqliteStore()", options);
   const driver = drivers.sqlite(options);
@@ -36,7 +36,7 @@ export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
   const backup = async (path: string): Promise<void> => {
     if (!someText.isFit(path))
       throw new OffstageError("invalid-argument", `backup() needs the path of a new file; found ${shownValue(path)}.`);
-    // The file as it is: what is encrypted stays so in the copy.
+    // Copies the file as it is, so that encrypted rows stay encrypted.
     await core.driver.ready();
     await (await driver.load()).backup(path);
   };
@@ -49,13 +49,13 @@ export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
   return Object.assign(store, { backup, verify });
 }
 
-/** A store in a Postgres database. Needs the package "pg", or a pool. */
+/** Creates a store in a Postgres database. Needs the package "pg", or a pool. */
 export function postgresStore(options: PostgresStoreOptions): Store {
   checkStoreOptions("postgresStore()", options);
   return storeOf(openCore(drivers.postgres(options), options));
 }
 
-/** A store on a Redis server. Needs the package "@redis/client", or a client. */
+/** Creates a store on a Redis server. Needs the package "@redis/client", or a client. */
 export function redisStore(options: RedisStoreOptions): Store {
   checkStoreOptions("redisStore()", options);
   return storeOf(openCore(drivers.redis(options), options));
@@ -70,7 +70,7 @@ const schemes: Readonly<Record<string, (url: string, options: StoreOptions) => S
   rediss: (url, options) => redisStore({ ...options, url }),
 };
 
-/** The store at an address: "sqlite:./offstage.db", "postgres://…", "redis://…" or "memory:". */
+/** Creates the store for an address: "sqlite:./offstage.db", "postgres://…", "redis://…" or "memory:". */
 export function openStore(url: string, options: StoreOptions = {}): Store {
   if (typeof url !== "string")
     throw new OffstageError("invalid-argument", `The address of a store must be text; found ${shownValue(url)}.`);

@@ -30,7 +30,7 @@ test.for([
     },
   ],
   ["rejects", () => Promise.reject(lost())],
-] as const)("a commit that %s because the connection was lost is repeated", async ([, fail]) => {
+] as const)("a commit that %s because the connection was lost is retried", async ([, fail]) => {
   const driver = failing(fail);
   const opened = openedDriver(driver);
   await opened.ready();
@@ -38,7 +38,7 @@ test.for([
   expect([driver.commits, await opened.get([{ list: "l", key: "k" }])]).toEqual([2, [{ key: "k", value: "v" }]]);
 });
 
-test("a commit that fails for another reason is not repeated", async () => {
+test("a commit that fails for another reason is not retried", async () => {
   const driver = failing(() => {
     throw new OffstageError("store-full", "full");
   });
@@ -60,7 +60,7 @@ test("an error of a driver that is not an OffstageError becomes store-failed and
   await expect(opened.read("l")).rejects.toMatchObject(told);
 });
 
-test("a write that was repeated, and arrives once more when its step is done, undoes nothing", async () => {
+test("a retried write that arrives again after its step is finished changes nothing", async () => {
   const inner = memoryDriver();
   let late: Commit | undefined;
   const commit = async (given: Commit) => {

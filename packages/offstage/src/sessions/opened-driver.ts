@@ -1,18 +1,18 @@
-// Opened driver: a driver that opens itself on first use, repeats calls whose connection was lost, and refuses when closed.
+// A driver that opens itself on first use, retries calls whose connection was lost, and rejects calls after it is closed.
 import { setTimeout as sleep } from "node:timers/promises";
 import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import { openSchema } from "./schema.ts";
 import type { Commit, Refused, StoreDriver } from "./store-driver.ts";
 
-/** What a commit is sent for. */
+/** A commit in progress. */
 export interface Sending {
-  /** A reply was lost and the commit sent again: where it is refused, it may be because it was written the first time. */
+  /** The commit was retried after a lost reply. If it is then refused, the first attempt may have been written. */
   isRepeated: boolean;
 }
 
-/** A driver with its life attached. */
+/** A driver that manages its own connection. */
 export interface OpenedDriver extends StoreDriver {
-  /** Opens the place now; rejects with what is wrong with it. */
+  /** Opens the store now; rejects if that fails. */
   ready(): Promise<void>;
   commit(commit: Commit, sending?: Sending): Promise<Refused>;
 }
@@ -74,7 +74,7 @@ export function openedDriver(driver: StoreDriver): OpenedDriver {
   };
 }
 
-/** Calls `work`, and again if the connection was lost; `onRepeat` is called before each repetition. */
+/** Calls `work`, and retries it if the connection was lost; `onRepeat` is called before each retry. */
 export async function repeated<T>(driver: StoreDriver, work: () => Promise<T>, onRepeat?: () => void): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -88,13 +88,13 @@ export async function repeated<T>(driver: StoreDriver, work: () => Promise<T>, o
   }
 }
 
-// A driver of somebody's may throw anything; whoever hears of it is to know where it came from.
+// A driver of a user may throw any value; the error names the driver.
 function failureOf({ name }: StoreDriver, error: unknown): OffstageError {
   if (isOffstageError(error)) return error;
   return new OffstageError("store-failed", `${name} failed: ${messageOf(error)}`, { cause: error });
 }
 
-/** What using a closed store gives. */
+/** The error for using a closed store. */
 export function closedError(name: string): OffstageError {
-  return new OffstageError("store-closed", `${name} was closed; open it again to go on.`);
+  return new OffstageError("store-closed", `${name} is closed. Open it again to continue.`);
 }

@@ -52,7 +52,7 @@ const message = fc.record(
   { requiredKeys: ["role"] },
 );
 
-test("any message comes back as it was packed", { timeout: 60_000 }, () => {
+test("any message is the same after packing and unpacking", { timeout: 60_000 }, () => {
   fc.assert(
     fc.property(message, (given) => {
       const plain = throughJson(given) as unknown as Message;
@@ -63,7 +63,7 @@ test("any message comes back as it was packed", { timeout: 60_000 }, () => {
   );
 });
 
-test("what an agent writes is packed to less than half, and keeps the order of its fields", () => {
+test("messages of an agent are packed to less than half, and keep the order of their fields", () => {
   const runId = crypto.randomUUID();
   const run = { runId, agent: "agent", traceId: "c31254b8d23539dc560dc23f3a0aaa2d" };
   const written: Message = {
@@ -101,13 +101,13 @@ const span = fc
     { requiredKeys: ["traceId", "spanId", "name", "kind", "startTime", "status", "metadata"] },
   )
   .map(({ took, ...span }) => {
-    // Only a parent that is not among these spans can be in another process.
+    // Only a parent outside of these spans can be in another process.
     const remote = span.parentSpanId === "z" ? { parentIsRemote: true } : undefined;
     if (took === undefined) return { ...span, ...remote };
     return { ...span, ...remote, endTime: Math.round(span.startTime * 1000 + took) / 1000, duration: took / 1000 };
   });
 
-test("any spans come back as they were packed", { timeout: 60_000 }, () => {
+test("any spans are the same after packing and unpacking", { timeout: 60_000 }, () => {
   fc.assert(
     fc.property(fc.array(span, { maxLength: 4 }), (given) => {
       const spans = throughJson(given) as unknown as SpanData[];
@@ -119,7 +119,7 @@ test("any spans come back as they were packed", { timeout: 60_000 }, () => {
   );
 });
 
-test("a field called __proto__ comes back as a field", () => {
+test("a field called __proto__ is preserved", () => {
   const given = JSON.parse('{"role":"user","content":"hi","metadata":{"id":"1","__proto__":{"a":1}}}');
   expect(JSON.stringify(unpackMessage(throughJson(packMessage(given))))).toBe(JSON.stringify(given));
 });

@@ -1,9 +1,9 @@
-// Packed messages: what an agent writes, without the names of its fields and what its run says already. Anything else stays as it is.
+// The short stored form of messages: without field names, and without what the run row already says. Unusual messages are stored as they are.
 import { isObject, setField } from "../base/json.ts";
 import type { Message } from "../messages/message.ts";
 import { isNumberOrNull, isText, mayBe, orZero, type Shape, some, tuple } from "./shape.ts";
 
-/** What the place of a message says of it. */
+/** Metadata that follows from the place of a message. */
 export interface Known {
   readonly runId?: string | undefined;
   readonly agent?: string | undefined;
@@ -18,7 +18,7 @@ export type PackedMessage = readonly [role: string, content: unknown, metadata: 
 const roles = { s: "system", u: "user", a: "assistant", t: "tool" } as const;
 const letters: Readonly<Record<string, string>> = { system: "s", user: "u", assistant: "a", tool: "t" };
 
-/** The message in short, or as it is where it has a form of its own. */
+/** Packs a message; returns it as it is if it has an unusual form. */
 export function packMessage(message: Message, known: Known = {}): PackedMessage | Message {
   const fields = message as unknown as Fields;
   const { role, content, metadata } = fields;
@@ -26,14 +26,14 @@ export function packMessage(message: Message, known: Known = {}): PackedMessage 
   if (letter === undefined || content === undefined) return message;
   const packed = metadata === undefined ? 0 : packMetadata(metadata as Fields, known);
   if (packed === undefined) return message;
-  // Besides role and content, and metadata where there is any.
+  // Fields other than role, content and metadata.
   const otherCount = countFields(fields) - (metadata === undefined ? 2 : 3);
   if (otherCount === 0 && role !== "tool") return [letter, content, packed];
   const rest = packRest(fields, otherCount);
   return rest === undefined ? message : [letter, content, packed, ...rest];
 }
 
-/** The message that was packed, with its fields in the order agents write them. */
+/** Unpacks a message, with its fields in the order in which agents write them. */
 export function unpackMessage(packed: PackedMessage | Message, known: Known = {}): Message {
   if (!Array.isArray(packed)) return packed as Message;
   const [letter, content, metadata, ...rest] = packed as unknown as PackedMessage;
@@ -55,12 +55,11 @@ function packCalls(calls: unknown): unknown[] | undefined {
   return [calls.map(({ id, function: { name, arguments: text } }) => [id, name, text])];
 }
 
-// Where there are as many as were found there are no others; to count them costs a fraction of looking at each.
 function countFields(fields: object): number {
   return Object.keys(fields).length;
 }
 
-// A rest pattern would say the same, at several times the price.
+// Metadata fields that have no place of their own.
 function otherMetadata(metadata: Fields): Fields | undefined {
   let others: Fields | undefined;
   for (const key in metadata) {
@@ -96,10 +95,10 @@ function unpackCall([id, name, text]: readonly [string, string, string]): object
 
 const metadataFields: ReadonlySet<string> = new Set("id createdAt runId step agent traceId spanId usage".split(" "));
 
-// In this order; 0 stands for a field that is not there, 1 for what the place says.
+// 0 stands for a missing field, 1 for the value that follows from the place. Undefined if the metadata cannot be packed.
 function packMetadata(metadata: Fields, known: Known): unknown[] | undefined {
   const { id, createdAt, runId, step = 0, agent, traceId, spanId, usage } = metadata;
-  // 0 means that it is not there, so a step or usage that is 0 cannot be packed.
+  // 0 means missing, so a step or usage of 0 cannot be packed.
   if (typeof step !== "number" || metadata.step === 0 || usage === 0 || Array.isArray(usage)) return undefined;
   const packed = [
     packId(id, runId),
@@ -122,7 +121,7 @@ function packMetadata(metadata: Fields, known: Known): unknown[] | undefined {
   return packed;
 }
 
-/** In this order; 0 for what is not there, 1 for what the place of the message says, and last what few messages have. */
+/** 0 stands for a missing field, 1 for the value that follows from the place of the message; rare fields come last. */
 type PackedMetadata = readonly [
   id?: string | 0,
   createdAt?: string | 0,
@@ -138,7 +137,7 @@ type PackedMetadata = readonly [
 const isOne: Shape<1> = (value) => value === 1;
 const isTextOrKnown = mayBe(orZero(some(isText, isOne)));
 const isTextOrZero = mayBe(orZero(isText));
-// One that somebody else wrote may be anything but a list.
+// Usage that an agent did not write may be any value except a list.
 const isUsage: Shape<unknown> = (value): value is unknown => !Array.isArray(value) || value.every(isNumberOrNull);
 const isMetadata = tuple<PackedMetadata>(
   isTextOrZero,
@@ -152,7 +151,7 @@ const isMetadata = tuple<PackedMetadata>(
   mayBe(isObject),
 );
 
-/** Whether the metadata of a packed message can be unpacked. The rest of it is checked as any message is. */
+/** True if the metadata of a packed message can be unpacked. The rest is checked like any message. */
 export function hasFitMetadata([, , metadata]: readonly unknown[]): boolean {
   return metadata === 0 || isMetadata(metadata);
 }
@@ -172,14 +171,14 @@ function unpackMetadata(packed: readonly unknown[], known: Known): Fields {
   return rest === undefined ? metadata : { ...metadata, ...(rest as Fields) };
 }
 
-// Most ids begin with that of the run. Undefined where it is no text, or would be taken for a short one.
+// Most ids start with the run id. Undefined if the id is not text, or looks like a packed one.
 function packId(id: unknown, runId: unknown): string | 0 | undefined {
   if (id === undefined) return 0;
   if (typeof id !== "string" || id.startsWith(".")) return undefined;
   return typeof runId === "string" && id[runId.length] === "." && id.startsWith(runId) ? id.slice(runId.length) : id;
 }
 
-// Undefined where it is no text.
+// Undefined if the value is not text.
 function packText(value: unknown, known?: string): string | 0 | 1 | undefined {
   if (value === undefined) return 0;
   if (typeof value !== "string") return undefined;
@@ -191,7 +190,7 @@ const usageFields: readonly string[] = [
   ...["cachedInputTokens", "reasoningTokens"],
 ];
 
-/** Its counts as a list, where they stand in this order and at least the first three are there; else the usage as it is. */
+/** Packs usage as a list of counts if its fields are the usual ones in the usual order; otherwise returns it as it is. */
 export function packUsage(usage: unknown): unknown {
   if (typeof usage !== "object" || usage === null) return usage;
   const fields = Object.keys(usage);

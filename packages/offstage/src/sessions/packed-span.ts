@@ -1,4 +1,4 @@
-// Packed spans: spans of one write, each as what differs from its run and from the span before it.
+// The short stored form of the spans of one write: each as the difference from its run and from the previous span.
 import type { JsonObject } from "../base/json.ts";
 import { redactSpan } from "../tracing/redact-span.ts";
 import type { SpanData } from "../tracing/span-data.ts";
@@ -19,7 +19,7 @@ import {
   tuple,
 } from "./shape.ts";
 
-/** What the run says of its spans. */
+/** Fields that follow from the run. */
 export interface SpanRun {
   readonly runId?: string | undefined;
   readonly traceId?: string | undefined;
@@ -27,32 +27,32 @@ export interface SpanRun {
   readonly groupId?: string | undefined;
 }
 
-/** 0 stands for no parent, for "ok", and for no metadata; a number n for the parent is the nth span of the same write. */
+/** 0 stands for no parent, for "ok", and for no metadata. A parent n is the nth span of the same write. */
 export type PackedSpan = readonly [
   spanId: string,
   parent: string | number,
   name: string,
   kind: string,
   status: string | 0,
-  /** Milliseconds after the start of the span before it. */
+  /** Milliseconds after the start of the previous span. */
   start: number | null,
   duration: number | null,
   metadata?: JsonObject | 0,
   changes?: SpanChanges,
 ];
 
-/** What differs from the span before it; null where that had one and this has none. */
+/** Fields that differ from the previous span; null for a field that only the previous span has. */
 interface SpanChanges {
   traceId?: string;
   traceName?: string | null;
   groupId?: string | null;
   content?: JsonObject;
-  /** Metadata that cannot be shortened. */
+  /** Metadata that cannot be packed. */
   metadata?: JsonObject;
   parentIsRemote?: true;
 }
 
-// Stands for the run's id at the start of a text.
+// Stands for the run id at the start of a text.
 const runMark = "\u0001";
 
 export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): PackedSpan[] {
@@ -64,7 +64,7 @@ export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): Packed
     const { spanId, parentSpanId, name, kind, startTime, endTime } = span;
     const status = span.status === "ok" ? 0 : span.status;
     const told = Math.round(startTime * 1000);
-    // What is no time would spoil those after it: it stands where the span before it began.
+    // An invalid start time would spoil the following differences: use that of the previous span.
     const at = Number.isSafeInteger(told) ? told : last;
     const start = (at - last) / 1000;
     const duration = endTime === undefined ? null : thousandths(endTime - startTime);
@@ -82,7 +82,7 @@ export function packSpans(spans: readonly SpanData[], run: SpanRun = {}): Packed
   });
 }
 
-// Where a span stands among these, from 1. Most writes have a handful, which are looked through: a map would hash their ids.
+// The position of a span, from 1.
 function placesOf(spans: readonly SpanData[]): (spanId: string) => number | undefined {
   if (spans.length > mostLookedThrough) {
     const places = new Map(spans.map(({ spanId }, index) => [spanId, index + 1]));
@@ -94,7 +94,7 @@ function placesOf(spans: readonly SpanData[]): (spanId: string) => number | unde
 
 const mostLookedThrough = 32;
 
-/** The text of a row with spans. Metadata is the user's: what JSON cannot hold of it is left out, and never fails a run. */
+/** The text of a row with spans. Metadata that is not JSON is dropped, so that it never fails a run. */
 export function encodeWithSpans(
   spans: readonly SpanData[] | undefined,
   run: SpanRun,
@@ -117,7 +117,7 @@ export function encodeWithSpans(
 
 const asItIs = <T>(value: T): T => value;
 
-/** The spans of one `packSpans`. */
+/** Unpacks the spans of one write. */
 export function unpackSpans(packed: readonly PackedSpan[], run: SpanRun = {}): SpanData[] {
   let { traceId = "", traceName, groupId } = run;
   let time = 0;
@@ -155,7 +155,7 @@ const isChanges = fields<Omit<SpanChanges, "parentIsRemote">>({
   metadata: mayBe(isJsonObject),
 });
 
-/** Whether these are spans that can be unpacked. */
+/** True for packed spans. */
 export const isPackedSpans: Shape<readonly PackedSpan[]> = listOf(
   tuple<PackedSpan>(
     ...([isText, some(isText, isCount), isText, isText, orZero(isText), isNumberOrNull, isNumberOrNull] as const),
@@ -183,7 +183,7 @@ function changesOf(span: SpanData, before: SpanRun, { isWhole, isRemote }: Unusu
   return changes;
 }
 
-// 0 for none; undefined where a value already looks like something shortened.
+// 0 for no metadata; undefined if a value looks like a packed one.
 function packMetadata(metadata: JsonObject, runId: string | undefined): JsonObject | 0 | undefined {
   let packed: Record<string, unknown> | undefined;
   let count = 0;
@@ -212,7 +212,7 @@ function unpackMetadata(packed: JsonObject | 0, runId: string | undefined): Json
   return Object.fromEntries(entries) as JsonObject;
 }
 
-// Clocks tell microseconds; digits beyond are noise of the arithmetic.
+// Clocks have microsecond precision; further digits are rounding noise.
 export function thousandths(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

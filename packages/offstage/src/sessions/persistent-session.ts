@@ -1,4 +1,4 @@
-// PersistentSession: a session on a store. A face: what it does is in conversation.ts, stored-journal.ts and branch.ts.
+// A session on a store. The work is done in conversation.ts, stored-journal.ts and branch.ts.
 
 import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
@@ -22,22 +22,22 @@ import { storedJournal } from "./stored-journal.ts";
 import { drivers, type SqliteOptions } from "./stores/index.ts";
 import { readTranscript } from "./transcript.ts";
 
-/** The SQLite file, "offstage.db" in the working directory by default, and what every store can be told. */
+/** The options of the SQLite file, by default "offstage.db" in the working directory, and of every store. */
 export interface PersistentSessionOptions extends SqliteOptions, CoreOptions {}
 
-/** A store, as far as `PersistentSession.on` needs one. */
+/** The part of a store that `PersistentSession.on` needs. */
 export interface SessionSource {
   session(id?: string): PersistentSession;
   ready(): Promise<void>;
 }
 
-/** A conversation that outlives the process. Several objects of the same id on a store are the same session. */
+/** A conversation on a store. Objects with the same id on the same store are the same session. */
 export class PersistentSession implements Session {
   readonly sessionId: string;
   readonly #cells: SessionCells;
   readonly #owned: StoreCore | undefined;
 
-  /** Prefer `store.session(id)` or the makers below. `owned` is closed with the session. */
+  /** Prefer `store.session(id)` or the static makers. `owned` is closed with the session. */
   constructor(cells: SessionCells, sessionId: string = crypto.randomUUID(), owned?: StoreCore) {
     checkSessionId(sessionId);
     this.#cells = cells;
@@ -45,14 +45,14 @@ export class PersistentSession implements Session {
     this.#owned = owned;
   }
 
-  /** A session in a SQLite file, which is made where it is missing and closed with the session. */
+  /** Opens a session in a SQLite file, which is created if it is missing, and closed with the session. */
   static async persistent(sessionId: string, options: PersistentSessionOptions = {}): Promise<PersistentSession> {
     checkSessionId(sessionId);
     checkStoreOptions("PersistentSession.persistent()", options);
     return PersistentSession.#open(sessionId, openCore(drivers.sqlite(options), options));
   }
 
-  /** A session in SQLite in memory: gone when it is closed. */
+  /** Opens a session in SQLite in memory; its data is lost when it is closed. */
   static async inMemory(
     sessionId: string = crypto.randomUUID(),
     options: CoreOptions = {},
@@ -62,7 +62,7 @@ export class PersistentSession implements Session {
     return PersistentSession.#open(sessionId, openCore(drivers.sqlite({ path: ":memory:" }), options));
   }
 
-  /** A session on a store that is open already, and stays so when the session closes. */
+  /** Opens a session on a store. Closing the session does not close the store. */
   static async on(store: SessionSource, sessionId?: string): Promise<PersistentSession> {
     if (typeof store?.session !== "function") throw noStore(store);
     const session = store.session(sessionId);
@@ -94,7 +94,7 @@ export class PersistentSession implements Session {
     else await cell.context.driver.ready();
   }
 
-  /** Puts these items in the place of all that are there, in one write: nobody sees a moment without either. */
+  /** Replaces all items, in one atomic write. */
   async replaceItems(items: readonly Message[]): Promise<void> {
     const messages = checkedMessages(items);
     const cell = this.#cell;
@@ -106,13 +106,13 @@ export class PersistentSession implements Session {
     return cell.update("session.pop", popping(cell));
   }
 
-  /** Removes the newest turn, the last user message and everything after it, and gives what was removed. Records of runs stay. */
+  /** Removes the newest turn, which is the last user message and everything after it, and returns it. Records of runs stay. */
   async popTurn(): Promise<Message[]> {
     const cell = this.#cell;
     return cell.update("session.pop", poppingTurn(cell));
   }
 
-  /** Empties the conversation. The records of runs stay; `store.sessions.delete` removes those too. */
+  /** Removes all items. Records of runs stay; `store.sessions.delete` removes those too. */
   async clearSession(): Promise<void> {
     const cell = this.#cell;
     await cell.update("session.clear", clearing(cell));
@@ -140,30 +140,30 @@ export class PersistentSession implements Session {
     return listRuns(this.#cells, { ...options, sessionId: this.sessionId });
   }
 
-  /** Everything recorded of a run of this session and what it waits for, or undefined where it has none of that id. */
+  /** Everything recorded of a run of this session, and the calls that wait for approval; undefined if there is no such run. */
   async run(runId: string): Promise<FoundRun | undefined> {
     const found = await getRun(this.#cells, runId);
     return found?.sessionId === this.sessionId ? found : undefined;
   }
 
-  /** Everything that was exchanged: the conversation and the tool traces of its runs, in order of time. */
+  /** The conversation together with the tool traces of its runs, in chronological order. */
   async transcript(): Promise<Message[]> {
     return readTranscript(this.#cell);
   }
 
-  /** Asks about everything that was exchanged: filter, statistics, tool summary, timeline, export. */
+  /** Queries the transcript: filter, statistics, tool summary, timeline, export. */
   async query(options: MessageQueryOptions = {}): Promise<MessageQuery> {
     return new MessageQuery(await this.transcript(), options);
   }
 
-  /** A new session with the first `at` messages of this one, without its runs; all of them where `at` is left out. */
+  /** Creates a session with the first `at` messages of this one, default all, without its runs. */
   async branch(at?: number, options: BranchOptions = {}): Promise<PersistentSession> {
     const id = branchId(at, options);
     await branch(this.#cell, this.#cells.of(id), at);
     return new PersistentSession(this.#cells, id);
   }
 
-  /** Where agents record the runs of this session. */
+  /** Records the runs of this session. */
   get journal(): Journal {
     return storedJournal(this.#cells, this.sessionId);
   }

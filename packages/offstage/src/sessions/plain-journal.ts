@@ -1,4 +1,4 @@
-// Plain journal: any session with the five methods, as the agent needs it. Input and answer are added; no run is recorded.
+// A journal for any session with the five methods: it adds input and answer, and stores no runs.
 
 import { isAbort } from "../base/cancellation.ts";
 import { isObject } from "../base/json.ts";
@@ -16,40 +16,40 @@ import { rememberRun } from "./run-memory.ts";
 import type { SessionPort } from "./session.ts";
 import { wholeTurns } from "./whole-turns.ts";
 
-// Beside the session it belongs to, and gone with it: runs of several agents on one object must queue together.
+// By session object, so that runs of several agents on the same session share one queue.
 const gates = new WeakMap<SessionPort, Fifo>();
-// The sessions that were told of.
-const told = new WeakSet<SessionPort>();
+// The sessions that a warning was printed for.
+const warned = new WeakSet<SessionPort>();
 
-/** The journal of any session: its own if it has one, otherwise a plain one. Throws for what is no session. */
+/** The journal of a session: its own, or a plain one if it has none. Throws `invalid-argument` for a value that is not a session. */
 export function journalFor(session: SessionPort): Journal {
   checkSession(session);
   return ownJournal(session) ?? plainJournal(session);
 }
 
-/** Throws `invalid-argument` for what is no session, and says what it is instead. */
+/** Throws `invalid-argument` for a value that is not a session, and says what it is. */
 export function checkSession(session: unknown): void {
   if (isObject(session) && typeof session.getItems === "function" && typeof session.addItems === "function") return;
-  throw new OffstageError("invalid-argument", `"session" must be a session; found ${shownSlip(session)}.`);
+  throw new OffstageError("invalid-argument", `"session" must be a session; found ${shownMistake(session)}.`);
 }
 
-// The likeliest slips are an id in place of a session, a promise of one, and the store it is in.
-function shownSlip(session: unknown): string {
-  if (typeof session === "string") return `the text "${session}". Pass store.session("${session}")`;
+// The most likely mistakes are the id of a session, a promise of a session, and a store.
+function shownMistake(session: unknown): string {
+  if (typeof session === "string") return `the text ${shownValue(session)}. Pass store.session(${shownValue(session)})`;
   if (isThenable(session)) return "a promise. Await it first";
   const isStore = isObject(session) && typeof session.session === "function";
   if (isStore) return 'a store. Pass store.session("some id")';
   return isObject(session) ? "an object without getItems or addItems" : shownValue(session);
 }
 
-/** A journal for a session that only keeps a conversation. Runs queue; `addItems` is called twice a turn. */
+/** A journal for a session that stores only a conversation. Runs queue; `addItems` is called twice per turn. */
 export function plainJournal(session: SessionPort): Journal {
   return {
     keepsSpans: false,
     keepsRuns: false,
     open: (start) => openRun(session, start),
     reopen: async (runId) => {
-      const message = `Run "${runId}" cannot be resumed: session "${session.sessionId}" keeps no runs. Use a store.`;
+      const message = `Run "${runId}" cannot be resumed: session "${session.sessionId}" stores no runs. Use a store.`;
       throw new OffstageError("run-not-resumable", message);
     },
   };
@@ -84,45 +84,46 @@ async function loadHistory(session: SessionPort, limit: number | undefined): Pro
 async function read(session: SessionPort, limit: number | undefined): Promise<readonly Message[]> {
   try {
     const items = copied(await session.getItems(limit));
-    tellOfStrangers(session, items);
+    warnOfOtherItems(session, items);
     return items;
   } catch (cause) {
-    throw failureOf(session, { cause, asked: "be read" });
+    throw failureOf(session, { cause, what: "read" });
   }
 }
 
 async function add(session: SessionPort, messages: readonly Message[]): Promise<void> {
   try {
-    await session.addItems(messages);
+    // Copies: a session of a user may modify the messages it is given.
+    await session.addItems(structuredClone(messages));
   } catch (cause) {
-    throw failureOf(session, { cause, asked: "take messages" });
+    throw failureOf(session, { cause, what: "written" });
   }
 }
 
-// What was thrown says what happened to the session, and seldom to which one.
-function failureOf({ sessionId }: SessionPort, { cause, asked }: { cause: unknown; asked: string }): unknown {
+// Names the session, which the error of a session of a user seldom does.
+function failureOf({ sessionId }: SessionPort, { cause, what }: { cause: unknown; what: string }): unknown {
   if (isOffstageError(cause) || isAbort(cause)) return cause;
-  const sentence = `Session "${sessionId}" could not ${asked}: ${messageOf(cause)}`;
+  const sentence = `Session "${sessionId}" could not be ${what}: ${messageOf(cause)}`;
   return new OffstageError("store-failed", sentence, { cause });
 }
 
-// What is added to a session must not show up in what was read of it before.
+// Copies the list: the session may return its own, which grows when messages are added.
 function copied(items: readonly Message[]): readonly Message[] {
   if (Array.isArray(items)) return [...items];
   throw new OffstageError(
     "invalid-argument",
-    `getItems() of a session gives a list of messages; found ${shownValue(items)}.`,
+    `getItems() of a session must return a list of messages; found ${shownValue(items)}.`,
   );
 }
 
 const roles: ReadonlySet<unknown> = new Set<Role>(["system", "user", "assistant", "tool"]);
 
-// Repair leaves out of the input what is no message; a user who stored it should hear of it, and not at every turn.
-function tellOfStrangers(session: SessionPort, items: readonly unknown[]): void {
-  const strangers = items.filter((item) => !isObject(item) || !roles.has(item.role));
-  if (strangers.length === 0 || told.has(session)) return;
-  told.add(session);
-  const sentence = `getItems() of session "${session.sessionId}" gave ${strangers.length} of ${items.length} items that are no messages: the model does not see them. A message has the role "system", "user", "assistant" or "tool".`;
+// Repair drops items that are not messages from the model input. Warns of that once per session.
+function warnOfOtherItems(session: SessionPort, items: readonly unknown[]): void {
+  const others = items.filter((item) => !isObject(item) || !roles.has(item.role));
+  if (others.length === 0 || warned.has(session)) return;
+  warned.add(session);
+  const sentence = `getItems() of session "${session.sessionId}" returned ${others.length} of ${items.length} items that are not messages; the model does not see them. The role of a message is "system", "user", "assistant" or "tool".`;
   warn(sentence);
 }
 
@@ -135,8 +136,7 @@ function plainRun(session: SessionPort, start: RunStart, { history, leave }: Pla
   const held = { place: leave, runId: start.runId };
   const run = rememberRun(start, { input: start.input, sessionId: session.sessionId });
   const store = async (answer: readonly Message[]): Promise<void> => {
-    // A session of the user's may write to what it is given.
-    if (answer.length > 0) await add(session, structuredClone(answer));
+    if (answer.length > 0) await add(session, answer);
   };
   return new MemoryLog(run, { runs: [], history, held, store, onOver: leave });
 }

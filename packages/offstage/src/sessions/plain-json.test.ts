@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { frozenCopy } from "./plain-json.ts";
 
-test("a frozen copy of JSON data shares nothing with it", () => {
+test("a frozen copy shares nothing with the original", () => {
   const data = { text: "a", list: [{ n: 1 }], nested: { flag: false, none: null } };
   const copied = frozenCopy(data);
   expect(copied).toStrictEqual(data);
@@ -10,7 +10,7 @@ test("a frozen copy of JSON data shares nothing with it", () => {
   expect([copied, copied.list, copied.list[0], copied.nested].every(Object.isFrozen)).toBe(true);
 });
 
-test("what is not JSON becomes what JSON makes of it", () => {
+test("other values are copied as JSON.stringify would write them", () => {
   const mark = Symbol("mark");
   const odd = { [mark]: {}, gone: undefined, zero: -0, none: Number.NaN, at: new Date(0), list: [Infinity] };
   const copied = frozenCopy<Record<PropertyKey, unknown>>(odd);
@@ -20,13 +20,13 @@ test("what is not JSON becomes what JSON makes of it", () => {
   expect(frozenCopy({ inner: { [mark]: 1, a: 1 } })).toStrictEqual({ inner: { a: 1 } });
 });
 
-test("a field called __proto__ is data", () => {
+test("a field called __proto__ is copied as a field", () => {
   const copied = frozenCopy(JSON.parse('{ "__proto__": { "a": [1] }, "b": 2 }')) as object;
   expect(JSON.stringify(copied)).toBe('{"__proto__":{"a":[1]},"b":2}');
   expect(Object.getPrototypeOf(copied)).toBe(Object.prototype);
 });
 
-test("a field that every object inherits does not become the copy's own", () => {
+test("inherited fields are not copied", () => {
   const prototype = Object.prototype as Record<string, unknown>;
   try {
     Object.assign(prototype, { polluted: true, none: null });

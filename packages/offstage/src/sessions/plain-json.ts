@@ -1,11 +1,11 @@
-// Plain JSON: a checked copy of a value that must survive being written down, and a frozen one that may be shared.
+// Copies of JSON values: a checked copy for storing, and a deep-frozen one for sharing.
 
 import { setField } from "../base/json.ts";
 import { OffstageError } from "../errors.ts";
 
 const deepest = 500;
 
-/** A fresh copy without undefined fields; throws `invalid-message` naming the place of anything that is not JSON. */
+/** Copies a value without undefined fields; throws `invalid-message`, naming the path, for a value that is not JSON. */
 export function plainCopy<T>(value: T, name: string): T {
   return copy(value, name, 0) as T;
 }
@@ -38,7 +38,7 @@ function notJson(name: string, why: string): OffstageError {
   return new OffstageError("invalid-message", `"${name}" cannot be stored because it is not JSON: ${why}.`);
 }
 
-/** A copy of JSON data, frozen through and through; what else there is becomes what `JSON.stringify` makes of it. */
+/** A deep-frozen copy of a value, as `JSON.stringify` and `JSON.parse` would make it. */
 export function frozenCopy<T>(value: T): T {
   const fresh = copyData(value, 0);
   return (fresh === unfit ? deepFreeze(JSON.parse(JSON.stringify(value))) : fresh) as T;
@@ -46,20 +46,16 @@ export function frozenCopy<T>(value: T): T {
 
 const unfit = Symbol("not JSON");
 
-// Several times faster than writing and reading it, as long as it is what JSON can hold.
+// Copies JSON data without a round trip through text; `unfit` for other data.
 function copyData(value: unknown, depth: number): unknown {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
-  if (isJsonNumber(value)) return value;
+  if (typeof value === "number" && Number.isFinite(value) && !Object.is(value, -0)) return value;
   if (typeof value !== "object" || depth > deepest) return unfit;
   if (Array.isArray(value)) return copyList(value, depth);
   return isPlainData(value) ? copyRecord(value, depth) : unfit;
 }
 
-function isJsonNumber(value: unknown): boolean {
-  return typeof value === "number" && Number.isFinite(value) && !Object.is(value, -0);
-}
-
-/** True for an object that is only what its fields say. */
+/** True for a plain object without `toJSON`. */
 export function isPlainData(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   return Object.getPrototypeOf(value) === Object.prototype && !("toJSON" in value);
@@ -67,23 +63,19 @@ export function isPlainData(value: unknown): value is object {
 
 function copyList(list: readonly unknown[], depth: number): unknown {
   const fresh: unknown[] = [];
-  for (let i = 0; i < list.length; i++) {
-    const item = copyData(list[i], depth + 1);
-    if (item === unfit) return unfit;
-    fresh.push(item);
+  for (const item of list) {
+    const copied = copyData(item, depth + 1);
+    if (copied === unfit) return unfit;
+    fresh.push(copied);
   }
   return Object.freeze(fresh);
 }
 
 function copyRecord(record: object, depth: number): unknown {
-  // All fields at once, then those that are not done with it: key by key costs several times as much.
+  // The spread copies a field called `__proto__` too, which an assignment to an empty object would not.
   const fresh: Record<string, unknown> = { ...record };
   if (Object.getOwnPropertySymbols(fresh).length > 0) return unfit;
-  for (const key in fresh) {
-    const field = fresh[key];
-    // Asked here too: a call fewer for every text.
-    if (typeof field === "string" || isJsonNumber(field)) continue;
-    if (!Object.hasOwn(fresh, key)) continue;
+  for (const [key, field] of Object.entries(fresh)) {
     const copied = copyData(field, depth + 1);
     if (copied === unfit) return unfit;
     fresh[key] = copied;
@@ -91,7 +83,7 @@ function copyRecord(record: object, depth: number): unknown {
   return Object.freeze(fresh);
 }
 
-/** The same value, frozen through and through. */
+/** Deep-freezes a value and returns it. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

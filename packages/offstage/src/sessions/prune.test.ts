@@ -3,7 +3,7 @@ import { said, texts } from "../testing/store-claims/claim.ts";
 import { createStore, type Store } from "./store.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
-/** A store with two idle sessions; `meanwhile` happens once prune() has listed them and removes the first. */
+/** A store with two idle sessions; `meanwhile` is called after prune() has listed them, when it removes the first. */
 async function prunedStore(meanwhile: (store: Store) => Promise<unknown>): Promise<Store> {
   const driver = memoryDriver();
   const other = createStore(driver);
@@ -29,7 +29,7 @@ test.for([{ olderThan: new Date(Date.now() + 60_000) }, { keepLast: 0 }])(
   },
 );
 
-test("a session that somebody else deletes meanwhile is not counted", async () => {
+test("a session that another process deletes meanwhile is not counted", async () => {
   const store = await prunedStore((other) => other.sessions.delete("returning"));
   expect(await store.prune({ keepLast: 0 })).toEqual({ removedSessions: 1, busySessions: 0 });
   expect(await store.sessions.list()).toEqual([]);

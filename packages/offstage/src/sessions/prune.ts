@@ -1,4 +1,4 @@
-// Prune: removes sessions that are old or too many, each whole and in one write. Sessions a run holds are left alone.
+// Removes old sessions, each completely and in one write. Sessions in use by a run stay.
 
 import { checkOptions, type OptionRule, wholeFrom } from "../base/options.ts";
 import { isOffstageError, OffstageError } from "../errors.ts";
@@ -7,19 +7,19 @@ import type { SessionHead } from "./session-head.ts";
 import { deleteSession, isInPlace, listHeads } from "./session-list.ts";
 
 export interface PruneOptions {
-  /** Removes sessions without activity since this date, or for this many milliseconds; those with runs that wait too. */
+  /** Removes sessions that were not active since this date, or for this many milliseconds, even if a run waits for approval. */
   readonly olderThan?: Date | number | undefined;
-  /** The most recently active sessions that stay whatever their age. */
+  /** The number of most recently active sessions to keep whatever their age. */
   readonly keepLast?: number | undefined;
 }
 
 export interface PruneReport {
   readonly removedSessions: number;
-  /** Sessions that were to go but are held by a run. */
+  /** Sessions that were old enough to be removed but are in use by a run. */
   readonly busySessions: number;
 }
 
-// A moment in epoch milliseconds, taken for an age, would be one of more than thirty years.
+// An age beyond this, about thirty years, is a timestamp passed by mistake.
 const longestAge = 1e12;
 
 const pruneRules: Readonly<Record<keyof PruneOptions, OptionRule>> = {
@@ -28,18 +28,18 @@ const pruneRules: Readonly<Record<keyof PruneOptions, OptionRule>> = {
       value instanceof Date
         ? !Number.isNaN(value.getTime())
         : typeof value === "number" && value >= 0 && value < longestAge,
-    words: "a Date, or an age in milliseconds (for a moment pass new Date(…))",
+    words: "a Date, or an age in milliseconds (for a point in time, pass new Date(…))",
   },
   keepLast: wholeFrom(0),
 };
 
-/** Removes what both options agree may go; with `keepLast` alone, everything but the latest. */
+/** Removes sessions that both options allow to remove; with `keepLast` alone, all but the latest. */
 export async function prune(cells: SessionCells, options: PruneOptions): Promise<PruneReport> {
   checkOptions(options, pruneRules, "prune()");
   const { keepLast = 0 } = options;
   const cutoff = cutoffOf(options);
   const listed = (await listHeads(cells)).slice(keepLast);
-  // One that moved while the list was read is in use.
+  // A session that moved while the list was read is active.
   const heads = listed.filter(isInPlace).map(({ head }) => head);
   const outcomes = { removed: 0, busy: 0, active: 0 };
   for (const head of heads) if (isOlder(head, cutoff)) outcomes[await remove(cells, head)]++;
@@ -58,7 +58,7 @@ function isOlder({ active }: SessionHead, cutoff: number): boolean {
   return Math.trunc(active / 1000) < cutoff;
 }
 
-// Somebody may come back to a session after it was listed: then it is not an old one any more.
+// A session that became active after it was listed is kept.
 async function remove(cells: SessionCells, { id, active }: SessionHead): Promise<"removed" | "busy" | "active"> {
   try {
     return (await deleteSession(cells.of(id), { active })) ? "removed" : "active";

@@ -1,4 +1,4 @@
-// Redaction: what the redactor of a store makes of what is kept. It knows messages only: anything else is shown to it as the content of one.
+// Applies the redactor of a store to everything that is stored. A redactor takes messages, so other data is passed to it as the content of one.
 
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../base/json.ts";
 import { shownValue } from "../base/options.ts";
@@ -17,12 +17,12 @@ import { redactSpan } from "../tracing/redact-span.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { RunEnd, RunRecord } from "./journal.ts";
 
-/** What a message becomes before it is written. */
+/** Changes a message before it is written. */
 export type MessageRedactor = (message: Message) => Message;
 
 /**
- * The redactor of a user, held to its word: it gives a message of the same role, or nothing is written. Calls whose arguments it
- * changed are marked, for what is kept of them is not what the model asked for.
+ * Checks the redactor of a user: it must return a message of the same role, or nothing is written. Calls whose arguments it changed
+ * are marked, because the stored call is not the one that the model made.
  */
 export function checkedRedact(redact: MessageRedactor): MessageRedactor {
   return (message) => {
@@ -32,7 +32,7 @@ export function checkedRedact(redact: MessageRedactor): MessageRedactor {
   };
 }
 
-// It is shown a copy, which it may write to: the message itself goes on in the run.
+// The redactor gets a copy, which it may modify: the run continues with the original message.
 function keptOf(redact: MessageRedactor, message: Message): Message {
   let given: unknown;
   try {
@@ -42,16 +42,16 @@ function keptOf(redact: MessageRedactor, message: Message): Message {
   }
   const kept = isMessage(given) ? stored(given) : given;
   if (!isMessage(kept) || kept.role !== message.role)
-    throw failed(`must give a message of the role "${message.role}", at once; it gave ${shownKept(kept)}.`);
+    throw failed(`must return a message of the role "${message.role}" synchronously; it returned ${shownKept(kept)}.`);
   return kept;
 }
 
-// As it will be read again.
+// The message as it will be read back.
 function stored(given: Message): Message {
   try {
     return parseMessage(JSON.parse(JSON.stringify(given)));
   } catch (error) {
-    throw failed(`must give a message that can be stored: ${messageOf(error)}`, error);
+    throw failed(`must return a message that can be stored: ${messageOf(error)}`, error);
   }
 }
 
@@ -65,7 +65,7 @@ function failed(what: string, cause?: unknown): OffstageError {
   return new OffstageError("redactor-failed", sentence, cause === undefined ? {} : { cause });
 }
 
-// By place: an id may be a secret too.
+// Compares by position: the redactor may change ids too.
 function changedCalls(message: Message, kept: Message): number[] {
   const before = toolCallsOf(message);
   const isChanged = (call: ToolCall, place: number) => {
@@ -76,20 +76,20 @@ function changedCalls(message: Message, kept: Message): number[] {
   return toolCallsOf(kept).flatMap((call, place) => (isChanged(call, place) ? [place] : []));
 }
 
-// What stands beside arguments that could not be read.
+// The raw text of arguments that could not be parsed.
 function rawOf({ metadata }: Message, id = ""): unknown {
   return isObject(metadata?.inputTexts) ? metadata.inputTexts[id] : undefined;
 }
 
-/** The whole value of a clipped result, shown as the content of the message that has the rest of it. */
+/** Redacts the full value of a clipped result, as the content of its message. */
 export function redactedValue(redact: MessageRedactor, value: JsonValue, result: Message): JsonValue {
   if (typeof value === "string") return textOf(redact({ ...result, content: value } as Message));
   const text = textOf(redact({ ...result, content: JSON.stringify(value) } as Message));
-  // What is no JSON any more is kept as the text it became.
+  // Text that is no longer JSON is stored as text.
   return parseJson(text) ?? text;
 }
 
-/** The end of a run whose error may quote what a tool or a model said. */
+/** Redacts the error of a run's end, which may quote a tool or a model. */
 export function redactedEnd(redact: MessageRedactor, end: RunEnd): RunEnd {
   const { error } = end;
   if (error === undefined) return end;
@@ -98,8 +98,8 @@ export function redactedEnd(redact: MessageRedactor, end: RunEnd): RunEnd {
 }
 
 /**
- * Spans whose content, where they have any, passed the redactor; `{ redacted }` where it left no object. Where it failed, the
- * content is left out and `report` is told: no span fails a run.
+ * Redacts the content of spans. Content that is no longer an object becomes `{ redacted }`. If the redactor fails, the content is
+ * dropped and the error reported, so that a span never fails a run.
  */
 export function redactedSpans(
   redact: MessageRedactor,
@@ -123,7 +123,7 @@ function redactedContent(redact: MessageRedactor, content: JsonObject): JsonObje
   return isObject(value) ? (value as JsonObject) : { redacted: value };
 }
 
-/** The redactor of a run that was taken up again: what was read of it from the store has passed already. */
+/** The redactor for a resumed run: messages that were read from the store are already redacted. */
 export function redactOnce(
   redact: MessageRedactor | undefined,
   recorded: RunRecord | undefined,
@@ -133,7 +133,7 @@ export function redactOnce(
   return (message) => {
     const stored = known.get(message.metadata?.id ?? "");
     if (stored === undefined) return redact(message);
-    // Partial text has the id of the message whose text it is, and not its calls.
+    // A message with partial text has the id of the original message, but no calls.
     if (toolCallsOf(stored).length !== toolCallsOf(message).length)
       return stored.content === message.content ? message : redact(message);
     const kept = withoutProviderParts(stored);
@@ -147,13 +147,13 @@ function recordedById({ steps, openStep }: RunRecord): ReadonlyMap<string, Messa
   return new Map(messages.flatMap((message) => (message.metadata?.id ? [[message.metadata.id, message]] : [])));
 }
 
-/** What a run was given from the store. */
+/** The messages that a run read from the store. */
 export interface Given {
   readonly history: readonly Message[];
   readonly recorded?: RunRecord | undefined;
 }
 
-/** Notes whose messages, such as the summary of a compaction, passed the redactor: those from the store have already. */
+/** Redacts the messages in notes, such as the summary of a compaction, except those that were read from the store. */
 export function redactedNotes(redact: MessageRedactor, notes: JsonObject, given: Given): JsonObject {
   const stored = new Set<unknown>(given.history);
   for (const message of messagesIn(given.recorded)) stored.add(message);

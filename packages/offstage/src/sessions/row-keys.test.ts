@@ -4,7 +4,7 @@ import { idKey, keyNumber, listNames, numberKey, ownerOf } from "./row-keys.ts";
 
 const anyText = fc.string({ unit: "binary", maxLength: 200 });
 
-test("any id is a short printable key without separators, and no two are the same", () => {
+test("any id becomes a short printable key without separators, and different ids have different keys", () => {
   fc.assert(
     fc.property(anyText, anyText, (a, b) => {
       expect(idKey(a)).toMatch(/^[\w~-]{0,96}$/);
@@ -14,7 +14,7 @@ test("any id is a short printable key without separators, and no two are the sam
   );
 });
 
-test("numbers order as their keys do, and come back", () => {
+test("number keys sort in the order of the numbers, and can be decoded", () => {
   fc.assert(
     fc.property(fc.maxSafeNat(), fc.maxSafeNat(), (a, b) => {
       expect(Math.sign(a - b)).toBe(numberKey(a) < numberKey(b) ? -1 : numberKey(a) > numberKey(b) ? 1 : 0);
@@ -23,7 +23,7 @@ test("numbers order as their keys do, and come back", () => {
   );
 });
 
-test("no list of one namespace is a list of another", () => {
+test("namespaces have no list in common", () => {
   fc.assert(
     fc.property(anyText, anyText, anyText, anyText, (space, id, otherSpace, otherId) => {
       fc.pre(space !== otherSpace || id !== otherId);
@@ -32,7 +32,7 @@ test("no list of one namespace is a list of another", () => {
   );
 });
 
-test("a list of a session tells all lists that go with it, and no list of something else does", () => {
+test("the owner of a list is derived from its name", () => {
   fc.assert(
     fc.property(anyText, anyText, (space, id) => {
       const lists = listNames(space);

@@ -1,9 +1,9 @@
-// Row keys: the names of lists and the keys of rows. Any id becomes short printable ASCII; numbers keep their order as text.
+// The names of lists and the keys of rows. Ids become short printable ASCII; numbers keep their order as text.
 
 const longest = 96;
 const usual = /^[\w-]*$/;
 
-/** Any id as one part of a key: injective, without "/" and ".", and at most 96 characters. */
+/** Encodes an id as a part of a key: injective, without "/" and ".", and at most 96 characters. */
 export function idKey(id: string): string {
   return id.length <= longest && usual.test(id) ? id : escapedKey(id);
 }
@@ -14,39 +14,39 @@ function escapedKey(id: string): string {
   return `${escaped.slice(0, 32)}~~${process.getBuiltinModule("node:crypto").createHash("sha256").update(escaped).digest("base64url")}`;
 }
 
-/** A whole number from 0 as text that orders as numbers do. */
+/** Encodes a whole number from 0 as text that sorts in the order of numbers. */
 export function numberKey(n: number): string {
   const digits = n.toString(36);
   return digits.length.toString(36) + digits;
 }
 
-/** The number that `numberKey` wrote, at the start of a key. */
+/** Decodes the number at the start of a key. */
 export function keyNumber(key: string): number {
   return Number.parseInt(key.slice(1, 1 + Number.parseInt(key[0] ?? "", 36)), 36);
 }
 
-/** What stands behind the first dot of a key, which ends its number. */
+/** The part of a key after its number, which ends with the first dot. */
 export function behindNumber(key: string): string {
   return key.slice(key.indexOf(".") + 1);
 }
 
-/** The lists of one namespace. Each session, run and trace has lists of its own, so that they can go as a whole. */
+/** The lists of one namespace. Each session, run and trace has its own lists, so that it can be removed as a whole. */
 export interface ListNames {
   /** Sessions by last activity. */
   readonly activity: string;
-  /** The row of a session that says how it stands, and the mark of whoever has waited for it for long. */
+  /** The head of a session, and the mark of a run that has waited long for it. */
   head(sessionId: string): string;
-  /** Its conversation, by position. */
+  /** The conversation of a session, by position. */
   messages(sessionId: string): string;
-  /** Its runs, by number. */
+  /** The runs of a session, by number. */
   runs(sessionId: string): string;
-  /** What its runs did, by number of the run. */
+  /** The steps of the runs of a session, by run number. */
   steps(sessionId: string): string;
-  /** Where a run is. */
+  /** The place of a run. */
   run(runId: string): string;
-  /** Which runs have spans in a trace, and spans that belong to no run. */
+  /** The runs that have spans in a trace, and the spans that belong to no run. */
   trace(traceId: string): string;
-  /** The traces with spans that belong to no run: no session leads to them. */
+  /** The traces with spans that belong to no run. */
   readonly looseTraces: string;
 }
 
@@ -65,7 +65,7 @@ export function listNames(namespace: string): ListNames {
   };
 }
 
-/** What a row of a run is: the letter behind the run's number. A value is the last, for it is read only when asked for. */
+/** The kinds of rows of a run: the letter after the run number. Values sort last because they are read separately. */
 export const rowKinds = {
   approval: "a",
   child: "c",
@@ -78,15 +78,15 @@ export const rowKinds = {
 
 export type RowKind = (typeof rowKinds)[keyof typeof rowKinds];
 
-/** What a list belongs to, as its name says: a session with all of its lists, or something that is found by an id of its own. */
+/** The owner of a list: a session with all its lists, or a run or trace. */
 export interface ListOwner {
-  /** The session: its namespace and its id, as they stand in names. */
+  /** Namespace and id of the session, as in names of lists. */
   readonly session?: string;
-  /** The lists that live and go together with this one, itself among them. */
+  /** The lists that expire together with this one, which is included. */
   readonly lists: readonly string[];
 }
 
-/** Whose list this is; undefined for one of the store as a whole. */
+/** The owner of a list; undefined for a list of the whole store. */
 export function ownerOf(list: string): ListOwner | undefined {
   const [, kind = "", space = "", id] = /^([ahmjsrtl])\/([^/]*)(?:\/([^/]*))?$/.exec(list) ?? [];
   if (kind === "") return undefined;
@@ -95,18 +95,18 @@ export function ownerOf(list: string): ListOwner | undefined {
   return { session, lists: [`a/${space}`, ...Array.from("hmjs", (each) => `${each}/${session}`)] };
 }
 
-/** The rows of a run in its session's list of steps. Those from `values` on are read only when asked for. */
+/** The keys of a run in the list of steps of its session. Keys from `values` on are read separately. */
 export const stepKeys = {
-  /** Calls that are about to run. */
+  /** The assistant message whose calls are about to run. */
   intent: (run: number, step: number): string => `${numberKey(run)}.${rowKinds.intent}${numberKey(step)}`,
   child: (run: number, child: number): string => `${numberKey(run)}.${rowKinds.child}${numberKey(child)}`,
   result: (run: number, step: number, callId: string): string =>
     `${numberKey(run)}.${rowKinds.result}${numberKey(step)}.${idKey(callId)}`,
-  /** A call that waits for approval, and has not begun. */
+  /** A call that waits for approval and has not started. */
   approval: (run: number, step: number, callId: string): string =>
     `${numberKey(run)}.${rowKinds.approval}${numberKey(step)}.${idKey(callId)}`,
   step: (run: number, step: number): string => `${numberKey(run)}.${rowKinds.step}${numberKey(step)}`,
-  /** Spans that came with no step, by the fence they were written under: a run may end more than once. */
+  /** Spans that belong to no step, by fence, because a resumed run ends more than once. */
   spans: (run: number, fence: number): string => `${numberKey(run)}.${rowKinds.spans}${numberKey(fence)}`,
   values: (run: number): string => `${numberKey(run)}.${rowKinds.value}`,
   value: (run: number, callId: string): string => `${numberKey(run)}.${rowKinds.value}${idKey(callId)}`,

@@ -1,4 +1,4 @@
-// How the end of a stored run is written. The run until then is stored-run.ts.
+// Writes the end of a stored run. The run until then is in stored-run.ts.
 import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
 import type { RunEnd, RunRecord, StepRecord } from "./journal.ts";
@@ -12,7 +12,7 @@ import { type Change, type SessionCell, storedMessages } from "./session-cell.ts
 import type { SessionHead } from "./session-head.ts";
 import type { Write } from "./store-driver.ts";
 
-/** What ends: the run, how, and what of its last step is written already. */
+/** The run that ends, how it ends, and which messages of its last step are already written. */
 export interface Ending {
   readonly cell: SessionCell;
   readonly row: RunRow;
@@ -23,21 +23,20 @@ export interface Ending {
   readonly written: Written;
 }
 
-/** The answer joins the conversation, the run's row becomes final and the lease is given up: one write. */
+/** One write: appends the answer to the conversation, makes the run row final, and releases the lease. */
 export function endRun(ending: Ending, head: SessionHead): Change<void> {
   const { cell, end, recorded } = ending;
   checkHeld(cell, head, ending);
   const appended = storedMessages(redactOnce(cell.context.redact, recorded), end.answer);
-  // Mostly empty by then: to go through an empty map takes longer than to make one.
-  const written = new Map<Message, string | number>(ending.written.size === 0 ? undefined : ending.written);
-  for (let i = 0; i < end.answer.length; i++) written.set(end.answer[i] as Message, head.next + i);
+  const written = new Map<Message, string | number>(ending.written);
+  for (const [index, message] of end.answer.entries()) written.set(message, head.next + index);
   const counts = { next: head.next + appended.length, count: head.count + appended.length, lease: undefined };
   const change = touched(cell, head, counts);
   change.writes.push(endedRow(ending), ...lastWrites({ ...ending, written }));
   return { result: undefined, appended, head: change.head, writes: change.writes };
 }
 
-/** The end of a run beneath another: its row becomes final, unless the run had ended already. */
+/** Makes the row of a subagent's run final, unless the run had already ended. */
 export function endChild(ending: Ending, head: SessionHead): Change<void> {
   checkHeld(ending.cell, head, ending);
   const writes = lastWrites(ending);
@@ -49,7 +48,7 @@ function endedRow({ cell, row, end }: Ending): Write {
   return putRun(cell, endedRun(row, redact === undefined ? end : redactedEnd(redact, end)));
 }
 
-// What is written with the end beside the row of the run: the last step, or spans that came with none.
+// The rows written beside the run row: the last step, or spans that belong to no step.
 function lastWrites({ cell, row, fence, end, lastStep, written }: Ending): Write[] {
   if (lastStep !== undefined) {
     const spans = end.spans === undefined ? undefined : { spans: [...(lastStep.spans ?? []), ...end.spans] };

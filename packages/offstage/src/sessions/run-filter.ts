@@ -1,13 +1,13 @@
-// Run filter: what a list of runs can be asked for. Checked, since a status that no run can have would look like nothing to resume.
+// The filter of a list of runs. Strictly checked: an unknown status would match no run, and look as if there were none to resume.
 import { checkOptions, type OptionRules, oneOf, someText, wholeFrom } from "../base/options.ts";
 import { type RunInfo, type RunStatus, runStatuses } from "./journal.ts";
 
-/** Which runs are wanted. */
+/** Selects runs. */
 export interface RunFilter {
   readonly status?: RunStatus | undefined;
-  /** Only runs of the agent with this name; one that was given none is called "agent". */
+  /** Only runs of the agent with this name. The default name of an agent is "agent". */
   readonly agent?: string | undefined;
-  /** At most so many, the newest; undefined is all. */
+  /** The maximum number of runs, newest first. Default: all. */
   readonly limit?: number | undefined;
 }
 
@@ -22,7 +22,7 @@ export function checkRunFilter(options: RunFilter, more: OptionRules, owner: str
   checkOptions(options, { ...filterRules, ...more }, owner);
 }
 
-/** Whether this run is wanted. */
+/** True if the filter selects this run. */
 export function isWanted({ status, agent }: RunFilter, run: RunInfo): boolean {
   return (status ?? run.status) === run.status && (agent ?? run.agent) === run.agent;
 }

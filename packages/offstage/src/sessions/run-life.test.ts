@@ -1,4 +1,4 @@
-// What holds of a run that is taken up again, whatever kind of session it is in.
+// Rules for resuming a run that hold for every kind of session.
 import { describe, expect, test } from "vitest";
 import { ended, start } from "../testing/store-claims/claim.ts";
 import { InMemorySession } from "./in-memory-session.ts";
@@ -22,7 +22,7 @@ const broken = { code: "model-failed", message: "The server is down." };
 const failed = ended("", { status: "failed", reason: "model-failed", answer: [], error: broken });
 
 describe.for(kinds)("%s", ([, make]) => {
-  test("a subagent's run is not taken up by its own id: the run at the top is named", async () => {
+  test("a subagent's run cannot be resumed by its own id; the error names the outermost run", async () => {
     const session = make();
     const log = await session.journal.open(start("r", "question"));
     const child = await log.child(start("child", "sub"));
@@ -31,29 +31,29 @@ describe.for(kinds)("%s", ([, make]) => {
     for (const runId of ["child", "below"])
       await expect(reopen(session, runId)).rejects.toMatchObject({
         code: "run-not-resumable",
-        message: `Run "${runId}" cannot be resumed: it belongs to run "r"; resume that one.`,
+        message: `Run "${runId}" cannot be resumed: it belongs to run "r". Resume that run.`,
       });
     await (await reopen(session, "r")).end(ended("answer"));
     expect(await session.getItemCount()).toBe(2);
   });
 
-  test("a run that ended for good, or is not there, is not taken up, and the session stays free", async () => {
+  test("a run that ended for good or does not exist cannot be resumed, and the session stays free", async () => {
     const session = make();
     for (const status of ["completed", "stopped"] as const) {
       const log = await session.journal.open(start(status, "question"));
       await log.end(ended("answer", { status }));
       await expect(reopen(session, status)).rejects.toMatchObject({
         code: "run-not-resumable",
-        message: `Run "${status}" cannot be resumed: it is ${status}. Start a new one.`,
+        message: `Run "${status}" cannot be resumed: it is ${status}. Start a new run.`,
       });
     }
     await expect(reopen(session, "nobody")).rejects.toMatchObject({
       code: "run-not-found",
-      message: 'There is no run "nobody" in session "s".',
+      message: 'Session "s" has no run "nobody".',
     });
   });
 
-  test("a run that is taken up again says nothing of its earlier end, and a subagent's neither", async () => {
+  test("a resumed run, and a subagent's run in it, have no trace of their earlier end", async () => {
     const session = make();
     const log = await session.journal.open(start("r", "question"));
     await (await log.child(start("child", "sub"))).end(failed);

@@ -1,4 +1,4 @@
-// Run life: how what is known of a run changes as it ends and is taken up again. One rule for stores and for memory.
+// How the record of a run changes when it ends and when it is resumed. The same rules for stores and for memory.
 
 import type { Mutable } from "../base/mutable.ts";
 import { OffstageError } from "../errors.ts";
@@ -6,30 +6,30 @@ import type { RunEnd, RunInfo, RunStatus } from "./journal.ts";
 
 type Known = Omit<RunInfo, "sessionId">;
 
-/** True where a run ended for good: nothing takes it up again, and what is recorded of it stays. */
+/** True if a run can never be resumed, so that its record is final. */
 export function hasEnded(status: RunStatus): boolean {
   return status === "completed" || status === "stopped";
 }
 
-/** What is known of a run that ends. */
+/** The record of a run that ends. */
 export function endedRun<Run extends Known>(run: Run, { status, reason, usage, endedAt, error, notes }: RunEnd): Run {
   const ended: Mutable<Known> = { ...run, status, reason, usage, endedAt };
   if (notes !== undefined) ended.notes = { ...run.notes, ...notes };
   if (error !== undefined) ended.error = error;
-  // What an earlier end of the run said is over.
+  // The error of an earlier end no longer applies.
   else if (run.error !== undefined) delete ended.error;
   return ended as Run;
 }
 
-/** What is known of a run that is taken up again: what its earlier end said is over. */
+/** The record of a run that is resumed, without its earlier end. */
 export function reopenedRun<Run extends Known>(run: Run): Run {
   const { reason: _, endedAt: __, error: ___, ...left } = run;
   return { ...left, status: "running" } as unknown as Run;
 }
 
-/** How a run stands that somebody wants to take up again. */
+/** A run to resume. */
 export interface RunStanding extends Pick<RunInfo, "runId" | "status"> {
-  /** The run at the top, where this one is beneath it. */
+  /** For a subagent's run: the outermost run. */
   readonly rootRunId?: string | undefined;
 }
 
@@ -38,13 +38,12 @@ interface Wanted {
   readonly sessionId: string;
 }
 
-/** Throws `run-not-found` or `run-not-resumable` unless the run is there, is no subagent's, and has not ended for good. */
+/** Throws `run-not-found` or `run-not-resumable` unless the run exists, is not a subagent's, and has not ended for good. */
 export function checkResumable(run: RunStanding | undefined, { runId, sessionId }: Wanted): asserts run {
-  if (run === undefined)
-    throw new OffstageError("run-not-found", `There is no run "${runId}" in session "${sessionId}".`);
-  // Its answer belongs to the call of its parent, not to the conversation.
-  if (run.rootRunId !== undefined) throw notResumable(run, `belongs to run "${run.rootRunId}"; resume that one`);
-  if (hasEnded(run.status)) throw notResumable(run, `is ${run.status}. Start a new one`);
+  if (run === undefined) throw new OffstageError("run-not-found", `Session "${sessionId}" has no run "${runId}".`);
+  // A subagent's answer belongs to a tool call of its parent, not to the conversation.
+  if (run.rootRunId !== undefined) throw notResumable(run, `belongs to run "${run.rootRunId}". Resume that run`);
+  if (hasEnded(run.status)) throw notResumable(run, `is ${run.status}. Start a new run`);
 }
 
 function notResumable({ runId }: RunStanding, why: string): OffstageError {

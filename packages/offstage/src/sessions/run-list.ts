@@ -1,4 +1,4 @@
-// The runs of a store or of a session: listed newest first, and read whole by id.
+// Lists the runs of a store or a session, newest first, and reads one run by id.
 
 import type { JsonValue } from "../base/json.ts";
 import { shownValue, someText } from "../base/options.ts";
@@ -18,28 +18,28 @@ import type { SessionCells } from "./session-cells.ts";
 import { listHeads } from "./session-list.ts";
 
 export interface ListRunsOptions extends RunFilter {
-  /** Only runs of this session; otherwise those of all. Runs of subagents are in `get(runId).children`. */
+  /** Only runs of this session. Default: runs of all sessions. Subagents' runs are in `get(runId).children`. */
   readonly sessionId?: string | undefined;
-  /** The `cursor` of the last run of the page before. */
+  /** The `cursor` of the last run of the previous page. */
   readonly before?: string | undefined;
 }
 
 export interface ListedRun extends RunInfo {
-  /** Where the next page begins: `list({ before: cursor })`. */
+  /** The start of the next page: `list({ before: cursor })`. */
   readonly cursor: string;
 }
 
-/** What is looked for in the runs of one session. */
+/** A search over the runs of one session. */
 interface Search {
   readonly filter: RunFilter;
   readonly limit: number;
-  /** Only runs that began before this stamp. */
+  /** Only runs that began before this time, in epoch microseconds. */
   readonly before: number;
 }
 
 const pageSize = 100;
 
-/** Runs, the newest first. */
+/** Lists runs, newest first. */
 export async function listRuns(cells: SessionCells, options: ListRunsOptions = {}): Promise<ListedRun[]> {
   checkRunFilter(options, { sessionId: someText, before: someCursor }, "runs.list()");
   const { sessionId } = options;
@@ -53,8 +53,8 @@ export async function listRuns(cells: SessionCells, options: ListRunsOptions = {
   return sessionId === undefined ? searchStore(cells, search) : searchSession(cells.of(sessionId), search);
 }
 
-// Sessions come by last activity, and no run is younger than the activity of its session: once enough runs are found
-// that are younger than the next session, the rest need not be looked at.
+// Sessions are listed by last activity, and no run is newer than the last activity of its session. So the search can stop once
+// it has found enough runs that are newer than the next session.
 async function searchStore(cells: SessionCells, search: Search): Promise<ListedRun[]> {
   let found: ListedRun[] = [];
   let before: string | undefined;
@@ -100,13 +100,13 @@ function cursorOf({ stamp, n }: RunRow): string {
   return `${numberKey(stamp)}.${n}`;
 }
 
-/** Everything recorded of a run and what it waits for, or undefined where there is none of that id. */
+/** Everything recorded of a run, with the calls that wait for approval; undefined if there is no such run. */
 export async function getRun(cells: SessionCells, runId: string): Promise<FoundRun | undefined> {
   const record = await readRecord(cells, runId);
   return record && foundRun(record, (id) => readRecord(cells, id));
 }
 
-/** The record alone. */
+/** Everything recorded of a run; undefined if there is no such run. */
 export async function readRecord(cells: SessionCells, runId: string): Promise<RunRecord | undefined> {
   const place = await findRun(cells.context, runId);
   if (place === undefined) return undefined;
@@ -115,7 +115,7 @@ export async function readRecord(cells: SessionCells, runId: string): Promise<Ru
   return row && readRun(cell, row);
 }
 
-/** The whole value of a tool result that was clipped for the model. */
+/** The full value of a tool result that was clipped for the model. */
 export async function getValue(cells: SessionCells, runId: string, toolCallId: string): Promise<JsonValue | undefined> {
   const { driver, report } = cells.context;
   if (!someText.isFit(toolCallId))

@@ -1,11 +1,11 @@
-// Run memory: the records of runs as plain objects, for sessions that live in memory. Not durable, and fast for it.
+// Records of runs as plain objects, for sessions in memory.
 
 import type { Mutable } from "../base/mutable.ts";
 import type { Message, ToolMessage } from "../messages/message.ts";
 import type { NewRun, OpenStep, RunInfo, RunRecord, StepRecord } from "./journal.ts";
 import { openStep } from "./open-step.ts";
 
-/** One run as it is remembered. */
+/** A recorded run. */
 export interface RememberedRun {
   info: RunInfo;
   readonly input: readonly Message[];
@@ -14,14 +14,14 @@ export interface RememberedRun {
   open: RememberedStep | undefined;
 }
 
-/** A step that is under way. */
+/** An unfinished step. */
 interface RememberedStep extends Pick<OpenStep, "step" | "message"> {
   readonly results: ToolMessage[];
   /** The ids of calls that wait for approval. */
   waiting: readonly string[] | undefined;
 }
 
-/** A run that begins now, with `input` as its own. */
+/** Creates the record of a run that begins. It keeps `input` as it is. */
 export function rememberRun(
   start: NewRun,
   { input, sessionId }: Pick<RunRecord, "input" | "sessionId">,
@@ -35,7 +35,7 @@ export function rememberRun(
   return { info, input, steps: [], children: [], open: undefined };
 }
 
-/** The run with an id, among these and those beneath them. From the newest on: the tool history asks for the latest. */
+/** Finds a run by id among these runs and their subagents' runs, newest first. */
 export function findRun(runs: readonly RememberedRun[], runId: string): RememberedRun | undefined {
   for (let i = runs.length - 1; i >= 0; i--) {
     const run = runs[i] as RememberedRun;
@@ -45,14 +45,14 @@ export function findRun(runs: readonly RememberedRun[], runId: string): Remember
   return undefined;
 }
 
-/** Adds a finished step, once. */
+/** Adds a finished step. Idempotent. */
 export function addStep(run: RememberedRun, record: StepRecord): void {
-  for (let i = 0; i < run.steps.length; i++) if (run.steps[i]?.step === record.step) return;
+  if (run.steps.some(({ step }) => step === record.step)) return;
   run.steps.push(record);
   run.open = undefined;
 }
 
-/** Takes note that a run was given up, and the runs beneath it. */
+/** Marks a run and its subagents' runs as interrupted. */
 export function markInterrupted(run: RememberedRun): void {
   if (run.info.status === "running") run.info = { ...run.info, status: "interrupted" };
   for (const child of run.children) markInterrupted(child);
@@ -74,12 +74,12 @@ function openStepOf({ step, message, results, waiting = [] }: RememberedStep): O
   return openStep({ step, message, results: [...results] }, waiting);
 }
 
-/** What the steps of a run with calls produced. */
+/** The messages of all steps with tool results. */
 export function toolTraceOf(run: RememberedRun | undefined): readonly Message[] {
   return (run?.steps ?? []).flatMap(({ messages }) => (messages.some(({ role }) => role === "tool") ? messages : []));
 }
 
-/** The same with the step that was cut off or waits, as far as it went. */
+/** The tool trace, including an unfinished step. */
 export function wholeTraceOf(run: RememberedRun): readonly Message[] {
   const { open } = run;
   return open === undefined ? toolTraceOf(run) : [...toolTraceOf(run), open.message, ...open.results];

@@ -1,18 +1,18 @@
-// Run notes: what the notes of a recorded run say, as far as they have the form that is written. What they do not say is not assumed.
+// Reads the notes of a recorded run. Notes of an unexpected form are ignored.
 import { isObject } from "../base/json.ts";
 import type { UsageByModel } from "../tokens/usage.ts";
 import type { Approval } from "./approval.ts";
 import type { RunInfo, RunRecord } from "./journal.ts";
 import { fields, isCount, isText, listOf, mayBe, oneOf, type Shape } from "./shape.ts";
 
-/** A call that waits for approval or got it, and the run it is in. */
+/** A call that waits for approval or was approved, and its run. */
 export type CallNote = Pick<Approval, "toolCallId" | "runId">;
 
-/** A call without a result, as it was when the run last ended. */
+/** A call that had no result when the run last ended. */
 export interface WaitingNote {
   readonly toolCallId: string;
   readonly why: (typeof reasons)[number];
-  /** The subagent's run that waits inside the call. */
+  /** The subagent's run that waits in this call. */
   readonly child?: { readonly runId: string; readonly agent: string; readonly awaits?: readonly CallNote[] };
 }
 
@@ -26,7 +26,7 @@ const isChild = fields<NonNullable<WaitingNote["child"]>>({
 });
 const isWaiting = fields<WaitingNote>({ toolCallId: isText, why: oneOf(...reasons), child: mayBe(isChild) });
 
-/** The calls that waited when the run last ended. */
+/** The calls that had no result when the run last ended. */
 export function waitingNotes({ notes }: RunInfo): readonly WaitingNote[] {
   return fitting(notes?.waiting, isWaiting).map(({ toolCallId, why, child }) => {
     if (child === undefined) return { toolCallId, why };
@@ -35,24 +35,24 @@ export function waitingNotes({ notes }: RunInfo): readonly WaitingNote[] {
   });
 }
 
-/** The calls that were approved when the run was taken up before. */
+/** The calls that were approved when the run was last resumed. */
 export function approvedNotes({ notes }: RunInfo): readonly CallNote[] {
   return fitting(notes?.approved, isAwaited);
 }
 
-/** What a run had used by model when it last ended. */
+/** The usage by model when the run last ended. */
 export function usedNote({ notes }: RunInfo): UsageByModel {
   const used: unknown = notes?.usageByModel;
   return isObject(used) && Object.values(used).every(isObject) ? (used as unknown as UsageByModel) : {};
 }
 
-/** How many of its steps have joined the conversation. */
+/** The number of steps that have joined the conversation. */
 export function saidNote({ notes }: RunInfo): number {
   const said: unknown = notes?.saidSteps;
   return isCount(said) ? said : 0;
 }
 
-/** What a compaction noted last: with the run where it had ended, else with one of its steps. */
+/** The latest note of a compaction: from the run if it had ended, otherwise from one of its steps. */
 export function compactionNote({ notes, steps }: RunRecord): unknown {
   if (notes?.compaction !== undefined) return notes.compaction;
   const last = steps.findLast((step) => step.notes?.compaction !== undefined)?.notes?.compaction;

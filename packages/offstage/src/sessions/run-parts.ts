@@ -1,4 +1,4 @@
-// The parts of a run: what it did, read from the rows of its steps. Which runs there are is in run-reader.ts.
+// Reads the rows of a run: steps, open step, children and spans. The run row itself is read in run-reader.ts.
 import type { Message } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { SpanData } from "../tracing/span-data.ts";
@@ -15,23 +15,23 @@ import { otherForm, shaped } from "./shape.ts";
 import type { Report } from "./store-context.ts";
 import type { Row } from "./store-driver.ts";
 
-/** A step, where a number stands for a message of the conversation. */
+/** A step in which a number stands for a message of the conversation. */
 export type ReadStep = Omit<StepRecord, "messages"> & { readonly messages: readonly (Message | number)[] };
 
 export interface RunParts {
   readonly steps: readonly ReadStep[];
   readonly openStep: OpenStep | undefined;
   readonly children: readonly number[];
-  /** Spans that came with no step. */
+  /** Spans that belong to no step. */
   readonly spans: readonly SpanData[];
 }
 
-/** Everything a run did, as far as it can be read. */
+/** Everything readable that a run did. */
 export async function readRunParts(cell: SessionCell, run: RunRow, report?: Report): Promise<RunParts> {
   const range = { from: `${numberKey(run.n)}.`, before: stepKeys.values(run.n) };
   const rows = await cell.context.driver.read(cell.lists.steps, range);
   const known = knownOf(cell, run);
-  // A row whose key is damaged may be of any kind.
+  // Report a row with a damaged key: it may be of any kind.
   for (const row of rows)
     if (row.damaged && !kinds.includes(kindOf(row.key))) parseRow(cell, row, { report, read: String });
   const parts = <T>(kind: RowKind, read: ReadPart<T>): Part<T>[] =>
@@ -39,9 +39,9 @@ export async function readRunParts(cell: SessionCell, run: RunRow, report?: Repo
       if (kindOf(row.key) !== kind) return [];
       const key = behindNumber(row.key);
       const number = keyNumber(key.slice(1));
-      // Spans are not what a run did.
-      const told = kind === rowKinds.spans ? undefined : report;
-      const value = parseRow(cell, row, { report: told, read: (each) => read(each, number, key) });
+      // Damaged spans do not prevent resuming a run.
+      const reported = kind === rowKinds.spans ? undefined : report;
+      const value = parseRow(cell, row, { report: reported, read: (each) => read(each, number, key) });
       return value === undefined ? [] : [{ key, number, value }];
     });
   const ofRole = (role: Message["role"]) => (value: unknown) => messageOfRole(role, readMessage(value, known));
@@ -63,7 +63,7 @@ export async function readRunParts(cell: SessionCell, run: RunRow, report?: Repo
   };
 }
 
-/** A row of a run: the end of its key, and the number in that. */
+/** A row of a run: the key without the run number, the number in it, and the value. */
 interface Part<T> {
   readonly key: string;
   readonly number: number;
@@ -77,13 +77,13 @@ function messageOfRole(role: Message["role"], message: Message): Message {
   return message;
 }
 
-// Its key says the same.
+// The key contains the number too; the two must match.
 function childNumber(value: unknown, number: number): number {
   if (value !== number) throw otherForm();
   return number;
 }
 
-// Its key says the same.
+// The key contains the id too; the two must match.
 function waitingId(value: unknown, step: number, key: string): string {
   if (typeof value !== "string" || key !== behindNumber(stepKeys.approval(0, step, value))) throw otherForm();
   return value;
@@ -91,13 +91,13 @@ function waitingId(value: unknown, step: number, key: string): string {
 
 const kinds: readonly string[] = Object.values(rowKinds);
 
-// The letter behind the number of the run.
+// The letter after the run number.
 function kindOf(key: string): string {
   return behindNumber(key).charAt(0);
 }
 
 interface Reading {
-  /** The messages of other rows; undefined for a row that cannot be read, or holds none. */
+  /** The messages of other rows; undefined for a row that cannot be read or contains no message. */
   readonly byKey: ReadonlyMap<string, Message | undefined>;
   readonly known: Known & SpanRun;
 }
@@ -108,7 +108,7 @@ function readStep(step: number, row: unknown, { byKey, known }: Reading): ReadSt
   const messages = kept.flatMap((message): (Message | number)[] => {
     if (typeof message === "number") return [message];
     if (typeof message === "string" && !byKey.has(message))
-      throw new Error(`it names "${message}", which is not there`);
+      throw new Error(`it refers to row "${message}", which is missing`);
     const whole = typeof message === "string" ? byKey.get(message) : readMessage(message, known);
     return whole === undefined ? [] : [whole];
   });
@@ -132,7 +132,7 @@ function openStepOf(written: readonly Part<Message>[], waits: readonly Part<stri
   return openStep({ step, message, results }, waited);
 }
 
-/** The value of a row of a session's runs or their steps. */
+/** Decodes a row of the runs of a session or of their steps. */
 export function parseRow<T>(cell: SessionCell, row: Row, { report, read }: ParseRowOptions<T>): T | undefined {
   const { context } = cell;
   const name = `"${row.key}" of the runs of session "${cell.id}" in ${context.driver.name}`;
@@ -140,18 +140,18 @@ export function parseRow<T>(cell: SessionCell, row: Row, { report, read }: Parse
 }
 
 export interface ParseRowOptions<T> {
-  /** What the value is made into; throws where it is of another form. */
+  /** Converts the value; throws if it has an unexpected form. */
   readonly read: (value: unknown) => T;
-  /** Default: that of the store. */
+  /** Default: the report function of the store. */
   readonly report?: Report | undefined;
 }
 
-/** The tool messages of a run: what its steps with calls produced, the conversation left out. */
+/** The messages of all steps with tool results, without those that are in the conversation. */
 export async function readToolTrace(cell: SessionCell, run: RunRow): Promise<readonly Message[]> {
   return traceOf(await readRunParts(cell, run));
 }
 
-/** The same with the step that was cut off or waits, as far as it went. */
+/** The tool trace, including an unfinished step. */
 export async function readWholeTrace(cell: SessionCell, run: RunRow): Promise<readonly Message[]> {
   const parts = await readRunParts(cell, run);
   const { openStep } = parts;
@@ -165,7 +165,7 @@ function traceOf({ steps }: RunParts): readonly Message[] {
   });
 }
 
-/** The spans that were kept with a run. */
+/** The spans that are stored with a run. */
 export async function readRunSpans(cell: SessionCell, run: RunRow): Promise<SpanData[]> {
   const { steps, spans } = await readRunParts(cell, run);
   return [...steps.flatMap((step) => step.spans ?? []), ...spans];

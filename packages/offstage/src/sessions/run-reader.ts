@@ -1,4 +1,4 @@
-// Reads runs back: rows made into records. Says `interrupted` where a row says `running` and nobody runs it.
+// Reads runs. A run whose row says `running` is `interrupted` if no process holds its lease.
 
 import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
@@ -19,7 +19,7 @@ import { otherForm, shaped } from "./shape.ts";
 import type { Report, StoreContext } from "./store-context.ts";
 import type { Row, RowRange } from "./store-driver.ts";
 
-/** Where runs are, by id; undefined where there is none, or where it cannot be read. */
+/** Finds runs by id; undefined for a run that does not exist or cannot be read. */
 export async function findRuns(
   context: StoreContext,
   runIds: readonly string[],
@@ -32,7 +32,7 @@ export async function findRuns(
   });
 }
 
-/** Where the run is that somebody asked for. */
+/** Finds a run by the id that a caller passed. */
 export async function findRun(context: StoreContext, runId: string, report?: Report): Promise<RunPlace | undefined> {
   if (typeof runId !== "string" || runId === "")
     throw new OffstageError(
@@ -42,7 +42,7 @@ export async function findRun(context: StoreContext, runId: string, report?: Rep
   return (await findRuns(context, [runId], report))[0];
 }
 
-/** Which runs have spans in a trace; undefined for one whose row is damaged. */
+/** Finds the runs that have spans in a trace; undefined for a damaged row. */
 export async function runsInTrace(context: StoreContext, traceId: string): Promise<(RunPlace | undefined)[]> {
   const { driver, lists, report } = context;
   const [rows, [opener]] = await Promise.all([
@@ -54,12 +54,12 @@ export async function runsInTrace(context: StoreContext, traceId: string): Promi
   return opener === undefined ? joined : [opener, ...joined];
 }
 
-/** Runs of a session, a part of them in order of their number. */
+/** The runs of a session in a range of numbers. */
 export async function readRunRows(cell: SessionCell, range: RowRange = {}): Promise<RunRow[]> {
   return (await readRunPage(cell, range)).runs;
 }
 
-/** The same, and the key of the last row, whether it can be read or not; undefined where there are no more. */
+/** A page of runs, and the key of its last row, readable or not; undefined if there are no more pages. */
 export async function readRunPage(
   cell: SessionCell,
   range: RowRange,
@@ -75,7 +75,7 @@ export async function readRunRow(cell: SessionCell, n: number, report?: Report):
   return row && parseRun(cell, row, report);
 }
 
-/** The run that a place was said to be of. One that is another's is damage: what was asked for cannot be read. */
+/** Reads the run at a place. If another run is there, reports damage and returns undefined. */
 export async function readRunAt(
   cell: SessionCell,
   { n, runId }: Pick<RunRow, "n" | "runId">,
@@ -84,16 +84,16 @@ export async function readRunAt(
   const row = await readRunRow(cell, n, report);
   if (row === undefined || row.runId === runId) return row;
   const name = `the place of run "${runId}" in ${cell.context.driver.name}`;
-  report(corrupt(name, new Error(`run "${row.runId}" is there`)));
+  report(corrupt(name, new Error(`it contains run "${row.runId}"`)));
   return undefined;
 }
 
-// A run that was begun by another than its list says is not beneath it.
+// A child whose parent is another run is damage.
 async function readChild(cell: SessionCell, n: number, parent: ParentOptions): Promise<RunRow | undefined> {
   const { runId, report = cell.context.report } = parent;
   const row = await readRunRow(cell, n, report);
   if (row === undefined || row.parentRunId === runId) return row;
-  const name = `the runs beneath run "${runId}" in ${cell.context.driver.name}`;
+  const name = `the subagents' runs of run "${runId}" in ${cell.context.driver.name}`;
   report(corrupt(name, new Error(`run "${row.runId}" is not one of them`)));
   return undefined;
 }
@@ -114,7 +114,7 @@ function readRunOf(value: unknown, n: number): RunRow {
   return run;
 }
 
-/** A run as others see it, under the current head of its session. */
+/** A run as lists show it, under the current head of its session. */
 export function infoOf(cell: SessionCell, row: RunRow, head: SessionHead | undefined): RunInfo {
   const { n: _, stamp: __, rootRunId: ___, input: ____, prompt: _____, resumedIn: ______, ...info } = row;
   const status = row.status === "running" && !isLive(row, head) ? "interrupted" : row.status;
@@ -127,8 +127,8 @@ function isLive(row: RunRow, head: SessionHead | undefined): boolean {
 }
 
 /**
- * Everything recorded of a run that is to go on. Throws `store-corrupt` where a part of it, or of a run beneath it, cannot
- * be read: what it did might be done again.
+ * Everything recorded of a run to resume. Throws `store-corrupt` if a part of it, or of a subagent's run, cannot be read, because
+ * tool calls might then be repeated.
  */
 export async function readToResume(cell: SessionCell, row: RunRow): Promise<RunRecord> {
   const refuse = refusing(row.runId);
@@ -137,17 +137,17 @@ export async function readToResume(cell: SessionCell, row: RunRow): Promise<RunR
   return recordOf(cell, row, { parts, report: refuse });
 }
 
-/** The row of a run that is to go on, if the session has it. Throws `store-corrupt` where it, or its place, cannot be read. */
+/** The row of a run to resume; undefined if the session has no such run. Throws `store-corrupt` if it cannot be read. */
 export async function findToResume(cell: SessionCell, runId: string): Promise<RunRow | undefined> {
   const refuse = refusing(runId);
   const [place] = await findRuns(cell.context, [runId], refuse);
   return place?.[0] === cell.id ? readRunAt(cell, { n: place[1], runId }, refuse) : undefined;
 }
 
-/** Refuses to let a run go on of which something cannot be read. */
+/** Throws `store-corrupt` instead of skipping an unreadable row of a run to resume. */
 export function refusing(runId: string): Report {
   return (damage) => {
-    const message = `Run "${runId}" cannot be resumed: what it did cannot be read. ${damage.message} Restore a backup, or ask in a new run.`;
+    const message = `Run "${runId}" cannot be resumed because a part of its record cannot be read. ${damage.message} Restore a backup, or start a new run.`;
     throw new OffstageError("store-corrupt", message, { cause: damage });
   };
 }
@@ -166,7 +166,7 @@ interface Beneath {
   readonly report: Report;
 }
 
-/** Everything recorded of a run, as far as it can be read. */
+/** Everything readable that is recorded of a run. */
 export async function readRun(cell: SessionCell, row: RunRow): Promise<RunRecord> {
   return recordOf(cell, row, { parts: await readRunParts(cell, row) });
 }
@@ -203,7 +203,7 @@ function inputCount({ input }: RunRow): number {
   return input === undefined ? 0 : input[1] - input[0] + 1;
 }
 
-// Messages that a step shares with the conversation, by position.
+// The messages that steps share with the conversation, by position.
 async function saidBy(
   cell: SessionCell,
   steps: RunParts["steps"],

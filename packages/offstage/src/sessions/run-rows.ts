@@ -1,4 +1,4 @@
-// Run rows: a run and its steps as text. A message that also stands in the conversation is kept there once, and here as its position.
+// The rows of a run and its steps. A message that is also in the conversation is stored there, and here only as its position.
 import type { Message } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { traceIdOf } from "../tracing/trace-ids.ts";
@@ -11,26 +11,26 @@ import { behindNumber, idKey, numberKey, stepKeys } from "./row-keys.ts";
 import type { SessionCell } from "./session-cell.ts";
 import type { Write } from "./store-driver.ts";
 
-/** A run as it is stored. `running` may be stale; see run-reader.ts. */
+/** A stored run. Status `running` may be stale; see run-reader.ts. */
 export interface RunRow extends Omit<RunInfo, "sessionId"> {
-  /** Its number in the session. */
+  /** The number of the run in its session. */
   readonly n: number;
-  /** Epoch microseconds of its beginning. */
+  /** Epoch microseconds of the start. */
   readonly stamp: number;
-  /** The run at the top, whose lease covers this one. */
+  /** For a subagent's run: the outermost run, which holds the lease. */
   readonly rootRunId?: string;
-  /** The traces of the times it was taken up again. */
+  /** The traces in which the run was resumed. */
   readonly resumedIn?: readonly string[];
   /** Positions of the first and the last input message in the conversation. */
   readonly input?: readonly [number, number];
-  /** Input of a run without a conversation of its own. */
+  /** The input of a subagent's run, which has no conversation of its own. */
   readonly prompt?: readonly Message[];
 }
 
-/** A message, the position in the conversation where it stands, or the end of the key of the row that has it already. */
+/** A message, its position in the conversation, or the end of the key of the row that contains it. */
 export type KeptMessage = PackedMessage | Message | number | string;
 
-/** A step as it is stored: in this order, 0 for no spans, and last what few steps have. */
+/** The stored form of a step; 0 means no spans, and rare fields come last. */
 export type StepRow = readonly [
   messages: readonly KeptMessage[],
   usage: unknown,
@@ -41,7 +41,7 @@ export type StepRow = readonly [
   rest?: Pick<StepRecord, "notes">,
 ];
 
-/** Where a run is: its session, and its number there. */
+/** The place of a run: its session, and its number there. */
 export type RunPlace = readonly [sessionId: string, n: number];
 
 type RunRowOptions = Pick<RunRow, "n" | "stamp" | "prompt" | "rootRunId"> & {
@@ -55,7 +55,7 @@ export function runRow(start: NewRun, { n, stamp, input, prompt, rootRunId }: Ru
   return parentRunId === undefined ? (row as RunRow) : ({ ...row, parentRunId, parentToolCallId } as RunRow);
 }
 
-/** A run as it is written: in this order, 0 for what is not there, and last what few runs have. */
+/** The stored form of a run; 0 means a missing field, and rare fields come last. */
 export type PackedRun = readonly [
   runId: string,
   agent: string,
@@ -70,7 +70,7 @@ export type PackedRun = readonly [
   rest?: Pick<RunRow, RareField>,
 ];
 
-// A row that begins with room for its end is rewritten where it is, and leaves no gap.
+// A row that is padded for its end can be rewritten in place.
 const roomForEnd = 64;
 
 export function putRun(cell: SessionCell, row: RunRow): Write {
@@ -110,20 +110,13 @@ const isRare: Readonly<Record<RareField, true>> = {
 };
 const rareFields = Object.keys(isRare) as RareField[];
 
-/** What few runs have, or undefined. */
+/** The rare fields of a run; undefined if it has none. */
 function rareOf(row: RunRow): Pick<RunRow, RareField> | undefined {
-  let rest: Partial<Record<RareField, unknown>> | undefined;
-  // Not by `for of`, which costs more than all the rest while it is not compiled.
-  for (let i = 0; i < rareFields.length; i++) {
-    const field = rareFields[i] as RareField;
-    if (row[field] === undefined) continue;
-    rest ??= {};
-    rest[field] = row[field];
-  }
-  return rest as Pick<RunRow, RareField> | undefined;
+  const present = rareFields.filter((field) => row[field] !== undefined);
+  return present.length === 0 ? undefined : Object.fromEntries(present.map((field) => [field, row[field]]));
 }
 
-/** The run of a row, by its number. */
+/** Unpacks the run with this number. */
 export function unpackRun(packed: PackedRun, n: number): RunRow {
   const [runId, agent, status, startedAt, stamp, input, traceId, endedAt, reason, usage, rest] = packed;
   const row = { ...rest, n, runId, agent, status, startedAt, stamp };
@@ -134,37 +127,37 @@ export function unpackRun(packed: PackedRun, n: number): RunRow {
   return usage === 0 ? row : { ...row, usage: unpackUsage(usage) as Usage };
 }
 
-/** The rows by which a new run is found: by its id, and by the trace its spans are in, unless that has the same id. */
+/** The index rows of a new run: by its id, and by its trace unless the trace has the same id. */
 export function indexRun(cell: SessionCell, { runId, n, traceId }: RunRow): Write[] {
   const at = { list: cell.context.lists.run(runId), key: "at", value: JSON.stringify([cell.id, n]) };
   return traceId === undefined || traceId === traceIdOf(runId) ? [at] : [at, traceRow(cell, n, traceId)];
 }
 
-/** The row by which a run is found by a trace that some of its spans are in. */
+/** The index row of a run by a trace that contains some of its spans. */
 export function traceRow({ id, context }: SessionCell, n: number, traceId: string): Write {
   const value = JSON.stringify([id, n]);
   return { list: context.lists.trace(traceId), key: traceKey(id, n), value };
 }
 
-/** The key of that row. */
+/** The key of the index row of a run by trace. */
 export function traceKey(sessionId: string, n: number): string {
   return `run.${idKey(sessionId)}.${numberKey(n)}`;
 }
 
-/** All traces that a run has spans in. */
+/** All traces that contain spans of a run. */
 export function tracesOf({ traceId, resumedIn = [] }: RunRow): readonly string[] {
   return traceId === undefined ? resumedIn : [traceId, ...resumedIn];
 }
 
-/** Messages that are written already, by object: the key of their row, or their position in the conversation. */
+/** Messages that are already written, as objects: with the key of their row, or their position in the conversation. */
 export type Written = ReadonlyMap<Message, string | number>;
 
-/** What the row of a run says of its messages and spans. */
+/** The fields of messages and spans that follow from the run row. */
 export function knownOf(cell: SessionCell, { runId, agent, traceId }: RunRow): Known & SpanRun {
   return { runId, agent, traceId, traceName: agent, groupId: cell.id };
 }
 
-/** The rows of a finished step: its messages and spans, and whole values apart. */
+/** The rows of a finished step: one with its messages and spans, and one for each full value. */
 export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, written: Written): Write[] {
   const { step, messages, values, usage, finishReason, startedAt, durationMs, notes } = record;
   const list = cell.lists.steps;
@@ -183,7 +176,7 @@ export function putStep(cell: SessionCell, run: RunRow, record: StepRecord, writ
   return writes;
 }
 
-/** Spans as they are written. */
+/** Redacts spans. */
 export function keptSpans({ context }: SessionCell, spans: StepRecord["spans"]): StepRecord["spans"] {
   const { redact, report } = context;
   return redact === undefined || spans === undefined ? spans : redactedSpans(redact, spans, report);
@@ -194,12 +187,12 @@ function resultOf(messages: readonly Message[], id: string): Message {
   return messages.find(isResult) ?? { role: "tool", tool_call_id: id, content: "" };
 }
 
-// All rows of a run begin with its number.
+// All keys of a run start with its number, which is left out.
 function shortKey(place: string | number | undefined): string | number | undefined {
   return typeof place === "string" ? behindNumber(place) : place;
 }
 
-/** The row of a message of a step that is under way. */
+/** The row of a message of an unfinished step. */
 export function putMessage(cell: SessionCell, run: RunRow, { key, message }: { key: string; message: Message }): Write {
   return { list: cell.lists.steps, key, value: encode(ownMessage(cell, message, knownOf(cell, run))) };
 }

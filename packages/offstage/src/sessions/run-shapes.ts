@@ -1,4 +1,4 @@
-// Run shapes: the forms of the rows of runs, for those who read them. The rows themselves are run-rows.ts.
+// Guards for the stored forms of runs and steps. The forms are defined in run-rows.ts.
 import type { JsonObject } from "../base/json.ts";
 import type { Message } from "../messages/message.ts";
 import { runStatuses, type StepRecord } from "./journal.ts";
@@ -23,7 +23,7 @@ import {
   tuple,
 } from "./shape.ts";
 
-/** Where a run is. */
+/** True for the place of a run. */
 export const isRunPlace: Shape<RunPlace> = tuple<RunPlace>(isId, isCount);
 
 function isId(value: unknown): value is string {
@@ -31,7 +31,7 @@ function isId(value: unknown): value is string {
 }
 
 const isJsonObject = objectOf<JsonObject>();
-// The messages of a prompt are not looked at.
+// The messages of a prompt are checked when they are parsed.
 const isRare = fields<Pick<RunRow, RareField>>({
   error: mayBe(fields<NonNullable<RunRow["error"]>>({ code: isText, message: isText })),
   notes: mayBe(isJsonObject),
@@ -42,7 +42,7 @@ const isRare = fields<Pick<RunRow, RareField>>({
   rootRunId: mayBe(isText),
 });
 
-/** A run. */
+/** True for the stored form of a run. */
 export const isPackedRun: Shape<PackedRun> = tuple<PackedRun>(
   ...([isId, isText, oneOf(...runStatuses), isText, isCount] as const),
   orZero(tuple<readonly [number, number]>(isCount, isCount)),
@@ -52,11 +52,11 @@ export const isPackedRun: Shape<PackedRun> = tuple<PackedRun>(
 
 const areMessages = listOf<KeptMessage>(some(isCount, isText, isList as Shape<PackedMessage>, objectOf<Message>()));
 
-/** A finished step. Its messages are not looked at. */
+/** True for the stored form of a finished step. Its messages are checked when they are parsed. */
 export const isStepRow: Shape<StepRow> = tuple<StepRow>(
   (value): value is readonly KeptMessage[] => areMessages(value) && value.length > 0,
   isUsage,
-  // A model may have said none.
+  // A model may report no finish reason.
   some(isText, isNull),
   isText,
   isNumberOrNull,

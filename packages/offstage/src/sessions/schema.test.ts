@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const put = (driver: StoreDriver, key: string, value: string) =>
   driver.commit({ label: "store.migrate", checks: [], writes: [{ list: "l", key, value }] });
 
-test("a store written by version 1 reads as it was written", async () => {
+test("a store written with schema version 1 is readable", async () => {
   const path = join(folder, "v1.db");
   cpSync(new URL("../../test/stores/golden/v1.sqlite", import.meta.url), path);
   const store = sqliteStore({ path });
@@ -36,7 +36,7 @@ test("a store written by version 1 reads as it was written", async () => {
   await store.close();
 });
 
-test("an older version is migrated step by step, and a current one is left alone", async () => {
+test("an older version is migrated step by step; the current version is not", async () => {
   const driver = memoryDriver();
   await openSchema(driver, []);
   const done: number[] = [];
@@ -51,7 +51,7 @@ test("an older version is migrated step by step, and a current one is left alone
   await expect(openSchema(driver, [])).rejects.toMatchObject({ code: "schema-newer" });
 });
 
-test("of several that open an older version at once, one migrates", async () => {
+test("if several processes open an older version at the same time, one migrates it", async () => {
   const driver = memoryDriver();
   await openSchema(driver, []);
   let count = 0;
@@ -66,7 +66,7 @@ test("of several that open an older version at once, one migrates", async () => 
   expect(await driver.read("schema")).toEqual([]);
 });
 
-test("a migration whose process died is taken over and repeated", async () => {
+test("a migration whose process died is repeated by another process", async () => {
   const driver = memoryDriver();
   await openSchema(driver, []);
   const dead = JSON.stringify({ holder: "elsewhere 1 1 x", seen: Date.now() - 60_000 });

@@ -1,19 +1,19 @@
-// The schema: which layout of rows a store holds, and how an older one becomes the current one. Drivers only keep the number.
+// The schema version of a store, and migrations from older versions. Drivers only store the number.
 import { setTimeout as sleep } from "node:timers/promises";
 import { OffstageError } from "../errors.ts";
 import { holderOf, isAbandoned } from "./holder.ts";
 import type { Row, StoreDriver } from "./store-driver.ts";
 
-/** Rewrites the rows of one version as the next; may be repeated after a crash. */
+/** Migrates rows from one version to the next. Idempotent, because it is repeated after a crash. */
 export type Migration = (driver: StoreDriver) => Promise<void>;
 
-/** `migrations[n]` leads from version n + 1 to n + 2. The current version is one past their number. */
+/** `migrations[n]` migrates from version n + 1 to n + 2, so the current version is `migrations.length + 1`. */
 export const migrations: readonly Migration[] = [];
 
 const pollMs = 20;
 const lock = { list: "schema", key: "lock" };
 
-/** Opens a place and brings it to the current version; a newer one is refused and left as it is. */
+/** Opens a store and migrates it to the current version. A newer version is refused and left unchanged. */
 export async function openSchema(driver: StoreDriver, steps: readonly Migration[] = migrations): Promise<void> {
   const current = steps.length + 1;
   const found = await driver.open();
@@ -23,7 +23,7 @@ export async function openSchema(driver: StoreDriver, steps: readonly Migration[
   await migrate(driver, steps);
 }
 
-// One process migrates; others wait for it, or take over where it died.
+// One process migrates. Others wait for it, or take over if it died.
 async function migrate(driver: StoreDriver, steps: readonly Migration[]): Promise<void> {
   const mine = JSON.stringify({ holder: holderOf("migration"), seen: Date.now() });
   for (let held: Row | undefined; ; ) {
@@ -43,6 +43,6 @@ async function migrate(driver: StoreDriver, steps: readonly Migration[]): Promis
 }
 
 function newer(name: string, found: number, current: number): OffstageError {
-  const message = `${name} has schema ${found}, and this Offstage knows ${current}. Update Offstage; nothing was changed.`;
+  const message = `${name} has schema version ${found}, but this version of Offstage supports ${current}. Update Offstage. Nothing was changed.`;
   return new OffstageError("schema-newer", message);
 }

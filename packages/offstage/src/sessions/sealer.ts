@@ -1,21 +1,21 @@
-// Sealer: text encrypted and authenticated under a key and a place. No storage; see encrypted-driver.ts.
+// Encrypts and authenticates text under a key and a place. No storage; see encrypted-driver.ts.
 import { OffstageError } from "../errors.ts";
 
 export interface EncryptionOptions {
-  /** The key that writes: 32 bytes, or the same as hex or base64 text. */
+  /** The key for writing: 32 bytes, or the same as hex or base64 text. */
   readonly key: Uint8Array | string;
-  /** The name of that key, kept beside what it sealed. Default "1". */
+  /** The name of that key, stored with each value. Default "1". */
   readonly keyId?: string | undefined;
-  /** Earlier keys by name, so that what they sealed can still be read. */
+  /** Earlier keys by name, to read values that were encrypted with them. */
   readonly earlierKeys?: Readonly<Record<string, Uint8Array | string>> | undefined;
 }
 
 export interface Sealer {
   readonly keyId: string;
   knows(keyId: string): boolean;
-  /** The same text at the same place gives the same result, so that values can be compared without opening them. */
+  /** Encrypts a text. Deterministic for each place, so that values can be compared without decrypting them. */
   seal(place: string, text: string): string;
-  /** The text, or undefined where it was not sealed so, at this place, with a key we have. Throws on an unknown key. */
+  /** Decrypts a text; undefined if it was modified or belongs to another place. Throws `wrong-key` for an unknown key id. */
   open(place: string, sealed: string): string | undefined;
 }
 
@@ -26,7 +26,7 @@ interface Keys {
 
 const form = /^1\.([\w-]{1,64})\.([\w-]{16})\.([\w-]{22,})$/;
 
-/** Whether a text has the form of a sealed one. No text that is stored unsealed has it. */
+/** True if a text has the form of an encrypted value. No unencrypted value has that form. */
 export function isSealed(text: string): boolean {
   return form.test(text);
 }
@@ -48,7 +48,7 @@ export function sealerOf({ key, keyId = "1", earlierKeys = {} }: EncryptionOptio
   };
 }
 
-// The nonce follows from place and text: it repeats only where the result may repeat too.
+// The nonce is derived from place and text, so it repeats only if the result is the same.
 function encrypt({ cipher: key, nonce: nonceKey }: Keys, place: string, text: string): string {
   const nonce = nodeCrypto().createHmac("sha256", nonceKey).update(`${place}\0${text}`).digest().subarray(0, 12);
   const cipher = nodeCrypto().createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(place));
@@ -63,7 +63,7 @@ function decrypt(
 ): string | undefined {
   const nonce = Buffer.from(sealed.nonce, "base64url");
   const body = Buffer.from(sealed.body, "base64url");
-  // Bits that base64 ignores could be changed unnoticed.
+  // Base64 ignores some bits, which could be changed unnoticed.
   if (nonce.toString("base64url") !== sealed.nonce || body.toString("base64url") !== sealed.body) return undefined;
   const decipher = nodeCrypto()
     .createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: 16 })
@@ -77,21 +77,19 @@ function decrypt(
 }
 
 function keysOf(id: string, key: Uint8Array | string): Keys {
-  if (!/^[\w-]{1,64}$/.test(id)) throw invalid(`A key id is 1 to 64 letters, digits, "_" or "-"; found "${id}".`);
+  if (!/^[\w-]{1,64}$/.test(id)) throw invalid(`A key id must be 1 to 64 letters, digits, "_" or "-"; found "${id}".`);
   const bytes = typeof key === "string" ? Buffer.from(key, /^[0-9a-f]{64}$/i.test(key) ? "hex" : "base64") : key;
   if (!(bytes instanceof Uint8Array) || bytes.length !== 32)
-    throw invalid(
-      `The key with the id "${id}" must be 32 bytes: a Uint8Array, 64 hex digits, or base64; found ${shownKey(key)}.`,
-    );
+    throw invalid(`Key "${id}" must be 32 bytes, as a Uint8Array, 64 hex digits or base64; found ${shownKey(key)}.`);
   const derive = (purpose: string): Uint8Array =>
     new Uint8Array(nodeCrypto().hkdfSync("sha256", bytes, "offstage", purpose, 32));
   return { cipher: derive("cipher"), nonce: derive("nonce") };
 }
 
-// By its length: a key is not to be shown.
+// Shows only the length: keys are secret.
 function shownKey(key: unknown): string {
   if (typeof key === "string") return `text of ${key.length} characters`;
-  return key instanceof Uint8Array ? `${key.length}` : typeof key;
+  return key instanceof Uint8Array ? `${key.length} bytes` : typeof key;
 }
 
 function invalid(message: string): OffstageError {
@@ -99,11 +97,11 @@ function invalid(message: string): OffstageError {
 }
 
 function unknownKey(id: string): OffstageError {
-  const message = `A row was encrypted with the key "${id}", which was not given. Add it to "earlierKeys"; nothing was changed.`;
+  const message = `A row was encrypted with key "${id}", which was not passed. Add it to "earlierKeys". Nothing was changed.`;
   return new OffstageError("wrong-key", message);
 }
 
-// Loaded when something is sealed, not at every start.
+// Loaded on first use.
 function nodeCrypto(): typeof import("node:crypto") {
   return process.getBuiltinModule("node:crypto");
 }

@@ -1,4 +1,4 @@
-// Session cell: one session as this process knows it, and the one way to change it: compare-and-swap on its head.
+// One session as this process knows it, and the one way to change it: compare-and-swap on its head.
 import { setTimeout as sleep } from "node:timers/promises";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
@@ -23,37 +23,37 @@ import type { StoreContext } from "./store-context.ts";
 import type { Check, Commit, Refused, Row, Write, WriteLabel } from "./store-driver.ts";
 import { extendTail, type StoredMessage, type Tail } from "./tail.ts";
 
-/** What a change of a session amounts to. */
+/** A change of a session. */
 export interface Change<T> {
   readonly result: T;
   readonly writes: readonly Write[];
-  /** The head after it; left out where the head stays as it is. */
+  /** The head after the change; left out if the head stays the same. */
   readonly head?: SessionHead;
-  /** Messages that join the conversation; their rows are made from their texts. */
+  /** Messages to append to the conversation. */
   readonly appended?: readonly StoredMessage[];
-  /** The conversation changes in another way than by appending. */
+  /** The conversation changes other than by appending. */
   readonly isRewrite?: boolean;
-  /** The session is removed, its head with it. */
+  /** The session is removed, including its head. */
   readonly isGone?: boolean;
   readonly checks?: readonly Check[];
-  /** Called with the rows of `checks` where one of them failed; throws to give up. */
+  /** Called with the current rows of `checks` if one of them failed; throws to stop retrying. */
   readonly onRefused?: (rows: readonly (Row | undefined)[]) => void;
 }
 
-/** A change as a function of the current head; throws to refuse. */
+/** Computes a change from the current head; throws to refuse it. */
 export type Changing<T> = (head: SessionHead) => Promise<Change<T>>;
 
-/** What this process knows of the mark of one who waits; see waiting-mark.ts. */
+/** The mark of a waiting run, as this process knows it; see waiting-mark.ts. */
 export interface WaitingMark {
-  /** The row, where it is ours or means nothing any more. */
+  /** The row text, if the mark is ours or has expired. */
   text: string | undefined;
-  /** When it was last looked at, by `performance.now()`. */
+  /** When the mark was last checked, by `performance.now()`. */
   lookedAt: number;
-  /** The mark of another, as long as it is the same. */
+  /** For how long the mark of another process has been the same. */
   readonly sighting: Sighting;
 }
 
-/** A change that was asked for. */
+/** A change that was requested. */
 interface Task<T> extends Sending {
   readonly label: WriteLabel;
   readonly changing: Changing<T>;
@@ -66,19 +66,18 @@ type RefusedRows = NonNullable<Refused>;
 
 const mostAttempts = 200;
 const never = Number.NEGATIVE_INFINITY;
-const none: readonly never[] = [];
 
 export class SessionCell {
   readonly id: string;
   readonly context: StoreContext;
   readonly lists: { readonly head: string; readonly messages: string; readonly runs: string; readonly steps: string };
-  /** Tool traces of finished runs, by number of the run. */
+  /** Tool traces of finished runs, by run number. */
   readonly traces: Map<number, readonly Message[]> = new Map();
   /** Runs of this process on the session, one at a time. */
   readonly gate: Fifo = fifo();
-  /** Whoever has waited for the session for long. */
+  /** The mark of a run that has waited long. */
   readonly mark: WaitingMark = { text: undefined, lookedAt: never, sighting: noSighting() };
-  /** The sign of life of a holder in another process. */
+  /** For how long the lease of another process has not been renewed. */
   readonly sighting: Sighting = noSighting();
   #row: string | undefined;
   #head: SessionHead | undefined;
@@ -94,34 +93,34 @@ export class SessionCell {
     this.lists = { head: lists.head(id), messages: lists.messages(id), runs: lists.runs(id), steps: lists.steps(id) };
   }
 
-  /** Nothing is under way, so the cell may be forgotten. */
+  /** True if no work is in progress, so that the cell may be dropped. */
   get isIdle(): boolean {
     return this.#pending === 0 && !this.gate.isHeld;
   }
 
-  /** The latest messages as last seen here, if they are known to be current for the given head. */
+  /** The latest messages, if they are known under the current head. */
   get tail(): Tail | undefined {
     return this.#tail;
   }
 
-  /** Keeps what was read under the head that a change was given. */
+  /** Caches the latest messages as read under the head that a change was given. */
   keepTail(tail: Tail): void {
     this.#tail = tail;
   }
 
-  /** The head as it is in the store now; undefined where the session was never written. */
+  /** Reads the head from the store; undefined if the session was never written. */
   async head(): Promise<SessionHead | undefined> {
     const [row] = await this.context.driver.get([this.#headPlace()]);
     return row === undefined ? undefined : this.#parse(row);
   }
 
-  /** The next change reads the head afresh. */
+  /** Makes the next change read the head again. */
   forget(): void {
     this.#isKnown = false;
     this.#tail = undefined;
   }
 
-  /** Applies a change exactly once, after those asked for before it. A store that closes waits for it. */
+  /** Applies a change exactly once, after the changes requested before it. Closing the store waits for it. */
   update<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
     const task = { label, changing, operation: this.context.operation(), isRepeated: false };
     this.#pending++;
@@ -141,10 +140,12 @@ export class SessionCell {
       const done = await this.#attempt(task);
       if (done !== undefined) return done.result;
     }
-    throw new SessionConflictError(`Session "${this.id}" is changed by others all the time; nothing was written.`);
+    throw new SessionConflictError(
+      `Session "${this.id}" could not be changed because other writers kept changing it; nothing was written. Try again.`,
+    );
   }
 
-  // Nothing else changes head and row meanwhile: changes are applied one after another.
+  // Head and row do not change meanwhile, because changes are applied one at a time.
   async #attempt<T>(task: Task<T>): Promise<Attempt<T>> {
     const change = await task.changing(this.#head ?? newHead(this.id, Date.now()));
     const head = change.head && withOperation(change.head, task.operation);
@@ -163,40 +164,40 @@ export class SessionCell {
     try {
       return await this.context.driver.commit(this.#commitOf(task.label, change, row), task);
     } catch (error) {
-      // It may have been written all the same.
+      // The outcome may be unknown: reread the head.
       this.forget();
       throw error;
     }
   }
 
-  // Whether a change that was refused had been written before, by a commit whose reply was lost.
+  // True if a refused change had already been written, by a commit whose reply was lost.
   #hasArrived({ operation, isRepeated }: Task<unknown>, refused: RefusedRows, hasHead: boolean): boolean {
     const before = this.#head;
     if (hasOperation(this.#learn(refused[0]), operation)) return true;
-    // A change without a head puts the same rows again.
+    // A change without a head is idempotent: it puts the same rows again.
     if (isRepeated && hasHead) this.#checkUnwritten(before);
     return false;
   }
 
-  // After a lost reply: a change may be tried again only where its operation would be found if it had been written.
+  // After a lost reply, a change may be retried only if its operation would still be in the head had it been written.
   #checkUnwritten(before: SessionHead | undefined): void {
     if (!remembersSince(this.#head, before))
       throw new OffstageError(
         "store-connection",
-        `The connection to ${this.context.driver.name} was lost while session "${this.id}" was written to, and so many others have written to it since that nobody can tell whether the change arrived. Read the session before you ask for it again.`,
+        `The connection to ${this.context.driver.name} was lost during a write to session "${this.id}", and too many other writes followed to tell whether it was stored. Read the session before you try again.`,
       );
   }
 
   #commitOf<T>(label: WriteLabel, change: Change<T>, row: string | undefined): Commit {
     const { head: list, messages } = this.lists;
-    const { appended = none } = change;
-    const writes = change.writes.slice();
-    if (row !== undefined) writes.push({ list, key: "head", value: row });
-    let position = this.#head?.next ?? 0;
-    for (let i = 0; i < appended.length; i++)
-      writes.push({ list: messages, key: numberKey(position++), value: (appended[i] as StoredMessage).text });
-    const head = { list, key: "head", value: this.#row };
-    return { label, checks: change.checks === undefined ? [head] : [head, ...change.checks], writes };
+    const { appended = [] } = change;
+    const first = this.#head?.next ?? 0;
+    const writes = [
+      ...change.writes,
+      ...(row === undefined ? [] : [{ list, key: "head", value: row }]),
+      ...appended.map(({ text }, index) => ({ list: messages, key: numberKey(first + index), value: text })),
+    ];
+    return { label, checks: [{ list, key: "head", value: this.#row }, ...(change.checks ?? [])], writes };
   }
 
   #accept(
@@ -219,7 +220,7 @@ export class SessionCell {
     this.#isKnown = true;
   }
 
-  // Another writer's head makes what we remember of the conversation worthless.
+  // If another writer changed the head, the cached messages are stale.
   #learn(row: Row | undefined): SessionHead | undefined {
     if (row?.value !== this.#row) {
       this.#tail = undefined;
@@ -231,7 +232,8 @@ export class SessionCell {
 
   #parse(row: Row): SessionHead {
     const head = parseHead(row.damaged ? "" : row.value, `session "${this.id}" in ${this.context.driver.name}`);
-    if (head.id !== this.id) throw new SessionConflictError(`Two session ids share one key: "${head.id}".`);
+    if (head.id !== this.id)
+      throw new SessionConflictError(`Session ids "${this.id}" and "${head.id}" have the same key. Use another id.`);
     return head;
   }
 
@@ -240,7 +242,7 @@ export class SessionCell {
   }
 }
 
-/** The messages of a run as they will be stored: redacted copies. */
+/** Prepares the messages of a run for storing: redacted, copied and encoded. */
 export function storedMessages(redact: MessageRedactor | undefined, messages: readonly Message[]): StoredMessage[] {
   return messages.map((given) => {
     const message = keptMessage(redact === undefined ? given : redact(given));

@@ -1,4 +1,4 @@
-// The sessions of a store that this process works with: one cell each, forgotten when idle for long enough.
+// The sessions of a store that this process works with: one cell each, dropped when idle.
 
 import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
@@ -7,7 +7,7 @@ import type { StoreContext } from "./store-context.ts";
 
 const mostIdle = 64;
 
-/** The cells of a store. The same id gives the same cell while anything of it is under way. */
+/** The cells of a store. An id has one cell for as long as work on it is in progress. */
 export interface SessionCells {
   readonly context: StoreContext;
   of(sessionId: string): SessionCell;
@@ -28,7 +28,7 @@ export function sessionCells(context: StoreContext): SessionCells {
   };
 }
 
-// A map keeps the order of insertion: the first idle ones are those unused the longest.
+// A map keeps insertion order, so the least recently used cells come first.
 function forgetIdle(cells: Map<string, SessionCell>, current: SessionCell): void {
   for (const [id, cell] of cells) {
     if (cells.size <= mostIdle) return;
@@ -36,7 +36,7 @@ function forgetIdle(cells: Map<string, SessionCell>, current: SessionCell): void
   }
 }
 
-/** Throws `invalid-argument` unless the id is text of at least one character. */
+/** Throws `invalid-argument` unless the id is non-empty text. */
 export function checkSessionId(id: unknown): asserts id is string {
   if (typeof id !== "string" || id === "") throw noSessionId(id);
 }

@@ -1,15 +1,15 @@
-// The two errors of a contested session. Their codes are in errors.ts, like all others.
+// The two errors of a session that several runs or processes want. Their codes are in errors.ts, like all others.
 import { OffstageError, type OffstageErrorOptions } from "../errors.ts";
 
 export interface SessionBusyErrorOptions extends OffstageErrorOptions {
-  /** The run that holds the session is the one that asks for it. Default false. */
+  /** An enclosing run holds the session. Default false. */
   readonly isOwn?: boolean;
 }
 
-/** Another run holds the session and the caller did not want to wait, or would have waited for itself. */
+/** Another run uses the session, and the caller did not want to wait, or waiting would deadlock. */
 export class SessionBusyError extends OffstageError {
   override readonly name: string = "SessionBusyError";
-  /** The run that holds the session is the one that asked for it, or one around it: waiting would never end. */
+  /** An enclosing run holds the session: waiting for it would deadlock. */
   readonly isOwn: boolean;
 
   constructor(message: string, options: SessionBusyErrorOptions = {}) {
@@ -18,7 +18,7 @@ export class SessionBusyError extends OffstageError {
   }
 }
 
-/** Somebody else changed or took over the session; what was to be written was not. */
+/** Another process changed or took over the session; nothing was written. */
 export class SessionConflictError extends OffstageError {
   override readonly name: string = "SessionConflictError";
 
@@ -27,7 +27,7 @@ export class SessionConflictError extends OffstageError {
   }
 }
 
-/** The error where a new session is to have the id of one that is there. */
+/** The error for a new session whose id is taken. */
 export function existsAlready(sessionId: string): SessionConflictError {
-  return new SessionConflictError(`A session "${sessionId}" exists already; nothing was changed.`);
+  return new SessionConflictError(`Session "${sessionId}" already exists; nothing was changed. Choose another id.`);
 }

@@ -1,12 +1,12 @@
-// The head of a session: its one small row with counts, lease and recent operations. Every change of a session is a change of it.
+// The head of a session: one small row with counts, lease and recent operations. Every change of a session changes its head.
 
 import { parseJson } from "../base/json.ts";
 import { OffstageError } from "../errors.ts";
 import { isText, orZero, type Shape, tuple } from "./shape.ts";
 
-/** Who may write runs on the session right now. */
+/** The right to write runs on a session. */
 export interface Lease {
-  /** Grows with every holder, so that a late write of an earlier one is refused. */
+  /** Increases with every holder, so that late writes of earlier holders are refused. */
   readonly fence: number;
   readonly runId: string;
   /** The process, as `holder.ts` writes it. */
@@ -21,31 +21,31 @@ export interface SessionHead {
   readonly created: number;
   /** Epoch microseconds of the last change of the conversation. */
   readonly active: number;
-  /** The place of the session in the list by activity; see activity.ts. */
+  /** The position of the session in the list by activity; see activity.ts. */
   readonly listed: number;
-  /** The position of the next message; positions are never used twice. */
+  /** The position of the next message. Positions are never reused. */
   readonly next: number;
   readonly count: number;
-  /** The number of the next run, subagents' runs included. */
+  /** The number of the next run; subagents' runs are numbered too. */
   readonly nextRun: number;
-  /** Runs that were begun, subagents' runs not included. */
+  /** The number of runs, subagents' runs excluded. */
   readonly runs: number;
   readonly fence: number;
-  /** The latest operation of each writer, the newest last, so that one whose reply was lost is not repeated. */
+  /** The latest operation of each writer, newest last, to detect a write whose reply was lost. */
   readonly operations: string;
   readonly lease?: Lease | undefined;
 }
 
-/** How many characters of an operation say whose it is. */
+/** The length of the writer's token at the start of an operation id. */
 export const writerLength = 8;
-// Room for some fifteen writers; few sessions are shared by more. Each asks for one change after another, so that its latest will do.
+// Enough for about fifteen writers. One operation per writer is enough because each requests one change at a time.
 const operationsLength = 200;
 
 export function newHead(id: string, created: number): SessionHead {
   return { id, created, active: 0, listed: 0, next: 0, count: 0, nextRun: 0, runs: 0, fence: 0, operations: "" };
 }
 
-/** The head with one more operation remembered, in the place of the one before of the same writer. */
+/** Adds an operation to the head, in place of the previous one of the same writer. */
 export function withOperation(head: SessionHead, operation: string): SessionHead {
   const others = withoutWriter(head.operations, operation.slice(0, writerLength));
   return { ...head, operations: `${others} ${operation}`.slice(-operationsLength) };
@@ -58,14 +58,14 @@ function withoutWriter(operations: string, writer: string): string {
   return end < 0 ? operations.slice(0, start) : operations.slice(0, start) + operations.slice(end);
 }
 
-/** True where the operation is among the latest. */
+/** True if the operation is among the latest. */
 export function hasOperation(head: SessionHead | undefined, operation: string): boolean {
   return head?.operations.endsWith(` ${operation}`) || head?.operations.includes(` ${operation} `) || false;
 }
 
 /**
- * True where any operation since `before` would still be found in `now`: none was ever dropped, or one that is older is
- * still there. The oldest go first, and what is full stays full, for the operations of a writer never get shorter.
+ * True if every operation since `before` must still be in `now`: either none was ever dropped, or an older one is still there.
+ * The oldest are dropped first. A full list stays full, because the operation ids of a writer never get shorter.
  */
 export function remembersSince(now: SessionHead | undefined, before: SessionHead | undefined): boolean {
   if (now === undefined || now.operations.length < operationsLength) return true;
@@ -74,7 +74,7 @@ export function remembersSince(now: SessionHead | undefined, before: SessionHead
 
 type PackedLease = readonly [fence: number, runId: string, holder: string, seen: number];
 
-/** A head as it is written: in this order, 0 for no lease. */
+/** The stored form of a head; 0 means no lease. */
 type PackedHead = readonly [
   id: string,
   created: number,
@@ -89,25 +89,25 @@ type PackedHead = readonly [
   lease: PackedLease | 0,
 ];
 
-/** The row of a head. */
+/** The row text of a head. */
 export function formatHead(head: SessionHead): string {
   const { id, created, active, listed, next, count, nextRun, runs, fence, operations, lease } = head;
   const packed = lease === undefined ? 0 : [lease.fence, lease.runId, lease.holder, lease.seen];
   return JSON.stringify([id, created, active, listed, next, count, nextRun, runs, fence, operations, packed]);
 }
 
-/** The head a row holds; throws `store-corrupt`, naming the session, where it cannot be read. */
+/** Parses a row text; throws `store-corrupt`, naming the session, if it cannot be read. */
 export function parseHead(text: string, session: string): SessionHead {
   const value = parseJson(text);
   if (isPackedHead(value)) return unpackHead(value);
   throw new OffstageError(
     "store-corrupt",
-    `The head row of ${session} cannot be read: it is damaged, or encrypted (then open it with encryptedStore). Nothing was changed.`,
+    `The head row of ${session} cannot be read: it is damaged, or encrypted (then open it with encryptedStore()). Nothing was changed.`,
   );
 }
 
 const isInteger: Shape<number> = (value): value is number => Number.isSafeInteger(value);
-// Epoch milliseconds that a date can have.
+// The range of a Date.
 const isDate: Shape<number> = (value): value is number => isInteger(value) && Math.abs(value) <= 8.64e15;
 const isPackedHead = tuple<PackedHead>(
   ...([isText, isDate, isInteger, isInteger, isInteger, isInteger, isInteger, isInteger, isInteger] as const),

@@ -7,7 +7,7 @@ import { formatHead, newHead } from "./session-head.ts";
 import { createStore } from "./store.ts";
 import { memoryDriver } from "./stores/memory.ts";
 
-test("a store of 150,000 sessions is listed and pruned", { timeout: 60_000 }, async () => {
+test("a store with 150,000 sessions can be listed and pruned", { timeout: 60_000 }, async () => {
   const driver = memoryDriver();
   const store = createStore(driver);
   await store.ready();
@@ -26,30 +26,30 @@ test("a store of 150,000 sessions is listed and pruned", { timeout: 60_000 }, as
 
 test.for([
   [{ limti: 1 }, 'Unknown sessions.list() option "limti". Valid options: limit, before.'],
-  [{ before: "junk" }, '"before" must be the "cursor" of what was listed before; found "junk".'],
-  [{ before: "" }, '"before" must be the "cursor"'],
-  [{ before: 5 }, '"before" must be the "cursor"'],
+  [{ before: "junk" }, '"before" must be a "cursor" that the list returned; found "junk".'],
+  [{ before: "" }, '"before" must be a "cursor"'],
+  [{ before: 5 }, '"before" must be a "cursor"'],
   [null, "The sessions.list() options must be an object; found null."],
-] as const)("a slip in sessions.list(%j) is refused, not passed over", async ([options, sentence]) => {
+] as const)("sessions.list(%j) is refused", async ([options, sentence]) => {
   const failure = memoryStore().sessions.list(options as never);
   await expect(failure).rejects.toMatchObject({ code: "invalid-argument" });
   await expect(failure).rejects.toThrow(sentence);
 });
 
-test("a cursor of runs that no list gave is refused", async () => {
+test("runs.list() refuses a cursor that no list returned", async () => {
   const store = memoryStore();
   for (const listed of [store.runs.list({ before: "junk" }), store.session("a").runs({ before: "3NaN.1" })])
-    await expect(listed).rejects.toThrow('"before" must be the "cursor" of what was listed before');
+    await expect(listed).rejects.toThrow('"before" must be a "cursor" that the list returned');
 });
 
-test.for([undefined, null, 5])("a namespace is named by text, not by %s", (name) => {
+test.for([undefined, null, 5])("a namespace cannot be %s", (name) => {
   expect(() => memoryStore().namespace(name as never)).toThrow(`A namespace must be text; found ${name}.`);
 });
 
 test.for([
   ["in memory", () => new InMemorySession("a")],
   ["on a store", () => memoryStore().session("a")],
-] as const)("a branch of a session %s has an id of its own, and no option under another name", async ([, open]) => {
+] as const)("a branch of a session %s needs a new id and refuses unknown options", async ([, open]) => {
   const session = open();
   await session.addItem({ role: "user", content: "hello" });
   await expect(session.branch(1, { sessionId: "b" } as never)).rejects.toThrow(

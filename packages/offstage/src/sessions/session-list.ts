@@ -1,4 +1,4 @@
-// The sessions of a store: listed by last activity, looked up, deleted with everything that belongs to them.
+// Lists the sessions of a store by last activity, and deletes a session with everything that belongs to it.
 import { checkOptions, type OptionRule, wholeFrom } from "../base/options.ts";
 import { activityKey } from "./activity.ts";
 import { someCursor } from "./cursor.ts";
@@ -16,7 +16,7 @@ import { loosePlace } from "./span-rows.ts";
 import type { StoreContext } from "./store-context.ts";
 import type { Row, Write } from "./store-driver.ts";
 
-/** What a list of sessions shows of one. */
+/** A session as lists show it. */
 export interface SessionInfo {
   readonly sessionId: string;
   readonly messageCount: number;
@@ -25,14 +25,14 @@ export interface SessionInfo {
   readonly createdAt: string;
   /** ISO 8601. */
   readonly lastActivityAt: string;
-  /** Where the next page begins: `list({ before: cursor })`. */
+  /** The start of the next page: `list({ before: cursor })`. */
   readonly cursor: string;
 }
 
 export interface ListSessionsOptions {
-  /** At most so many; undefined is all. */
+  /** The maximum number of sessions. Default: all. */
   readonly limit?: number | undefined;
-  /** The `cursor` of the last session of the page before. */
+  /** The `cursor` of the last session of the previous page. */
   readonly before?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ const listRules: Readonly<Record<keyof ListSessionsOptions, OptionRule>> = {
   before: someCursor,
 };
 
-/** Sessions, the most recently active first. */
+/** Lists sessions, most recently active first. */
 export async function listSessions(cells: SessionCells, options: ListSessionsOptions = {}): Promise<SessionInfo[]> {
   checkOptions(options, listRules, "sessions.list()");
   await cells.context.driver.ready();
@@ -49,7 +49,7 @@ export async function listSessions(cells: SessionCells, options: ListSessionsOpt
   return listed.map(({ head, cursor }) => infoOf(head, cursor));
 }
 
-/** The rows of the list with the heads of their sessions, in their places or not: a session may be there twice. */
+/** The rows of the list with the heads of their sessions, stale rows included, so that a session may appear twice. */
 export function listHeads(cells: SessionCells, options: ListSessionsOptions = {}): Promise<readonly ListedHead[]> {
   return readList(cells, options, () => true);
 }
@@ -67,7 +67,6 @@ async function readList(
     const size = limit - found.length;
     const page = await readPage(context, size, before);
     newest ??= page.first;
-    // One by one: as arguments of one call, too many would not fit on the stack.
     for (const each of page.sessions) if (isShown(each, options, newest)) found.push(each);
     if (page.last === undefined) break;
     before = page.last;
@@ -85,13 +84,13 @@ export interface ListedHead {
   readonly cursor: string;
 }
 
-/** Whether the session has not moved in the list since its row was read. */
+/** True if the session has not moved in the list since its row was read. */
 export function isInPlace({ head, cursor }: ListedHead): boolean {
   return activityKey(head) === cursor;
 }
 
-// A row may be left of a session that expired and was made again: then it is listed in its place. One that became active since
-// the list was begun has moved ahead of it, and is shown where it was.
+// A session that expired and was created again may have left a stale row, which is skipped. A session that became active while
+// the list was read has moved in front of it, so it is shown at its old position.
 function isListedHere(listed: ListedHead, { before }: ListSessionsOptions, newest: string | undefined): boolean {
   return isInPlace(listed) || (before === undefined && newest !== undefined && activityKey(listed.head) > newest);
 }
@@ -99,7 +98,7 @@ function isListedHere(listed: ListedHead, { before }: ListSessionsOptions, newes
 interface SessionPage {
   readonly sessions: readonly ListedHead[];
   readonly first: string | undefined;
-  /** The last key of a page that was full. */
+  /** The last key of a full page; undefined if there are no more pages. */
   readonly last: string | undefined;
 }
 
@@ -117,13 +116,13 @@ async function readPage(context: StoreContext, size: number, before: string | un
   return { sessions, first: rows[0]?.key, last: rows.length === size ? rows.at(-1)?.key : undefined };
 }
 
-// The key has the id as well, behind the time.
+// The key contains the id too, behind the time; the two must match.
 function listedId(value: unknown, key: string): string {
   if (typeof value !== "string" || behindNumber(key) !== idKey(value)) throw otherForm();
   return value;
 }
 
-// A head that expired or cannot be read leaves a gap in the list, not an error.
+// A session whose head expired or cannot be read is skipped.
 function readHead(context: StoreContext, row: Row | undefined, { id, cursor }: Listed): ListedHead | undefined {
   if (row === undefined) return undefined;
   try {
@@ -145,18 +144,18 @@ function infoOf(head: SessionHead, cursor: string): SessionInfo {
   };
 }
 
-/** One session, or undefined where it was never written. */
+/** One session; undefined if it was never written. */
 export async function getSession(cell: SessionCell): Promise<SessionInfo | undefined> {
   const head = await cell.head();
   return head && infoOf(head, activityKey(head));
 }
 
 export interface DeleteOptions {
-  /** When the session was last active, as far as the caller knows: one that changed since then stays as it is. */
+  /** The last activity that the caller knows of. A session that was active since then is not deleted. */
   readonly active?: number;
 }
 
-/** Removes a session with its conversation, runs and spans; true where there was one. Throws where a run holds it. */
+/** Removes a session with its conversation, runs and spans; true if there was one. Rejects if a run holds the session. */
 export function deleteSession(
   cell: SessionCell,
   { active = Number.POSITIVE_INFINITY }: DeleteOptions = {},
@@ -181,13 +180,13 @@ async function everythingOf(cell: SessionCell, head: SessionHead): Promise<Write
   ];
 }
 
-// A trace that runs of other sessions are in as well keeps what is theirs, and what is nobody's.
+// A trace that has runs of other sessions keeps their spans, and the spans that belong to no run.
 async function leaveTrace(cell: SessionCell, traceId: string): Promise<Write[]> {
   const list = cell.context.lists.trace(traceId);
   const places = await runsInTrace(cell.context, traceId);
   const own = places.filter((place) => place?.[0] === cell.id) as RunPlace[];
   if (own.length === places.length) return [{ list }, loosePlace(cell.context, traceId)];
-  // The run that opened the trace may also have joined it.
+  // A run can be found in a trace by two rows; see `runsInTrace`.
   const keys = new Set(own.map(([, n]) => traceKey(cell.id, n)));
   return Array.from(keys, (key) => ({ list, key }));
 }
@@ -196,7 +195,7 @@ function ownLists(cell: SessionCell, runs: readonly RunRow[]): string[] {
   return [...Object.values(cell.lists), ...runs.map(({ runId }) => cell.context.lists.run(runId))];
 }
 
-/** All lists that hold something of a session. */
+/** All lists that contain rows of a session. */
 export async function listsOf(cell: SessionCell): Promise<string[]> {
   const runs = await readRunRows(cell);
   return [...ownLists(cell, runs), ...Array.from(new Set(runs.flatMap(tracesOf)), cell.context.lists.trace)];

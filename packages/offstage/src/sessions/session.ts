@@ -1,13 +1,13 @@
-// Session: a conversation with an id. The port an agent needs, and the conveniences every session of ours has.
+// A session: a conversation with an id. The port that an agent needs, and the conveniences of the sessions in this room.
 import type { Message } from "../messages/message.ts";
 import type { MessageQuery, MessageQueryOptions } from "../query/message-query.ts";
 
 /**
- * The five methods an agent needs of a session.
+ * The five methods that an agent needs.
  *
- * **Contract:** `getItems(limit)` gives the latest `limit` items, oldest first (`undefined` all, `0` none, anything but
- * a non-negative integer `invalid-argument`). `addItems` is all or nothing and keeps order. `popItem` removes the newest.
- * Items come back exactly as they were added, as fresh plain copies.
+ * **Contract:** `getItems(limit)` resolves with the latest `limit` items, oldest first (`undefined` is all, `0` is none, any
+ * other value than a non-negative integer rejects with `invalid-argument`). `addItems` is all or nothing and keeps order. `popItem` removes the newest.
+ * Items are returned exactly as they were added, as fresh plain copies.
  */
 export interface SessionPort {
   readonly sessionId: string;
@@ -18,13 +18,13 @@ export interface SessionPort {
   getItemCount(): Promise<number>;
 }
 
-/** A session with its conveniences. */
+/** A session with conveniences. */
 export interface Session extends SessionPort, AsyncDisposable {
   addItem(item: Message): Promise<void>;
   getAllItems(): Promise<Message[]>;
   isEmpty(): Promise<boolean>;
-  /** Asks about the conversation and the tool traces of its runs together. */
+  /** Queries the conversation together with the tool traces of its runs. */
   query(options?: MessageQueryOptions): Promise<MessageQuery>;
-  /** Lets go of what the session holds; idempotent. */
+  /** Closes what the session opened. Idempotent. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
-// Sightings: for how long a sign of life has been the same, measured here. What the clocks of other machines say does not matter.
+// Measures, by the local clock, for how long a value in the store has not changed. The clocks of other machines do not matter.
 
-/** The sign that was seen last, and when it was first seen so, by `performance.now()`. */
+/** The value seen last, and when it was first seen, by `performance.now()`. */
 export interface Sighting {
   sign: string;
   since: number;
@@ -10,7 +10,7 @@ export function noSighting(): Sighting {
   return { sign: "", since: 0 };
 }
 
-/** Takes note of a sign, and gives for how long it has been this one as far as was looked from here: 0 where it is new. */
+/** Notes the current value, and returns for how many milliseconds it has been the same; 0 if it is new. */
 export function watch(sighting: Sighting, sign: string): number {
   const now = performance.now();
   if (sighting.sign !== sign) {

@@ -1,4 +1,4 @@
-// The spans of a store, found by the run, the trace or the session they belong to.
+// Finds spans by run, trace or session.
 
 import { checkOptions, someText } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
@@ -9,13 +9,13 @@ import type { RunPlace } from "./run-rows.ts";
 import type { SessionCells } from "./session-cells.ts";
 import { readLooseSpans } from "./span-rows.ts";
 
-/** Whose spans: one of the three. */
+/** Selects spans by one of the three. */
 export type SpanPlace = { readonly runId: string } | { readonly traceId: string } | { readonly sessionId: string };
 
-/** The spans of a place, in order of their start. */
+/** The selected spans, ordered by start time. */
 export async function findSpans(cells: SessionCells, place: SpanPlace): Promise<SpanData[]> {
   const spans = await spansOf(cells, place);
-  // Those of a run within a run stand in both journals.
+  // Spans of a subagent's run are stored with both runs.
   const byId = new Map(spans.map((span) => [`${span.traceId} ${span.spanId}`, span]));
   return [...byId.values()].sort((a, b) => a.startTime - b.startTime);
 }
@@ -32,7 +32,7 @@ async function spansOf(cells: SessionCells, place: SpanPlace): Promise<SpanData[
 
 const placeRules = { runId: someText, traceId: someText, sessionId: someText } as const;
 
-// A run that was taken up again has spans in more than one trace.
+// A resumed run has spans in more than one trace.
 async function spansOfSession(cells: SessionCells, sessionId: string): Promise<SpanData[]> {
   const cell = cells.of(sessionId);
   const runs = await readRunRows(cell);

@@ -1,4 +1,4 @@
-// What every part of an open store knows: where rows are, who we are, whom to tell. No behaviour of its own.
+// The context that all parts of an open store share. No behaviour of its own.
 
 import { clockOffsetMs } from "../base/clock.ts";
 import type { OffstageError } from "../errors.ts";
@@ -7,29 +7,28 @@ import type { OpenedDriver } from "./opened-driver.ts";
 import type { MessageRedactor } from "./redaction.ts";
 import type { ListNames } from "./row-keys.ts";
 
-/** Told of what cannot be read; one that throws does not let it be passed over. */
+/** Reports a row that cannot be read. If it throws, the read fails; otherwise the row is skipped. */
 export type Report = (error: OffstageError) => void;
 
 export interface StoreContext {
   readonly driver: OpenedDriver;
   readonly lists: ListNames;
-  /** This store as the holder of leases. */
+  /** Identifies this store as the holder of leases. */
   readonly holder: string;
-  /** What a message becomes before it is written. */
+  /** Changes messages before they are written. */
   readonly redact: MessageRedactor | undefined;
-  /** Tells of a row that cannot be read, or a lease that could not be renewed. */
   readonly report: Report;
-  /** The session that was touched last. */
+  /** The session that changed last. */
   readonly recent: { sessionId?: string };
-  /** The sessions that runs of this store hold. */
+  /** The leases that runs of this store hold. */
   readonly holds: Holds;
-  /** A new id for a write. */
+  /** Makes the id of a new write. */
   operation(): string;
-  /** Epoch microseconds, each later than the one before. */
+  /** Epoch microseconds, strictly increasing. */
   stamp(): number;
 }
 
-/** A clock of epoch microseconds that never gives the same twice. */
+/** A clock of epoch microseconds that is strictly increasing. */
 export function stampClock(): () => number {
   let last = 0;
   return () => {

@@ -1,4 +1,4 @@
-// Store core: a driver made usable for one namespace. What Store and PersistentSession both stand on; no face of its own.
+// The core of a store in one namespace, on which Store and PersistentSession are built.
 
 import { shownValue } from "../base/options.ts";
 import { warn } from "../base/warn.ts";
@@ -16,43 +16,43 @@ import { stampClock } from "./store-context.ts";
 import type { StoreDriver } from "./store-driver.ts";
 
 export interface CoreOptions {
-  /** Whose sessions these are. Namespaces cannot see each other. Default "". */
+  /** The tenant that sessions, runs and spans belong to. Namespaces cannot see each other. Default "". */
   readonly namespace?: string | undefined;
   /**
-   * What a message becomes before it is written, in the conversation and in the journal. What else may quote one (whole
-   * values, errors, the content of spans) is shown to it as the content of a message.
+   * Changes each message before it is written, in the conversation and in the journal. Other data that may quote a message
+   * (full values, errors, the content of spans) is passed to it as the content of a message.
    */
   readonly redact?: MessageRedactor | undefined;
-  /** Told of rows that cannot be read. Default: a warning of the process. */
+  /** Called for each row that cannot be read. Default: prints a process warning. */
   readonly onError?: ((error: OffstageError) => void) | undefined;
 }
 
 export interface StoreCore {
-  /** The driver as it was given. */
+  /** The driver that was passed in. */
   readonly bare: StoreDriver;
-  /** What it was told, and its namespace: for a store around this one. */
+  /** The options and the namespace, for a wrapper of this store. */
   readonly options: CoreOptions;
-  /** The place, whatever namespace is used. */
+  /** The driver for all namespaces. */
   readonly driver: OpenedDriver;
   readonly cells: SessionCells;
   ready(): Promise<void>;
-  /** The same store for another namespace; the same object for the same name. */
+  /** The core of another namespace; the same object for the same name. */
   namespace(name: string): StoreCore;
-  /** Gives up what runs still hold, then closes the driver. */
+  /** Completes requested changes and abandons open runs, then closes the driver. */
   close(): Promise<void>;
 }
 
-/** A look at a namespace before it is used; throws where it must not be. */
+/** Checks a namespace before it is used; rejects if it must not be. */
 export type Look = (lists: ListNames) => Promise<void>;
 
-/** A driver made usable. Where there is no look of its own, what is encrypted is refused. */
+/** Creates the core of a store. The default `look` refuses an encrypted namespace. */
 export function openCore(bare: StoreDriver, options: CoreOptions = {}, look?: Look): StoreCore {
   const { namespace = "", redact, onError } = options;
-  const report = onError ?? warnOf;
-  // By name: the options of a back end hold keys and addresses, which are not to be seen on a store.
-  const kept: CoreOptions = { ...(redact && { redact }), ...(options.onError && { onError: options.onError }) };
+  const report = onError ?? printWarning;
+  // Only these: the other options of a store contain keys and addresses.
+  const kept: CoreOptions = { redact, onError };
   const driver = openedDriver(bare);
-  // Made with the first write: loading what makes random numbers and hashes takes longer than opening a store.
+  // Made on first use: loading crypto takes longer than opening a store.
   const token = lazy(() => crypto.randomUUID().slice(0, writerLength));
   const holder = lazy(() => holderOf(token()));
   let operations = 0;
@@ -85,8 +85,15 @@ export function openCore(bare: StoreDriver, options: CoreOptions = {}, look?: Lo
       lists,
       recent: {},
     });
-    const told = { ...kept, namespace: name };
-    const core = { bare, options: told, driver, cells, ready: admitted.ready, namespace: coreOf, close };
+    const core = {
+      bare,
+      options: { ...kept, namespace: name },
+      driver,
+      cells,
+      ready: admitted.ready,
+      namespace: coreOf,
+      close,
+    };
     cores.set(name, core);
     return core;
   };
@@ -101,6 +108,6 @@ function lazy<T>(make: () => T): () => T {
   };
 }
 
-function warnOf({ message, code }: OffstageError): void {
+function printWarning({ message, code }: OffstageError): void {
   warn(message, { code });
 }

@@ -1,6 +1,6 @@
-// The port of a back end: ordered rows in named lists, and one atomic conditional write. What the rows mean is policy, above it.
+// The store driver port: ordered rows in named lists, and one atomic conditional write. A driver does not know what rows mean.
 
-/** Where a row is. Names and keys are printable ASCII without blanks. */
+/** The place of a row. Names of lists and keys are printable ASCII without blanks. */
 export interface RowPlace {
   readonly list: string;
   readonly key: string;
@@ -9,23 +9,23 @@ export interface RowPlace {
 export interface Row {
   readonly key: string;
   readonly value: string;
-  /** The back end noticed that this is not what was written. */
+  /** The back end detected that the value is not the one that was written. */
   readonly damaged?: boolean;
 }
 
-/** A condition: the row has exactly this value, or is absent where the value is undefined. */
+/** A condition: the row has exactly this value; if `value` is undefined, there is no such row. */
 export interface Check extends RowPlace {
   readonly value: string | undefined;
 }
 
-/** Puts a row, removes one (no `value`), or removes a whole list (no `key`). */
+/** Puts a row, removes a row (no `value`), or removes a whole list (no `key`). */
 export interface Write {
   readonly list: string;
   readonly key?: string;
   readonly value?: string;
 }
 
-/** What writes are for: the names of the moments at which a process can die. */
+/** The purposes of writes. Tests use them to name the moments at which a process can die. */
 export const writeLabels = [
   "run.begin",
   "run.child",
@@ -55,34 +55,37 @@ export interface Commit {
   readonly writes: readonly Write[];
 }
 
-/** The current row of every check, where one of them failed; undefined where all was written. */
+/** Undefined if everything was written. If a check failed: the current row of every check, in order. */
 export type Refused = readonly (Row | undefined)[] | undefined;
 
 /** A part of a list, in key order. */
 export interface RowRange {
-  /** The first key, inclusive. */
+  /** The lowest key, inclusive. */
   readonly from?: string;
-  /** The end, exclusive. */
+  /** The highest key, exclusive. */
   readonly before?: string;
   readonly limit?: number;
-  /** From the last key to the first. */
+  /** Order from the highest key to the lowest. The limit then counts from the highest. */
   readonly reverse?: boolean;
 }
 
 /**
- * A back end. Values are any well-formed text without NUL; keys order by their bytes.
+ * A back end. Values are any well-formed text without NUL; keys are ordered by their bytes.
  *
- * **Contract:** `open` gives the schema version found, 0 for a new place, and writes nothing; it refuses what is not
- * ours with `store-foreign`. `prepare` makes what is missing and records the version; two processes may do so at once.
- * `read` and `get` are each one consistent snapshot. `commit` is all or nothing, takes effect at one moment, and is
- * durable when it resolves; where a check fails nothing is written and it gives the current row of every check, in
- * order. No two writes of a commit touch the same row, except that a list may be removed before rows are put in it. Methods
- * reject, and never throw, with `OffstageError`s; only `store-connection` means that the outcome is unknown and that the
- * call may be repeated.
- * `close` is idempotent, and `open` may follow it.
+ * **Contract:**
+ * - `open` resolves with the schema version found, 0 for a new place, and writes nothing. It rejects with `store-foreign` if
+ *   the place belongs to another program.
+ * - `prepare` creates what is missing and records the version; several processes may call it at the same time.
+ * - `get` and `read` are each one consistent snapshot.
+ * - `commit` is atomic, and durable when it resolves. If a check fails, nothing is written, and it resolves with the current
+ *   row of every check, in order. No two writes of a commit touch the same row, except that a list may be removed before rows
+ *   are put in it.
+ * - `close` is idempotent; `open` may follow it.
+ * - Methods reject, and never throw, with `OffstageError`s. Only `store-connection` means that the outcome is unknown and that
+ *   the call may be repeated.
  */
 export interface StoreDriver {
-  /** How errors call the place: `SQLite file "/a/b.db"`. Never holds a password. */
+  /** The place, as errors name it: `SQLite file "/a/b.db"`. Never contains a password. */
   readonly name: string;
   open(): Promise<number>;
   prepare(version: number): Promise<void>;

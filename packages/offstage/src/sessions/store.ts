@@ -1,4 +1,4 @@
-// Store: where sessions, runs and spans live. The face over any driver; the policy behind it is in the files beside.
+// A store of sessions, runs and spans, on any driver. The files beside this one do the work.
 import type { JsonValue } from "../base/json.ts";
 import { having, shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
@@ -18,57 +18,58 @@ import { checkStoreOptions } from "./store-rules.ts";
 import { storedJournal } from "./stored-journal.ts";
 import { type Violation, verifyStore } from "./verify-store.ts";
 
-/** Where a store keeps its driver, for wrappers. */
+/** The property that holds the driver of a store, for wrappers. */
 export const storeDriver: unique symbol = Symbol.for("offstage.driver");
 
-/** What a store was told, and its namespace, for wrappers. */
+/** The property that holds the options and the namespace of a store, for wrappers. */
 export const storeOptions: unique symbol = Symbol.for("offstage.store-options");
 
 /** An open store. */
 export interface Store extends AsyncDisposable {
   readonly [storeDriver]: StoreDriver;
   readonly [storeOptions]: CoreOptions;
-  /** How errors call it. */
+  /** The store, as errors name it. */
   readonly name: string;
-  /** Opens the place now rather than on first use; rejects with what is wrong with it. */
+  /** Opens the store now instead of on first use; rejects if that fails. */
   ready(): Promise<void>;
-  /** The session of an id, or a new one. */
+  /** The session with this id; without an id, a new session. */
   session(id?: string): PersistentSession;
   readonly sessions: StoredSessions;
   readonly runs: StoredRuns;
   readonly spans: StoredSpans;
-  /** The same store for another namespace. */
+  /** The same store in another namespace. */
   namespace(name: string): Store;
-  /** Removes old sessions with everything that belongs to them. */
+  /** Removes old sessions, with everything that belongs to them. */
   prune(options: PruneOptions): Promise<PruneReport>;
-  /** What does not add up in the rows of this namespace; empty where all is well. Changes nothing. */
+  /** Checks all rows of this namespace and returns what is wrong; empty if nothing is. Changes nothing. */
   verify(): Promise<Violation[]>;
-  /** Gives up held sessions and closes what the store opened; idempotent. Closes every namespace of it. */
+  /** Completes requested changes, abandons open runs, and closes what the store opened, in all namespaces. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface StoredSessions {
-  /** The most recently active first. */
+  /** Lists sessions, most recently active first. */
   list(options?: ListSessionsOptions): Promise<SessionInfo[]>;
   get(sessionId: string): Promise<SessionInfo | undefined>;
-  /** Removes a session with its runs and spans; false where there was none. */
+  /** Removes a session with its runs and spans; false if there was none. Rejects with `SessionBusyError` if a run uses it. */
   delete(sessionId: string): Promise<boolean>;
 }
 
 export interface StoredRuns {
-  /** The newest first. */
+  /** Lists runs, newest first. */
   list(options?: ListRunsOptions): Promise<ListedRun[]>;
-  /** Everything recorded of a run, and the calls that wait for approval in it. Reads only: nothing is taken up again. */
+  /** Everything recorded of a run, and the calls that wait for approval. Reads only: does not resume the run. */
   get(runId: string): Promise<FoundRun | undefined>;
-  /** The whole value of a result that was clipped for the model. */
+  /** The full value of a tool result that was clipped for the model. */
   value(runId: string, toolCallId: string): Promise<JsonValue | undefined>;
-  /** The journal that can take the run up again. */
+  /** The journal that can resume the run; undefined if there is no such run. */
   journal(runId: string): Promise<Journal | undefined>;
 }
 
 export interface StoredSpans {
+  /** Stores spans that belong to no run. */
   add(spans: readonly SpanData[]): Promise<void>;
-  /** The spans of a run, a trace or a session, in order of their start. */
+  /** The spans of a run, a trace or a session, ordered by start time. */
   list(place: SpanPlace): Promise<SpanData[]>;
 }
 
@@ -85,7 +86,7 @@ export function createStore(driver: StoreDriver, options: CoreOptions = {}): Sto
   return storeOf(openCore(driver, options));
 }
 
-/** The face of a core. */
+/** The store on a core. */
 export function storeOf(core: StoreCore): Store {
   const { cells } = core;
   return {

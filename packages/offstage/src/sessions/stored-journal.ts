@@ -1,4 +1,4 @@
-// The journal of one stored session: takes the session for a run, or for one that is taken up again. The run itself is stored-run.ts.
+// The journal of a session on a store: opens and resumes runs. The log of an open run is in stored-run.ts.
 import { isOffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { touched } from "./activity.ts";
@@ -16,7 +16,7 @@ import { StoredRun } from "./stored-run.ts";
 
 /** The journal of a session on a store. */
 export function storedJournal(cells: SessionCells, sessionId: string): Journal {
-  // A store that is closed meanwhile waits for the run to open, and then abandons it.
+  // Closing the store waits for a run that is opening, and then abandons it.
   const expected = (opening: Promise<RunLog>): Promise<RunLog> => {
     cells.context.holds.expect(opening);
     return opening;
@@ -35,7 +35,7 @@ interface Begun {
   readonly history: readonly Message[];
 }
 
-/** Thrown within a begin whose run row is there already. */
+/** Thrown if a run with this id is already recorded: it is resumed instead. */
 class KnownRun extends Error {}
 
 async function openRun(cells: SessionCells, sessionId: string, start: RunStart): Promise<RunLog> {
@@ -51,7 +51,7 @@ async function openRun(cells: SessionCells, sessionId: string, start: RunStart):
   }
 }
 
-// After a lost connection the lease may have been taken.
+// After a lost connection the lease may have been acquired.
 function notBegun(cell: SessionCell, runId: string, error: unknown): unknown {
   if (isOffstageError(error, "store-connection")) cell.context.holds.expect(letGo(cell, runId));
   return error;
@@ -69,7 +69,7 @@ interface BeginOptions {
   readonly history: readonly Message[];
 }
 
-// Input, run row, its place in the lists and the lease: one write.
+// Input, run row, index rows and lease are one write.
 function beginChange(cell: SessionCell, held: SessionHead, { start, history }: BeginOptions): Change<Begun> {
   const { context } = cell;
   const appended = storedMessages(context.redact, start.input);

@@ -1,4 +1,4 @@
-// A stored run: the record of one run on a store while it happens. Every write is fenced by the session's lease.
+// The log of one run on a store. Every write is fenced by the lease of the session.
 
 import { OffstageError } from "../errors.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../messages/message.ts";
@@ -17,34 +17,34 @@ import type { Change, SessionCell } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { Write, WriteLabel } from "./store-driver.ts";
 
-/** What a run has to begin with. */
+/** An open run. */
 export interface StoredRunOptions {
   readonly cell: SessionCell;
   readonly row: RunRow;
   readonly fence: number;
   readonly history: readonly Message[];
   readonly recorded?: RunRecord | undefined;
-  /** Lets the next run of this process in. A run beneath another has none. */
+  /** Admits the next run of this process. Undefined for a subagent's run. */
   readonly leave?: () => void;
 }
 
-/** A message of the step that is under way, and what is written with it. */
+/** A message of the current step, and the rows that are written with it. */
 interface Recorded {
   readonly key: string;
   readonly message: Message;
   readonly waits: readonly Write[];
 }
 
-/** The record of a run that holds its session, or of one beneath it. */
+/** The log of a run that holds its session, or of a subagent's run inside it. */
 export class StoredRun implements RunLog {
   readonly runId: string;
   readonly history: readonly Message[];
   readonly held: HeldSession | undefined;
   readonly recorded: RunRecord | undefined;
   readonly #options: StoredRunOptions;
-  /** The last step that is written; 0 for none. */
+  /** The last finished step that is written; 0 if none is. */
   #lastFinished: number;
-  /** What is written of the step that is under way: its messages, and the keys of their rows. */
+  /** The written messages of the current step, with the keys of their rows. */
   readonly #open: Map<Message, string>;
   readonly #hold: LeaseHold | undefined;
   #isOver = false;
@@ -109,7 +109,7 @@ export class StoredRun implements RunLog {
     this.#open.clear();
   }
 
-  // A state that was handed in has copies of its own of what is written of the step under way.
+  // A run that was resumed by its state has its own copies of the messages that are already written.
   #adopt({ messages }: StepRecord): void {
     if (this.recorded?.openStep !== undefined) adoptCopies(this.#open, messages);
   }
@@ -175,7 +175,7 @@ async function traceAt(cell: SessionCell, place: RunPlace | undefined): Promise<
   return trace;
 }
 
-// What ended for good never changes. Only small ones are kept, and not many: the next turn asks for the same again.
+// The trace of a finished run never changes, and the next turn asks for it again. Only a few small ones are cached.
 function keepTrace({ traces }: SessionCell, n: number, trace: readonly Message[]): void {
   if (JSON.stringify(trace).length > 8_192) return;
   const [oldest] = traces.keys();
@@ -184,7 +184,7 @@ function keepTrace({ traces }: SessionCell, n: number, trace: readonly Message[]
 }
 
 function overError(runId: string): OffstageError {
-  return new OffstageError("session-conflict", `Run "${runId}" is over; nothing further is written.`);
+  return new OffstageError("session-conflict", `Run "${runId}" has ended; nothing was written.`);
 }
 
 function openRows({ n }: RunRow, { step, message, results }: OpenStep): Map<Message, string> {
@@ -193,7 +193,7 @@ function openRows({ n }: RunRow, { step, message, results }: OpenStep): Map<Mess
   return rows;
 }
 
-// A step or an end with its notes as they are written.
+// Redacts the notes of a step or an end.
 function withKeptNotes<Part extends StepRecord | RunEnd>(part: Part, options: StoredRunOptions): Part {
   const { redact } = options.cell.context;
   if (redact === undefined || part.notes === undefined) return part;
@@ -236,7 +236,7 @@ function beginChild({ cell, row: parent }: StoredRunOptions, head: SessionHead, 
   };
 }
 
-// One that ended stays so, for whoever takes its parent up once more.
+// A subagent's run that ended stays ended when its parent is resumed.
 function againChild(cell: SessionCell, known: RunRow): Change<RunRow> {
   if (hasEnded(known.status)) return { result: known, writes: [] };
   const row = reopenedRun(known);

@@ -1,4 +1,4 @@
-// Exchanged: conversation and tool traces of a session as one list, in order of time. Computed, not stored.
+// The transcript of a session: conversation and tool traces as one list, in chronological order. Computed, not stored.
 import { type Message, toolCallsOf } from "../messages/message.ts";
 import { type PlacedMessage, readLatest } from "./conversation.ts";
 import { keyNumber } from "./row-keys.ts";
@@ -7,17 +7,17 @@ import { readRunRows } from "./run-reader.ts";
 import type { RunRow } from "./run-rows.ts";
 import type { SessionCell } from "./session-cell.ts";
 
-/** The tool trace of a run, and what it belongs to. */
+/** The tool trace of a run, and its place in the conversation. */
 export interface TracedRun {
   readonly runId: string;
   readonly trace: readonly Message[];
-  /** It was asked something; one that only went on with the conversation was not. */
+  /** False for a run that continued the conversation without new input. */
   readonly hasInput: boolean;
-  /** The index of the message behind which it stands, where its question is told by its place and not by its run. */
+  /** The index of the message that the trace follows. Used if no user message carries the id of the run. */
   readonly behind?: number | undefined;
 }
 
-/** Everything that was said and done in a session. */
+/** Everything that was said and done in a session, in chronological order. */
 export async function readTranscript(cell: SessionCell): Promise<Message[]> {
   const rows = (await readRunRows(cell)).filter(({ parentRunId }) => parentRunId === undefined);
   const traces = await Promise.all(rows.map((row) => readWholeTrace(cell, row)));
@@ -40,8 +40,8 @@ export async function readTranscript(cell: SessionCell): Promise<Message[]> {
 }
 
 /**
- * Conversation and traces as one list. The trace of a run follows its question, and goes with it: what was removed is not there.
- * One that was asked nothing stands before its answer. What the conversation has of a trace stands where it is there.
+ * Merges conversation and traces. The trace of a run follows its question; if the question was removed, the trace is left out.
+ * The trace of a run without input precedes its answer. A message that is in both keeps its place in the conversation.
  */
 export function weave(conversation: readonly Message[], runs: readonly TracedRun[]): Message[] {
   const said = new Map(conversation.map((message, index) => [identityOf(message), index]));
@@ -67,7 +67,7 @@ export function weave(conversation: readonly Message[], runs: readonly TracedRun
       else place = index;
     }
   }
-  // Nothing was said, or nothing of it is left.
+  // The conversation was empty, or all of it was removed.
   if (conversation.length === 0 && runs.every((run) => run.behind === undefined)) return [];
   return [
     ...(behind.get(-1) ?? []),
@@ -75,7 +75,7 @@ export function weave(conversation: readonly Message[], runs: readonly TracedRun
   ];
 }
 
-// Rows that are there and cannot be read, which others were told of.
+// The positions of rows that cannot be read; they were reported before.
 async function unreadPositions(cell: SessionCell, placed: readonly PlacedMessage[]): Promise<readonly number[]> {
   const { count = 0 } = (await cell.head()) ?? {};
   if (count <= placed.length) return [];
@@ -91,7 +91,7 @@ interface Read {
   readonly unread: readonly number[];
 }
 
-// Where the question of a run stands; undefined where it was removed.
+// The index of the question of a run; undefined if it was removed.
 function placeOf({ input }: RunRow, { placed, places, unread }: Read): number | undefined {
   if (input === undefined) return undefined;
   const [first, last] = input;
@@ -100,13 +100,13 @@ function placeOf({ input }: RunRow, { placed, places, unread }: Read): number | 
   return isUnread ? placed.findLastIndex(({ position }) => position < first) : undefined;
 }
 
-/** Whether a message of a run is not in its conversation as well, as everything is where a run recorded everything. */
+/** A predicate for messages of a run that are not in its conversation too. */
 export function notAmong(conversation: readonly Message[]): (message: Message) => boolean {
   const said = new Set(conversation.map(identityOf));
   return (message) => message.metadata?.id === undefined || !said.has(identityOf(message));
 }
 
-// Partial text has the id of the message whose text it is, and not its calls.
+// A message with partial text has the id of the original message, but no calls.
 function identityOf(message: Message): string {
   return `${message.metadata?.id} ${toolCallsOf(message).length}`;
 }

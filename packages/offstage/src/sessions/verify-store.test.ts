@@ -13,12 +13,12 @@ const ofRun = (key: string, value?: string) => write(lists.steps("a"), key, valu
 const openCall = '["a",null,[".2","2026-01-01T00:00:00.000Z",1,1,1],[["c","f","{}"]]]';
 
 test.each<[string, readonly Write[]]>([
-  ["says 4 messages and has 3", [message(1)]],
+  ["should have 4 messages and has 3", [message(1)]],
   ["has a message past its end", [message(0), message(99, '["u","?"]')]],
-  ["is listed at a wrong place", [{ list: lists.activity, key: `${numberKey(5)}.a`, value: '"a"' }]],
-  ["has step 2 at place 1", [ofRun(stepKeys.step(0, 1)), ofRun(stepKeys.intent(0, 1))]],
-  ["is completed and has an open step", [ofRun(stepKeys.intent(0, 3), openCall)]],
-])("what %s is found out, and only that", async (problem, writes) => {
+  ["is listed at a wrong position", [{ list: lists.activity, key: `${numberKey(5)}.a`, value: '"a"' }]],
+  ["has step 2 at position 1", [ofRun(stepKeys.step(0, 1)), ofRun(stepKeys.intent(0, 1))]],
+  ["is completed but has an open step", [ofRun(stepKeys.intent(0, 3), openCall)]],
+])("verify() reports what is wrong, and nothing else: %s", async (problem, writes) => {
   const driver = memoryDriver();
   const store = createStore(driver);
   await turn(store, "a", 1);
@@ -28,7 +28,7 @@ test.each<[string, readonly Write[]]>([
   expect(await store.verify()).toEqual([expect.objectContaining({ problem })]);
 });
 
-test("a row that cannot be read is told of once, however many runs beside it are not in order", async () => {
+test("verify() reports an unreadable row once, however many runs have problems", async () => {
   const driver = memoryDriver();
   const store = createStore(driver);
   for (let n = 1; n <= 4; n++) await turn(store, "a", n);
@@ -40,10 +40,10 @@ test("a row that cannot be read is told of once, however many runs beside it are
   });
   const problems = (await store.verify()).map(({ problem }) => problem);
   expect(problems.filter((problem) => problem.startsWith("Damage in"))).toHaveLength(1);
-  expect(problems.filter((problem) => problem === "is completed and has an open step")).toHaveLength(3);
+  expect(problems.filter((problem) => problem === "is completed but has an open step")).toHaveLength(3);
 });
 
-/** A store whose reads of a conversation are disturbed by somebody who adds to it. */
+/** A store in which another process adds a message during reads of the conversation. */
 function disturbed(times: number) {
   const driver = memoryDriver();
   const other = createStore(driver);
@@ -55,20 +55,20 @@ function disturbed(times: number) {
   return { driver, store: createStore({ ...driver, read }), other };
 }
 
-test("a session that is written to meanwhile is looked at again, and what is wrong with it found all the same", async () => {
+test("verify() checks a session again if it changed meanwhile, and still finds its problems", async () => {
   const { driver, store, other } = disturbed(3);
   await turn(other, "a", 1);
   await driver.commit({ label: "session.add", checks: [], writes: [message(1)] });
-  expect(await store.verify()).toEqual([{ sessionId: "a", problem: "says 5 messages and has 4" }]);
+  expect(await store.verify()).toEqual([{ sessionId: "a", problem: "should have 5 messages and has 4" }]);
 });
 
-test("one that is never left alone is told of, not passed for whole", async () => {
+test("verify() reports a session that changes during every check", async () => {
   const { store, other } = disturbed(Number.POSITIVE_INFINITY);
   await turn(other, "a", 1);
   expect(await store.verify()).toEqual([{ sessionId: "a", problem: expect.stringContaining("verify again") }]);
 });
 
-test("a session that is deleted meanwhile is no problem", async () => {
+test("verify() ignores a session that is deleted meanwhile", async () => {
   const driver = memoryDriver();
   const other = createStore(driver);
   await turn(other, "a", 1);

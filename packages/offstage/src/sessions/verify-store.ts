@@ -1,4 +1,4 @@
-// Verify: reads a whole namespace and says what does not add up. The invariant checker of tests and of operators; changes nothing.
+// Checks the invariants of a whole namespace, for tests and operators. Changes nothing.
 import { toolCallsOf } from "../messages/message.ts";
 import { activityKey } from "./activity.ts";
 import type { RunRecord } from "./journal.ts";
@@ -9,7 +9,7 @@ import { sessionCells } from "./session-cells.ts";
 import { listHeads, type SessionInfo } from "./session-list.ts";
 import { readLooseSpans, readLooseTraces } from "./span-rows.ts";
 
-/** One thing that is wrong. */
+/** A violated invariant. */
 export interface Violation {
   readonly sessionId?: string;
   readonly runId?: string;
@@ -18,7 +18,7 @@ export interface Violation {
 
 type Listed = Pick<SessionInfo, "sessionId" | "cursor">;
 
-/** Everything that is wrong in a namespace. */
+/** All violated invariants of a namespace. */
 export async function verifyStore(open: SessionCells): Promise<Violation[]> {
   const found: Violation[] = [];
   const cells = sessionCells({ ...open.context, report: (error) => found.push({ problem: error.message }) });
@@ -33,25 +33,25 @@ export async function verifyStore(open: SessionCells): Promise<Violation[]> {
   return ofRuns.size === 0 ? found : [...found, ...(await stillListed(open, ofRuns))];
 }
 
-// What was deleted meanwhile is not listed any more. Rows that cannot be read were told of before.
+// Drops problems of runs that were deleted meanwhile. Silent, because unreadable rows were reported before.
 async function stillListed(open: SessionCells, problems: ReadonlyMap<string, Violation[]>): Promise<Violation[]> {
   const silent = sessionCells({ ...open.context, report: () => {} });
   return (await listRuns(silent)).flatMap(({ runId }) => problems.get(runId) ?? []);
 }
 
-// Enough for a session that several processes write to without pause.
+// Enough for a session that several processes write to continuously.
 const mostLooks = 100;
 
-// A session that is written to meanwhile is looked at again: what was read before and after a write does not add up.
+// A session that changes while it is read is checked again.
 async function checkSession(cells: SessionCells, info: Listed): Promise<Violation[]> {
   for (let look = 0; look < mostLooks; look++) {
     const problems = await lookAt(cells, info);
     if (problems !== undefined) return problems.map((problem) => ({ sessionId: info.sessionId, problem }));
   }
-  return [{ sessionId: info.sessionId, problem: "was written to at every look: verify again when it is idle" }];
+  return [{ sessionId: info.sessionId, problem: "changed during every check; verify again when it is idle" }];
 }
 
-/** What is wrong with a session; undefined where it changed while it was read. */
+/** The problems of a session; undefined if it changed while it was read. */
 async function lookAt(cells: SessionCells, { sessionId, cursor }: Listed): Promise<string[] | undefined> {
   const cell = cells.of(sessionId);
   const { driver, lists } = cells.context;
@@ -61,15 +61,15 @@ async function lookAt(cells: SessionCells, { sessionId, cursor }: Listed): Promi
   if ((await cell.head())?.active !== head?.active) return undefined;
   if (head === undefined) return [];
   const problems: string[] = [];
-  if (rows.length !== head.count) problems.push(`says ${head.count} messages and has ${rows.length}`);
+  if (rows.length !== head.count) problems.push(`should have ${head.count} messages and has ${rows.length}`);
   if (rows.some(({ key }) => keyNumber(key) >= head.next)) problems.push("has a message past its end");
-  if (listed !== undefined && activityKey(head) !== cursor) problems.push("is listed at a wrong place");
+  if (listed !== undefined && activityKey(head) !== cursor) problems.push("is listed at a wrong position");
   return problems;
 }
 
 async function checkRun(cells: SessionCells, runId: string): Promise<Violation[]> {
   const run = await readRecord(cells, runId);
-  if (run === undefined) return [{ runId, problem: "is listed and has no row" }];
+  if (run === undefined) return [{ runId, problem: "is listed but has no row" }];
   const problems = [...stepProblems(run), ...endProblems(run)];
   const beneath = await Promise.all(run.children.map((child) => checkRun(cells, child.runId)));
   return [...problems.map((problem) => ({ sessionId: run.sessionId, runId, problem })), ...beneath.flat()];
@@ -81,17 +81,17 @@ function stepProblems({ steps, openStep }: RunRecord): string[] {
     const calls = messages.flatMap((message) => toolCallsOf(message).map(({ id }) => id));
     const unanswered = calls.filter((id) => !results.has(id));
     return [
-      ...(step === index + 1 ? [] : [`has step ${step} at place ${index + 1}`]),
+      ...(step === index + 1 ? [] : [`has step ${step} at position ${index + 1}`]),
       ...(unanswered.length === 0 ? [] : [`has unanswered calls in step ${step}: ${unanswered.join(", ")}`]),
     ];
   });
   if (openStep !== undefined && openStep.step <= steps.length)
-    problems.push(`has an open step ${openStep.step} before its last`);
+    problems.push(`has an open step ${openStep.step} before its last step`);
   return problems;
 }
 
 function endProblems({ status, endedAt, openStep }: RunRecord): string[] {
   const isOver = status !== "running" && status !== "interrupted";
-  if (isOver && endedAt === undefined) return ["is over and has no end"];
-  return status === "completed" && openStep !== undefined ? ["is completed and has an open step"] : [];
+  if (isOver && endedAt === undefined) return ["has ended but has no end time"];
+  return status === "completed" && openStep !== undefined ? ["is completed but has an open step"] : [];
 }

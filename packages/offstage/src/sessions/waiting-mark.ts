@@ -1,27 +1,26 @@
-// The mark of a run that has waited for long: other processes let it in before they take the session again. Leases are in lease.ts.
-
+// Fairness between processes: a run that has waited long leaves a mark, and other processes let it go first. Leases are in lease.ts.
 import { parseJson } from "../base/json.ts";
 import { whereIs } from "./holder.ts";
 import type { SessionCell } from "./session-cell.ts";
 import { type Sighting, watch } from "./sighting.ts";
 import type { Check, Row, RowPlace, Write } from "./store-driver.ts";
 
-/** How long a run waits for another process before it leaves its mark, and how often it renews it. */
+/** How long a run waits before it leaves its mark, and how often it renews the mark. */
 export const patienceMs = 1_000;
-/** How often the runs of a process look for the mark of another. */
+/** How often a process checks for the mark of another. */
 const lookMs = 500;
-// The mark of somebody who gave up is not respected for longer than this from when it is seen first.
+// A mark that is not renewed is ignored after this time.
 const lifeMs = 5_000;
 
-/** What taking a session has to check and to write so that one who has waited for long goes first. */
+/** Checks and writes to add to the change that acquires a session, so that the run that left a mark goes first. */
 export interface Precedence {
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
 }
 
 /**
- * What taking the session has to check, at most every half second: that nobody left a mark; and to write: that our own is
- * removed. Undefined where there is nothing to check.
+ * Checks that no other process left a mark, at most every half second, and removes our own mark. Undefined if there is nothing
+ * to check.
  */
 export function precedence(cell: SessionCell): Precedence | undefined {
   const { mark } = cell;
@@ -36,7 +35,7 @@ function precedenceNow(cell: SessionCell, now: number): Precedence {
   return { checks: [{ ...place, value: mark.text }], writes: mark.text === undefined ? [] : [place] };
 }
 
-/** Takes note of the mark as it was found; true where somebody else is to go first. */
+/** Notes the mark that was found; true if another process goes first. */
 export function noteMark(cell: SessionCell, row: Row | undefined): boolean {
   const { mark, context } = cell;
   const isOther = row !== undefined && !isOurs(row.value, context.holder) && !isVoid(row.value, mark.sighting);
@@ -45,7 +44,7 @@ export function noteMark(cell: SessionCell, row: Row | undefined): boolean {
   return isOther;
 }
 
-/** Leaves or renews our mark, unless somebody else was faster. */
+/** Leaves or renews our mark, unless another process left one first. */
 export async function leaveMark(cell: SessionCell): Promise<void> {
   const { driver, holder } = cell.context;
   const place = placeOf(cell);
@@ -57,7 +56,7 @@ export async function leaveMark(cell: SessionCell): Promise<void> {
   if (refused === undefined) cell.mark.text = text;
 }
 
-/** Removes our mark, where the run no longer waits. Never rejects. */
+/** Removes our mark when the run stops waiting. Never rejects. */
 export async function removeMark(cell: SessionCell): Promise<void> {
   const { mark, context } = cell;
   const { text } = mark;
@@ -68,7 +67,7 @@ export async function removeMark(cell: SessionCell): Promise<void> {
   try {
     await context.driver.commit(commit);
   } catch {
-    // It is void after a while.
+    // The mark expires on its own.
   }
 }
 
@@ -80,7 +79,7 @@ function isOurs(text: string, holder: string): boolean {
   return text.startsWith(`[${JSON.stringify(holder)},`);
 }
 
-// A mark is renewed every second: one that stays the same is of somebody who is gone, whatever the clocks say.
+// Marks are renewed every second, so a mark that stays the same belongs to a process that is gone, whatever the clocks say.
 function isVoid(text: string, sighting: Sighting): boolean {
   const mark = parseJson(text);
   const [holder, seen] = Array.isArray(mark) ? (mark as readonly unknown[]) : [];

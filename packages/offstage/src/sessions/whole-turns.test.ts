@@ -7,7 +7,7 @@ const user: Message = { role: "user", content: "q" };
 const assistant: Message = { role: "assistant", content: "a" };
 const conversation = fc.array(fc.constantFrom(user, assistant), { maxLength: 30 });
 
-test("a cut conversation begins with a user message, holds the newest turn, and is within the limit or that turn", () => {
+test("a cut conversation starts with a user message, contains the newest turn, and is within the limit or is that turn", () => {
   fc.assert(
     fc.property(conversation, fc.integer({ min: 1, max: 35 }), (messages, limit) => {
       const turns = wholeTurns(messages, limit, true) ?? [];
@@ -22,7 +22,7 @@ test("a cut conversation begins with a user message, holds the newest turn, and 
   );
 });
 
-test("what is cut from a part of the conversation is what is cut from the whole, or more is asked for", () => {
+test("cutting a part of the conversation gives the same as cutting all of it, or asks for more messages", () => {
   fc.assert(
     fc.property(conversation, fc.nat(35), fc.nat(30), (messages, limit, kept) => {
       const start = Math.max(0, messages.length - kept);
@@ -33,7 +33,7 @@ test("what is cut from a part of the conversation is what is cut from the whole,
   );
 });
 
-test("no limit is everything, and a limit of 0 is nothing", () => {
+test("without a limit all messages are kept, with a limit of 0 none", () => {
   expect(wholeTurns([assistant, user], undefined, true)).toEqual([assistant, user]);
   expect(wholeTurns([assistant, user], 0, true)).toEqual([]);
   expect(wholeTurns([assistant, user], undefined, false)).toBeUndefined();

@@ -1,9 +1,9 @@
-// Whole turns: which of the latest messages a run gets to see. A turn begins with a user message.
+// Cuts history to whole turns. A turn starts with a user message.
 import type { Message } from "../messages/message.ts";
 
 /**
- * The latest `limit` messages, cut from the front to the next user message; the newest turn is whole whatever its
- * length. `isWhole` says that the list is the whole conversation; undefined means that earlier messages are needed.
+ * The latest `limit` messages, cut from the front to the next user message; the newest turn is always whole. `isWhole` means
+ * that `messages` is the whole conversation. Returns undefined if earlier messages are needed.
  */
 export function wholeTurns(
   messages: readonly Message[],

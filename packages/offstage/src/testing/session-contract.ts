@@ -1,4 +1,4 @@
-// What every session promises, as cases. Runs on any object with the methods of `Session`.
+// The contract of a session, as cases. Runs on any object with the methods of `Session`.
 import assert from "node:assert/strict";
 import { isOffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
@@ -8,7 +8,7 @@ import { type Claim, type ContractCase, caseOn } from "./contract-case.ts";
 const said = (content: string): Message => ({ role: "user", content });
 const texts = (messages: readonly Message[]): unknown[] => messages.map(({ content }) => content);
 
-/** Text that stores are known to lose: each comes back as it was. */
+/** Texts that some stores change or lose. */
 export const difficultTexts: Readonly<Record<string, string>> = {
   "the empty text": "",
   NUL: "a\0b\0",
@@ -19,7 +19,7 @@ export const difficultTexts: Readonly<Record<string, string>> = {
   "a megabyte": "0123456789abcdef".repeat(65_536),
 };
 
-/** Cases that hold for every session. `open` gives a new, empty one. */
+/** The cases of every session. `open` returns a new, empty session. */
 export function sessionContract(open: () => Session | Promise<Session>): ContractCase[] {
   const on = (name: string, claim: Claim<Session>["claim"]): ContractCase => caseOn(open, { name, claim });
   return [
@@ -29,14 +29,14 @@ export function sessionContract(open: () => Session | Promise<Session>): Contrac
       assert.equal(await session.isEmpty(), true);
       assert.equal(await session.popItem(), undefined);
     }),
-    on("items come back in the order they were added", async (session) => {
+    on("items are returned in the order in which they were added", async (session) => {
       await session.addItem(said("1"));
       await session.addItems([said("2"), { role: "assistant", content: "3" }]);
       assert.deepEqual(texts(await session.getAllItems()), ["1", "2", "3"]);
       assert.equal(await session.getItemCount(), 3);
       assert.equal(await session.isEmpty(), false);
     }),
-    on("a limit means the latest, oldest first", async (session) => {
+    on("a limit returns the latest items, oldest first", async (session) => {
       await session.addItems(["1", "2", "3"].map(said));
       assert.deepEqual(texts(await session.getItems(2)), ["2", "3"]);
       assert.deepEqual(texts(await session.getItems(9)), ["1", "2", "3"]);
@@ -48,11 +48,11 @@ export function sessionContract(open: () => Session | Promise<Session>): Contrac
         await assert.rejects(async () => session.getItems(limit as number), { code: "invalid-argument" });
       }
     }),
-    on("every field of a message comes back as it was", async (session) => {
+    on("every field of a message is preserved", async (session) => {
       await session.addItems(everyKind);
       assert.deepEqual(await session.getAllItems(), everyKind);
     }),
-    on("items come back as fresh copies", async (session) => {
+    on("items are returned as fresh copies", async (session) => {
       const mine = { role: "user", content: "mine", metadata: { tags: ["a"] } } as const;
       await session.addItem(mine);
       const [first] = await session.getAllItems();
@@ -68,7 +68,7 @@ export function sessionContract(open: () => Session | Promise<Session>): Contrac
       assert.deepEqual(texts(await session.getAllItems()), ["1", "2", "4"]);
       assert.equal(await session.getItemCount(), 3);
     }),
-    on("clearSession empties it for good, and it can be used again", async (session) => {
+    on("clearSession removes all items, and the session can be used again", async (session) => {
       await session.addItems(["1", "2"].map(said));
       await session.clearSession();
       assert.deepEqual(await session.getAllItems(), []);
@@ -76,7 +76,7 @@ export function sessionContract(open: () => Session | Promise<Session>): Contrac
       await session.addItem(said("3"));
       assert.deepEqual(texts(await session.getAllItems()), ["3"]);
     }),
-    on("a list with one bad item is refused whole", async (session) => {
+    on("a list with one invalid item is refused as a whole", async (session) => {
       const bad: unknown[] = [{ role: "nobody", content: "x" }, { content: "x" }, null, "text", { role: "user" }];
       for (const item of bad) {
         const adding = session.addItems([said("good"), item as Message]);
@@ -84,7 +84,7 @@ export function sessionContract(open: () => Session | Promise<Session>): Contrac
       }
       assert.equal(await session.getItemCount(), 0);
     }),
-    on("what is not JSON is refused, not changed", async (session) => {
+    on("a value that is not JSON is refused", async (session) => {
       const circular: Record<string, unknown> = {};
       circular.self = circular;
       for (const value of [1n, () => {}, new Date(0), new Map(), Number.NaN, Symbol("s"), circular]) {
@@ -93,19 +93,19 @@ export function sessionContract(open: () => Session | Promise<Session>): Contrac
       }
       assert.equal(await session.getItemCount(), 0);
     }),
-    on("items added without waiting keep their order", async (session) => {
+    on("items added concurrently keep their order", async (session) => {
       const numbers = Array.from({ length: 100 }, (_, n) => String(n));
       await Promise.all(numbers.map((n) => session.addItem(said(n))));
       assert.deepEqual(texts(await session.getAllItems()), numbers);
     }),
-    on("items popped without waiting are popped once each", async (session) => {
+    on("items popped concurrently are each popped once", async (session) => {
       const numbers = Array.from({ length: 20 }, (_, n) => String(n));
       await session.addItems(numbers.map(said));
       const popped = await Promise.all(numbers.map(() => session.popItem()));
       assert.deepEqual(popped.map((message) => message?.content).sort(), [...numbers].sort());
       assert.equal(await session.isEmpty(), true);
     }),
-    on("a thousand messages are kept", async (session) => {
+    on("a thousand messages are stored", async (session) => {
       await session.addItems(Array.from({ length: 1_000 }, (_, n) => said(`message ${n}`)));
       assert.equal(await session.getItemCount(), 1_000);
       assert.deepEqual(texts(await session.getItems(2)), ["message 998", "message 999"]);
@@ -122,14 +122,14 @@ export function sessionContract(open: () => Session | Promise<Session>): Contrac
         assert.deepEqual(await session.getAllItems(), [message]);
       }),
     ),
-    on("a field called __proto__ is a field", async (session) => {
+    on("a field called __proto__ is preserved", async (session) => {
       const metadata = JSON.parse('{"__proto__":{"admin":true},"constructor":1}') as Record<string, unknown>;
       await session.addItem({ role: "user", content: "x", metadata });
       const [message] = await session.getAllItems();
       assert.equal(JSON.stringify(message?.metadata), JSON.stringify(metadata));
       assert.equal(({} as Record<string, unknown>).admin, undefined);
     }),
-    on("closing twice is harmless", async (session) => {
+    on("close() is idempotent", async (session) => {
       await session.close();
       await session.close();
     }),

@@ -1,4 +1,5 @@
-// What every store promises, as cases: sessions, namespaces, lists, and the journal of runs. Drivers pass it through `createStore`.
+// The contract of a store, as cases: sessions, namespaces, lists, and the journal. Test a driver with `createStore(driver)`.
+import { checkOptions, someFunction } from "../base/options.ts";
 import type { Store } from "../sessions/store.ts";
 import { type Claim, type ContractCase, caseOn } from "./contract-case.ts";
 import { sessionContract } from "./session-contract.ts";
@@ -9,19 +10,20 @@ import { resumeClaims } from "./store-claims/resume.ts";
 import { type SharedClaim, sharedClaims } from "./store-claims/shared.ts";
 
 export interface SessionStoreContractOptions {
-  /** Opens the same place as the given store once more, as another process would. Adds the cases that need it. */
-  readonly reopen?: (store: Store) => Store | Promise<Store>;
+  /** Opens the place of the given store a second time, as another process would. Adds the cases that need two stores. */
+  readonly reopen?: ((store: Store) => Store | Promise<Store>) | undefined;
 }
 
 /**
- * The cases every store passes. `open` gives a new, empty store each time; each case closes what it opened. Stores on one
- * server are to be kept apart by their place (a file, a prefix, a database), not by namespace: one case is about namespaces.
- * `for (const { name, run } of sessionStoreContract(open)) test(name, run)` is all a driver's test needs.
+ * The cases that every store must pass. `open` returns a new, empty store each time; each case closes what it opened. On a shared
+ * server, separate the stores by file, prefix or database, not by namespace: one case tests namespaces. Usage:
+ * `for (const { name, run } of sessionStoreContract(open)) test(name, run)`.
  */
 export function sessionStoreContract(
   open: () => Store | Promise<Store>,
   options: SessionStoreContractOptions = {},
 ): ContractCase[] {
+  checkOptions(options, { reopen: someFunction }, "sessionStoreContract()");
   const { reopen } = options;
   const claims = [...listClaims, ...journalClaims, ...leaseClaims, ...resumeClaims];
   return [
@@ -45,7 +47,7 @@ function onTwo({ name, claim }: SharedClaim, reopen: (store: Store) => Store | P
   };
 }
 
-// A session that takes its store with it, so that a case closes both.
+// A session that closes its store too.
 function ownSession(store: Store): ReturnType<Store["session"]> {
   const session = store.session("contract");
   return new Proxy(session, {

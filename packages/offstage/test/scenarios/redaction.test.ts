@@ -273,13 +273,13 @@ describe("a call whose arguments were redacted", () => {
 
 test.each<[string, unknown, string]>([
   ["throws", thrower, "The redactor of the store threw: no more. Nothing was written."],
-  ["gives nothing", () => undefined, 'must give a message of the role "user", at once; it gave undefined.'],
-  ["gives text", () => "x", 'it gave "x".'],
-  ["gives a promise", async (message: Message) => message, "it gave a promise."],
-  ["gives another role", () => ({ role: "system", content: "x" }), 'it gave one of the role "system".'],
+  ["gives nothing", () => undefined, 'must return a message of the role "user" synchronously; it returned undefined.'],
+  ["gives text", () => "x", 'it returned "x".'],
+  ["gives a promise", async (message: Message) => message, "it returned a promise."],
+  ["gives another role", () => ({ role: "system", content: "x" }), 'it returned one of the role "system".'],
   ["gives another role when it is written", () => ({ role: "user", content: "x", toJSON: evil }), 'the role "system"'],
-  ["gives no content", () => ({ role: "user", content: null }), "must give a message that can be stored"],
-  ["gives a number", () => ({ role: "user", content: 5 }), "must give a message that can be stored"],
+  ["gives no content", () => ({ role: "user", content: null }), "must return a message that can be stored"],
+  ["gives a number", () => ({ role: "user", content: 5 }), "must return a message that can be stored"],
   ["gives what JSON cannot hold", () => ({ role: "user", content: "x", metadata: { n: 5n } }), "can be stored"],
 ])("a redactor that %s fails the run, and nothing is written", async (_, redact, sentence) => {
   const store = memoryStore({ redact: redact as () => Message });

@@ -1,4 +1,4 @@
-// Sessions that somebody holds, for tests of leases: here, elsewhere, with a clock of their own.
+// Sessions with leases for tests: held in this process or on another machine, with its own clock.
 import { setTimeout as sleep } from "node:timers/promises";
 import { vi } from "vitest";
 import { formatHead, type Lease, parseHead } from "../../src/sessions/session-head.ts";
@@ -10,7 +10,7 @@ import { open, start } from "../../src/testing/store-claims/claim.ts";
 /** The head of session "a". */
 export const place: RowPlace = { list: "h//a", key: "head" };
 
-/** Rewrites the lease of session "a" as if somebody else held it. */
+/** Rewrites the lease of session "a" as if another process held it. */
 export async function pretend(driver: StoreDriver, change: (holder: string) => string, seenMsAgo = 0): Promise<void> {
   const [row] = await driver.get([place]);
   const head = parseHead(row?.value ?? "", "memory");
@@ -19,7 +19,7 @@ export async function pretend(driver: StoreDriver, change: (holder: string) => s
   await driver.commit({ label: "session.add", checks: [], writes: [{ ...place, value }] });
 }
 
-/** Holders as they look from here. */
+/** Holders of different kinds. */
 export const elsewhere = (holder: string): string => `faraway ${holder.split(" ").slice(1).join(" ")}`;
 export const gone = (holder: string): string => holder.replace(/^(\S+) \d+/, "$1 4194304");
 export const reused = (holder: string): string => holder.replace(/^(\S+ \d+) \S*/, "$1 1");
@@ -30,7 +30,7 @@ export async function held(): Promise<{ driver: StoreDriver; log: Awaited<Return
   return { driver, log: await open(createStore(driver), "a", start("r1", "one")) };
 }
 
-/** Session "a" held elsewhere, by one who shows a sign of life only when told to; its clock is off by so much. */
+/** Session "a", held on another machine whose clock is off by some time, by a holder that renews its lease only on request. */
 export async function heldElsewhere(
   clockAheadMs: number,
 ): Promise<{ driver: StoreDriver; renew: () => Promise<void> }> {
@@ -43,7 +43,7 @@ export async function heldElsewhere(
   return { driver, renew };
 }
 
-/** Time goes by, as far as clocks of this process tell; then whoever waits has the time to look again. */
+/** Advances the clocks of this process, and gives waiting runs time to check again. */
 export async function pass(ms: number): Promise<void> {
   vi.advanceTimersByTime(ms);
   await sleep(300);

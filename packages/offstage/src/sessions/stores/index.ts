@@ -1,4 +1,4 @@
-// The list of back ends. Each is loaded when it is first used; to add one is to add a file and a line here.
+// The list of back ends. Each is loaded on first use.
 import type { StoreDriver } from "../store-driver.ts";
 import type { PostgresOptions } from "./postgres.ts";
 import type { RedisOptions } from "./redis.ts";
@@ -20,7 +20,7 @@ export const drivers = {
     lazy("Redis", async () => (await import("./redis.ts")).redisDriver(options)),
 } as const;
 
-/** A driver whose module is imported when it is opened. */
+/** A driver whose module is imported on first use. */
 export interface LazyDriver<D extends StoreDriver = StoreDriver> extends StoreDriver {
   load(): Promise<D>;
 }

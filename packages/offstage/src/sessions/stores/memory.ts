@@ -1,4 +1,4 @@
-// Memory: rows in sorted arrays. Gone with the process; the reference for what a driver does.
+// The memory driver: rows in sorted arrays. The reference implementation of a driver.
 import type { Commit, Row, RowPlace, RowRange, StoreDriver } from "../store-driver.ts";
 
 interface SortedList {
@@ -6,7 +6,7 @@ interface SortedList {
   readonly values: Map<string, string>;
 }
 
-/** Rows in memory. */
+/** Creates a driver that keeps rows in memory. */
 export function memoryDriver(): StoreDriver {
   const lists = new Map<string, SortedList>();
   let version = 0;
@@ -62,7 +62,7 @@ function slice(list: SortedList | undefined, { from, before, limit, reverse }: R
   return found.map((key) => ({ key, value: values.get(key) ?? "" }));
 }
 
-// The first index whose key is not before the given one; the end is tried first, since most rows are added there.
+// The index of the first key that is not less than `key`. Tries the end first, where most rows are added.
 function placeOf(keys: readonly string[], key: string): number {
   let high = keys.length;
   if (high === 0 || (keys[high - 1] as string) < key) return high;

@@ -22,7 +22,7 @@ describe.runIf(server)("Postgres", () => {
     test(name, run);
   }
 
-  test("a pool of the caller's is used and never closed", async () => {
+  test("a pool of the caller is never closed", async () => {
     const pool = new pg.Pool({ connectionString: server?.url, max: 2 });
     const store = postgresStore({ pool, prefix: "pooled" });
     await store.session("a").addItem({ role: "user", content: "hello" });
@@ -31,7 +31,7 @@ describe.runIf(server)("Postgres", () => {
     await pool.end();
   });
 
-  test("connections that are cut between statements are replaced, and no write is lost or repeated", {
+  test("connections that break between statements are replaced, and no write is lost or repeated", {
     timeout: 30_000,
   }, async () => {
     const admin = new pg.Client({ connectionString: server?.url });
@@ -51,7 +51,7 @@ describe.runIf(server)("Postgres", () => {
     await admin.end();
   });
 
-  test("eight stores open a new database at once", { timeout: 30_000 }, async () => {
+  test("eight stores can open a new database at the same time", { timeout: 30_000 }, async () => {
     const stores = Array.from({ length: 8 }, () => open("fresh"));
     await Promise.all(stores.map((store, n) => store.session(`s${n}`).addItem({ role: "user", content: "x" })));
     expect(await stores[0]?.sessions.list()).toHaveLength(8);
@@ -76,7 +76,7 @@ describe.runIf(server)("Postgres", () => {
   });
 });
 
-test("a server that is not there is named, without its password", { timeout: 30_000 }, async () => {
+test("the error for an unreachable server names it without its password", { timeout: 30_000 }, async () => {
   const store = postgresStore({ url: "postgres://me:secret@127.0.0.1:1/nowhere" });
   const failure = store.ready();
   await expect(failure).rejects.toMatchObject({ code: "store-connection" });

@@ -1,4 +1,4 @@
-// Postgres: rows in one table, through the optional package "pg" or a pool of the caller's. A write is one round trip.
+// The Postgres driver: rows in one table, through the optional package "pg" or a pool of the caller. A write is one round trip.
 import { OffstageError } from "../../errors.ts";
 import { placeOf } from "../address.ts";
 import type { Commit, Row, StoreDriver } from "../store-driver.ts";
@@ -6,17 +6,17 @@ import { type Sql, sqlOf } from "./postgres/sql.ts";
 import { codeOf, typedError } from "./postgres/typed-error.ts";
 
 export interface PostgresOptions {
-  /** postgres://user:password@host:port/database. A pool is made for it, and closed with the store. */
+  /** postgres://user:password@host:port/database. The store creates a pool, and closes it. */
   readonly url?: string | undefined;
-  /** A pool of the caller's, for instance of "pg"; it is used and never closed. */
+  /** A pool of the caller, for instance of "pg". The store never closes it. */
   readonly pool?: PostgresPool | undefined;
-  /** What the names of table and function begin with; may name a schema: "app.offstage". Default "offstage". */
+  /** The prefix of tables and functions; may contain a schema: "app.offstage". Default "offstage". */
   readonly prefix?: string | undefined;
-  /** Connections of the pool made for `url`. Default 10. */
+  /** The size of the pool created for `url`. Default 10. */
   readonly maxConnections?: number | undefined;
 }
 
-/** As much of a pool as a store needs. */
+/** The part of a pool that a store needs. */
 export interface PostgresPool {
   query(query: PostgresQuery): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
 }
@@ -28,7 +28,7 @@ export interface PostgresQuery {
   readonly values?: unknown[];
 }
 
-/** The back end on a Postgres database. */
+/** Creates a driver on a Postgres database. */
 export function postgresDriver(options: PostgresOptions): StoreDriver {
   const { prefix = "offstage" } = options;
   if (!/^([a-z_]\w*\.)?[a-z_]\w*$/.test(prefix))
@@ -99,14 +99,14 @@ async function versionOf(query: Query, sql: Sql, name: string): Promise<number> 
     if (codeOf(cause) !== "42703") throw error;
     throw new OffstageError(
       "store-foreign",
-      `${name} has tables of another program under our names. Use another prefix.`,
+      `${name} contains tables of another program with these names. Use another prefix.`,
     );
   }
 }
 
 interface Connection {
   readonly pool: PostgresPool;
-  /** Closes a pool of ours; a caller's has none. */
+  /** Closes the pool; undefined for a pool of the caller. */
   end?(): Promise<void>;
 }
 
@@ -114,7 +114,7 @@ async function connect({ url, pool, maxConnections = 10 }: PostgresOptions): Pro
   if (pool !== undefined) return { pool };
   const { Pool } = (await loadPackage()).default;
   const own = new Pool({ connectionString: url, max: maxConnections, connectionTimeoutMillis: 5_000 });
-  // A connection that breaks while idle is replaced; the next query tells whether the server is there.
+  // The pool replaces a connection that breaks while idle. If the server is gone, the next query fails.
   own.on("error", () => {});
   return { pool: own as unknown as PostgresPool, end: () => own.end() };
 }
@@ -123,7 +123,9 @@ async function loadPackage(): Promise<typeof import("pg")> {
   try {
     return await import("pg");
   } catch (cause) {
-    throw new OffstageError("missing-package", 'A Postgres store needs the package "pg": npm install pg', { cause });
+    throw new OffstageError("missing-package", 'A Postgres store needs the package "pg". Install it: npm install pg', {
+      cause,
+    });
   }
 }
 

@@ -22,7 +22,7 @@ describe.runIf(server)("Redis", () => {
     test(name, run);
   }
 
-  test("a client of the caller's is used and never closed", async () => {
+  test("a client of the caller is never closed", async () => {
     const client = createClient({ url: server?.url ?? "" });
     await client.connect();
     const store = redisStore({ client, prefix: "lent" });
@@ -32,7 +32,7 @@ describe.runIf(server)("Redis", () => {
     client.destroy();
   });
 
-  test("a client that has only call() does as well", async () => {
+  test("a client with call() instead of sendCommand() works", async () => {
     const client = createClient({ url: server?.url ?? "" });
     await client.connect();
     const store = redisStore({ client: { call: (...args: string[]) => client.sendCommand(args) }, prefix: "called" });
@@ -41,13 +41,13 @@ describe.runIf(server)("Redis", () => {
     client.destroy();
   });
 
-  test("a write and a read of very many rows are one each", { timeout: 30_000 }, async () => {
+  test("a very large number of rows is written and read in one command each", { timeout: 30_000 }, async () => {
     const session = open().session("many");
     await session.addItems(Array.from({ length: 50_000 }, (_, n) => ({ role: "user", content: String(n) })));
     expect((await session.getItems()).length).toBe(50_000);
   });
 
-  test("a server that was restarted is found again, and no write is lost or repeated", {
+  test("the client reconnects to a restarted server, and no write is lost or repeated", {
     timeout: 30_000,
   }, async () => {
     const store = open();
@@ -71,7 +71,7 @@ describe.runIf(server)("Redis", () => {
   });
 });
 
-test("a server that is not there is named, without its password", { timeout: 30_000 }, async () => {
+test("the error for an unreachable server names it without its password", { timeout: 30_000 }, async () => {
   const store = redisStore({ url: "redis://me:secret@127.0.0.1:1/3" });
   const failure = store.ready();
   await expect(failure).rejects.toMatchObject({ code: "store-connection" });

@@ -1,4 +1,4 @@
-// Redis: rows in hashes, through the optional package "@redis/client" or a client of the caller's. As durable as the server is set to be.
+// The Redis driver: rows in hashes, through the optional package "@redis/client" or a client of the caller. As durable as the server is configured.
 import { createHash } from "node:crypto";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { encodeHint, placeOf } from "../address.ts";
@@ -7,28 +7,28 @@ import { lifetimesOf } from "./redis/lifetimes.ts";
 import { commitScript, getScript, readScript } from "./redis/scripts.ts";
 
 export interface RedisOptions {
-  /** redis://user:password@host:port/database. A client is made for it, and closed with the store. */
+  /** redis://user:password@host:port/database. The store creates a client, and closes it. */
   readonly url?: string | undefined;
-  /** A connected client of the caller's, "@redis/client" or "ioredis"; it is used and never closed. */
+  /** A connected client of the caller, of "@redis/client" or "ioredis". The store never closes it. */
   readonly client?: RedisClient | undefined;
-  /** What every key begins with, in braces, so that a cluster keeps them together. Default "offstage". */
+  /** The prefix of every key, in braces, so that a cluster keeps them in one slot. Default "offstage". */
   readonly prefix?: string | undefined;
   /**
-   * Sessions go, each as a whole, when they were not written for so long. A run that goes on writes every two seconds.
-   * Default: they stay.
+   * Sessions expire, each as a whole, when nothing was written to them for this long. An open run writes every two seconds.
+   * Default: sessions never expire.
    */
   readonly ttlMs?: number | undefined;
 }
 
-/** As much of a client as a store needs: one of the two ways to send any command. */
+/** The part of a client that a store needs: one of two ways to send a command. */
 export type RedisClient =
   | { sendCommand(args: string[]): Promise<unknown> }
   | { call(command: string, ...args: string[]): Promise<unknown> };
 
-// A list: as arguments of one call, those of a large write would not fit on the stack.
+// Takes a list: the arguments of a large write would overflow the stack if spread.
 type Send = (args: string[]) => Promise<unknown>;
 
-/** The back end on a Redis server. */
+/** Creates a driver on a Redis server. */
 export function redisDriver(options: RedisOptions): StoreDriver {
   const { prefix = "offstage", ttlMs } = options;
   const name = nameOf(options);
@@ -93,7 +93,10 @@ function rowOf(key: string, value: string | null | undefined): Row | undefined {
 function versionOf(found: unknown, name: string): number {
   const version = Number(found ?? 0);
   if (Number.isSafeInteger(version)) return version;
-  throw new OffstageError("store-foreign", `${name} has keys of another program under our names. Use another prefix.`);
+  throw new OffstageError(
+    "store-foreign",
+    `${name} contains keys of another program with these names. Use another prefix.`,
+  );
 }
 
 function boundsOf({ from, before, limit = -1, reverse = false }: RowRange): string[] {
@@ -102,7 +105,7 @@ function boundsOf({ from, before, limit = -1, reverse = false }: RowRange): stri
   return reverse ? ["reverse", high, low, String(limit)] : ["forward", low, high, String(limit)];
 }
 
-// Each list takes two keys, hence the places are odd: 1, 3, 5 …
+// Each list has two keys, so the indexes of lists are odd: 1, 3, 5 …
 function commitArgs({ checks, writes }: Commit, { base, ttlMs }: Lasting): { places: string[]; args: string[] } {
   const places = [...new Set([...checks, ...writes].map(({ list }) => list))];
   const at = new Map(places.map((list, index) => [list, String(2 * index + 1)]));
@@ -124,7 +127,7 @@ function commitArgs({ checks, writes }: Commit, { base, ttlMs }: Lasting): { pla
 }
 
 interface Lasting {
-  /** What every key begins with. */
+  /** The start of every key. */
   readonly base: string;
   readonly ttlMs: number | undefined;
 }
@@ -145,7 +148,7 @@ async function run(send: Send, script: string, keys: readonly string[], args: re
 
 interface Connection {
   readonly send: Send;
-  /** Closes a client of ours; a caller's has none. */
+  /** Closes the client; undefined for a client of the caller. */
   end?(): Promise<void>;
 }
 
@@ -165,7 +168,7 @@ async function connect({ url, client }: RedisOptions): Promise<Connection> {
     }
   };
   const own = create();
-  // The command that fails tells of it; the client reconnects by itself.
+  // The client reconnects on its own; a command that fails meanwhile reports the error.
   own.on("error", () => {});
   await own.connect();
   isConnected = true;
@@ -181,7 +184,7 @@ async function loadPackage(): Promise<typeof import("@redis/client")> {
   try {
     return await import("@redis/client");
   } catch (cause) {
-    const message = 'A Redis store needs the package "@redis/client": npm install @redis/client';
+    const message = 'A Redis store needs the package "@redis/client". Install it: npm install @redis/client';
     throw new OffstageError("missing-package", message, { cause });
   }
 }
@@ -200,9 +203,10 @@ function typedError(error: unknown, name: string): Error {
     code: "store-full" | "store-read-only" | "store-foreign" | "store-failed",
     what: string,
   ): OffstageError => new OffstageError(code, `${name} ${what} (${message})`, { cause: error });
-  if (message.includes("OOM")) return say("store-full", "is out of memory. Nothing of this write was kept.");
+  if (message.includes("OOM")) return say("store-full", "is out of memory. Nothing was written.");
   if (/READONLY|MISCONF/.test(message)) return say("store-read-only", "cannot be written. Connect to the primary.");
-  if (message.includes("WRONGTYPE")) return say("store-foreign", "has keys of another program. Use another prefix.");
+  if (message.includes("WRONGTYPE"))
+    return say("store-foreign", "contains keys of another program. Use another prefix.");
   return say("store-failed", "failed.");
 }
 

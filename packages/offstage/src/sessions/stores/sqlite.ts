@@ -1,21 +1,22 @@
-// SQLite: rows in one table of one file, through node:sqlite. Loaded on first use; nothing else to install.
+// The SQLite driver: rows in one table of one file, through node:sqlite.
 import type { DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
 import type { Check, Commit, Refused, Row, RowPlace, RowRange, StoreDriver, Write } from "../store-driver.ts";
 import { backupFile, checkPages, openFile, prepareFile, type SqliteOptions, schemaOf } from "./sqlite/file.ts";
-import { rowSum } from "./sqlite/row-sum.ts";
 import { sameFile } from "./sqlite/same-file.ts";
 import { nameOf, typedError } from "./sqlite/typed-error.ts";
 
 export type { SqliteOptions } from "./sqlite/file.ts";
 
-/** A SQLite file as a driver, and the one thing only a file can do. */
+/** A driver with two operations that only a file has. */
 export interface SqliteDriver extends StoreDriver {
-  /** Writes a consistent copy to a new file while others go on working. */
+  /** Writes a consistent copy to a new file. Other processes can go on writing meanwhile. */
   backup(path: string): Promise<void>;
-  /** Reads the whole file; rejects with `store-corrupt` where its pages do not add up. */
+  /** Checks the whole file; rejects with `store-corrupt` if it is damaged. */
   check(): Promise<void>;
 }
 
+/** Creates a driver on a SQLite file. */
 export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
   const { path = "offstage.db" } = options;
   let database: DatabaseSync | undefined;
@@ -28,16 +29,19 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
       throw typedError(error, path);
     }
   };
+  const connection = (): DatabaseSync => {
+    if (database === undefined) throw new Error("The driver is not open.");
+    return database;
+  };
   const opened = (): Rows => {
-    if (database === undefined) throw new Error("open() comes first");
-    rows ??= rowsOf(database);
+    rows ??= rowsOf(connection());
     return rows;
   };
   return {
     name: nameOf(path),
     open: () =>
       guard(() => {
-        // Several stores may be made on one driver: it stays open, and what is in memory stays there.
+        // Several stores may share a driver, so a second `open` must keep the connection.
         if (database !== undefined) return schemaOf(database);
         const found = openFile({ ...options, path });
         database = found.database;
@@ -45,11 +49,7 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
         rows = undefined;
         return found.version;
       }),
-    prepare: (version) =>
-      guard(() => {
-        if (database === undefined) throw new Error("open() comes first");
-        prepareFile(database, version);
-      }),
+    prepare: (version) => guard(() => prepareFile(connection(), version)),
     get: (places) => guard(() => places.map((place) => opened().at(place))),
     read: (list, range) => guard(() => opened().read(list, range)),
     commit: (commit) =>
@@ -58,8 +58,7 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
         return opened().commit(commit);
       }),
     backup: async (target) => {
-      if (database === undefined) throw new Error("open() comes first");
-      await backupFile(database, target).catch((error) => {
+      await backupFile(connection(), target).catch((error) => {
         throw typedError(error, path);
       });
     },
@@ -89,7 +88,6 @@ function rowsOf(database: DatabaseSync): Rows {
   database.exec("PRAGMA journal_mode = WAL");
   const prepare = (sql: string) => database.prepare(sql);
   const range = "SELECT key, value, sum FROM offstage WHERE list = ? AND key >= ? AND key < ? ORDER BY key";
-  // Run by `get` where that happens with every write: it makes no object of counts that nobody reads.
   const begin = prepare("BEGIN IMMEDIATE");
   const end = prepare("COMMIT");
   const undo = prepare("ROLLBACK");
@@ -111,7 +109,7 @@ function rowsOf(database: DatabaseSync): Rows {
   const apply = ({ list, key, value }: Write): void => {
     if (key === undefined) dropList.run(list);
     else if (value === undefined) drop.run(list, key);
-    else put.get(list, key, value, rowSum(list, key, value));
+    else put.run(list, key, value, rowSum(list, key, value));
   };
   const isMet = ({ list, key, value }: Check): boolean => (text.get(list, key) as unknown[] | undefined)?.[0] === value;
 
@@ -122,16 +120,15 @@ function rowsOf(database: DatabaseSync): Rows {
       return found.map((row) => checked(list, row));
     },
     commit: ({ checks, writes }) => {
-      begin.get();
+      begin.run();
       try {
-        for (let i = 0; i < checks.length; i++) {
-          if (isMet(checks[i] as Check)) continue;
+        if (!checks.every(isMet)) {
           const current = checks.map(at);
           undo.run();
           return current;
         }
-        for (let i = 0; i < writes.length; i++) apply(writes[i] as Write);
-        end.get();
+        for (const write of writes) apply(write);
+        end.run();
         return undefined;
       } catch (error) {
         if (database.isTransaction) undo.run();
@@ -139,6 +136,11 @@ function rowsOf(database: DatabaseSync): Rows {
       }
     },
   };
+}
+
+// Detects flipped bits, which SQLite itself does not.
+function rowSum(list: string, key: string, value: string): number {
+  return crc32(`${list} ${key} ${value}`);
 }
 
 function checked(list: string, { key, value, sum }: StoredRow): Row {

@@ -1,4 +1,4 @@
-// A claim about a store, and the short ways to write a run that the claims share.
+// The type of a claim about a store, and builders for runs that the claims share.
 import type { AssistantMessage, Message, ToolMessage } from "../../messages/message.ts";
 import type { RunEnd, RunLog, RunStart, StepRecord } from "../../sessions/journal.ts";
 import type { Store } from "../../sessions/store.ts";
@@ -39,7 +39,7 @@ export async function open(store: Store, sessionId: string, runStart: RunStart):
   return store.session(sessionId).journal.open(runStart);
 }
 
-/** One whole turn: a call, its result, the answer. */
+/** Records a whole turn: a call, its result, and the answer. */
 export async function turn(store: Store, sessionId: string, n: number | string): Promise<RunLog> {
   const log = await open(store, sessionId, start(`run-${sessionId}-${n}`, `question ${n}`));
   await log.intend(1, calling(`call-${n}`));

@@ -1,4 +1,4 @@
-// Claims about the record of a run: what is durable after each write, and that repeating one changes nothing.
+// Claims about the journal: what is durable after each write, and that writes are idempotent.
 import assert from "node:assert/strict";
 import type { SpanData } from "../../tracing/span-data.ts";
 import { answered, calling, ended, open, resultOf, type StoreClaim, said, start, step, texts, turn } from "./claim.ts";
@@ -53,7 +53,7 @@ export const journalClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "the newest turn is whole even where it is longer than the limit",
+    name: "the newest turn is whole even if it is longer than the limit",
     async claim(store) {
       const long = Array.from({ length: 30 }, (_, n) => answered(`part ${n}`));
       await store.session("a").addItems([said("old"), answered("old"), said("new"), ...long]);
@@ -64,7 +64,7 @@ export const journalClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "what others add or remove between runs is seen by the next",
+    name: "a run sees messages that were added or removed since the previous run",
     async claim(store) {
       await turn(store, "a", 1);
       await store.session("a").addItems([said("beside"), answered("ok")]);
@@ -118,7 +118,7 @@ export const journalClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "nothing is written to a run that is over",
+    name: "nothing is written to a run that has ended",
     async claim(store) {
       const log = await open(store, "a", start("r", "question"));
       await log.end(ended("answer"));
@@ -141,7 +141,7 @@ export const journalClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "the tool trace of earlier runs is read by run id",
+    name: "the tool traces of earlier runs can be read by run id",
     async claim(store) {
       await turn(store, "a", 1);
       const log = await open(store, "a", start("r", "now"));
@@ -159,7 +159,7 @@ export const journalClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "the whole value of a clipped result is kept beside the step",
+    name: "the full value of a clipped result is stored",
     async claim(store) {
       const log = await open(store, "a", start("r", "now"));
       const values = { c: { rows: ["x".repeat(100_000)] } };
@@ -187,7 +187,7 @@ export const journalClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "a status that no run can have, and an agent without a name, are refused",
+    name: "an unknown status and an empty agent name are refused",
     async claim(store) {
       await assert.rejects(store.runs.list({ status: "crashed" as "failed" }), { code: "invalid-argument" });
       await assert.rejects(store.runs.list({ agent: "" }), { code: "invalid-argument" });
@@ -203,7 +203,7 @@ export const journalClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "a subagent's run stands under its parent and in no conversation",
+    name: "a subagent's run is a child of its parent and in no conversation",
     async claim(store) {
       const log = await open(store, "a", start("parent", "question"));
       const child = await log.child({ ...start("child", "sub-question"), parentToolCallId: "c" });
@@ -230,7 +230,7 @@ export const journalClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "spans are found by run, by trace and by session",
+    name: "spans can be found by run, by trace and by session",
     async claim(store) {
       const log = await open(store, "a", start("r", "now", { traceId: "t1" }));
       await log.step(step(1, [answered("x")], { spans: [span("t1", "s1", 2)] }));
@@ -245,7 +245,7 @@ export const journalClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "spans are found by a trace that has the digits of its run's id",
+    name: "spans can be found by a trace whose id is derived from the run id",
     async claim(store) {
       const [runId, traceId] = ["0a1b2c3d-0000-4000-8000-00000000000f", "0a1b2c3d00004000800000000000000f"];
       const log = await open(store, "a", start(runId, "now", { traceId }));
@@ -258,7 +258,7 @@ export const journalClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "deleting a session leaves the spans of others in the same trace",
+    name: "deleting a session keeps the spans of other sessions in the same trace",
     async claim(store) {
       for (const id of ["a", "b"]) {
         const log = await open(store, id, start(`run-${id}`, "now", { traceId: "t1" }));
@@ -274,7 +274,7 @@ export const journalClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "spans of a run that was taken up again are found by its new trace, and go with the session",
+    name: "spans of a resumed run can be found by its new trace, and are deleted with the session",
     async claim(store) {
       const log = await open(store, "a", start("r", "now", { traceId: "t1" }));
       await log.end(ended("", { status: "waiting", reason: "approval", answer: [] }));
@@ -290,7 +290,7 @@ export const journalClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "a run that failed and is done after all has no error any more",
+    name: "a failed run that was resumed and completed has no error",
     async claim(store) {
       const log = await open(store, "a", start("r", "now"));
       const error = { code: "model-failed", message: "It broke." };

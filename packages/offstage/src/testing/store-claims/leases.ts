@@ -5,7 +5,7 @@ import { ended, open, type StoreClaim, start, texts, turn } from "./claim.ts";
 
 export const leaseClaims: readonly StoreClaim[] = [
   {
-    name: "runs on one session come one after another, in the order of asking",
+    name: "runs on one session execute one after another, in the order in which they were requested",
     async claim(store) {
       await Promise.all(Array.from({ length: 20 }, (_, n) => turn(store, "a", n)));
       const expected = Array.from({ length: 20 }, (_, n) => [`question ${n}`, `answer ${n}`]).flat();
@@ -22,7 +22,7 @@ export const leaseClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "a run that does not want to wait is refused at once",
+    name: 'a run with onBusy "reject" is refused immediately',
     async claim(store) {
       const first = await open(store, "a", start("r1", "one"));
       await assert.rejects(open(store, "a", start("r2", "two", { onBusy: "reject" })), SessionBusyError);
@@ -33,7 +33,7 @@ export const leaseClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "an aborted run leaves the queue with the reason, and writes nothing",
+    name: "a run that is aborted in the queue rejects with the reason, and writes nothing",
     async claim(store) {
       const first = await open(store, "a", start("r1", "one"));
       const controller = new AbortController();
@@ -48,7 +48,7 @@ export const leaseClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "closing the store frees what its runs hold",
+    name: "closing a store releases the sessions of its runs",
     async claim(store) {
       await open(store, "a", start("r1", "one"));
       await store.close();

@@ -1,4 +1,4 @@
-// Claims about sessions side by side: ids, namespaces, lists, branches, removal.
+// Claims about several sessions: ids, namespaces, lists, branches, removal.
 import assert from "node:assert/strict";
 import { isOffstageError } from "../../errors.ts";
 import { SessionConflictError } from "../../sessions/session-errors.ts";
@@ -22,7 +22,7 @@ export const hostileIds: readonly string[] = [
 
 export const listClaims: readonly StoreClaim[] = [
   {
-    name: "two objects of one id are one session",
+    name: "two objects with the same id are the same session",
     async claim(store) {
       await store.session("a").addItem(said("1"));
       await store.session("a").addItem(said("2"));
@@ -113,7 +113,7 @@ export const listClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "popTurn removes the newest turn whole",
+    name: "popTurn removes the whole newest turn",
     async claim(store) {
       const session = store.session("a");
       await session.addItems([said("1"), answered("2"), said("3"), answered("4"), answered("5")]);
@@ -124,7 +124,7 @@ export const listClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "popTurn leaves what stands before the first user message",
+    name: "popTurn keeps messages before the first user message",
     async claim(store) {
       const session = store.session("a");
       await session.addItems([answered("Welcome"), said("1"), answered("2")]);
@@ -134,7 +134,7 @@ export const listClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "replaceItems puts new items in the place of all, or leaves them",
+    name: "replaceItems replaces all items, or none if it is refused",
     async claim(store) {
       const session = store.session("a");
       await session.addItems([said("1"), answered("2")]);
@@ -151,7 +151,7 @@ export const listClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "a branch begins with the first messages and goes its own way",
+    name: "a branch starts with the first messages and is independent afterwards",
     async claim(store) {
       const session = store.session("a");
       await session.addItems([said("1"), answered("2"), said("3")]);
@@ -186,7 +186,7 @@ export const listClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "prune removes old sessions, keeps the latest, and leaves a held one alone",
+    name: "prune removes old sessions, and keeps the latest and those in use",
     async claim(store) {
       for (const id of ["a", "b", "c", "d"]) await store.session(id).addItem(said(id));
       assert.deepEqual(await store.prune({ olderThan: 60_000 }), { removedSessions: 0, busySessions: 0 });
@@ -203,7 +203,7 @@ export const listClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "a closed store says so",
+    name: "a closed store rejects with store-closed",
     async claim(store) {
       await store.session("a").addItem(said("1"));
       await store.close();

@@ -1,4 +1,4 @@
-// Claims about runs that did not end: they say so, nothing is lost, and they can be taken up again.
+// Claims about runs that were interrupted or wait: nothing is lost, and they can be resumed.
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../base/json.ts";
 import { isOffstageError } from "../../errors.ts";
@@ -8,7 +8,7 @@ import { answered, calling, ended, open, resultOf, type StoreClaim, start, step,
 
 export const resumeClaims: readonly StoreClaim[] = [
   {
-    name: "a run that is given up reads as interrupted and frees its session",
+    name: "an abandoned run is interrupted and releases its session",
     async claim(store) {
       const log = await open(store, "a", start("r", "question"));
       const child = await log.child(start("child", "sub"));
@@ -25,7 +25,7 @@ export const resumeClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "a run taken up again knows its steps, its calls and the results it has",
+    name: "a resumed run has its steps, its calls and their results",
     async claim(store) {
       await turn(store, "a", 0);
       await leftOpen(store);
@@ -55,7 +55,7 @@ export const resumeClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "opening a run of a known id takes it up again, and the question is there once",
+    name: "opening a run with a known id resumes it, and the question is stored once",
     async claim(store) {
       await leftOpen(store);
       const log = await open(store, "a", start("r", "question"));
@@ -65,7 +65,7 @@ export const resumeClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "a run that waits keeps its calls, and goes on where it was",
+    name: "a waiting run keeps its calls, and continues where it was",
     async claim(store) {
       const log = await open(store, "a", start("r", "question"));
       await log.intend(1, calling("c"));
@@ -86,7 +86,7 @@ export const resumeClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "a run that waits says for which calls, those of subagents included, until it goes on",
+    name: "a waiting run lists the calls that wait for approval, including those of subagents, until it is resumed",
     async claim(store) {
       const log = await open(store, "a", start("r", "question"));
       await log.intend(1, calling("c", "d", "e"));
@@ -109,7 +109,7 @@ export const resumeClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "a subagent's run is taken up again under its parent",
+    name: "a subagent's run is resumed with its parent",
     async claim(store) {
       const log = await open(store, "a", start("r", "question"));
       const child = await log.child(start("child", "sub"));
@@ -125,7 +125,7 @@ export const resumeClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "a subagent's run that ended stays as it is, however often its parent is taken up again",
+    name: "a subagent's run that ended stays ended, however often its parent is resumed",
     async claim(store) {
       const log = await open(store, "a", start("r", "question"));
       const child = await log.child(start("child", "sub"));
@@ -145,7 +145,7 @@ export const resumeClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "a run that completed, or is not there, cannot be taken up",
+    name: "a run that completed or does not exist cannot be resumed",
     async claim(store) {
       await turn(store, "a", 1);
       await assert.rejects(reopen(store, "run-a-1"), (error) => isOffstageError(error, "run-not-resumable"));

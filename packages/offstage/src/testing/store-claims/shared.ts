@@ -1,4 +1,4 @@
-// Claims about two handles on one place, as two processes would have.
+// Claims about two stores on the same place, as in two processes.
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SessionBusyError } from "../../sessions/session-errors.ts";
@@ -12,7 +12,7 @@ export interface SharedClaim {
 
 export const sharedClaims: readonly SharedClaim[] = [
   {
-    name: "what one handle writes the other reads",
+    name: "each store reads what the other writes",
     async claim(one, other) {
       await one.session("a").addItem(said("1"));
       assert.deepEqual(texts(await other.session("a").getItems()), ["1"]);
@@ -24,7 +24,7 @@ export const sharedClaims: readonly SharedClaim[] = [
     },
   },
   {
-    name: "items added through both handles at once are all there",
+    name: "items that both stores add at the same time are all stored",
     async claim(one, other) {
       const adding = Array.from({ length: 50 }, (_, n) =>
         [one, other].map((store) => store.session("a").addItem(said(`${n}`))),
@@ -36,7 +36,7 @@ export const sharedClaims: readonly SharedClaim[] = [
     },
   },
   {
-    name: "a run on one handle waits for the run on the other",
+    name: "a run on one store waits for a run on the other",
     async claim(one, other) {
       const first = await open(one, "a", start("r1", "one"));
       await assert.rejects(open(other, "a", start("r2", "two", { onBusy: "reject" })), SessionBusyError);
@@ -51,7 +51,7 @@ export const sharedClaims: readonly SharedClaim[] = [
     },
   },
   {
-    name: "runs on both handles at once do not interleave",
+    name: "concurrent runs on both stores do not interleave",
     async claim(one, other) {
       await Promise.all(
         Array.from({ length: 10 }, (_, n) => [turn(one, "a", `one ${n}`), turn(other, "a", `other ${n}`)]).flat(),
@@ -63,7 +63,7 @@ export const sharedClaims: readonly SharedClaim[] = [
     },
   },
   {
-    name: "a store that is written to by another handle is found whole at every moment",
+    name: "verify() finds no problem while another store writes",
     async claim(one, other) {
       const writing = Promise.all(
         ["a", "b"].map(async (id) => {
@@ -80,7 +80,7 @@ export const sharedClaims: readonly SharedClaim[] = [
     },
   },
   {
-    name: "a session held by a closed handle is free",
+    name: "closing one store releases its sessions for the other",
     async claim(one, other) {
       await open(one, "a", start("r1", "one"));
       await one.close();

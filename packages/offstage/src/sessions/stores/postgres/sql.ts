@@ -1,6 +1,6 @@
-// The SQL of a Postgres store: one table of rows, one function that is a whole commit. Text throughout; jsonb would refuse "\u0000".
+// The SQL of the Postgres driver: one table of rows, and one function for a whole commit. Text columns, because jsonb refuses "\u0000".
 
-/** The statements of a store whose objects begin with `prefix`. */
+/** The statements of a driver with this prefix. */
 export interface Sql {
   readonly version: string;
   readonly columns: string;
@@ -26,8 +26,8 @@ export function sqlOf(prefix: string): Sql {
   };
 }
 
-// Under the lock, so that several processes may open a new database at once. The function takes its locks first: each
-// of its statements then sees what those before it in the queue have committed.
+// Runs under an advisory lock, so that several processes can open a new database at the same time. The commit function takes its
+// locks first, so that each of its statements sees the commits of the transactions it waited for.
 function prepareSql(prefix: string, version: number): string {
   const rows = `${prefix}_rows`;
   return `

@@ -26,7 +26,7 @@ async function lifetimes(prefix: string): Promise<Map<string, number>> {
   return new Map(await Promise.all(keys.map(async (key) => [key, await client.pTTL(key)] as const)));
 }
 
-/** As if nothing had been written for so long. */
+/** Ages all keys, as if nothing had been written for this long. */
 async function pass(prefix: string, ms: number): Promise<void> {
   for (const [key, left] of await lifetimes(prefix)) await client.pExpire(key, left - ms);
 }
@@ -35,7 +35,7 @@ const dead = (prefix: string, id: string) =>
   client.del(["h", "m", "j", "s"].flatMap((kind) => ["h", "z"].map((part) => `{${prefix}}:${part}:${kind}//${id}`)));
 
 describe.runIf(server)("Redis with a time to live", () => {
-  test("every key has one, and a session that is gone is not listed", async () => {
+  test("every key expires, and an expired session is not listed", async () => {
     const store = opened("ttl");
     for (const id of ["gone", "kept"]) await store.session(id).addItem(said("x"));
     for (const [key, left] of await lifetimes("ttl")) expect(left, key).toBeGreaterThan(50_000);
@@ -45,7 +45,7 @@ describe.runIf(server)("Redis with a time to live", () => {
     await store.close();
   });
 
-  test("a session that expired and was made again is listed once, and is the newest for prune", async () => {
+  test("a session that expired and was created again is listed once, as the newest", async () => {
     const store = opened("again");
     for (const id of ["x", "keep"]) await store.session(id).addItem(said("1"));
     await dead("again", "x");
@@ -58,7 +58,7 @@ describe.runIf(server)("Redis with a time to live", () => {
     await store.close();
   });
 
-  test("the list of sessions does not grow with those that expired", async () => {
+  test("the list of sessions does not grow with expired sessions", async () => {
     const store = opened("shorter");
     for (let n = 0; n < 20; n++) {
       await store.session(`s${n}`).addItem(said("x"));
@@ -70,7 +70,7 @@ describe.runIf(server)("Redis with a time to live", () => {
     await store.close();
   });
 
-  test("any write to a session keeps all of it alive, and its place in the list", async () => {
+  test("any write to a session keeps all of it alive, including its place in the list", async () => {
     const store = opened("whole");
     await turn(store, "a", 1);
     const log = await open(store, "a", start("r2", "two"));
@@ -83,7 +83,7 @@ describe.runIf(server)("Redis with a time to live", () => {
     await store.close();
   });
 
-  test("a run is found by its id for as long as its session is written to", async () => {
+  test("a run can be found by its id as long as its session is alive", async () => {
     const store = opened("found");
     await turn(store, "a", 1);
     for (let n = 2; n < 8; n++) {
@@ -97,7 +97,7 @@ describe.runIf(server)("Redis with a time to live", () => {
     await store.close();
   });
 
-  test("a session that expired takes its runs with it, and may begin anew with the same ids", async () => {
+  test("the runs of an expired session are gone, and their ids can be used again", async () => {
     const reports: unknown[] = [];
     const store = opened("anew", () => reports.push(1));
     await turn(store, "a", 1);
@@ -117,7 +117,7 @@ describe.runIf(server)("Redis with a time to live", () => {
     await store.close();
   });
 
-  test("a session that is deleted leaves no key", async () => {
+  test("deleting a session leaves no key", async () => {
     const store = opened("none");
     await turn(store, "a", 1);
     await store.sessions.delete("a");
@@ -125,7 +125,7 @@ describe.runIf(server)("Redis with a time to live", () => {
     await store.close();
   });
 
-  test("by what a wrong key is told stays", async () => {
+  test("the proof of the encryption key does not expire", async () => {
     const options = { key: new Uint8Array(32) };
     await encryptedStore(opened("proof"), options).session("a").addItem(said("x"));
     expect((await lifetimes("proof")).get("{proof}:h:e")).toBe(-1);

@@ -1,17 +1,17 @@
-// Lifetimes: what a write keeps alive where sessions expire, so that one goes as a whole and only when it is idle. See scripts.ts.
+// Computes which lists a write keeps alive, so that an idle session expires as a whole. See scripts.ts.
 import { ownerOf } from "../../row-keys.ts";
 import type { Write } from "../../store-driver.ts";
 
 export interface Lifetimes {
-  /** The session that is written to, as names have it; "" for none. */
+  /** The session that is written to, as in names of lists; "" for none. */
   readonly session: string;
-  /** Its lists: they live for the whole time again. */
+  /** The lists of the session, which get the full lifetime again. */
   readonly own: readonly string[];
-  /** Lists that something is found by, a run or a trace: they live for as long as the session that put them there. */
+  /** Index lists of runs and traces, which live as long as the session that wrote them. */
   readonly finding: readonly string[];
 }
 
-/** What these writes keep alive. A commit writes to one session at most. */
+/** The lists that these writes keep alive. A commit writes to at most one session. */
 export function lifetimesOf(writes: readonly Write[]): Lifetimes {
   let session = "";
   const own = new Set<string>();

@@ -1,15 +1,14 @@
-// What runs inside Redis: whole reads and whole commits as scripts. A list is a hash of values and a sorted set of its keys.
+// Lua scripts that run inside Redis: a whole read or a whole commit each. A list is a hash of values and a sorted set of keys.
 
 /**
- * KEYS: hash and sorted set of each list. ARGV: what keys begin with, the time to live ("" for none) and the session that
- * is written to ("" for none); then checks, writes, lists of the session and lists that something is found by, each with
- * their number before them.
+ * KEYS: hash and sorted set of each list. ARGV: the prefix of keys, the time to live ("" for none) and the session that is
+ * written to ("" for none); then checks, writes, lists of the session and index lists, each group preceded by its length.
  *
- * Where sessions expire, the names of the lists that its runs are found by are kept in a set, with its place in the list of
- * sessions behind an "a". They expire together with that set, at least half a lifetime after the session, so that they are
- * refreshed only now and then; a session that begins anew removes those of the one that expired. Each write looks at the two
- * sessions that were active longest ago, and takes them from the list where they have expired. All keys have the same part
- * in braces: a cluster keeps them in one slot.
+ * If sessions expire, a set for each session holds the names of its index lists, and its key in the list of sessions after an
+ * "a". The index lists expire together with that set, at least half a lifetime after the session, so that they need not be
+ * refreshed with every write. A session that is created again removes the index lists of the one that expired. Each write checks
+ * the two least recently active sessions, and removes them from the list if they have expired. All keys share the part in braces,
+ * so that a cluster keeps them in one slot.
  */
 export const commitScript = `
 local base, ttl, session = ARGV[1], tonumber(ARGV[2]), ARGV[3]
@@ -72,7 +71,7 @@ for _, key in ipairs(lives and redis.call("ZRANGE", sorted, 0, 1) or {}) do
 end
 return { "done" }`;
 
-/** KEYS: hash and sorted set. ARGV: direction, first bound, second bound, limit (-1 is all). Gives keys and values in turn. */
+/** KEYS: hash and sorted set. ARGV: direction, first bound, second bound, limit (-1 is all). Returns alternating keys and values. */
 export const readScript = `
 local command = ARGV[1] == "reverse" and "ZREVRANGEBYLEX" or "ZRANGEBYLEX"
 local keys = redis.call(command, KEYS[2], ARGV[2], ARGV[3], "LIMIT", 0, tonumber(ARGV[4]))
@@ -88,7 +87,7 @@ for start = 1, #keys, 1000 do
 end
 return rows`;
 
-/** KEYS: the hash of each row. ARGV: the key of each. Gives a value, or nothing, for each. */
+/** KEYS: the hash of each row. ARGV: the key of each row. Returns a value or nothing for each row. */
 export const getScript = `
 local values = {}
 for i = 1, #KEYS do values[i] = redis.call("HGET", KEYS[i], ARGV[i]) end

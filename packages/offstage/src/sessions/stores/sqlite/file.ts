@@ -1,9 +1,9 @@
-// The file of a SQLite store: made whole or not at all, recognised before anything is written to it.
+// Opens and creates the file of a SQLite store. Creation is atomic, and a foreign file is refused before anything is written.
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { OffstageError } from "../../../errors.ts";
 
-// Not imported: an import also loads the streams and promises of node:fs, which takes longer than opening the file.
+// An import would also load the streams and promises of node:fs, which takes longer than opening the file.
 const { closeSync, existsSync, linkSync, openSync, readSync, renameSync, rmSync, statSync } =
   process.getBuiltinModule("node:fs");
 
@@ -12,26 +12,26 @@ type Sqlite = typeof import("node:sqlite");
 export interface SqliteOptions {
   /** The file, or ":memory:". A missing file is created; a missing folder is an error. Default "offstage.db". */
   readonly path?: string | undefined;
-  /** "full" survives a power cut at once, at a higher price; "normal" survives any crash of a process. Default "normal". */
+  /** "normal" survives any crash of the process; "full" also a power failure at any moment, but is slower. Default "normal". */
   readonly durability?: "normal" | "full" | undefined;
-  /** How long to wait for another process that writes. Default 5000. */
+  /** How long to wait while another process writes. Default 5000. */
   readonly timeoutMs?: number | undefined;
-  /** The size the file may reach; a write beyond it fails with `store-full`. Default: as much as the disk has. */
+  /** The maximum size of the file; a write beyond it fails with `store-full`. Default: unlimited. */
   readonly maxBytes?: number | undefined;
 }
 
-// "OFFS" in ASCII: how SQLite files say whose they are.
+// "OFFS" in ASCII; identifies our files.
 const applicationId = 0x4f464653;
 const magic = "SQLite format 3\0";
 // SQLITE_NOTADB
 const notDatabase = 26;
-// A file of this size is read whole in a few milliseconds; a page that lost its rows would look like an empty store.
+// Files up to this size are checked on opening, which takes a few milliseconds. A damaged page can look like an empty store.
 const checkedBytes = 2 * 1024 * 1024;
 
-/** Writes a consistent copy to a file that is not there yet. */
+/** Writes a consistent copy to a new file. */
 export async function backupFile(database: DatabaseSync, target: string): Promise<void> {
   if (existsSync(target)) {
-    throw new OffstageError("invalid-argument", `"${target}" exists already; a backup goes to a new file.`);
+    throw new OffstageError("invalid-argument", `"${target}" already exists. backup() needs the path of a new file.`);
   }
   checkFolder(target);
   for (let attempt = 1; ; attempt++) {
@@ -47,12 +47,12 @@ export async function backupFile(database: DatabaseSync, target: string): Promis
 
 const mostBackups = 100;
 
-// node:sqlite gives up, saying that it was no error, where its first step meets a write of ours that is under way.
+// node:sqlite fails with code 0 if its first step meets a write of this process in progress.
 function isBusy(error: unknown): boolean {
   return (error as { errcode?: unknown }).errcode === 0;
 }
 
-/** node:sqlite, without the warning that it is experimental. */
+/** Loads node:sqlite without the warning that it is experimental. */
 function loadSqlite(): Sqlite {
   const { emitWarning } = process;
   process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
@@ -72,7 +72,7 @@ function noSqlite(): never {
 
 type OpenOptions = SqliteOptions & { readonly path: string };
 
-/** Opens a file, made first where it is missing, and gives its schema version; 0 where it has none yet. */
+/** Opens a file, and creates it if it is missing. The version is 0 for a new file. */
 export function openFile(options: OpenOptions): { database: DatabaseSync; version: number } {
   const { path } = options;
   if (path === ":memory:") return { database: connect(options), version: 0 };
@@ -90,7 +90,7 @@ export function openFile(options: OpenOptions): { database: DatabaseSync; versio
   }
 }
 
-/** Makes the table and records the version. */
+/** Creates the table and records the version. */
 export function prepareFile(database: DatabaseSync, version: number): void {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -114,7 +114,7 @@ function connect({ path, durability = "normal", timeoutMs = 5_000, maxBytes }: O
   return database;
 }
 
-// Others must never see a file that is empty or half made: it is finished under another name and then linked into place.
+// Creates the file under a temporary name and then links it into place, so that no process sees an unfinished file.
 function createFile({ path, ...options }: OpenOptions): void {
   checkFolder(path);
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}.new`;
@@ -136,7 +136,7 @@ function checkFolder(path: string): void {
   throw new OffstageError("store-failed", message);
 }
 
-// Linking never replaces a file that is there. Where a file system knows no links, a rename comes close enough.
+// Linking never replaces an existing file. If the file system has no links, rename instead.
 function place(draft: string, path: string): void {
   try {
     linkSync(draft, path);
@@ -148,14 +148,14 @@ function place(draft: string, path: string): void {
   }
 }
 
-// By its size alone: to open and close the file here would give up the locks that other connections of this process have on it.
+// Only stats the file: opening and closing it would release the locks of other connections of this process.
 function checkFile(path: string): void {
   const found = statSync(path);
   if (!found.isFile()) throw foreign(path, "is not a file");
   if (found.size === 0) throw emptyFile(path);
 }
 
-// What SQLite cannot read as a database at all is somebody else's, unless it begins as one.
+// A file that SQLite cannot read is foreign, unless it starts with the header of a database: then it is damaged.
 function refusal(error: unknown, path: string): unknown {
   const isUnreadable = (error as { errcode?: unknown }).errcode === notDatabase;
   return isUnreadable && !beginsAsDatabase(path) ? foreign(path, "is not a SQLite database") : error;
@@ -175,24 +175,24 @@ function versionOf(database: DatabaseSync, path: string): number {
   return schemaOf(database);
 }
 
-/** The schema version of an open database; 0 where it has none yet. */
+/** The schema version of an open database; 0 for a new one. */
 export function schemaOf(database: DatabaseSync): number {
   return Number(database.prepare("PRAGMA user_version").get()?.user_version);
 }
 
-/** Throws `store-corrupt` where the pages of the file do not add up. */
+/** Throws `store-corrupt` if the file is damaged. */
 export function checkPages(database: DatabaseSync, path: string): void {
   const found = database.prepare("PRAGMA integrity_check(1)").get()?.integrity_check;
   if (found === "ok") return;
-  const message = `"${path}" is damaged. Nothing was changed; restore a backup, or rescue it with the sqlite3 tool. (${found})`;
+  const message = `"${path}" is damaged. Nothing was changed. Restore a backup, or recover it with the sqlite3 tool. (${found})`;
   throw new OffstageError("store-corrupt", message);
 }
 
 function foreign(path: string, what: string): OffstageError {
-  return new OffstageError("store-foreign", `"${path}" ${what}. Nothing was changed; choose another path.`);
+  return new OffstageError("store-foreign", `"${path}" ${what}. Nothing was changed. Choose another path.`);
 }
 
 function emptyFile(path: string): OffstageError {
-  const message = `"${path}" is empty: it was cut off, or is not a store. Remove it to begin a new one; nothing was changed.`;
+  const message = `"${path}" is empty: it was truncated, or is not a store. Nothing was changed. Remove the file to create a new store.`;
   return new OffstageError("store-corrupt", message);
 }

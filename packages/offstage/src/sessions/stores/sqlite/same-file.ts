@@ -1,4 +1,4 @@
-// Same file: whether a path still leads to the file that is open. SQLite writes on to one that was deleted, where nobody finds it.
+// Detects that the open file was deleted or replaced: SQLite would go on writing to the deleted file.
 import { resolve } from "node:path";
 
 import { OffstageError } from "../../../errors.ts";
@@ -7,17 +7,17 @@ import { nameOf } from "./typed-error.ts";
 
 const { statSync } = process.getBuiltinModule("node:fs");
 
-// A look takes 2 µs once compiled and 20 before: little beside a run that asks a model, and much beside each of its writes.
+// How long a check stays valid. Checking before every write would cost more than the write.
 const betweenRunsMs = 20;
 const withinRunMs = 1_000;
 
 /**
- * Asked before every write; throws `store-gone` where the file was deleted or replaced. Looks where a run begins or ends or a
- * session is changed, but once in 20 ms at most; within a run once a second.
+ * Returns a function to call before every write, which throws `store-gone` if the file was deleted or replaced. It checks at most
+ * every 20 ms when a run begins or ends or a session changes, and at most once a second for other writes of a run.
  */
 export function sameFile(path: string): (label: WriteLabel) => void {
   if (path === ":memory:") return () => {};
-  // The working directory may change.
+  // Absolute, because the working directory may change.
   const place = resolve(path);
   const opened = statSync(place);
   let lookedAt = performance.now();
@@ -30,12 +30,11 @@ export function sameFile(path: string): (label: WriteLabel) => void {
   };
 }
 
-// How long a look is good for.
 function goodForMs(label: WriteLabel): number {
   return label === "run.begin" || label === "run.end" || label.startsWith("session.") ? betweenRunsMs : withinRunMs;
 }
 
 function gone(path: string): OffstageError {
-  const message = `${nameOf(path)} was deleted or replaced while it was open. Nothing was written; save what it held with store.backup(), then close the store and open it again.`;
+  const message = `${nameOf(path)} was deleted or replaced while it was open. Nothing was written. Save its content with store.backup(), then close the store and open it again.`;
   return new OffstageError("store-gone", message);
 }

@@ -1,4 +1,4 @@
-// What SQLite and the file system report, as an error of ours that names the file and says what to do.
+// Converts errors of SQLite and the file system to OffstageErrors that name the file.
 import { dirname } from "node:path";
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../../../errors.ts";
 
@@ -7,20 +7,20 @@ type Sentence = readonly [ErrorCode, string];
 const readOnly: Sentence = ["store-read-only", "cannot be written. Check the permissions of the file and its folder."];
 const full: Sentence = [
   "store-full",
-  "cannot grow: the disk or its size limit is full. Nothing of this write was kept.",
+  "cannot grow: the disk is full, or the size limit is reached. Nothing was written.",
 ];
-const unopened: Sentence = ["store-failed", "cannot be opened. Check that its folder exists and may be used."];
+const unopened: Sentence = ["store-failed", "cannot be opened. Check that its folder exists and is accessible."];
 const unknown: Sentence = ["store-failed", "failed."];
 
-// Primary result codes of SQLite, see https://sqlite.org/rescode.html, and codes of the system.
+// Primary result codes of SQLite (https://sqlite.org/rescode.html) and system error codes.
 const known: Readonly<Record<string, Sentence>> = {
-  5: ["store-locked", "is locked by another process for longer than the timeout. Try again, or raise timeoutMs."],
+  5: ["store-locked", "was locked by another process for longer than the timeout. Try again, or raise timeoutMs."],
   6: ["store-locked", "is locked by another connection. Try again."],
   8: readOnly,
-  11: ["store-corrupt", "is damaged. Nothing was changed; restore a backup, or rescue it with the sqlite3 tool."],
+  11: ["store-corrupt", "is damaged. Nothing was changed. Restore a backup, or recover it with the sqlite3 tool."],
   13: full,
   14: unopened,
-  26: ["store-corrupt", "is damaged: it is not readable as a database. Nothing was changed."],
+  26: ["store-corrupt", "is damaged: it cannot be read as a database. Nothing was changed."],
   EACCES: readOnly,
   EPERM: readOnly,
   EROFS: readOnly,
@@ -30,7 +30,7 @@ const known: Readonly<Record<string, Sentence>> = {
   ENOTDIR: unopened,
 };
 
-/** The error with a code, or the same where it is one of ours already. */
+/** Converts an error; returns an OffstageError as it is. */
 export function typedError(error: unknown, path: string): Error {
   if (isOffstageError(error)) return error;
   const { errcode, code: systemCode } = error as { errcode?: unknown; code?: unknown };
@@ -40,12 +40,12 @@ export function typedError(error: unknown, path: string): Error {
   return new OffstageError(code, `${nameOf(path)} ${text} (${messageOf(error)})`, { cause: error });
 }
 
-/** How errors call the file. */
+/** The file, as errors name it. */
 export function nameOf(path: string): string {
   return path === ":memory:" ? "SQLite in memory" : `SQLite file "${path}"`;
 }
 
-// SQLite says no more than that it cannot open a file whose folder it may not write to.
+// For a folder without write permission, SQLite only reports that it cannot open the file.
 function isWritable(path: string): boolean {
   const { accessSync, constants } = process.getBuiltinModule("node:fs");
   try {
