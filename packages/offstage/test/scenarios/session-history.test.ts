@@ -169,7 +169,7 @@ describe("a session of the user's own, with the five methods", () => {
     [{ sessionId: "s", getItems: async () => [] }, "an object without getItems or addItems"],
     [
       Object.assign(new ListSession(), { getItems: async () => undefined }),
-      "gives a list of messages; found undefined",
+      "must return a list of messages; found undefined",
     ],
   ])("that lacks what a run needs is told what (%#)", async (session, sentence) => {
     const running = new Agent({ model: scriptedModel(["Hi."]) }).run("Hi", { session: session as never });
