@@ -3,7 +3,7 @@ import { isObject } from "../base/json.ts";
 import type { UsageByModel } from "../tokens/usage.ts";
 import type { Approval } from "./approval.ts";
 import type { RunInfo, RunRecord } from "./journal.ts";
-import { fields, isCount, isText, listOf, mayBe, oneOf, type Shape } from "./shape.ts";
+import { fields, hasCounts, isCount, isText, listOf, mayBe, oneOf, type Shape } from "./shape.ts";
 
 /** A call that waits for approval or was approved, and its run. */
 export type CallNote = Pick<Approval, "toolCallId" | "runId">;
@@ -43,7 +43,7 @@ export function approvedNotes({ notes }: RunInfo): readonly CallNote[] {
 /** The usage by model when the run last ended. */
 export function usedNote({ notes }: RunInfo): UsageByModel {
   const used: unknown = notes?.usageByModel;
-  return isObject(used) && Object.values(used).every(isObject) ? (used as unknown as UsageByModel) : {};
+  return isObject(used) && Object.values(used).every(hasCounts) ? (used as unknown as UsageByModel) : {};
 }
 
 /** The number of steps that have joined the conversation. */

@@ -59,8 +59,21 @@ export function objectOf<T extends object>(): Shape<T> {
   return (value): value is T => isObject(value);
 }
 
+const isNumber: Shape<number> = (value) => typeof value === "number";
+type Counts = Pick<Usage, "inputTokens" | "outputTokens" | "totalTokens">;
+
+/** Accepts an object with the three counts of a usage. */
+export const hasCounts: Shape<Counts> = fields<Counts>({
+  inputTokens: isNumber,
+  outputTokens: isNumber,
+  totalTokens: isNumber,
+});
+
+const areCounts: Shape<readonly number[]> = (value): value is readonly number[] =>
+  Array.isArray(value) && value.length >= 3 && value.every(isNumber);
+
 /** Accepts packed or unpacked usage. */
-export const isUsage: Shape<readonly (number | null)[] | Usage> = some(listOf(isNumberOrNull), objectOf<Usage>());
+export const isUsage: Shape<readonly number[] | Counts> = some(areCounts, hasCounts);
 
 /** Makes a guard a reader, which returns the value or throws. */
 export function shaped<T>(isFit: Shape<T>): (value: unknown) => T {
