@@ -9,7 +9,7 @@ import { spawnWriter } from "../processes/spawn-writer.ts";
 const folder = mkdtempSync(join(tmpdir(), "offstage-contention-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("4 processes of 100 runs each on one session give one serial order", async () => {
+test("4 processes with 100 runs each on one session give one serial order", async () => {
   const path = join(folder, "serial.db");
   const writers = ["a", "b", "c", "d"].map((name) =>
     spawnWriter({ url: `sqlite:${path}`, sessionId: "s", name, turns: 100 }),
@@ -25,7 +25,7 @@ test("4 processes of 100 runs each on one session give one serial order", async 
   process.stdout.write("4 x 100 runs: 0 interleaved, 0 lost\n");
 });
 
-test("8 processes open a fresh file at once and write: all rows are there", async () => {
+test("8 processes that open a new file at the same time lose no row", async () => {
   const path = join(folder, "fresh.db");
   const names = Array.from({ length: 8 }, (_, n) => `p${n}`);
   const done = await Promise.all(

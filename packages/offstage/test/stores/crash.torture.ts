@@ -18,7 +18,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test(`${sqliteKills} processes killed at random on SQLite: nothing lost, twice or half`, async () => {
+test(`${sqliteKills} processes killed at random on SQLite: nothing lost, duplicated or partial`, async () => {
   const paths = [0, 1].map((n) => join(folder, `${n}.db`));
   const acknowledged = await Promise.all(
     paths.map((path) => killWriters(`sqlite:${path}`, { kills: sqliteKills / 2 })),
@@ -36,7 +36,7 @@ test(`${sqliteKills} processes killed at random on SQLite: nothing lost, twice o
 });
 
 describe.runIf(postgres)("Postgres", () => {
-  test(`${postgresKills} clients killed, and the server as well: nothing lost, twice or half`, async () => {
+  test(`${postgresKills} clients killed, and the server too: nothing lost, duplicated or partial`, async () => {
     const url = postgres?.url ?? "";
     const acknowledged: string[] = [];
     for (let round = 0; round < 4; round++) {

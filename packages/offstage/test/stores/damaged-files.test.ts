@@ -23,14 +23,14 @@ beforeAll(async () => {
   await store.close();
 });
 
-/** Everything a store says, as text. */
+/** Everything that can be read from a store, as text. */
 async function contents(store: Store): Promise<string> {
   const runs = await Promise.all((await store.runs.list()).map(({ runId }) => store.runs.get(runId)));
   const items = await Promise.all(["s", "other"].map((id) => store.session(id).getItems()));
   return JSON.stringify([items, runs, await store.sessions.list()]);
 }
 
-describe("a file that is not a store is refused and left as it is", () => {
+describe("a file that is not a store is refused and left unchanged", () => {
   const foreign = join(folder, "foreign-source.db");
   const database = new DatabaseSync(foreign);
   database.exec("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)");
@@ -54,7 +54,7 @@ describe("a file that is not a store is refused and left as it is", () => {
   });
 });
 
-test("a newer schema is refused, and the file is byte for byte the same", async () => {
+test("a newer schema is refused, and the file stays byte-identical", async () => {
   const path = join(folder, "newer.db");
   cpSync(golden, path);
   const database = new DatabaseSync(path);
@@ -66,7 +66,7 @@ test("a newer schema is refused, and the file is byte for byte the same", async 
   expect(readFileSync(path)).toEqual(before);
 });
 
-test("a corrupt row is reported, left out and never deleted", async () => {
+test("a corrupt row is reported, skipped and never deleted", async () => {
   const path = join(folder, "row.db");
   cpSync(golden, path);
   const database = new DatabaseSync(path);
@@ -86,7 +86,7 @@ test("a corrupt row is reported, left out and never deleted", async () => {
   database.close();
 });
 
-describe("a run that is to be resumed", () => {
+describe("resuming a run", () => {
   // An agent that charges, at once or through another. Its model fails when that is done, and would have it done again.
   async function cutOff(name: string, isBelow: boolean, isDone = false) {
     const path = join(folder, `${name}.db`);
@@ -133,21 +133,18 @@ describe("a run that is to be resumed", () => {
     ],
     ["a step of a subagent", "value = value || ' ' WHERE key LIKE '11.s11'", true],
   ];
-  test.for(damages)(
-    "is refused where %s cannot be read: what it did might be done again",
-    async ([name, sql, isBelow]) => {
-      const { store, charges, damage, resume } = await cutOff(name, isBelow);
-      damage(sql);
-      await expect(resume()).rejects.toMatchObject({
-        code: "store-corrupt",
-        message: expect.stringContaining("resumed"),
-      });
-      expect(charges).toHaveLength(1);
-      await store.close();
-    },
-  );
+  test.for(damages)("is refused if %s cannot be read, because tools might run twice", async ([name, sql, isBelow]) => {
+    const { store, charges, damage, resume } = await cutOff(name, isBelow);
+    damage(sql);
+    await expect(resume()).rejects.toMatchObject({
+      code: "store-corrupt",
+      message: expect.stringContaining("resumed"),
+    });
+    expect(charges).toHaveLength(1);
+    await store.close();
+  });
 
-  test("goes on where only its spans cannot be read", async () => {
+  test("works if only its spans cannot be read", async () => {
     const { store, charges, damage, resume } = await cutOff("spans", false, true);
     damage("value = replace(value, 'shop', 'shoq') WHERE key LIKE '10.t%'");
     expect((await resume()).output).toBe("Done.");
@@ -156,7 +153,7 @@ describe("a run that is to be resumed", () => {
   });
 });
 
-test("the place of a subagent's run that cannot be read is not written over", async () => {
+test("an unreadable place of a subagent's run is not overwritten", async () => {
   const reported: OffstageError[] = [];
   const store = memoryStore({ onError: (error) => reported.push(error) });
   const driver = store[storeDriver];
@@ -179,7 +176,7 @@ test("the place of a subagent's run that cannot be read is not written over", as
   expect(reported).toMatchObject([{ code: "store-corrupt" }]);
 });
 
-test("runs behind one that cannot be read are listed", async () => {
+test("runs after an unreadable one are listed", async () => {
   const path = join(folder, "many.db");
   const store = sqliteStore({ path, onError: () => {} });
   for (let n = 0; n < 130; n++) await turn(store, "s", n);
@@ -190,7 +187,7 @@ test("runs behind one that cannot be read are listed", async () => {
   await store.close();
 });
 
-test("a session whose head cannot be read says so, and others go on", async () => {
+test("a session with an unreadable head is an error, and other sessions work", async () => {
   const path = join(folder, "head.db");
   cpSync(golden, path);
   const database = new DatabaseSync(path);
@@ -203,7 +200,7 @@ test("a session whose head cannot be read says so, and others go on", async () =
   await store.close();
 });
 
-test("1,000 damaged bytes: each is found out or harmless, and nothing is silently empty", async () => {
+test("each of 1,000 damaged bytes is detected or harmless, and nothing is silently empty", async () => {
   const bytes = readFileSync(golden);
   const whole = sqliteStore({ path: golden });
   const expected = await contents(whole);
@@ -236,7 +233,7 @@ async function judge(path: string, expected: string): Promise<"harmless" | "refu
   }
 }
 
-test("a full disk is told, nothing of the write is kept, and what was there stays", async () => {
+test("a full disk is an error, nothing of the write is kept, and earlier data stays", async () => {
   const path = join(folder, "full.db");
   const store = sqliteStore({ path, maxBytes: 100 * 1024 });
   await store.session("a").addItem(said("small"));
@@ -248,7 +245,7 @@ test("a full disk is told, nothing of the write is kept, and what was there stay
   await store.close();
 });
 
-test("a file that another process keeps locked is told after the timeout", async () => {
+test("a file that another process keeps locked is an error after the timeout", async () => {
   const path = join(folder, "locked.db");
   const store = sqliteStore({ path, timeoutMs: 50 });
   await store.session("a").addItem(said("1"));
@@ -263,7 +260,7 @@ test("a file that another process keeps locked is told after the timeout", async
   await store.close();
 });
 
-test("a file and a folder that may not be written are told, and stay as they are", () => {
+test("a read-only file or folder is an error, and stays unchanged", () => {
   const place = join(folder, "locked-folder");
   mkdirSync(place);
   const path = join(place, "read-only.db");

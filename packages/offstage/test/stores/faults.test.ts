@@ -23,7 +23,7 @@ describe.for([
   ["memory", () => memoryStore()],
   ["SQLite", () => sqliteStore({ path: ":memory:" })],
 ] as const)("on %s", ([, make]) => {
-  test.for(changes)("%s that fails leaves everything or nothing", async ([at, change, after]) => {
+  test.for(changes)("a failing %s is written completely or not at all", async ([at, change, after]) => {
     for (const when of ["before", "after"] as const) {
       const store = crashingStore(make(), { at, when, nth: at === "session.add" ? 2 : 1, action: new Error("fault") });
       await store.session("a").addItems([said("1"), answered("2")]);
@@ -62,6 +62,6 @@ test.each([
   [{ at: "run.begin", when: "before" }, 'needs "action"'],
   [{ at: "run.begun", when: "before", action: "hang" }, '"at" must be'],
   [{ at: "run.begin", when: "before", action: "hang", count: 2 }, 'Unknown crash point option "count"'],
-])("a crash point that would never be reached, %j, is refused", (point, sentence) => {
+])("the invalid crash point %j is refused", (point, sentence) => {
   expect(() => crashingStore(memoryStore(), point as never)).toThrow(sentence);
 });

@@ -14,12 +14,12 @@ function remove(path: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
 }
 
-// A look at the file is good for 20 ms.
+// A check of the file is valid for 20 ms.
 const nextLook = () => sleep(25);
 
 const agent = new Agent({ model: scriptedModel(() => "Hello.") });
 
-test("a run on a file that was deleted fails, and says what happened to which file", async () => {
+test("a run on a deleted file fails with an error that names the file", async () => {
   const path = join(folder, "deleted.db");
   await using store = sqliteStore({ path });
   const session = store.session("s");
@@ -33,7 +33,7 @@ test("a run on a file that was deleted fails, and says what happened to which fi
   expect(existsSync(path)).toBe(false);
 });
 
-test("a run on a file that was replaced fails, and leaves the other file as it is", async () => {
+test("a run on a replaced file fails, and leaves the new file unchanged", async () => {
   const [path, other] = [join(folder, "replaced.db"), join(folder, "other.db")];
   const another = sqliteStore({ path: other });
   await turn(another, "s", 1);
@@ -47,7 +47,7 @@ test("a run on a file that was replaced fails, and leaves the other file as it i
   expect(readFileSync(path)).toEqual(before);
 });
 
-test("what a deleted file held can be saved, and the store opened again", async () => {
+test("the content of a deleted file can be saved, and the store opened again", async () => {
   const [path, saved] = [join(folder, "saved-from.db"), join(folder, "saved.db")];
   const store = sqliteStore({ path });
   await turn(store, "s", 1);
@@ -62,7 +62,7 @@ test("what a deleted file held can be saved, and the store opened again", async 
   expect(texts(await again.session("s").getItems())).toEqual(["question 1", "answer 1", "question 3", "answer 3"]);
 });
 
-test("a file that was deleted during a run is noticed at its end", async () => {
+test("a file that is deleted during a run is detected at the end of the run", async () => {
   const path = join(folder, "during.db");
   await using store = sqliteStore({ path });
   const log = await open(store, "s", start("r1", "one"));
@@ -71,7 +71,7 @@ test("a file that was deleted during a run is noticed at its end", async () => {
   await expect(log.end(ended("late"))).rejects.toMatchObject({ code: "store-gone" });
 });
 
-test("a file that was moved away and back is the same file", async () => {
+test("a file that was moved away and back is accepted", async () => {
   const path = join(folder, "moved.db");
   await using store = sqliteStore({ path });
   await turn(store, "s", 1);
@@ -83,7 +83,7 @@ test("a file that was moved away and back is the same file", async () => {
   expect(await store.session("s").getItemCount()).toBe(4);
 });
 
-test("a relative path means the same file though the working directory changes", async () => {
+test("a relative path means the same file after the working directory changed", async () => {
   const before = process.cwd();
   const elsewhere = join(folder, "elsewhere");
   mkdirSync(elsewhere);

@@ -8,7 +8,7 @@ import { said, texts, turn } from "../../src/testing/store-claims/claim.ts";
 
 const lost = () => new OffstageError("store-connection", "The connection was lost.");
 
-/** A driver that loses replies of commits: some before, most after they took effect. */
+/** A driver that loses replies of commits: some before they took effect, most after. */
 function unreliable(driver: StoreDriver, isLost: () => "before" | "after" | undefined): StoreDriver {
   return {
     ...driver,
@@ -40,7 +40,7 @@ function open(isLost: () => "before" | "after" | undefined): Store {
   return createStore(unreliable(memoryDriver(), isLost));
 }
 
-test("500 lost replies: no turn is missing and none is twice", async () => {
+test("after 500 lost replies no turn is missing or duplicated", async () => {
   const losing = Array.from({ length: 10 }, () => every(2));
   const stores = losing.map(({ isLost }) => open(isLost));
   await Promise.all(
@@ -65,12 +65,12 @@ test("500 lost replies: no turn is missing and none is twice", async () => {
   process.stdout.write(`${count} lost replies: 0 duplicates, 0 missing\n`);
 });
 
-test("a connection that stays lost is told after a bounded number of tries", async () => {
+test("a connection that stays lost is an error after a bounded number of retries", async () => {
   const store = open(() => "before");
   await expect(store.session("a").addItem(said("x"))).rejects.toMatchObject({ code: "store-connection" });
 });
 
-/** A store that loses the reply of its first write with a label, and only after others have written. */
+/** A store that loses the reply of its first write with this label, after others have written. */
 function losing(driver: StoreDriver, label: WriteLabel, others: () => Promise<unknown>): Store {
   let isLost = false;
   const commit = async (given: Commit): Promise<Refused> => {

@@ -1,4 +1,4 @@
-// Rows that are JSON and not what was written, as on back ends without row sums: each reads as a damaged row does.
+// Rows that are JSON of an unexpected form, as on back ends without checksums: each is treated as damaged.
 import { beforeAll, describe, expect, test } from "vitest";
 import { isOffstageError, type OffstageError } from "../../src/errors.ts";
 import { Agent, type AgentState, tool } from "../../src/index.ts";
@@ -13,14 +13,14 @@ interface KeptRow {
   readonly value: string;
 }
 
-/** A store as it was left, to be opened again and again. */
+/** The rows of a store, to open it again and again. */
 interface Left {
   readonly rows: readonly KeptRow[];
   readonly state: AgentState;
   readonly runIds: readonly string[];
   readonly waitingId: string;
   readonly traceIds: readonly string[];
-  /** What is read of it as it is. */
+  /** The results of all readers on the undamaged store. */
   readonly expected: Readonly<Record<string, string>>;
 }
 
@@ -80,12 +80,12 @@ type About = Pick<Left, "runIds" | "waitingId" | "traceIds">;
 
 const refusals = ["store-corrupt", "session-conflict", "run-not-found", "run-not-resumable"];
 
-/** The code of an error of ours; of any other, where it comes from. */
+/** The code of an OffstageError; for any other error, its stack. */
 function codeOf(error: unknown): string {
   return isOffstageError(error) ? error.code : String((error as Error).stack);
 }
 
-/** What each reader gives, as text; and the codes of what was thrown. */
+/** The result of each reader, as text, and the codes of errors. */
 async function readEverything(store: Store, { runIds, waitingId, traceIds }: About) {
   const [s, other] = [store.session("s"), store.session("other")];
   const readers: Record<string, () => Promise<unknown>> = {
@@ -119,17 +119,17 @@ async function readEverything(store: Store, { runIds, waitingId, traceIds }: Abo
   return { read, thrown };
 }
 
-/** What a row may hold in place of its own value, and never does. */
+/** Values that a row of this kind never has. */
 function misshapen(row: KeptRow): string[] {
   const plain = ["null", "5", '"x"', "{}", "[null]", "[[]]"];
   const value: unknown = JSON.parse(row.value);
-  // Fewer spans are spans as well.
+  // An empty list of spans is valid.
   const isSpans = ["step row t", "trace spans"].includes(kindOf(row));
   if (isSpans) return plain;
   return [...plain, "[]", ...(Array.isArray(value) ? [JSON.stringify(value.slice(1))] : [])];
 }
 
-/** The row with one element replaced, and those of its elements with one of theirs. */
+/** The row with one element replaced, at every level. */
 function withOneReplaced({ value }: Pick<KeptRow, "value">, depth = 2): string[] {
   const row: unknown = JSON.parse(value);
   if (typeof row !== "object" || row === null || depth === 0) return [];
@@ -141,7 +141,7 @@ function withOneReplaced({ value }: Pick<KeptRow, "value">, depth = 2): string[]
   ]);
 }
 
-/** A store with one row replaced, what was told of it, and the row as it is by now. */
+/** A store with one row replaced, the errors it reported, and the current value of the row. */
 async function opened(rows: readonly KeptRow[], { list, key }: KeptRow, value: string) {
   const driver = memoryDriver();
   await driver.prepare(1);
@@ -168,7 +168,7 @@ function kindOf({ list, key }: KeptRow): string {
     : `${names[letter]} ${letter === "t" ? key.split(".")[0] : ""}`.trim();
 }
 
-test("every kind of row is there", () => {
+test("the store contains every kind of row", () => {
   const kinds = new Set(left.rows.map(kindOf));
   expect([...kinds].sort()).toEqual(
     [
@@ -187,8 +187,8 @@ test("every kind of row is there", () => {
 
 const others = ["other items", "other run"];
 
-describe("a row of another form", () => {
-  test("in the list of traces is told by verify()", async () => {
+describe("a row of an unexpected form", () => {
+  test("in the list of traces is reported by verify()", async () => {
     for (const row of left.rows.filter((each) => kindOf(each) === "loose trace")) {
       for (const value of misshapen(row)) {
         const { store } = await opened(left.rows, row, value);
@@ -197,8 +197,8 @@ describe("a row of another form", () => {
     }
   });
 
-  test("is found out by its readers, which throw nothing of their own, and stays as it is", async () => {
-    // Whole values have any form; the list of traces is read by verify() and rotate() alone.
+  test("is reported by its readers, causes no other error, and stays unchanged", async () => {
+    // Full values may have any form; the list of traces is read only by verify() and rotate().
     for (const row of left.rows.filter((each) => !["step row v", "loose trace"].includes(kindOf(each)))) {
       for (const value of misshapen(row)) {
         const { store, reported, now } = await opened(left.rows, row, value);
@@ -218,7 +218,7 @@ describe("a row of another form", () => {
     }
   });
 
-  test("takes no more from a reader than what it held", async () => {
+  test("hides only its own content from readers", async () => {
     const items = JSON.parse(left.expected.items ?? "") as unknown[];
     const runs = JSON.parse(left.expected["all runs"] ?? "") as { readonly runId: string }[];
     const sessions = JSON.parse(left.expected.sessions ?? "") as { readonly sessionId: string }[];
@@ -238,7 +238,7 @@ describe("a row of another form", () => {
     }
   });
 
-  test("with one element replaced makes no reader throw anything of its own", async () => {
+  test("with one element replaced causes no error without a code", async () => {
     for (const row of left.rows) {
       for (const value of withOneReplaced(row)) {
         const { store, now } = await opened(left.rows, row, value);
@@ -251,13 +251,13 @@ describe("a row of another form", () => {
   });
 });
 
-describe("a run that is resumed, and one that begins, beside a row of another form", () => {
+describe("resuming and starting runs beside a row of an unexpected form", () => {
   const sources: Readonly<Record<string, (left: Left) => AgentState | string>> = {
     "by id": ({ waitingId }) => waitingId,
     "by state": ({ state }) => state,
   };
   for (const [name, sourceOf] of Object.entries(sources))
-    test(`goes on or is refused by name, ${name}`, async () => {
+    test(`works or fails with a known code, ${name}`, async () => {
       for (const row of left.rows) {
         for (const value of [...misshapen(row), ...withOneReplaced(row, 1)]) {
           const { store } = await opened(left.rows, row, value);
@@ -273,7 +273,7 @@ describe("a run that is resumed, and one that begins, beside a row of another fo
     });
 });
 
-test("a row of a waiting run with anything replaced in it refuses a resume by name, or lets it go on", async () => {
+test("resuming a waiting run whose row has any element replaced works or fails with a known code", async () => {
   const row = left.rows.find(({ list, value }) => list === "j//s" && value.includes(left.waitingId)) as KeptRow;
   for (const value of withOneReplaced(row, 6)) {
     const { store } = await opened(left.rows, row, value);
@@ -285,7 +285,7 @@ test("a row of a waiting run with anything replaced in it refuses a resume by na
   }
 });
 
-test("notes of another form are passed over: the run still waits, and nothing is paid", async () => {
+test("notes of an unexpected form are ignored: the run still waits, and nothing is paid", async () => {
   const row = left.rows.find(({ list, value }) => list === "j//s" && value.includes(left.waitingId)) as KeptRow;
   const run = JSON.parse(row.value) as unknown[];
   const rest = run[10] as { readonly notes: object };
@@ -297,7 +297,7 @@ test("notes of another form are passed over: the run still waits, and nothing is
   }
 });
 
-test("a mark of one who waits that has another form is passed over", async () => {
+test("a waiting mark of an unexpected form is ignored", async () => {
   for (const value of ["null", "5", "{}", "[null]", '["x"]', "[[],{}]"]) {
     const [{ list }] = left.rows.filter((row) => row.list === "h//s") as [KeptRow];
     const { store } = await opened(
@@ -310,7 +310,7 @@ test("a mark of one who waits that has another form is passed over", async () =>
   }
 });
 
-test("a place that leads to another run is damage, and no reader goes in circles", async () => {
+test("a place that leads to another run is damage, and no reader loops", async () => {
   const parent = left.rows.find(({ list, value }) => list === "j//s" && value.includes(left.waitingId)) as KeptRow;
   const n = Number.parseInt(parent.key.slice(1), 36);
   for (const row of left.rows.filter(({ list, key }) => list.startsWith("r/") && key === "at")) {

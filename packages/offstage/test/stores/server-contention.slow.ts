@@ -17,11 +17,11 @@ afterAll(async () => {
   await Promise.all([postgres?.stop(), redis?.stop()]);
 });
 
-// A server that was lent to us may have seen these tests before.
+// An external server may have data of an earlier run of these tests.
 const unique = (name: string): string => `${name}-${crypto.randomUUID().slice(0, 8)}`;
 const faultless = { lost: 0, duplicated: 0, partial: 0 };
 
-/** So many processes at once, each with the same task. */
+/** Starts this many processes with the same task. */
 async function write(count: number, task: Omit<TurnWriterOptions, "name">): Promise<Written[]> {
   const names = Array.from({ length: count }, (_, n) => unique(`p${n}`));
   const done = await Promise.all(names.map((name) => spawnWriter({ ...task, name }).done));
@@ -38,12 +38,12 @@ async function expectWhole(store: Store, sessionId: string, acknowledged: readon
   }
 }
 
-// The wait is long, and costs nothing: it goes on beside the other tests.
+// The wait is long but idle, so it runs beside the other tests.
 const silenced = Promise.all(
   servers.flatMap(({ url }) => (["SIGKILL", "SIGSTOP"] as const).map((signal) => silence(url, signal))),
 );
 
-/** A holder elsewhere is killed or stopped; another takes its turn; then the first may go on. */
+/** Kills or stops a holder on another machine, lets another process take over, then lets the first continue. */
 async function silence(url: string, signal: "SIGKILL" | "SIGSTOP") {
   const s = unique("silent");
   const [away, near] = [unique("away"), unique("near")];
@@ -62,7 +62,7 @@ async function silence(url: string, signal: "SIGKILL" | "SIGSTOP") {
 }
 
 describe.each(servers)("$name", ({ url }) => {
-  test("4 processes of 2 x 10 runs on one session give one serial order", async () => {
+  test("4 processes with 2 x 10 runs on one session give one serial order", async () => {
     const s = unique("serial");
     const done = await write(4, { url, sessionId: [s, s], turns: 10 });
     const acknowledged = done.flatMap((each) => each.acknowledged);
@@ -71,7 +71,7 @@ describe.each(servers)("$name", ({ url }) => {
     await expectWhole(store, s, acknowledged);
   });
 
-  test("3 processes that do not wait are refused, and lose nothing", async () => {
+  test("3 processes with onBusy reject are refused, and lose nothing", async () => {
     const s = unique("impatient");
     const done = await write(3, { url, sessionId: [s, s], turns: 6, onBusy: "reject" });
     const acknowledged = done.flatMap((each) => each.acknowledged);
@@ -81,7 +81,7 @@ describe.each(servers)("$name", ({ url }) => {
     await expectWhole(store, s, acknowledged);
   });
 
-  test("3 processes on 3 sessions at once keep every session whole", async () => {
+  test("3 processes on 3 sessions keep every session complete", async () => {
     const sessionIds = [0, 1, 2].map((n) => unique(`many${n}`));
     const done = await write(3, { url, sessionId: sessionIds, turns: 5 });
     await using store = openStore(url);
@@ -92,7 +92,7 @@ describe.each(servers)("$name", ({ url }) => {
     }
   });
 
-  test("5 processes killed at random: no acknowledged turn is lost, none is twice, none is half", async () => {
+  test("after 5 random kills no acknowledged turn is lost, duplicated or partial", async () => {
     const s = unique("killed");
     const acknowledged = await killWriters(url, { kills: 5, name: unique("k"), sessionId: s });
     await using store = openStore(url);
@@ -100,7 +100,7 @@ describe.each(servers)("$name", ({ url }) => {
     await checkRuns(store, s);
   });
 
-  test("a write of a killed process that arrives after its session was taken over is refused", async () => {
+  test("a late write of a killed process is refused after its session was taken over", async () => {
     const s = unique("late");
     const [killed, next] = [unique("killed"), unique("next")];
     const proxy = await delayingProxy(url, `answer ${killed}-0`);
