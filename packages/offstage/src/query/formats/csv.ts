@@ -18,14 +18,22 @@ export function* csv(view: ExportView): Iterable<string> {
   }
 }
 
-// What a spreadsheet would run, also behind blanks, a byte order mark or in full-width form.
+// A cell that a spreadsheet runs: it begins with a sign, also behind blanks or a byte order mark or in full-width form.
 const formula = /^(?:[\s\0\u00ad\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n])/;
-const needsQuotes = /[",\r\n]/;
+const needsQuotes = /[",;|\t\r\n]/;
+
+// In many countries spreadsheets separate cells by semicolons, and pasted text by tabs. They then pay no heed to quotes within a line,
+// so a sign behind any of these, or behind a line break, begins a cell too.
+const separator = /[;|\t\r\n]/;
+const beforeSign =
+  /(?<![\s\0\u00ad\u200b-\u200f\u2060\ufeff;|"])[\s\0\u00ad\u200b-\u200f\u2060\ufeff;|"]+(?=[=+\-@＝＋－＠﹦﹢﹣﹫])/g;
 
 function cell(text: string): string {
   if (text === "") return text;
   const guarded = isWord(text.charCodeAt(0)) || !formula.test(text) ? text : `'${text}`;
-  return needsQuotes.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+  if (!needsQuotes.test(guarded)) return guarded;
+  const inner = guarded.replace(beforeSign, (run) => (separator.test(run) ? `${run}'` : run));
+  return `"${inner.replaceAll('"', '""')}"`;
 }
 
 // The two cells of every row that hardly ever need a look.
