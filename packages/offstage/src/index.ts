@@ -45,6 +45,7 @@ export {
   type ToolCall,
   type ToolMessage,
   textOf,
+  type UnknownPart,
   type UserMessage,
 } from "./messages/message.ts";
 export { MessageStore } from "./messages/message-store.ts";

@@ -25,7 +25,7 @@ const api: Record<string, Door> = {
       AgentOptions RunOptions ResumeOptions SubagentOptions RunInput RunResult AgentStream AgentEvent AgentHooks HookOptions Driver
       InputGuardrail OutputGuardrail ToolInputGuardrail ToolOutputGuardrail Approval
       Tool ToolOptions ToolRunOptions AnySchema Model AnyModel ModelSettings RetryOptions
-      Message SystemMessage UserMessage AssistantMessage ToolMessage ToolCall ContentPart MessageMetadata JsonValue JsonObject
+      Message SystemMessage UserMessage AssistantMessage ToolMessage ToolCall ContentPart UnknownPart MessageMetadata JsonValue JsonObject
       Processor Step ToolResult Outcome Usage PriceTable TokenCounter
       Session SessionPort Store AgentMemory MessageStats ToolCallInfo Timeline Turn Tracer ErrorCode`,
   },

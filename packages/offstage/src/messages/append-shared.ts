@@ -1,13 +1,12 @@
-// Append for immutable lists whose versions share one array: amortised O(1), and no version ever sees another's end.
+// Append for immutable lists whose versions share one array: amortised O(1), and no version sees the items of another.
 
 /**
- * The array to use for a version of `length + added.length`. Only the newest version may grow the shared array; an
- * older one, and an empty one, takes a copy of its own part first.
+ * The array for a version of `length + added.length` items. The newest version grows the shared array; an older one, and an empty one,
+ * copies its part first.
  */
 export function appendShared<T>(shared: T[], length: number, added: readonly T[]): T[] {
   const isNewest = shared.length === length && length > 0;
   const backing = isNewest ? shared : shared.slice(0, length);
-  // By index: an iterator costs more than the push, until it is compiled away.
-  for (let i = 0; i < added.length; i++) backing.push(added[i] as T);
+  for (const item of added) backing.push(item);
   return backing;
 }

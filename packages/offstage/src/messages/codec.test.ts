@@ -77,7 +77,7 @@ describe("an error names the message and the field", () => {
     expect(() => parseMessage(7)).toThrow(expect.objectContaining({ code: "invalid-message" }));
   });
 
-  test("it calls the list by the name it is given", () => {
+  test("it uses the name that was given to the list", () => {
     expect(() => parseMessages([3], { name: "history" })).toThrow('"history[0]" must be an object');
   });
 
@@ -86,13 +86,19 @@ describe("an error names the message and the field", () => {
     expect(() => parseMessages([long])).toThrow(`found "${"x".repeat(40)}…".`);
   });
 
+  test("unknown options are refused", () => {
+    expect(() => parseMessages([], { nam: "x" } as object)).toThrow(
+      'Unknown parseMessages option "nam". Valid options: name.',
+    );
+  });
+
   test.for([undefined, null, "text", 5, {}])("a value %j in place of a list is refused", (value) => {
     expect(() => parseMessages(value)).toThrow('"messages" must be a list of messages');
   });
 });
 
-describe("what is a message passes", () => {
-  test("as the same object, with the fields we do not know", () => {
+describe("a message passes", () => {
+  test("as the same object, with unknown fields", () => {
     const message = { role: "user", content: "hi", cache_control: { type: "ephemeral" }, metadata: { mine: [1] } };
     const copy = structuredClone(message);
     expect(parseMessages([message])[0]).toBe(message);
@@ -120,7 +126,7 @@ describe("what is a message passes", () => {
     expect(parseMessages(Messages.from(messages))).toEqual(messages);
   });
 
-  test("whatever is generated valid, also after a JSON round trip", () => {
+  test("if it was generated valid, also after a JSON round trip", () => {
     const property = fc.property(validHistories, (history) => {
       expect(parseMessages(JSON.parse(JSON.stringify(history)))).toEqual(history);
     });
@@ -128,7 +134,7 @@ describe("what is a message passes", () => {
   });
 });
 
-test("whatever the value, it is accepted as it is or refused with invalid-message", () => {
+test("any value is accepted as it is or refused with invalid-message", () => {
   const property = fc.property(fc.anything(), (value) => {
     try {
       expect(parseMessage(value)).toBe(value);

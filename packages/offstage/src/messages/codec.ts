@@ -1,22 +1,28 @@
-// Codec: checks that a value is a message and says what is wrong with it, by place and field. Unknown fields are kept.
-
+// Codec: checks that a value is a message, and names the message and the field that are wrong. Unknown fields are kept.
 import { isObject } from "../base/json.ts";
+import { checkOptions, someText } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "./message.ts";
 
 export interface ParseMessagesOptions {
-  /** How errors call the list: "history", "input". Default "messages". */
-  readonly name?: string;
+  /** Names the list in errors: "history", "input". Default "messages". */
+  readonly name?: string | undefined;
 }
 
-/** The value as messages, the same objects; throws `invalid-message` naming the message and the field. */
+/** Returns the value as messages, the same objects. Throws `invalid-message`, naming the message and the field, if it is anything else. */
 export function parseMessages(value: unknown, options: ParseMessagesOptions = {}): Message[] {
+  checkOptions(options, { name: someText }, "parseMessages");
   const { name = "messages" } = options;
-  if (!isIterable(value)) throw invalid(name, "must be a list of messages", value);
+  checkList(value, name);
   return Array.from(value, (message, index) => parseMessage(message, `${name}[${index}]`));
 }
 
-/** The value as one message, the same object; `name` is how an error calls it. */
+/** Throws `invalid-message` unless the value is iterable and no text. Its items are not checked. */
+export function checkList(value: unknown, name: string): asserts value is Iterable<unknown> {
+  if (!isIterable(value)) throw invalid(name, "must be a list of messages", value);
+}
+
+/** Returns the value as one message, the same object. `name` names it in errors. */
 export function parseMessage(value: unknown, name = "message"): Message {
   if (!isObject(value)) throw invalid(name, "must be an object with a role", value);
   const { role } = value;

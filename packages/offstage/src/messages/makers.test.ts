@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { assistant, system, toolCall, toolResult, user } from "./makers.ts";
 import { type AssistantMessage, textOf, toolCallsOf, withMetadata } from "./message.ts";
 
-test("makers add nothing that was not asked for", () => {
+test("makers add nothing beyond what they are given", () => {
   expect([system("s"), user("u"), assistant("a"), toolResult("c1", "r")]).toStrictEqual([
     { role: "system", content: "s" },
     { role: "user", content: "u" },
@@ -15,7 +15,7 @@ test("metadata travels with the message", () => {
   expect(user("u", { metadata: { id: "1" } })).toStrictEqual({ role: "user", content: "u", metadata: { id: "1" } });
 });
 
-test("an assistant message carries its calls, and no field where there are none", () => {
+test("an assistant message carries its calls, and no field if there are none", () => {
   const call = toolCall("c1", "search", { q: "x" });
   expect(assistant(null, { toolCalls: [call] })).toStrictEqual({
     role: "assistant",
@@ -49,15 +49,16 @@ test("the text of a message is its string, its text parts joined, or nothing", (
     "",
     "",
   ]);
+  expect([textOf(undefined), textOf(null)]).toEqual(["", ""]);
 });
 
-test("the calls of a message are empty, whatever form their absence takes", () => {
+test("the calls of a message are empty if they are missing, null or no list", () => {
   const absent = [assistant("x"), { role: "assistant", content: "x", tool_calls: null } as const, user("x")];
   const odd = { role: "assistant", content: "x", tool_calls: "none" } as unknown as AssistantMessage;
   expect([...absent, odd].map(toolCallsOf)).toEqual([[], [], [], []]);
 });
 
-test("withMetadata keeps what was there unless it is named again", () => {
+test("withMetadata keeps entries that are not named again", () => {
   const message = user("x", { metadata: { id: "1", step: 1 } });
   expect(withMetadata(message, { step: 2 }).metadata).toEqual({ id: "1", step: 2 });
   expect(message.metadata).toEqual({ id: "1", step: 1 });
@@ -67,4 +68,24 @@ test("the calls of assistant() may be called as in a message", () => {
   const calls = [toolCall("c", "search")];
   expect(assistant("x", { tool_calls: calls })).toEqual(assistant("x", { toolCalls: calls }));
   expect(assistant("x", { tool_calls: null })).toStrictEqual(assistant("x"));
+});
+
+test("makers take parts of unknown types", () => {
+  const part = { type: "video", seconds: 3 };
+  expect(user([part]).content).toEqual([part]);
+});
+
+test("makers refuse unknown options", () => {
+  expect(() => user("x", { metdata: {} } as object)).toThrow(
+    'Unknown user message option "metdata". Valid options: metadata.',
+  );
+  expect(() => toolResult("c1", "x", { error: true } as object)).toThrow(
+    'Unknown tool result option "error". Valid options: metadata, name, isError.',
+  );
+});
+
+test("an input that JSON cannot hold is refused with a sentence", () => {
+  expect(() => toolCall("c1", "search", { n: 1n })).toThrow(
+    /^The input of the call of "search" cannot be written as JSON: /,
+  );
 });

@@ -1,49 +1,45 @@
-// MessageStore: named sections of messages in a fixed order. Immutable. Not a session's store: nothing here is durable.
+// MessageStore: named sections of messages in a fixed order. Immutable, in memory; durable stores are in sessions.
+import { isObject } from "../base/json.ts";
+import { shownValue } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
+import { OffstageError } from "../errors.ts";
+import { checkList } from "./codec.ts";
 import type { Message } from "./message.ts";
 import { Messages } from "./messages.ts";
 
-type Section = readonly [name: string, messages: Messages];
-
-const none = Messages.empty();
-
-/** An ordered set of named sections. A section that was never set reads as empty. */
+/** An ordered set of named sections. A section that was never set is empty. */
 export class MessageStore {
-  readonly #sections: readonly Section[];
+  readonly #sections: ReadonlyMap<string, Messages>;
 
-  private constructor(sections: readonly Section[]) {
+  private constructor(sections: ReadonlyMap<string, Messages>) {
     this.#sections = sections;
   }
 
   /** A store of these sections, in this order. */
   static of(sections: Readonly<Record<string, Iterable<Message>>>): MessageStore {
-    return new MessageStore(Object.entries(sections).map(([name, list]) => [name, Messages.from(list)]));
+    if (!isObject(sections)) throw notSections(sections);
+    return new MessageStore(new Map(Object.entries(sections).map(([name, list]) => [name, sectionOf(name, list)])));
   }
 
   static empty(): MessageStore {
-    return new MessageStore([]);
+    return new MessageStore(new Map());
   }
 
   get names(): string[] {
-    return this.#sections.map(([name]) => name);
+    return [...this.#sections.keys()];
   }
 
   has(name: string): boolean {
-    return this.#placeOf(name) !== -1;
+    return this.#sections.has(name);
   }
 
   section(name: string): Messages {
-    // Not by its place: every model call asks for each section.
-    const sections = this.#sections;
-    for (let i = 0; i < sections.length; i++) if (sections[i]?.[0] === name) return (sections[i] as Section)[1];
-    return none;
+    return this.#sections.get(name) ?? Messages.empty();
   }
 
   /** The store with one section replaced, or added at the end. */
   withSection(name: string, messages: Iterable<Message>): MessageStore {
-    const section: Section = [name, Messages.from(messages)];
-    const place = this.#placeOf(name);
-    return new MessageStore(place === -1 ? [...this.#sections, section] : this.#sections.with(place, section));
+    return new MessageStore(new Map(this.#sections).set(name, sectionOf(name, messages)));
   }
 
   /** The store with messages appended to one section. */
@@ -51,23 +47,37 @@ export class MessageStore {
     return this.withSection(name, this.section(name).append(messages));
   }
 
-  /** The named sections, one after another; all of them where no name is given. */
+  /** The named sections, one after another. Default: all of them. */
   compile(names: readonly string[] = this.names): Messages {
-    const filled = names.map((name) => this.section(name)).filter((section) => section.length > 0);
-    const [first, ...rest] = filled;
-    if (first === undefined) return none;
-    return rest.length === 0 ? first : Messages.from(filled.flatMap((section) => section.toArray()));
+    if (!Array.isArray(names))
+      throw new OffstageError(
+        "invalid-argument",
+        `compile() needs a list of section names; found ${shownValue(names)}.`,
+      );
+    const filled = names.map((name) => this.section(name)).filter((section) => !section.isEmpty);
+    return filled.length === 1
+      ? (filled[0] as Messages)
+      : Messages.from(filled.flatMap((section) => section.toArray()));
   }
 
   toJSON(): Record<string, Message[]> {
-    return Object.fromEntries(this.#sections.map(([name, list]) => [name, list.toArray()]));
+    return Object.fromEntries(Array.from(this.#sections, ([name, list]) => [name, list.toArray()]));
   }
+}
 
-  #placeOf(name: string): number {
-    const sections = this.#sections;
-    for (let i = 0; i < sections.length; i++) if (sections[i]?.[0] === name) return i;
-    return -1;
-  }
+function sectionOf(name: string, messages: Iterable<Message>): Messages {
+  if (typeof name !== "string")
+    throw new OffstageError("invalid-argument", `The name of a section must be text; found ${shownValue(name)}.`);
+  checkList(messages, name);
+  return Messages.from(messages);
+}
+
+function notSections(found: unknown): OffstageError {
+  const example = "{ messages: […] }";
+  return new OffstageError(
+    "invalid-argument",
+    `MessageStore.of() needs sections by name, such as ${example}; found ${shownValue(found)}.`,
+  );
 }
 
 printsAs(MessageStore, (store) => store.toJSON());

@@ -1,9 +1,14 @@
-// The message: one utterance in OpenAI chat form, plain readonly JSON. Types, guards and readers; no behaviour.
+// The message: one utterance in OpenAI chat form, as plain readonly JSON. Types and readers; no behaviour.
 import type { JsonValue } from "../base/json.ts";
 
 export interface TextPart {
   readonly type: "text";
   readonly text: string;
+}
+
+export interface RefusalPart {
+  readonly type: "refusal";
+  readonly refusal: string;
 }
 
 export interface ImagePart {
@@ -21,13 +26,18 @@ export interface FilePart {
   readonly file: { readonly file_data?: string; readonly file_id?: string; readonly filename?: string };
 }
 
-/** A part of a kind we do not know is kept as it is. */
-export interface OtherPart {
+/** A part of content. `part.type` narrows it to one of the known kinds. */
+export type ContentPart = TextPart | RefusalPart | ImagePart | AudioPart | FilePart;
+
+/**
+ * A part of a kind that Offstage does not know. Makers accept it and messages keep it as it is. It is not a member of `ContentPart`,
+ * because `type: string` would keep that union from narrowing.
+ */
+export interface UnknownPart {
   readonly type: string;
   readonly [key: string]: unknown;
 }
 
-export type ContentPart = TextPart | ImagePart | AudioPart | FilePart | OtherPart;
 export type Content = string | readonly ContentPart[];
 
 export interface ToolCall {
@@ -40,7 +50,7 @@ export interface ToolCall {
   };
 }
 
-/** What a message carries beside its words. JSON; never sent to a provider except `providerParts`. */
+/** JSON that a message carries beside its content. Only `providerParts` is ever sent to a provider. */
 export interface MessageMetadata {
   readonly id?: string;
   /** ISO 8601. */
@@ -51,16 +61,16 @@ export interface MessageMetadata {
   readonly agent?: string;
   /** On a tool result: the tool failed. */
   readonly isError?: boolean;
-  /** On a tool result: the tool gave a value, of which the content is the JSON text. */
+  /** On a tool result: the content is the JSON text of the value that the tool returned. */
   readonly isJson?: boolean;
   /** The text is partial: a limit or an abort cut it. */
   readonly interrupted?: boolean;
   readonly usage?: JsonValue;
-  /** On a reply that was kept by a store that redacts: the places, from 0, of the calls it changed. */
+  /** On a reply from a store that redacts: the indexes, from 0, of the calls that were changed. */
   readonly redactedCalls?: readonly number[];
-  /** What `repairMessages` changed, on the outgoing copy only. */
+  /** The field that `repairMessages` changed, on the outgoing copy only. */
   readonly repaired?: string;
-  /** The model's own content parts, in order, where they hold more than text and calls (reasoning, signatures). */
+  /** The model's own content parts, in order, if they hold more than text and calls (reasoning, signatures). */
   readonly providerParts?: readonly JsonValue[];
   readonly [key: string]: unknown;
 }
@@ -95,23 +105,17 @@ export interface ToolMessage extends Common {
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 export type Role = Message["role"];
 
-/** The calls of a message; empty where there are none, whatever form their absence takes. */
+/** The calls of a message; empty if there are none, whether they are missing, null or of another role. */
 export function toolCallsOf(message: Message): readonly ToolCall[] {
   const calls = (message as AssistantMessage).tool_calls;
   return message.role === "assistant" && Array.isArray(calls) ? calls : [];
 }
 
-/** The text of a message: a string as it is, the text parts of a list joined, "" for none. */
-export function textOf(message: { readonly content?: unknown }): string {
-  const { content } = message;
-  return typeof content === "string" ? content : textOfParts(content);
-}
-
-function textOfParts(content: unknown): string {
-  if (!Array.isArray(content)) return "";
-  let text = "";
-  for (const part of content) text += textOfPart(part);
-  return text;
+/** The text of a message: its content, or the text parts of its content joined. "" if there is no text, or no message. */
+export function textOf(message: { readonly content?: unknown } | null | undefined): string {
+  const content = message?.content;
+  if (typeof content === "string") return content;
+  return Array.isArray(content) ? content.map(textOfPart).join("") : "";
 }
 
 function textOfPart(part: unknown): string {
@@ -122,17 +126,15 @@ function textOfPart(part: unknown): string {
   return typeof refusal === "string" ? refusal : "";
 }
 
-/** The message as it is remembered: without the model's own parts, whose signatures serve within a run only. */
+/** The message as it is stored: without the model's own parts, whose signatures are valid within their run only. */
 export function withoutProviderParts<M extends Message>(message: M): M {
   const { metadata } = message;
-  return metadata?.providerParts === undefined ? message : { ...message, metadata: withoutParts(metadata) };
+  if (metadata?.providerParts === undefined) return message;
+  const { providerParts: _, ...rest } = metadata;
+  return { ...message, metadata: rest };
 }
 
-function withoutParts({ providerParts: _, ...metadata }: MessageMetadata): MessageMetadata {
-  return metadata;
-}
-
-/** The message with further metadata; what it had is kept unless it is named again. */
+/** The message with further metadata. Existing entries are kept unless they are named again. */
 export function withMetadata<M extends Message>(message: M, metadata: MessageMetadata): M {
   return { ...message, metadata: { ...message.metadata, ...metadata } };
 }

@@ -61,7 +61,7 @@ function expectSame({ list, model }: Version): void {
 }
 
 describe("beside a plain array", () => {
-  test("every operation on any version gives the same, and no version ever changes", () => {
+  test("every operation on any version returns the same, and no version ever changes", () => {
     const steps = fc.array(fc.record({ on: fc.nat(50), operation }), { maxLength: 25 });
     const property = fc.property(steps, (script) => {
       const versions: Version[] = [{ list: Messages.empty(), model: [] }];
@@ -87,7 +87,7 @@ describe("append", () => {
     expect([a.at(1), b.at(1)]).toEqual([user("a"), user("b")]);
   });
 
-  test("of nothing gives the same list", () => {
+  test("of nothing returns the same list", () => {
     const list = Messages.from(some(1));
     expect(list.append([])).toBe(list);
   });
@@ -127,7 +127,7 @@ describe("append", () => {
 });
 
 describe("identity", () => {
-  test("from gives a Messages back as it is", () => {
+  test("from returns a Messages as it is", () => {
     const list = Messages.from(some(1));
     expect(Messages.from(list)).toBe(list);
   });
@@ -137,7 +137,7 @@ describe("identity", () => {
     expect(Messages.of()).toBe(Messages.empty());
   });
 
-  test("a filter that keeps everything gives the same list", () => {
+  test("a filter that keeps everything returns the same list", () => {
     const list = Messages.from(some(3));
     expect(list.filter(() => true)).toBe(list);
   });
@@ -167,13 +167,13 @@ describe("extends", () => {
   });
 });
 
-test("what toArray gives is the caller's: changing it changes no list", () => {
+test("changing the array of toArray() changes no list", () => {
   const list = Messages.from(some(2));
   list.toArray().pop();
   expect(list.length).toBe(2);
 });
 
-test("what a list was made from may change without changing it", () => {
+test("changing the array that a list was made from changes no list", () => {
   const source = some(2);
   const list = Messages.from(source);
   source.pop();
@@ -184,11 +184,27 @@ test("as JSON a list is an array of its messages", () => {
   expect(JSON.parse(JSON.stringify(Messages.from(some(2))))).toEqual(some(2));
 });
 
-test("map gives a plain array", () => {
+test("map returns a plain array", () => {
   expect(Messages.from(some(2)).map((message, i) => `${i}${message.content}`)).toEqual(["00", "11"]);
 });
 
 test("a list made with new is refused, saying how it is made", () => {
   const Made = Messages as unknown as new (messages: unknown) => Messages;
   expect(() => new Made(some(2))).toThrow("Messages.from([…])");
+});
+
+test.for([5, null, undefined, "text", {}])("a list of messages is not made of %j", (value) => {
+  expect(() => Messages.from(value as Iterable<Message>)).toThrow(/^"messages" must be a list of messages; found/);
+});
+
+test.for([5, null, undefined, "text"])("%j is not appended", (value) => {
+  expect(() => Messages.empty().append(value as unknown as Message)).toThrow(
+    /^append\(\) needs a message or a list of messages; found/,
+  );
+});
+
+test("filter and map refuse anything but a function", () => {
+  const list = Messages.from(some(1));
+  expect(() => list.filter("user" as never)).toThrow('"keep" must be a function; found "user".');
+  expect(() => list.map(undefined as never)).toThrow('"change" must be a function; found null.');
 });

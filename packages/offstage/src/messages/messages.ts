@@ -1,14 +1,15 @@
 // Messages: an immutable list whose append is O(1) amortised. Versions share one backing array; each knows its own end.
-
+import { checkValue, shownValue, someFunction } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { OffstageError } from "../errors.ts";
 import { appendShared } from "./append-shared.ts";
+import { checkList } from "./codec.ts";
 import type { Message } from "./message.ts";
 
-/** An immutable, append-only list of messages. Every operation gives a new list and leaves this one as it was. */
+/** An immutable, append-only list of messages. Every operation returns a new list and leaves this one as it was. */
 export class Messages implements Iterable<Message> {
   readonly #backing: Message[];
-  declare readonly length: number;
+  readonly length: number;
 
   private constructor(backing: Message[], length: number) {
     if (length === undefined) throw notMadeWithNew();
@@ -26,13 +27,11 @@ export class Messages implements Iterable<Message> {
     return Messages.from(messages);
   }
 
-  /** A list of what the iterable gives; a `Messages` is returned as it is. */
+  /** The messages of an iterable as a list. A `Messages` is returned as it is. */
   static from(messages: Iterable<Message>): Messages {
-    if (Array.isArray(messages)) return Messages.#own(messages.slice());
-    return messages instanceof Messages ? messages : Messages.#own([...messages]);
-  }
-
-  static #own(backing: Message[]): Messages {
+    if (messages instanceof Messages) return messages;
+    checkList(messages, "messages");
+    const backing = [...messages];
     return backing.length === 0 ? Messages.#none : new Messages(backing, backing.length);
   }
 
@@ -42,12 +41,12 @@ export class Messages implements Iterable<Message> {
 
   /** The list with one message, or several, at its end. */
   append(added: Message | Iterable<Message>): Messages {
-    const list = isIterable(added) ? (Array.isArray(added) ? added : [...added]) : [added];
+    const list = arrayOf(added);
     if (list.length === 0) return this;
     return new Messages(appendShared(this.#backing, this.length, list), this.length + list.length);
   }
 
-  /** The message at an index; negative counts from the end. */
+  /** The message at an index. Negative indexes count from the end. */
   at(index: number): Message | undefined {
     const whole = Math.trunc(index) || 0;
     const position = whole < 0 ? this.length + whole : whole;
@@ -59,15 +58,13 @@ export class Messages implements Iterable<Message> {
   }
 
   filter(keep: (message: Message, index: number) => boolean): Messages {
-    const kept: Message[] = [];
-    for (let i = 0; i < this.length; i++) {
-      const message = this.#backing[i] as Message;
-      if (keep(message, i)) kept.push(message);
-    }
+    checkValue("keep", keep ?? null, someFunction);
+    const kept = this.toArray().filter(keep);
     return kept.length === this.length ? this : Messages.from(kept);
   }
 
   map<T>(change: (message: Message, index: number) => T): T[] {
+    checkValue("change", change ?? null, someFunction);
     return this.toArray().map(change);
   }
 
@@ -75,7 +72,7 @@ export class Messages implements Iterable<Message> {
     return Messages.from(this.toArray().reverse());
   }
 
-  /** A plain array of the same messages, the caller's to keep; without the first `from`, where that is given. */
+  /** A plain array of the messages from index `from` on. The caller may change it. */
   toArray(from = 0): Message[] {
     return this.#backing.slice(Math.max(0, from), this.length);
   }
@@ -84,23 +81,28 @@ export class Messages implements Iterable<Message> {
     return this.toArray();
   }
 
-  /** True where this list is the other one with something, or nothing, appended. O(1). */
+  /** True if this list is `other`, or was made from it by appending. O(1). */
   extends(other: Messages): boolean {
     return other.length <= this.length && (other.length === 0 || this.#backing === other.#backing);
   }
 
-  *[Symbol.iterator](): Iterator<Message> {
-    for (let i = 0; i < this.length; i++) yield this.#backing[i] as Message;
+  [Symbol.iterator](): Iterator<Message> {
+    return this.toArray().values();
   }
 }
 
-// Types forbid it, and JavaScript does not.
+// Types forbid it; JavaScript does not.
 function notMadeWithNew(): OffstageError {
-  return new OffstageError("invalid-argument", "A list of messages is made with Messages.from([…]), not with new.");
+  return new OffstageError("invalid-argument", "Make a list of messages with Messages.from([…]), not with new.");
 }
 
-function isIterable(value: Message | Iterable<Message>): value is Iterable<Message> {
-  return Symbol.iterator in value;
+function arrayOf(added: Message | Iterable<Message>): readonly Message[] {
+  if (Array.isArray(added)) return added;
+  if (typeof added === "object" && added !== null) return Symbol.iterator in added ? [...added] : [added];
+  throw new OffstageError(
+    "invalid-argument",
+    `append() needs a message or a list of messages; found ${shownValue(added)}.`,
+  );
 }
 
 function bounds(length: number, start = 0, end = length): [number, number] {

@@ -1,23 +1,16 @@
-// Pairing: is every tool call answered, by one result, right behind it? Checks a growing list, each message once.
+// Pairing: checks that every tool call is answered by one result right behind it. Reads a growing list, each message once.
 import { isObject, parseArguments } from "../base/json.ts";
 import type { Message, ToolCall } from "./message.ts";
 
 /**
- * Remembers the calls of the messages it accepted. A list is valid for every provider when `accepts` was true for
- * all of it; once it was false the check is spent.
+ * Remembers the calls of the messages it accepted. A list is valid for every provider if `accepts` was true for all of it; once it was
+ * false the check is spent.
  */
 export class PairingCheck {
   readonly #seen = new Set<string>();
-  // A list: it mostly holds one id, and a set that empties is made smaller every time.
-  readonly #open: string[] = [];
-  readonly #trusted: ToolCall[] = [];
+  readonly #open = new Set<string>();
 
-  /** Takes a call's form on trust, because it was made well-formed; its id and its result are still checked. */
-  trust(call: ToolCall): void {
-    this.#trusted.push(call);
-  }
-
-  /** True where a call already used this id. */
+  /** True if a call already used this id. */
   hasSeen(id: string): boolean {
     return this.#seen.has(id);
   }
@@ -27,22 +20,15 @@ export class PairingCheck {
     return this.#seen;
   }
 
-  /** True where no call waits for its result. */
-  get isClosed(): boolean {
-    return this.#open.length === 0;
-  }
-
-  /** True where these messages, coming after those accepted before, leave a valid list with no open call. */
+  /** True if these messages, after those accepted before, leave a valid list with no open call. */
   accepts(messages: readonly Message[]): boolean {
-    return messages.every((message) => this.takes(message)) && this.isClosed;
+    return messages.every((message) => this.#acceptsNext(message)) && this.#open.size === 0;
   }
 
-  /** Takes this message; false where it may not come next. */
-  takes(message: Message): boolean {
-    const isText = typeof message?.content === "string" && (message.role === "tool" || message.role === "system");
-    if (!isText && !isSendable(message)) return false;
-    if (message.role === "tool") return takeOut(this.#open, message.tool_call_id);
-    if (this.#open.length > 0) return false;
+  #acceptsNext(message: Message): boolean {
+    if (!isSendable(message)) return false;
+    if (message.role === "tool") return this.#open.delete(message.tool_call_id);
+    if (this.#open.size > 0) return false;
     return message.role !== "assistant" || message.tool_calls === undefined || this.#acceptsCalls(message.tool_calls);
   }
 
@@ -51,27 +37,14 @@ export class PairingCheck {
   }
 
   #acceptsCall(call: ToolCall): boolean {
-    if ((!this.#takesOnTrust(call) && !isWellFormed(call)) || this.#seen.has(call.id)) return false;
+    if (!isWellFormed(call) || this.#seen.has(call.id)) return false;
     this.#seen.add(call.id);
-    this.#open.push(call.id);
+    this.#open.add(call.id);
     return true;
   }
-
-  // Once: what comes again is looked at.
-  #takesOnTrust(call: ToolCall): boolean {
-    return takeOut(this.#trusted, call);
-  }
 }
 
-function takeOut<T>(list: T[], item: T): boolean {
-  // Mostly there is one.
-  if (list.length === 1) return list[0] === item && list.pop() === item;
-  const place = list.indexOf(item);
-  if (place !== -1) list.splice(place, 1);
-  return place !== -1;
-}
-
-/** True where the message says something: a known role, and content (or, for an assistant, calls). */
+/** True if a provider takes the message: it has a known role and content, or, from an assistant, calls. */
 export function isSendable(message: Message): boolean {
   if (!isObject(message)) return false;
   const { role, content } = message;
@@ -79,7 +52,7 @@ export function isSendable(message: Message): boolean {
   return (role === "system" || role === "user" || role === "tool") && isContent(content);
 }
 
-/** True where an assistant's content is more than emptiness: blank text says nothing, and providers refuse it. */
+/** True if content is more than blank text, which providers refuse from an assistant. */
 export function hasContent(content: unknown): boolean {
   if (typeof content === "string") return content.trim() !== "";
   return Array.isArray(content) && content.some((part) => isObject(part) && !isBlankText(part));
@@ -98,7 +71,7 @@ function isEmpty(content: unknown): boolean {
   return content === undefined || content === null || isContent(content);
 }
 
-/** True where a text is a JSON object that can be sent on, as every provider wants a call's arguments to be. */
+/** True if the text is a JSON object, which every provider requires of a call's arguments. */
 export function isArgumentsText(text: unknown): boolean {
   return text === "{}" || (typeof text === "string" && isObject(parseArguments(text)));
 }

@@ -11,7 +11,7 @@ import { repairMessages } from "./repair.ts";
 const many = { numRuns: 10_000, interruptAfterTimeLimit: 10_000 };
 
 describe("the checker of these tests", () => {
-  test("accepts every conversation that was made valid", () => {
+  test("accepts every valid conversation", () => {
     fc.assert(
       fc.property(validHistories, (history) => {
         expect(providerViolations(history)).toEqual([]);
@@ -19,14 +19,14 @@ describe("the checker of these tests", () => {
     );
   });
 
-  test("finds fault with many of those that may be damaged", () => {
+  test("finds fault with many damaged conversations", () => {
     const sample = fc.sample(anyHistories, 1000);
     expect(sample.filter((history) => providerViolations(history).length > 0).length).toBeGreaterThan(300);
   });
 });
 
 describe("repairMessages, over 10,000 generated histories", () => {
-  test("gives a list that every provider takes", () => {
+  test("returns a list that every provider accepts", () => {
     const property = fc.property(anyHistories, (history) => {
       const problems = providerViolations(repairMessages(history));
       if (problems.length > 0) throw new Error(problems.join("\n"));
@@ -34,7 +34,7 @@ describe("repairMessages, over 10,000 generated histories", () => {
     fc.assert(property, many);
   });
 
-  test("is idempotent: the second run gives the same object", () => {
+  test("is idempotent: the second run returns the same object", () => {
     const property = fc.property(anyHistories, (history) => {
       const once = repairMessages(history);
       return repairMessages(once) === once;
@@ -64,7 +64,7 @@ describe("repairMessages, over 10,000 generated histories", () => {
     fc.assert(property, { numRuns: 1000 });
   });
 
-  test("leaves what needs no repair as the very object it was", () => {
+  test("returns messages that need no repair as the same objects", () => {
     const property = fc.property(anyHistories, (history) => {
       const given = new Set(history);
       for (const message of repairMessages(history)) {
@@ -94,7 +94,7 @@ describe("repairMessages, over 10,000 generated histories", () => {
     fc.assert(property, { numRuns: 1000 });
   });
 
-  test("treats a Messages list as it treats an array", () => {
+  test("repairs a Messages list like an array", () => {
     const property = fc.property(anyHistories, (history) => {
       const repaired = repairMessages(Messages.from(history));
       expect(repaired).toBeInstanceOf(Messages);

@@ -147,7 +147,7 @@ describe("unparseable arguments become {} with an error result", () => {
     expect(error?.content).toContain("not a JSON object");
   });
 
-  test("a result that was recorded is kept: it says what happened", () => {
+  test("a recorded result is kept: it says what happened", () => {
     const list = [broken("{"), result("c1")];
     expect(repairMessages(list)[1]).toBe(list[1]);
   });
@@ -176,7 +176,7 @@ describe("an assistant message with neither text nor calls is left out", () => {
   });
 });
 
-describe("what is unusual and valid stays as it is", () => {
+describe("unusual but valid lists stay as they are", () => {
   test("consecutive user messages", () => {
     const list = [user("one"), user("two")];
     expect(repairMessages(list)).toBe(list);
@@ -196,6 +196,10 @@ describe("what is unusual and valid stays as it is", () => {
     const list: Message[] = [];
     expect(repairMessages(list)).toBe(list);
   });
+});
+
+test.for([5, null, undefined, "text", {}])("%j in place of a list is refused with a sentence", (value) => {
+  expect(() => repairMessages(value as never)).toThrow(/^"messages" must be a list of messages; found/);
 });
 
 describe("garbage", () => {

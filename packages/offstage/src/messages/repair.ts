@@ -1,5 +1,6 @@
-// Repair: any list of messages made valid for every provider. Pure; works on the outgoing copy, never on what is stored.
+// Repair: makes any list of messages valid for every provider. Pure: for the outgoing copy, never for the stored messages.
 import { isObject } from "../base/json.ts";
+import { checkList } from "./codec.ts";
 import type {
   AssistantMessage,
   Content,
@@ -16,19 +17,20 @@ const interruptedText = "This tool call was interrupted: no result was recorded 
 const unreadableText = "This tool call was not run: its arguments were not a JSON object.";
 
 /**
- * The same messages, valid for every provider: each result follows the call it answers, every call has one, ids are
- * present and unique, arguments parse. Idempotent, linear, and the identity (the same object) on valid input.
+ * Returns the messages, valid for every provider: each result follows the call it answers, every call has a result, ids are present and
+ * unique, arguments are JSON objects. Idempotent and linear; returns valid input as the same object.
  */
 export function repairMessages(messages: Messages): Messages;
 export function repairMessages(messages: readonly Message[]): readonly Message[];
 export function repairMessages(messages: Messages | readonly Message[]): Messages | readonly Message[] {
-  const list = messages instanceof Messages ? messages.toArray() : messages;
-  if (new PairingCheck().accepts(list)) return messages;
-  const repaired = rebuild(list);
-  return messages instanceof Messages ? Messages.from(repaired) : repaired;
+  checkList(messages, "messages");
+  const list: readonly Message[] = Array.isArray(messages) ? messages : [...messages];
+  const repaired = new PairingCheck().accepts(list) ? list : rebuild(list);
+  if (!(messages instanceof Messages)) return repaired;
+  return repaired === list ? messages : Messages.from(repaired);
 }
 
-/** One call at one place of the list, and the place of the result that answers it. */
+/** One call, and the index of the result that answers it. */
 interface Slot {
   readonly call: ToolCall;
   answeredAt?: number;
@@ -50,8 +52,8 @@ function slotsOf(message: Message): Slot[] | undefined {
   return message.tool_calls.filter(isObject).map((call) => ({ call: call as unknown as ToolCall }));
 }
 
-// A result answers the nearest call before it that has its id and no result yet; within one message the first such
-// call. What is left over answers a later call: its list was out of order.
+// A result answers the nearest call before it that has its id and no result yet; within one message the first such call. A result that
+// answers none of these answers a later call: the list was out of order.
 function pairResults(list: readonly Message[], slots: readonly (Slot[] | undefined)[]): void {
   const waiting = new Map<unknown, Slot[][]>();
   const early: number[] = [];
@@ -62,7 +64,7 @@ function pairResults(list: readonly Message[], slots: readonly (Slot[] | undefin
   for (const index of early) answer(waiting, list, index);
 }
 
-// Groups are reversed so that taking the first call is a pop.
+// Groups are reversed, so that pop() takes the first call.
 function groupById(slots: readonly Slot[]): Map<unknown, Slot[]> {
   const groups = new Map<unknown, Slot[]>();
   for (let i = slots.length - 1; i >= 0; i--) {
@@ -99,7 +101,7 @@ function rebuildOther(message: Message): Message[] {
   return [content === message.content ? message : { ...message, content, metadata: marked(message, "content") }];
 }
 
-// Content as it is; of a list that holds more than parts, its parts and its bare texts; undefined for anything else.
+// Returns content as it is, a mixed list as its parts and bare texts, and undefined for anything else.
 function readable(content: unknown): Content | undefined {
   if (isContent(content)) return content as Content;
   return Array.isArray(content) ? content.flatMap(partsOf) : undefined;
@@ -180,7 +182,7 @@ function marked(message: Message, what: string): MessageMetadata {
   return { ...(isObject(message.metadata) ? message.metadata : undefined), repaired: what };
 }
 
-// The id itself the first time it is used, a new one for an empty or repeated one. New ids depend on the list alone.
+// Returns an id as it is the first time, and a new one for an empty or repeated id. New ids depend on the list alone.
 function idMinter(list: readonly Message[]): (id: unknown) => string {
   const taken = new Set<unknown>();
   for (const message of list) {

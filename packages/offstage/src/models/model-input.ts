@@ -53,9 +53,8 @@ export class ModelInput {
     for (const id of ids) this.#earlierIds.add(id);
   }
 
-  /** Announces a well-formed call and its parsed arguments, so that the next prompt need not check and parse them again. */
+  /** Announces a well-formed call and its parsed arguments, so that the next prompt need not parse them again. */
   trust(call: ToolCall, input: JsonValue): void {
-    this.#pairing.trust(call);
     this.#inputs.set(call, input);
   }
 

@@ -114,7 +114,7 @@ function contentParts(content: Content): (PromptText | PromptFile)[] {
 }
 
 function contentPart(part: ContentPart): PromptText | PromptFile {
-  const { image_url, input_audio, file, text, refusal } = part as Record<string, unknown>;
+  const { image_url, input_audio, file, text, refusal } = part as unknown as Record<string, unknown>;
   if (isObject(image_url)) return filePart(String(image_url.url), "image");
   if (isObject(input_audio)) return audioPart(input_audio);
   if (isObject(file)) return documentPart(file);

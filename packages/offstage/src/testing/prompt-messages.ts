@@ -46,5 +46,5 @@ function assistantOf(parts: AssistantParts): Message {
 
 function contentOf(parts: readonly (PromptText | PromptFile)[]): string | ContentPart[] {
   if (parts.every((part) => part.type === "text")) return parts.map((part) => part.text).join("");
-  return parts.map((part) => (part.type === "text" ? { type: "text", text: part.text } : { ...part }));
+  return parts.map((part) => (part.type === "text" ? { type: "text", text: part.text } : { ...part })) as ContentPart[];
 }

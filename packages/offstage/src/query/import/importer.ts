@@ -39,8 +39,7 @@ export function recognisesContent(content: unknown, marks: ReadonlySet<string>):
 /** Parts as content: text alone as a text, undefined where there is nothing. */
 export function contentFrom(parts: readonly ContentPart[]): string | readonly ContentPart[] | undefined {
   if (parts.length === 0) return undefined;
-  if (!parts.every(({ type }) => type === "text")) return parts;
-  return parts.map((part) => textFrom((part as Fields).text)).join("");
+  return parts.every((part) => part.type === "text") ? parts.map(({ text }) => text).join("") : parts;
 }
 
 /** A tool call from an id, a name and arguments in any form. */
