@@ -85,7 +85,7 @@ function askEverything(query: MessageQuery): void {
 }
 
 describe("any list", () => {
-  test("can be asked everything, and is the same afterwards", () => {
+  test("gives every answer, and is the same afterwards", () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 6 }), (list) => {
         const before = structuredClone(list);
@@ -97,7 +97,7 @@ describe("any list", () => {
     );
   });
 
-  test("may hold what is nested too deep to be written", () => {
+  test("may hold values that are nested too deep for JSON", () => {
     const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`);
     const query = new MessageQuery([
       { role: "user", content: deep, metadata: deep } as unknown as Message,
@@ -108,7 +108,7 @@ describe("any list", () => {
     expect(query.export("json")).toContain("[too deep]");
   });
 
-  test("may be frozen through and through", () => {
+  test("may be deep-frozen", () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 6 }), (list) => {
         askEverything(new MessageQuery(deepFrozen(list) as unknown as Message[]));

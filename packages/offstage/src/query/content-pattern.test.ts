@@ -26,7 +26,7 @@ describe("an untrusted pattern", () => {
     expect(performance.now() - start).toBeLessThan(5000);
   });
 
-  test("that is no pattern throws an error that shows it", () => {
+  test("that is no pattern throws an error that names it", () => {
     const search = () => new MessageQuery([user("x")]).filter({ content: "[unclosed", regex: true });
     expect(search).toThrow(/"\[unclosed" in "content" is not a regular expression/);
     expect(search).toThrow(expect.objectContaining({ code: "invalid-argument" }));

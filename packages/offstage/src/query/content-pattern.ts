@@ -1,31 +1,24 @@
-// Content pattern: a search text, a developer's RegExp or an untrusted pattern, made into one RegExp without state.
+// Content pattern: a search text, a developer's RegExp or an untrusted pattern, as one RegExp without state.
 import { messageOf, OffstageError } from "../errors.ts";
 
-/** A pattern longer than this is refused where it comes as text. */
+/** The longest pattern that is accepted as text. */
 const maxPatternLength = 1000;
 
 export interface ContentPattern {
   readonly pattern: RegExp;
-  /** The pattern came as text and may be anyone's: run it under a time limit. */
+  /** True if the pattern came as text, so that it may never finish. */
   readonly isUntrusted: boolean;
 }
 
-/** The RegExp for a search: text matches anywhere in any case, `g` and `y` have no effect. */
+/** Makes the RegExp of a search. Text matches anywhere and in any case; the flags `g` and `y` have no effect. */
 export function contentPattern(content: string | RegExp, regex = false): ContentPattern {
   if (content instanceof RegExp) return { pattern: withoutState(content), isUntrusted: false };
-  if (typeof content !== "string") throw new OffstageError("invalid-argument", '"content" must be text or a RegExp.');
   if (!regex) return { pattern: literalPattern(content), isUntrusted: false };
   if (content.length > maxPatternLength) {
     const sentence = `The pattern in "content" has ${content.length} characters; ${maxPatternLength} are allowed.`;
     throw new OffstageError("invalid-argument", `${sentence} Pass a RegExp if you trust it.`);
   }
   return { pattern: parsePattern(content), isUntrusted: true };
-}
-
-/** The error for a pattern that took too long. */
-export function patternTooSlow(pattern: RegExp, timeoutMs: number): OffstageError {
-  const sentence = `The pattern "${pattern.source}" did not finish within ${timeoutMs} ms and was stopped.`;
-  return new OffstageError("pattern-timeout", `${sentence} Avoid nested repetition, or pass a RegExp if you trust it.`);
 }
 
 function withoutState(pattern: RegExp): RegExp {
@@ -44,4 +37,10 @@ function parsePattern(source: string): RegExp {
     const sentence = `The pattern "${source}" in "content" is not a regular expression: ${messageOf(cause)}.`;
     throw new OffstageError("invalid-argument", sentence, { cause });
   }
+}
+
+/** The error for a pattern that took too long. */
+export function patternTooSlow(pattern: RegExp, timeoutMs: number): OffstageError {
+  const sentence = `The pattern "${pattern.source}" did not finish within ${timeoutMs} ms and was stopped.`;
+  return new OffstageError("pattern-timeout", `${sentence} Avoid nested repetition, or pass a RegExp if you trust it.`);
 }

@@ -35,7 +35,7 @@ describe("filter", () => {
     expect(new MessageQuery([user("Größe ÉTÉ")]).filter({ content: "été" })).toHaveLength(1);
   });
 
-  test("by content takes the text literally, whatever signs it has", () => {
+  test("by content takes the text literally, with all its signs", () => {
     const signs = new MessageQuery([user("a.b*c (d) [e] {f} $1 ^x | y? z+ \\ /"), user("aXbbc")]);
     for (const part of ["a.b*c", "(d)", "[e]", "{f}", "$1", "^x", "|", "y?", "z+", "\\", "/"]) {
       expect(signs.filter({ content: part })).toEqual(signs.first());
@@ -49,7 +49,7 @@ describe("filter", () => {
     expect(query.filter({ regex: /Error/, content: "ERROR" })).toEqual([messages[3]]);
   });
 
-  test("by a regex that says nothing of what is looked for is refused", () => {
+  test("refuses a regex that is neither a RegExp nor beside a pattern", () => {
     const wordings: [unknown, string][] = [
       [{ regex: "Err" }, 'found "Err"'],
       [{ regex: "Err", content: "x" }, 'found "Err"'],
@@ -63,7 +63,7 @@ describe("filter", () => {
     expect(query.filter({ regex: false })).toEqual(messages);
   });
 
-  test("by content reads a pattern where regex is true", () => {
+  test("by content reads a pattern if regex is true", () => {
     expect(query.filter({ content: "Error:\\s+\\d+", regex: true })).toEqual([messages[3]]);
     expect(query.filter({ content: "error:\\s+\\d+", regex: true })).toEqual([]);
   });
@@ -99,7 +99,7 @@ describe("filter", () => {
     expect(empty.filter({ role: "tool", toolName: "x", content: "y" })).toEqual([]);
   });
 
-  test("by a role nobody has returns an empty list", () => {
+  test("by an unknown role returns an empty list", () => {
     expect(query.filter({ role: "invalid" })).toEqual([]);
     expect(query.filter({ role: "__proto__" })).toEqual([]);
   });
@@ -123,7 +123,7 @@ describe("filter", () => {
     expect(new MessageQuery([parts]).filter({ content: "error" })).toEqual([parts]);
   });
 
-  test("by tool name matches a result by its call id where it has no name", () => {
+  test("by tool name matches a result without a name by its call id", () => {
     const nameless = [
       call("c1", "read_file"),
       toolResult("c1", "text"),
@@ -176,16 +176,31 @@ describe("filter", () => {
     expect(() => times.filter({ since: "tomorrow-ish" })).toThrow(/"since" must be a time/);
   });
 
-  test("by a function of the caller's own", () => {
+  test("by a function of your own", () => {
     expect(query.filter((_, index) => index % 2 === 0)).toEqual([messages[0], messages[2], messages[4], messages[6]]);
   });
 
-  test("by a criterion that does not exist says which there are", () => {
+  test("refuses an unknown criterion, with the valid names", () => {
     const wrong = { tool_name: "read_file" } as object;
-    expect(() => query.filter(wrong)).toThrow(/no criterion "tool_name".*toolName/);
+    expect(() => query.filter(wrong)).toThrow(
+      'Unknown filter option "tool_name". Use toolName instead. Valid options: role, toolName, content, ',
+    );
   });
 
-  test("where gives a query that goes on asking about the whole list", () => {
+  test.for([
+    [null, "The filter options must be an object; found null."],
+    ["user", 'The filter options must be an object; found "user".'],
+    [{ role: 5 }, '"role" must be a role or a list of roles; found 5.'],
+    [{ role: [5] }, '"role" must be a role or a list of roles; found a list.'],
+    [{ toolName: /x/ }, '"toolName" must be text; found object.'],
+    [{ isError: "yes" }, '"isError" must be true or false; found "yes".'],
+    [{ until: {} }, '"until" must be a time (Date, ISO text or epoch milliseconds); found object.'],
+  ] as const)("refuses %j with a sentence, as where does", ([criteria, sentence]) => {
+    expect(() => query.filter(criteria as unknown as MessageCriteria)).toThrow(sentence);
+    expect(() => query.where(criteria as unknown as MessageCriteria).all()).toThrow(sentence);
+  });
+
+  test("where returns a query that still knows the whole list", () => {
     const nameless = new MessageQuery([call("c1", "read_file"), toolResult("c1", "text"), user("x")]);
     const results = nameless.where({ role: "tool" });
     expect(results.all()).toEqual(nameless.slice(1, 2));

@@ -1,29 +1,28 @@
-// Filter: the messages that meet every criterion, in order. One pass; the messages themselves, never copies.
-
-import { shownValue } from "../base/options.ts";
+// Filter: the messages that meet every criterion, in order. One pass; returns the messages themselves, never copies.
+import { checkOptions, type OptionRule, yesOrNo } from "../base/options.ts";
 import { withinTime } from "../base/time-limit.ts";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { contentPattern, patternTooSlow } from "./content-pattern.ts";
 import { callsOf, contentOf, isErrorOf, metadataOf, nameOfCall, nameOfResult, timeOf } from "./readers.ts";
-import { toolPairs } from "./tool-pairs.ts";
+import { toolPairs } from "./tool-calls.ts";
 
-/** What a message must meet, all of it. A criterion that is left out, or undefined, asks nothing. */
+/** Criteria that a message must meet, all of them. A criterion that is left out or undefined has no effect. */
 export interface MessageCriteria {
-  /** The role, or any of several. A role that nobody has finds nothing. */
+  /** The role, or any of several. An unknown role finds nothing. */
   readonly role?: string | readonly string[] | undefined;
   /** Calls of this tool, and the results that answer them. */
   readonly toolName?: string | undefined;
   /** Text found anywhere in the content, in any case; or a RegExp. */
   readonly content?: string | RegExp | undefined;
-  /** `true` reads a `content` text as a regular expression, which then runs under a time limit; or a RegExp the content meets. */
+  /** `true` reads the text in `content` as a regular expression, which runs under a time limit. Or a RegExp that the content matches. */
   readonly regex?: boolean | RegExp | undefined;
   readonly runId?: string | undefined;
   /** The name of the agent that took part. */
   readonly agent?: string | undefined;
-  /** Messages marked as failures, or those that are not. */
+  /** True finds messages marked as failures, false all others. */
   readonly isError?: boolean | undefined;
-  /** Made at this time or later. A message that does not say when it was made is not found. */
+  /** Made at this time or later. Messages without a time are not found. */
   readonly since?: Date | string | number | undefined;
   /** Made at this time or earlier. */
   readonly until?: Date | string | number | undefined;
@@ -32,26 +31,25 @@ export interface MessageCriteria {
 /** A criterion of the caller's own. */
 export type MessagePredicate = (message: Message, index: number) => boolean;
 
-/** How long an untrusted pattern may take: a base, and a little more for each message. */
+/** The time that an untrusted pattern may take: a base, and a little more for each message. */
 const patternBudget = { baseMs: 500, perMessageMs: 0.004 };
 
 interface Test {
   readonly matches: MessagePredicate;
-  /** Set where the test runs a pattern that may never finish. */
+  /** Set if the test runs a pattern that may never finish. */
   readonly untrusted?: RegExp;
 }
 
-/** The messages that meet all of these criteria. */
+/** Returns the messages that meet all of these criteria. */
 export function filterMessages(
   list: readonly Message[],
   criteria: readonly (MessageCriteria | MessagePredicate)[],
 ): Message[] {
   const tests = criteria.flatMap((one) => (typeof one === "function" ? [{ matches: one }] : testsOf(one, list)));
-  const untrusted = tests.find((test) => test.untrusted !== undefined)?.untrusted;
-  if (untrusted === undefined) return select(list, tests);
+  const pattern = tests.find((test) => test.untrusted !== undefined)?.untrusted;
+  if (pattern === undefined) return select(list, tests);
   const timeoutMs = Math.ceil(patternBudget.baseMs + list.length * patternBudget.perMessageMs);
-  const late = () => patternTooSlow(untrusted, timeoutMs);
-  return withinTime(() => select(list, tests), { timeoutMs, late });
+  return withinTime(() => select(list, tests), { timeoutMs, late: () => patternTooSlow(pattern, timeoutMs) });
 }
 
 function select(list: readonly Message[], tests: readonly Test[]): Message[] {
@@ -70,6 +68,33 @@ function meetsAll(tests: readonly MessagePredicate[], message: Message, index: n
   return true;
 }
 
+const text: OptionRule = { isFit: (value) => typeof value === "string", words: "text" };
+const time: OptionRule = {
+  isFit: (value) => !Number.isNaN(epochOf(value as Date)),
+  words: "a time (Date, ISO text or epoch milliseconds)",
+};
+
+const criteriaRules: Readonly<Record<keyof MessageCriteria, OptionRule>> = {
+  role: {
+    isFit: (value) => typeof value === "string" || (Array.isArray(value) && value.every(text.isFit)),
+    words: "a role or a list of roles",
+  },
+  toolName: text,
+  content: { isFit: (value) => typeof value === "string" || value instanceof RegExp, words: "text or a RegExp" },
+  regex: {
+    isFit: (value) => typeof value === "boolean" || value instanceof RegExp,
+    words: 'a RegExp, or true beside a pattern as text, { content: "Err.*", regex: true }',
+  },
+  runId: text,
+  agent: text,
+  isError: yesOrNo,
+  since: time,
+  until: time,
+};
+
+/** The names of Python's MessageQuery. */
+const hints = { tool_name: "toolName", run_id: "runId", is_error: "isError" };
+
 type Given<Key extends keyof MessageCriteria> = NonNullable<MessageCriteria[Key]>;
 type TestMaker<Key extends keyof MessageCriteria> = (
   wanted: Given<Key>,
@@ -77,38 +102,31 @@ type TestMaker<Key extends keyof MessageCriteria> = (
   list: readonly Message[],
 ) => Test | undefined;
 
-// In the order in which they are tried: what is cheap and rules out most comes first.
+// In the order in which they are tried: cheap tests that rule out most messages come first.
 const makers: { readonly [Key in keyof MessageCriteria]-?: TestMaker<Key> } = {
   role: (wanted) => ({ matches: roleTest(wanted) }),
   runId: (wanted) => ({ matches: (message) => metadataOf(message).runId === wanted }),
   agent: (wanted) => ({ matches: (message) => metadataOf(message).agent === wanted }),
   isError: (wanted) => ({ matches: (message) => isErrorOf(message) === wanted }),
   toolName: (wanted, _criteria, list) => ({ matches: toolTest(wanted, list) }),
-  since: (wanted) => ({ matches: timeTest("since", wanted, (time, limit) => time >= limit) }),
-  until: (wanted) => ({ matches: timeTest("until", wanted, (time, limit) => time <= limit) }),
+  since: (wanted) => ({ matches: timeTest((time) => time >= epochOf(wanted)) }),
+  until: (wanted) => ({ matches: timeTest((time) => time <= epochOf(wanted)) }),
   content: (wanted, { regex }) => contentTest(wanted, regex === true),
   regex: regexTest,
 };
 
 function testsOf(criteria: MessageCriteria, list: readonly Message[]): Test[] {
-  const known = Object.keys(makers);
-  const unknown = Object.keys(criteria).find((key) => !known.includes(key));
-  if (unknown !== undefined) {
-    const sentence = `There is no criterion "${unknown}" to filter messages by; there are ${known.join(", ")}.`;
-    throw new OffstageError("invalid-argument", sentence);
-  }
-  const keys = known as (keyof typeof makers)[];
+  checkOptions(criteria, criteriaRules, "filter", hints);
+  const keys = Object.keys(makers) as (keyof typeof makers)[];
   return keys.flatMap((key) => {
     const make = makers[key] as TestMaker<typeof key>;
     const wanted = criteria[key];
-    return wanted === undefined || wanted === null ? [] : (make(wanted as never, criteria, list) ?? []);
+    return wanted === undefined ? [] : (make(wanted as never, criteria, list) ?? []);
   });
 }
 
 function roleTest(wanted: string | readonly string[]): MessagePredicate {
   if (typeof wanted === "string") return (message) => (message as Message | null | undefined)?.role === wanted;
-  if (!Array.isArray(wanted))
-    throw new OffstageError("invalid-argument", `"role" is a role or a list of roles; found ${shownValue(wanted)}.`);
   return (message) => wanted.includes((message as Message | null | undefined)?.role as string);
 }
 
@@ -130,30 +148,23 @@ function namelessAnswers(wanted: string, list: readonly Message[]): ReadonlySet<
   return new Set(pairs.flatMap((pair) => (pair.toolName === wanted ? [pair.resultIndex] : [])));
 }
 
-function timeTest(
-  name: string,
-  wanted: Date | string | number,
-  meets: (time: number, limit: number) => boolean,
-): MessagePredicate {
-  const limit = wanted instanceof Date ? wanted.getTime() : typeof wanted === "number" ? wanted : Date.parse(wanted);
-  if (Number.isNaN(limit)) {
-    throw new OffstageError(
-      "invalid-argument",
-      `"${name}" must be a time (Date, ISO text or epoch milliseconds); found ${JSON.stringify(wanted)}.`,
-    );
-  }
+function epochOf(time: Date | string | number): number {
+  if (time instanceof Date) return time.getTime();
+  return typeof time === "string" ? Date.parse(time) : typeof time === "number" ? time : Number.NaN;
+}
+
+function timeTest(meets: (time: number) => boolean): MessagePredicate {
   return (message) => {
     const time = timeOf(message);
-    return time !== undefined && meets(time, limit);
+    return time !== undefined && meets(time);
   };
 }
 
-// True or false says how `content` is read; a RegExp is a test of its own.
+// True and false say how to read `content`; a RegExp is a test of its own.
 function regexTest(wanted: boolean | RegExp, { content }: MessageCriteria): Test | undefined {
   if (wanted instanceof RegExp) return contentTest(wanted, false);
-  if (wanted === false || (wanted === true && content !== undefined && content !== null)) return undefined;
-  const found = wanted === true ? 'true without "content"' : shownValue(wanted);
-  const sentence = `"regex" is a RegExp, or true beside a pattern as text, { content: "Err.*", regex: true }; found ${found}.`;
+  if (!wanted || content !== undefined) return undefined;
+  const sentence = `"regex" must be ${criteriaRules.regex.words}; found true without "content".`;
   throw new OffstageError("invalid-argument", sentence);
 }
 

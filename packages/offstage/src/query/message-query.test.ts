@@ -17,26 +17,26 @@ describe("a query", () => {
     expect(query.slice()).toEqual(ten);
   });
 
-  test("gives the first messages, one unless told", () => {
+  test("returns the first messages, by default one", () => {
     expect(query.first(5)).toEqual(ten.slice(0, 5));
     expect(query.first()).toEqual([ten[0]]);
     expect(query.first(99)).toEqual(ten);
     expect(query.first(Number.POSITIVE_INFINITY)).toEqual(ten);
   });
 
-  test("gives the last messages, oldest first", () => {
+  test("returns the last messages, oldest first", () => {
     expect(query.last(5)).toEqual(ten.slice(5));
     expect(query.last()).toEqual([ten[9]]);
     expect(query.last(99)).toEqual(ten);
     expect(query.last(Number.POSITIVE_INFINITY)).toEqual(ten);
   });
 
-  test.for([0, -1, -5, 0.5, Number.NaN, Number.NEGATIVE_INFINITY])("gives none for first(%s) and last(%s)", (n) => {
+  test.for([0, -1, -5, 0.5, Number.NaN, Number.NEGATIVE_INFINITY])("returns none for first(%s) and last(%s)", (n) => {
     expect(query.first(n)).toEqual([]);
     expect(query.last(n)).toEqual([]);
   });
 
-  test("gives all messages in an array of the caller's own", () => {
+  test("returns all messages in a new array", () => {
     query.all().pop();
     expect(query.all()).toEqual(ten);
     expect(query).toHaveLength(10);
@@ -61,7 +61,7 @@ describe("a query", () => {
     expect(empty.toolSummary()).toEqual([]);
   });
 
-  test("reads its source anew at every question", () => {
+  test("reads its source again for every answer", () => {
     let current = Messages.of(user("one"));
     const live = new MessageQuery(() => current);
     expect(live).toHaveLength(1);
@@ -98,16 +98,19 @@ describe("a query", () => {
     expect(() => new MessageQuery(value as never)).toThrow(/list of messages or a function.*MessageQuery\.from/);
   });
 
-  test("asked where without criteria is over the same messages", () => {
+  test("of where() without criteria is over the same messages", () => {
     expect(new MessageQuery(ten).where().all()).toEqual(ten);
   });
 
-  test("refuses options that it would not heed, saying which there are", () => {
+  test("refuses unknown options, with the valid names", () => {
     const make = (options: object) => () => new MessageQuery(ten, options);
     expect(make({ filter: { role: "user" } })).toThrow(
       'Unknown MessageQuery option "filter". Valid options: tokenCounter, where.',
     );
     expect(make({ where: { role: "user" } })).toThrow('"where" must be a list of criteria');
+    expect(make({ tokenCounter: "gpt-4o" })).toThrow(
+      '"tokenCounter" must be a token counter, with count(text); found "gpt-4o".',
+    );
     expect(make({ where: [{ role: "user" }], tokenCounter: undefined })).not.toThrow();
   });
 

@@ -1,14 +1,14 @@
-// MessageQuery: a thin, read-only face over a list of messages. What it answers is computed beside it, per question.
+// MessageQuery: a thin, read-only face over a list of messages. Each answer is computed by a function beside it, when it is asked for.
 import type { Writable } from "node:stream";
-import { anything, checkOptions, type OptionRule } from "../base/options.ts";
+import { checkOptions, having, type OptionRule, shownValue } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { type TokenCounter, type TokenCounting, tokenCounter } from "../tokens/token-counter.ts";
 import { type ExportFormat, exportMessages, exportPieces, type FormatFunction } from "./export/export.ts";
-import { type ExportToOptions, writePieces } from "./export/export-to.ts";
-import type { ExportOptions, ExportSource } from "./export/export-view.ts";
+import { type ExportToOptions, exportToRules, writePieces } from "./export/export-to.ts";
+import { type ExportOptions, type ExportSource, exportRules } from "./export/export-view.ts";
 import type { ExportedMessage } from "./export/exported-message.ts";
 import { filterMessages, type MessageCriteria, type MessagePredicate } from "./filter.ts";
 import type { TextFormat } from "./formats/index.ts";
@@ -19,25 +19,22 @@ import { timeline } from "./timeline.ts";
 import { type ToolCallInfo, toolSummary } from "./tool-summary.ts";
 import type { Timeline } from "./turn.ts";
 
-/** Messages to ask about: a list, or a function that gives the current one. */
+/** The messages of a query: a list, or a function that returns the current list. */
 export type MessageSource = Iterable<Message> | (() => Iterable<Message>);
 
 export interface MessageQueryOptions {
-  /** Counts tokens; an agent hands in its own. Default: the calibrated estimate. */
-  readonly tokenCounter?: TokenCounting;
-  /** Criteria that hold for every question, as `where` adds them. */
-  readonly where?: readonly (MessageCriteria | MessagePredicate)[];
+  /** Counts tokens. Default: the calibrated estimate. */
+  readonly tokenCounter?: TokenCounting | undefined;
+  /** Criteria for every answer, as `where()` adds them. */
+  readonly where?: readonly (MessageCriteria | MessagePredicate)[] | undefined;
 }
 
 const optionRules: Readonly<Record<keyof MessageQueryOptions, OptionRule>> = {
-  tokenCounter: anything,
+  tokenCounter: having("a token counter, with count(text)", "count"),
   where: { isFit: Array.isArray, words: 'a list of criteria, such as [{ role: "user" }]' },
 };
 
-/**
- * Finds, counts, shows and exports messages. Stateless: it reads its source anew at every question, keeps nothing and
- * changes nothing.
- */
+/** Finds, counts, prints and exports messages. Stateless: every method reads the source again, keeps nothing and changes nothing. */
 export class MessageQuery implements Iterable<Message> {
   readonly #source: MessageSource;
   readonly #counter: TokenCounter;
@@ -51,29 +48,29 @@ export class MessageQuery implements Iterable<Message> {
   }
 
   /**
-   * A query over messages of any known format: OpenAI chat and Responses, AI SDK, Anthropic, LangChain, our own exports.
-   * Throws `invalid-format` saying what was found where it is none of these.
+   * A query over messages of any known format: OpenAI chat and Responses, AI SDK, Anthropic, LangChain, our own exports. Throws
+   * `invalid-format` for anything else, naming what was found.
    */
   static from(value: unknown, options: MessageQueryOptions = {}): MessageQuery {
     return new MessageQuery(importMessages(value), options);
   }
 
-  /** How many messages there are. */
+  /** The number of messages. */
   get length(): number {
     return this.#list().length;
   }
 
-  /** The messages that meet all of the criteria, oldest first; all of them where none is given. */
+  /** The messages that meet all criteria, oldest first. Without criteria: all messages. */
   filter(criteria: MessageCriteria | MessagePredicate = {}): Message[] {
     return filterMessages(this.#read(), [...this.#criteria, criteria]);
   }
 
-  /** The same filter as a query of its own, to go on asking; where none is given, a query over the same messages. */
+  /** A query over the messages that meet all criteria. Without criteria: over the same messages. */
   where(criteria: MessageCriteria | MessagePredicate = {}): MessageQuery {
     return new MessageQuery(this.#source, { tokenCounter: this.#counter, where: [...this.#criteria, criteria] });
   }
 
-  /** The messages from `start` up to, not including, `end`; negative counts from the end. */
+  /** The messages from `start` up to, not including, `end`. Negative indexes count from the end. */
   slice(start?: number, end?: number): Message[] {
     return this.#list().slice(start, end);
   }
@@ -88,17 +85,17 @@ export class MessageQuery implements Iterable<Message> {
     return n >= 1 ? this.#list().slice(-Math.floor(n)) : [];
   }
 
-  /** All messages, oldest first, in an array of the caller's own. */
+  /** All messages, oldest first, in a new array. */
   all(): Message[] {
     return this.#list().slice();
   }
 
-  /** How many messages and tokens there are, by role. */
+  /** The number of messages and tokens, in total and by role. */
   stats(): MessageStats {
     return stats(this.#list(), this.#counter);
   }
 
-  /** The tools that were called, each with its calls and results. */
+  /** One entry for each tool that was called, with its calls and results. */
   toolSummary(): ToolCallInfo[] {
     return toolSummary(this.#list());
   }
@@ -108,30 +105,33 @@ export class MessageQuery implements Iterable<Message> {
     return timeline(this.#list());
   }
 
-  /** The messages in a format: text, plain objects for "dict", or what a format function of your own returns. */
+  /** The messages in a format: text, plain objects for "dict", or the result of a format function. */
   export(format?: TextFormat, options?: ExportOptions): string;
   export(format: "dict", options?: ExportOptions): ExportedMessage[];
   export<T>(format: FormatFunction<T>, options?: ExportOptions): T;
   export(format: ExportFormat, options?: ExportOptions): string | ExportedMessage[];
   export(format: ExportFormat | FormatFunction<unknown> = "json", options: ExportOptions = {}): unknown {
+    checkOptions(options, exportRules, "export", exportHints);
     return exportMessages(this.#exported(options), format, options);
   }
 
-  /** Writes the messages to a stream in a text format, with constant memory; resolves when the stream has taken all. */
+  /** Writes the messages to a stream in a text format, with constant memory. Resolves when the stream has accepted everything. */
   async exportTo(
     target: Writable | WritableStream<Uint8Array>,
     format: TextFormat = "json",
     options: ExportOptions & ExportToOptions = {},
   ): Promise<void> {
+    checkOptions(options, { ...exportRules, ...exportToRules }, "exportTo");
     const { end, signal, ...exporting } = options;
     const pieces = exportPieces(this.#exported(exporting), format, exporting);
-    await writePieces(target, pieces, { ...(end !== undefined && { end }), ...(signal && { signal }) });
+    await writePieces(target, pieces, { end, signal });
   }
 
-  /** Prints a view to a terminal (standard output unless told) and returns what it printed. */
+  /** Prints a view to a terminal and returns the printed text. Default stream: standard output. */
   print(view: "timeline" | "stats" | "tools" = "timeline", options: PrintOptions = {}): string {
+    const pen = penOf(options);
     const { stream = process.stdout } = options;
-    const text = this.#drawn(view, penOf(options));
+    const text = this.#drawn(view, pen);
     stream.write(`${text}\n`);
     return text;
   }
@@ -150,7 +150,7 @@ export class MessageQuery implements Iterable<Message> {
     if (view === "tools") return drawTools(this.toolSummary(), pen);
     throw new OffstageError(
       "invalid-argument",
-      `There is no view "${String(view)}"; valid views are timeline, stats, tools.`,
+      `Unknown view ${shownValue(view)}. Valid views: timeline, stats, tools.`,
     );
   }
 
@@ -175,7 +175,10 @@ export class MessageQuery implements Iterable<Message> {
 
 const none: readonly never[] = [];
 
-// What can be gone through only once is.
+/** The names of Python's MessageQuery. */
+const exportHints = { include_metadata: "includeMetadata", max_content_length: "maxContentLength" };
+
+// A generator can be read only once.
 function lasting(source: Iterable<Message>): Iterable<Message> {
   return Array.isArray(source) || source instanceof Messages ? source : arrayOf(source);
 }
@@ -185,7 +188,7 @@ function arrayOf(messages: Iterable<Message>): readonly Message[] {
   if (messages instanceof Messages) return messages.toArray();
   const isList = typeof messages === "object" && messages !== null && Symbol.iterator in messages;
   if (isList) return [...messages];
-  const sentence = `A MessageQuery needs a list of messages or a function that gives one; found ${typeof messages}.`;
+  const sentence = `A MessageQuery needs a list of messages or a function that returns one; found ${shownValue(messages)}.`;
   throw new OffstageError("invalid-argument", `${sentence} For other formats use MessageQuery.from().`);
 }
 

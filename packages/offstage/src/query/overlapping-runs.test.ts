@@ -11,7 +11,7 @@ const said = (...messages: Message[]) =>
     ({ userContent, assistantContent, status }) => `${userContent} > ${assistantContent} (${status})`,
   );
 
-describe("where runs overlap", () => {
+describe("if runs overlap", () => {
   test("each answer joins the turn of its run", () => {
     const asked = [user("A", of("a")), user("B", of("b"))];
     const [toA, toB] = [assistant("to A", of("a")), assistant("to B", of("b"))];
@@ -20,7 +20,7 @@ describe("where runs overlap", () => {
     expect(said(...asked, toB, toA)).toEqual(both);
   });
 
-  test("so do the tools of a run, whatever is said between", () => {
+  test("the tools of a run join its turn, whatever comes between", () => {
     const [a, b] = timelineOf(
       user("A", of("a")),
       assistant(null, { toolCalls: [toolCall("1", "f")], ...of("a") }),
@@ -41,7 +41,7 @@ describe("where runs overlap", () => {
     expect(b).toMatchObject({ status: "completed", assistantContent: "to B", toolInteractions: [] });
   });
 
-  test("turns reach from their first message to their last, and know time and usage of their own", () => {
+  test("a turn reaches from its first message to its last, with its own time and usage", () => {
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
     const at = (runId: string, second: number) => of(runId, { createdAt: `2026-01-01T00:00:0${second}.000Z`, usage });
     const turns = timelineOf(
@@ -57,7 +57,7 @@ describe("where runs overlap", () => {
     expect(turns.map((turn) => turn.usage?.totalTokens)).toEqual([4, 4]);
   });
 
-  test("messages without an id of a run go where the order puts them", () => {
+  test("messages without a run id stay in order", () => {
     expect(said(user("A", of("a")), user("B"), assistant("to A", of("a")), assistant("to B"))).toEqual([
       "A > to A (completed)",
       "B > to B (completed)",
@@ -78,7 +78,7 @@ describe("where runs overlap", () => {
     ]);
   });
 
-  test("what comes after the answer of a run is a turn of its own", () => {
+  test("a message after the answer of a run is a turn of its own", () => {
     const asked = [user("A", of("a")), user("B", of("b")), assistant("to A", of("a")), assistant("to B", of("b"))];
     expect(said(...asked, assistant("more", of("a")))).toEqual([
       "A > to A (completed)",
@@ -96,7 +96,7 @@ describe("where runs overlap", () => {
     ]);
   });
 
-  test("everything that was said is in exactly one turn", () => {
+  test("every text is in exactly one turn", () => {
     const metadata = fc.constantFrom({}, { runId: "a" }, { runId: "b" }, { runId: "c" });
     const kind = fc.constantFrom(user, assistant, system);
     const messages = fc

@@ -32,12 +32,12 @@ function paper(more: Partial<PrintStream> = {}): PrintStream & { text: string } 
 }
 
 describe("print", () => {
-  test("a terminal that does not know its width is taken for one of 80 columns", () => {
+  test("a terminal without a width has 80 columns", () => {
     const query = new MessageQuery(messages);
     expect(query.print("tools", { stream: paper({ columns: 0 }) })).toBe(query.print("tools", { stream: paper() }));
   });
 
-  test.for(views)("writes the %s and returns what it wrote", (view) => {
+  test.for(views)("writes the %s and returns the text", (view) => {
     const stream = paper();
     const text = new MessageQuery(messages).print(view, { stream });
     expect(stream.text).toBe(`${text}\n`);
@@ -71,14 +71,14 @@ describe("print", () => {
     );
   });
 
-  test("has something to say about nothing", () => {
+  test("prints a line for an empty list", () => {
     for (const preset of presets) {
       expect(new MessageQuery([]).print("timeline", { preset, stream: paper() })).toBe("No messages.");
       expect(new MessageQuery([]).print("tools", { preset, stream: paper() })).toBe("No tool calls.");
     }
   });
 
-  test("colours only a terminal, unless told", () => {
+  test("colours only a terminal, by default", () => {
     const query = new MessageQuery(messages);
     expect(query.print("timeline", { stream: paper() })).not.toContain(esc);
     expect(query.print("timeline", { stream: paper({ isTTY: true }), color: false })).not.toContain(esc);
@@ -87,7 +87,7 @@ describe("print", () => {
     expect(query.print("stats", { stream: paper(), color: true })).toContain(esc);
   });
 
-  test("asks a terminal whether it wants colour", () => {
+  test("heeds the colour settings of a terminal", () => {
     const depth = (bits: number) =>
       paper({ isTTY: true, getColorDepth: () => bits, _writableState: {} } as Partial<PrintStream>);
     const query = new MessageQuery(messages);
@@ -131,12 +131,18 @@ describe("print", () => {
     }
   });
 
-  test("refuses a view or a preset that does not exist", () => {
+  test("refuses unknown views and options, with the valid ones", () => {
     const query = new MessageQuery(messages);
-    expect(() => query.print("pie" as "stats", { stream: paper() })).toThrow(/timeline, stats, tools/);
-    expect(() => query.print("stats", { preset: "huge" as "compact", stream: paper() })).toThrow(
-      /compact, detailed, verbose/,
+    const print = (options: unknown) => () => query.print("stats", options as object);
+    expect(() => query.print("pie" as "stats", { stream: paper() })).toThrow(
+      'Unknown view "pie". Valid views: timeline, stats, tools.',
     );
+    expect(print({ preset: "huge" })).toThrow('"preset" must be "compact", "detailed" or "verbose"; found "huge".');
+    expect(print({ colour: true })).toThrow(
+      'Unknown print option "colour". Valid options: color, width, preset, stream.',
+    );
+    expect(print({ stream: 5 })).toThrow('"stream" must be a stream, with write(text); found 5.');
+    expect(print(null)).toThrow("The print options must be an object; found null.");
   });
 });
 

@@ -1,33 +1,39 @@
-// Print: stats, tools and timeline for a terminal, in colour where it is one. What others said cannot steer it.
-
+// Print: stats, tools and timeline for a terminal, in colour if it is one. Untrusted text comes out inert.
 import { inertLine, styleText } from "../base/inert.ts";
-import { OffstageError } from "../errors.ts";
+import { checkOptions, having, type OptionRule, oneOf, positiveNumber, yesOrNo } from "../base/options.ts";
 import { type MessageStats, renderStats } from "./stats.ts";
 import type { ToolCallRecord } from "./tool-calls.ts";
 import { renderToolSummary, type ToolCallInfo } from "./tool-summary.ts";
 import { renderTurn, type Timeline, type Turn } from "./turn.ts";
 
-/** Where a print goes: standard output, or anything like it. */
+/** The target of a print: standard output, or an object like it. */
 export interface PrintStream {
   write(text: string): unknown;
-  readonly isTTY?: boolean;
-  readonly columns?: number;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
 }
 
 export interface PrintOptions {
-  /** Default: where the stream is a terminal and colour is not turned off. */
-  readonly color?: boolean;
-  /** Columns a line may fill. Default: the terminal's, else 80. */
-  readonly width?: number;
-  /** Compact: a line for each; detailed: what was said and done, cut to the width; verbose: everything. Default detailed. */
-  readonly preset?: "compact" | "detailed" | "verbose";
-  /** Default standard output. */
-  readonly stream?: PrintStream;
+  /** Default: true if the stream is a terminal whose colours are not turned off. */
+  readonly color?: boolean | undefined;
+  /** The columns of a line. Default: those of the terminal, else 80. */
+  readonly width?: number | undefined;
+  /** Compact prints a line for each, detailed cuts texts to the width, verbose prints everything. Default "detailed". */
+  readonly preset?: "compact" | "detailed" | "verbose" | undefined;
+  /** Default: standard output. */
+  readonly stream?: PrintStream | undefined;
 }
+
+const optionRules: Readonly<Record<keyof PrintOptions, OptionRule>> = {
+  color: yesOrNo,
+  width: positiveNumber,
+  preset: oneOf("compact", "detailed", "verbose"),
+  stream: having("a stream, with write(text)", "write"),
+};
 
 type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "magenta";
 
-/** How lines are drawn: in which width and with or without colour. */
+/** The width and the colours of lines. */
 export interface Pen {
   readonly width: number;
   readonly preset: NonNullable<PrintOptions["preset"]>;
@@ -36,13 +42,8 @@ export interface Pen {
 
 /** The pen for these options. */
 export function penOf(options: PrintOptions): Pen {
+  checkOptions(options, optionRules, "print");
   const { stream = process.stdout, width = stream.columns || 80, preset = "detailed", color } = options;
-  if (!["compact", "detailed", "verbose"].includes(preset)) {
-    throw new OffstageError(
-      "invalid-argument",
-      `There is no preset "${preset}"; valid presets are compact, detailed, verbose.`,
-    );
-  }
   if (color === undefined) return { width, preset, paint: (style, text) => painted(style, text, stream) };
   return { width, preset, paint: (style, text) => (color ? styleText(style, text, { validateStream: false }) : text) };
 }
@@ -120,7 +121,7 @@ function drawTurn(turn: Turn, pen: Pen): string {
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
-/** The text on one line, cut to so many columns. */
+/** The text on one line, cut to `width` columns. */
 export function fitted(text: string, width: number): string {
   const line = inertLine(text.slice(0, Math.max(1, width) * 8)).trim();
   let used = 0;
@@ -130,7 +131,7 @@ export function fitted(text: string, width: number): string {
     used += wide.test(character) ? 2 : 1;
     if (used > width) return `${line.slice(0, kept)}…`;
     end += character.length;
-    // What may stay if the line has to be cut: one column is for the mark.
+    // If the line has to be cut, one column is for the mark.
     if (used < width) kept = end;
   }
   return line;

@@ -1,4 +1,4 @@
-// Readers: what a query reads off a message, whatever the message looks like. They never throw; checking is codec's.
+// Readers: the fields of a message as queries read them. They never throw, whatever a message looks like; messages/codec.ts checks.
 import { isObject, parseJson } from "../base/json.ts";
 import type { Message, MessageMetadata, ToolCall } from "../messages/message.ts";
 
@@ -6,19 +6,19 @@ type Loose = { readonly [key: string]: unknown } | null | undefined;
 
 const noMetadata: MessageMetadata = Object.freeze({});
 
-/** The role, or "unknown" where a message has none. */
+/** The role, or "unknown" if a message has none. */
 export function roleOf(message: Message): string {
   const role = (message as unknown as Loose)?.role;
   return typeof role === "string" ? role : "unknown";
 }
 
-/** The metadata, empty where there is none. */
+/** The metadata, empty if there is none. */
 export function metadataOf(message: Message): MessageMetadata {
   const metadata = (message as unknown as Loose)?.metadata;
   return isObject(metadata) ? metadata : noMetadata;
 }
 
-/** The content as text: text parts joined, other parts by their kind in brackets; undefined where there is none. */
+/** The content as text: text parts joined, other parts by their type in brackets. Undefined if there is none. */
 export function contentOf(message: Message): string | undefined {
   const content = (message as unknown as Loose)?.content;
   if (typeof content === "string") return content;
@@ -40,7 +40,7 @@ function textOfPart(part: unknown): string {
   return typeof part.type === "string" ? `[${part.type}]` : jsonText(part);
 }
 
-/** The calls of an assistant message that are objects at all; empty where there are none. */
+/** The calls of an assistant message that are objects. */
 export function callsOf(message: Message): readonly ToolCall[] {
   const fields = message as unknown as Loose;
   const calls = fields?.tool_calls;
@@ -54,7 +54,7 @@ export function nameOfCall(call: ToolCall): string {
   return typeof name === "string" && name !== "" ? name : "unknown";
 }
 
-/** The arguments of a call for readers: indented JSON, or the text itself where it is none. */
+/** The arguments of a call for people to read: indented JSON, or the text itself if it is not JSON. */
 export function shownArguments(call: ToolCall): { readonly text: string; readonly isJson: boolean } {
   const given = (call.function as unknown as Loose)?.arguments ?? "";
   const value = typeof given === "string" ? parseJson(given) : given;
@@ -67,25 +67,25 @@ export function nameOfResult(message: Message): string | undefined {
   return typeof name === "string" && name !== "" ? name : undefined;
 }
 
-/** The id that links a call and its result; "" where it is missing. */
+/** The id that links a call and its result, or "" if it is missing. */
 export function linkOf(value: { readonly id?: unknown; readonly tool_call_id?: unknown }): string {
   const id = value.tool_call_id ?? value.id;
   return typeof id === "string" ? id : id === undefined || id === null ? "" : jsonText(id);
 }
 
-/** True where a message is marked as a failure. */
+/** True if a message is marked as a failure. */
 export function isErrorOf(message: Message): boolean {
   return metadataOf(message).isError === true;
 }
 
-/** When the message was made, in epoch milliseconds, where it says so. */
+/** The time at which the message was made, in epoch milliseconds, if it says so. */
 export function timeOf(message: Message): number | undefined {
   const { createdAt } = metadataOf(message);
   const time = typeof createdAt === "string" ? Date.parse(createdAt) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** JSON text of any value; what JSON cannot hold is written as text. */
+/** JSON text of any value. Values that JSON cannot hold are written as text. */
 export function jsonText(value: unknown, indent: number | string = 0): string {
   try {
     return JSON.stringify(value, null, indent) ?? String(value);
@@ -94,7 +94,7 @@ export function jsonText(value: unknown, indent: number | string = 0): string {
   }
 }
 
-/** JSON text of a value as an item of a list, where what JSON cannot hold is null. */
+/** JSON text of a value as an item of a list. Values that JSON cannot hold are null. */
 export function jsonItem(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";
@@ -105,7 +105,7 @@ export function jsonItem(value: unknown): string {
 
 const maxDepth = 200;
 
-// For values with numbers too big for JSON, with circles, or nested so deep that writing them would overflow.
+// For values with numbers too big for JSON, with circles, or nested so deep that the stack would overflow.
 function safeJson(value: unknown, indent: number | string): string {
   const above: unknown[] = [];
   function safe(this: unknown, _key: string, item: unknown): unknown {

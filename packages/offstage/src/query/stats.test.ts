@@ -27,7 +27,7 @@ describe("stats", () => {
     expect(stats.avgTokensPerMessage).toBe(10);
   });
 
-  test("use the counter that was given, and only that one", () => {
+  test("use the given counter, and no other", () => {
     const counter = tokenCounter({ count: (text) => text.length });
     const query = new MessageQuery(messages, { tokenCounter: counter });
     expect(query.stats().totalTokens).toBe(counter.countMessages(messages));
@@ -35,7 +35,7 @@ describe("stats", () => {
     expect(query.where({ role: "user" }).stats().totalTokens).toBe(counter.countMessage(messages[1] as Message));
   });
 
-  test("say where they are estimates", () => {
+  test("are marked if they are estimates", () => {
     expect(new MessageQuery(messages).stats().estimated).toBe(true);
     expect(String(new MessageQuery(messages).stats())).toContain("(estimated)");
   });
@@ -45,7 +45,7 @@ describe("stats", () => {
     expect(Object.values(tokensByRole).reduce((sum, count) => sum + count, 0)).toBe(totalTokens);
   });
 
-  test("sum what providers reported, beside what was counted", () => {
+  test("sum the reported usage, apart from the counts", () => {
     const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15, cachedInputTokens: 4 };
     const reported = [assistant("a", { metadata: { usage } }), assistant("b", { metadata: { usage } })];
     const stats = new MessageQuery(reported).stats();
@@ -54,7 +54,7 @@ describe("stats", () => {
     expect("usage" in new MessageQuery(messages).stats()).toBe(false);
   });
 
-  test("leave out a usage that is none, and complete one without a total", () => {
+  test("leave out an invalid usage, and complete one without a total", () => {
     const odd = [{ x: 1 }, null, "many", { inputTokens: 1, outputTokens: 2 }].map((usage) =>
       assistant("a", { metadata: { usage: usage as never } }),
     );

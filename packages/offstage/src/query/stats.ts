@@ -1,4 +1,4 @@
-// Stats: how many messages and tokens a list has, by role. One pass; counts come from the counter it is given.
+// Stats: the number of messages and tokens of a list, by role. One pass; the caller's counter counts tokens.
 import { inertLine } from "../base/inert.ts";
 import type { Message } from "../messages/message.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
@@ -12,9 +12,9 @@ export interface MessageStats {
   readonly totalTokens: number;
   readonly tokensByRole: Readonly<Record<string, number>>;
   readonly avgTokensPerMessage: number;
-  /** True where the token counts are estimates; `usage` never is. */
+  /** True if the token counts are estimates. `usage` never is. */
   readonly estimated: boolean;
-  /** The sum of what providers reported, where any did. It covers whole model calls, so it is more than the messages. */
+  /** The sum of the usage that providers reported, if any did. It covers whole model calls, so it is more than the messages. */
   readonly usage?: Usage;
 }
 
@@ -48,12 +48,12 @@ export function stats(list: readonly Message[], counter: TokenCounter): MessageS
   return printing(found, () => renderStats(found));
 }
 
-/** The tokens of one message; none for what is no message. */
+/** The tokens of one message, or 0 if it is no message. */
 export function tokensOf(message: Message, counter: TokenCounter): number {
   return typeof message === "object" && message !== null ? counter.countMessage(message) : 0;
 }
 
-/** The sum of usages, leaving out what is none. */
+/** The sum of two usages. Returns the first if the second is no usage. */
 export function sumOf(usage: Usage | undefined, reported: unknown): Usage | undefined {
   const { inputTokens, outputTokens, totalTokens } = (reported ?? {}) as Partial<Usage>;
   if (typeof inputTokens !== "number" || typeof outputTokens !== "number") return usage;
@@ -62,7 +62,7 @@ export function sumOf(usage: Usage | undefined, reported: unknown): Usage | unde
   return usage === undefined ? complete : addUsage(usage, complete);
 }
 
-/** Stats as text: totals, then one line for each role. */
+/** Renders stats as text: totals, then one line for each role. */
 export function renderStats(stats: MessageStats): string {
   const mark = stats.estimated ? " (estimated)" : "";
   const roles = Object.keys(stats.messagesByRole).sort();

@@ -1,13 +1,11 @@
 // Timeline: a list cut into turns. Every message is in exactly one turn, and turns are in the order in which they begin.
-
 import { printsAs } from "../base/prints-as.ts";
 import type { Message } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { callsOf, contentOf, metadataOf, roleOf } from "./readers.ts";
 import { printing } from "./self-printing.ts";
 import { sumOf } from "./stats.ts";
-import { recordOfOrphan, recordOfPair, type ToolCallRecord } from "./tool-calls.ts";
-import { type ToolPair, toolPairs } from "./tool-pairs.ts";
+import { recordOfOrphan, recordOfPair, type ToolCallRecord, type ToolPair, toolPairs } from "./tool-calls.ts";
 import { renderTimeline, renderTurn, type Timeline, type Turn } from "./turn.ts";
 
 /** The turns of a list, in order. */
@@ -18,7 +16,7 @@ export function timeline(list: readonly Message[]): Timeline {
   return printing(turns, () => renderTimeline(turns));
 }
 
-// One shape for every turn, filled while its messages pass.
+/** A turn under construction: messages are added one by one. */
 class OpenTurn implements Turn {
   readonly index: number;
   readonly start: number;
@@ -46,7 +44,7 @@ class OpenTurn implements Turn {
 
 printsAs(OpenTurn, (turn) => ({ ...turn }));
 
-/** A turn that another followed before it was answered: its run may still be under way. */
+/** A turn that was still open when the next one began: later messages of its run may complete it. */
 interface LeftTurn {
   readonly turn: OpenTurn;
   firstTime: string | undefined;
@@ -58,18 +56,18 @@ class TimelineBuilder {
   readonly #orphans: readonly number[];
   readonly #turns: OpenTurn[] = [];
   #turn: OpenTurn | undefined;
-  // Calls and orphans come in the order of the list, so each is met by counting up.
+  // Calls and orphans are in the order of the list, so counting up finds each of them.
   #nextPair = 0;
   #nextOrphan = 0;
   #isInToolLoop = false;
   #hasSpoken = false;
-  // System messages that wait for the turn they belong to.
+  // The system messages that belong to the next turn.
   #systemStart = -1;
   #systemEnd = -1;
   #systemContent: string | undefined;
   #firstTime: string | undefined;
   #lastTime: string | undefined;
-  // By run. Made when there is one: in most lists each turn is answered before the next.
+  // By run id. Undefined in most lists, in which each turn is answered before the next begins.
   #left: Map<string, LeftTurn> | undefined;
 
   constructor(list: readonly Message[]) {
@@ -79,19 +77,19 @@ class TimelineBuilder {
     this.#orphans = orphans;
   }
 
-  add(message: Message, place: number): void {
+  add(message: Message, index: number): void {
     const role = roleOf(message);
-    if (role === "user") this.#addUser(message, place);
-    else if (role === "system" || role === "developer") this.#addSystem(message, place);
-    else this.#addReply(message, place, role);
+    if (role === "user") this.#addUser(message, index);
+    else if (role === "system" || role === "developer") this.#addSystem(message, index);
+    else this.#addReply(message, index, role);
   }
 
-  #addReply(message: Message, place: number, role: string): void {
+  #addReply(message: Message, index: number, role: string): void {
     const left = this.#left === undefined ? undefined : this.#leftTurnOf(message);
-    if (left !== undefined) this.#addToLeft(left, message, place);
-    else if (role === "assistant") this.#addAssistant(message, place);
-    else if (role === "tool") this.#addTool(message, place);
-    else this.#addOther(message, place);
+    if (left !== undefined) this.#addToLeft(left, message, index);
+    else if (role === "assistant") this.#addAssistant(message, index);
+    else if (role === "tool") this.#addTool(message, index);
+    else this.#addOther(message, index);
   }
 
   finish(): Turn[] {
@@ -100,24 +98,24 @@ class TimelineBuilder {
     return this.#turns;
   }
 
-  #addSystem(message: Message, place: number): void {
-    if (this.#systemStart < 0) this.#systemStart = place;
-    this.#systemEnd = place + 1;
+  #addSystem(message: Message, index: number): void {
+    if (this.#systemStart < 0) this.#systemStart = index;
+    this.#systemEnd = index + 1;
     this.#systemContent = joined(this.#systemContent, contentOf(message));
   }
 
-  #addUser(message: Message, place: number): void {
-    const turn = this.#begin(place);
+  #addUser(message: Message, index: number): void {
+    const turn = this.#begin(index);
     turn.userContent = contentOf(message) ?? "";
-    this.#note(turn, message, place);
+    this.#note(turn, message, index);
   }
 
-  #addAssistant(message: Message, place: number): void {
+  #addAssistant(message: Message, index: number): void {
     const continues = !this.#hasSpoken || this.#isInToolLoop;
-    const turn = continues ? this.#current(place) : this.#begin(place);
+    const turn = continues ? this.#current(index) : this.#begin(index);
     this.#isInToolLoop = this.#takeReply(turn, message) > 0;
     this.#hasSpoken = true;
-    this.#note(turn, message, place);
+    this.#note(turn, message, index);
   }
 
   #takeReply(turn: OpenTurn, message: Message): number {
@@ -131,24 +129,24 @@ class TimelineBuilder {
     return calls;
   }
 
-  #addTool(message: Message, place: number): void {
-    const turn = this.#current(place);
-    this.#takeResult(turn, message, place);
+  #addTool(message: Message, index: number): void {
+    const turn = this.#current(index);
+    this.#takeResult(turn, message, index);
     this.#isInToolLoop = true;
-    this.#note(turn, message, place);
+    this.#note(turn, message, index);
   }
 
-  // What answers a call is in the record of that call.
-  #takeResult(turn: OpenTurn, message: Message, place: number): void {
-    if (this.#orphans[this.#nextOrphan] !== place) return;
+  // A result that answers a call is part of the record of that call.
+  #takeResult(turn: OpenTurn, message: Message, index: number): void {
+    if (this.#orphans[this.#nextOrphan] !== index) return;
     this.#nextOrphan++;
     turn.toolInteractions.push(recordOfOrphan(message));
   }
 
-  #addOther(message: Message, place: number): void {
-    const turn = this.#current(place);
+  #addOther(message: Message, index: number): void {
+    const turn = this.#current(index);
     turn.otherContent = joined(turn.otherContent, contentOf(message));
-    this.#note(turn, message, place);
+    this.#note(turn, message, index);
   }
 
   #leftTurnOf(message: Message): LeftTurn | undefined {
@@ -156,27 +154,27 @@ class TimelineBuilder {
     return typeof runId !== "string" || runId === this.#turn?.runId ? undefined : this.#left?.get(runId);
   }
 
-  #addToLeft(left: LeftTurn, message: Message, place: number): void {
+  #addToLeft(left: LeftTurn, message: Message, index: number): void {
     const { turn } = left;
     const role = roleOf(message);
     if (role === "assistant") this.#takeReply(turn, message);
-    else if (role === "tool") this.#takeResult(turn, message, place);
+    else if (role === "tool") this.#takeResult(turn, message, index);
     else turn.otherContent = joined(turn.otherContent, contentOf(message));
-    turn.end = place + 1;
+    turn.end = index + 1;
     const time = noteOn(turn, message);
     left.firstTime ??= time;
     if (time !== undefined) turn.durationMs = durationOf(left.firstTime, time);
     if (turn.status !== "open") this.#left?.delete(turn.runId as string);
   }
 
-  #current(place: number): OpenTurn {
-    if (this.#turn === undefined) return this.#begin(place);
+  #current(index: number): OpenTurn {
+    if (this.#turn === undefined) return this.#begin(index);
     if (this.#systemStart >= 0) this.#takeSystem(this.#turn);
     return this.#turn;
   }
 
-  #begin(place: number): OpenTurn {
-    const start = this.#systemStart >= 0 ? this.#systemStart : place;
+  #begin(index: number): OpenTurn {
+    const start = this.#systemStart >= 0 ? this.#systemStart : index;
     this.#close();
     const turn = new OpenTurn(this.#turns.length, start);
     this.#turns.push(turn);
@@ -211,8 +209,8 @@ class TimelineBuilder {
     this.#left.set(runId, { turn, firstTime: this.#firstTime });
   }
 
-  #note(turn: OpenTurn, message: Message, place: number): void {
-    turn.end = place + 1;
+  #note(turn: OpenTurn, message: Message, index: number): void {
+    turn.end = index + 1;
     const time = noteOn(turn, message);
     if (time === undefined) return;
     this.#firstTime ??= time;
@@ -220,7 +218,7 @@ class TimelineBuilder {
   }
 }
 
-// Takes in what a message says of its run, and gives when it was made.
+// Adds the run id and usage of a message to the turn, and returns the time at which the message was made.
 function noteOn(turn: OpenTurn, message: Message): string | undefined {
   const { runId, usage, createdAt } = metadataOf(message);
   if (typeof runId === "string") turn.runId ??= runId;

@@ -1,8 +1,7 @@
-// Tool calls as records: a call, what it was given, what came back. Shared by the tool summary and the timeline.
+// Tool calls: which result answers which call, and both as one record. Reads only; making a list valid is the work of messages/repair.ts.
 import { isObject, parseJson } from "../base/json.ts";
-import type { Message, ToolMessage } from "../messages/message.ts";
-import { contentOf, jsonText, linkOf, metadataOf, nameOfResult, timeOf } from "./readers.ts";
-import type { ToolPair } from "./tool-pairs.ts";
+import type { Message, ToolCall, ToolMessage } from "../messages/message.ts";
+import { callsOf, contentOf, jsonText, linkOf, metadataOf, nameOfCall, nameOfResult, timeOf } from "./readers.ts";
 
 /** One call with its result, or a result that answers no call. */
 export interface ToolCallRecord {
@@ -12,10 +11,10 @@ export interface ToolCallRecord {
   readonly input: unknown;
   /** The input as the model wrote it. */
   readonly inputText: string | undefined;
-  /** The result as text; undefined where the call was not answered. */
+  /** The result as text; undefined if the call was not answered. */
   readonly result: string | undefined;
   readonly isError: boolean;
-  /** How long the tool took, where its messages say so. */
+  /** The time the tool took, if its messages say so. */
   readonly durationMs: number | undefined;
   readonly runId: string | undefined;
 }
@@ -54,7 +53,7 @@ export function recordOfOrphan(answer: Message): ToolCallRecord {
   };
 }
 
-// A message holds what can be sent; where the model wrote something else, its metadata has that.
+// A message holds input that can be sent. If the model wrote something else, the metadata has it.
 function writtenText(asked: Message, id: string): string | undefined {
   const { inputTexts } = metadataOf(asked);
   const written = isObject(inputTexts) && Object.hasOwn(inputTexts, id) ? inputTexts[id] : undefined;
@@ -78,4 +77,114 @@ function durationOf(asked: Message, answer: Message): number | undefined {
   const from = timeOf(asked);
   const to = from === undefined ? undefined : timeOf(answer);
   return from === undefined || to === undefined ? undefined : Math.max(0, to - from);
+}
+
+/** One call, its index, and the index of its result (-1 if there is none). */
+export interface ToolPair {
+  readonly call: ToolCall;
+  readonly id: string;
+  readonly toolName: string;
+  readonly callIndex: number;
+  resultIndex: number;
+}
+
+export interface ToolPairs {
+  /** Every call, in order. */
+  readonly pairs: readonly ToolPair[];
+  /** The indexes of results that answer no call. */
+  readonly orphans: readonly number[];
+}
+
+/** Larger blocks are searched by map, so that one message with many calls stays linear. */
+const smallBlock = 16;
+
+/**
+ * Pairs all calls with their results. A result answers the nearest calls before it: those of the last assistant messages, the first
+ * call first, then older ones. A result that comes before its call answers it too.
+ */
+export function toolPairs(list: readonly Message[]): ToolPairs {
+  const pairing = new Pairing();
+  const early: number[] = [];
+  for (let i = 0; i < list.length; i++) {
+    const message = list[i] as Message;
+    const role = (message as Message | null | undefined)?.role;
+    if (role === "tool") {
+      if (!pairing.answer(linkOf(message as ToolMessage), i)) early.push(i);
+    } else if (role === "assistant") pairing.open(callsOf(message), i);
+    else pairing.seal();
+  }
+  return { pairs: pairing.pairs, orphans: early.filter((i) => !pairing.answerLate(linkOf(list[i] as ToolMessage), i)) };
+}
+
+class Pairing {
+  readonly pairs: ToolPair[] = [];
+  // The open calls of the last assistant messages. Older open calls wait by id, the newest group last.
+  #block: ToolPair[] = [];
+  #isSealed = false;
+  readonly #waiting = new Map<string, ToolPair[][]>();
+
+  open(calls: readonly ToolCall[], callIndex: number): void {
+    if (calls.length === 0) this.seal();
+    else if (this.#isSealed) this.#retire();
+    for (const call of calls) {
+      const pair = { call, id: linkOf(call), toolName: nameOfCall(call), callIndex, resultIndex: -1 };
+      this.pairs.push(pair);
+      this.#block.push(pair);
+    }
+  }
+
+  seal(): void {
+    this.#isSealed = true;
+  }
+
+  answer(id: string, resultIndex: number): boolean {
+    this.#isSealed = true;
+    if (this.#block.length > smallBlock) this.#retire();
+    const pair = this.#takeFromBlock(id) ?? this.#takeWaiting(id);
+    if (pair === undefined) return false;
+    pair.resultIndex = resultIndex;
+    return true;
+  }
+
+  answerLate(id: string, resultIndex: number): boolean {
+    this.#retire();
+    return this.answer(id, resultIndex);
+  }
+
+  #takeFromBlock(id: string): ToolPair | undefined {
+    const block = this.#block;
+    for (let i = 0; i < block.length; i++) {
+      const pair = block[i] as ToolPair;
+      if (pair.id !== id) continue;
+      if (block.length === 1) block.length = 0;
+      else block.splice(i, 1);
+      return pair;
+    }
+    return undefined;
+  }
+
+  #takeWaiting(id: string): ToolPair | undefined {
+    const groups = this.#waiting.get(id);
+    const pair = groups?.at(-1)?.pop();
+    if (groups?.at(-1)?.length === 0) groups.pop();
+    return pair;
+  }
+
+  // Groups are reversed, so that pop() takes the first of equal ids.
+  #retire(): void {
+    this.#isSealed = false;
+    if (this.#block.length === 0) return;
+    const groups = new Map<string, ToolPair[]>();
+    for (const pair of this.#block.reverse()) {
+      const group = groups.get(pair.id);
+      if (group === undefined) groups.set(pair.id, [pair]);
+      else group.push(pair);
+    }
+    for (const [id, group] of groups) {
+      const older = this.#waiting.get(id);
+      if (older === undefined) this.#waiting.set(id, [group]);
+      else older.push(group);
+    }
+    this.#block = [];
+  }
 }

@@ -25,7 +25,7 @@ describe("the tool summary", () => {
     expect(summary[0]?.toolCallIds).toEqual(["1", "3"]);
   });
 
-  test("keeps its lists aligned where a call was not answered", () => {
+  test("keeps its lists aligned if a call was not answered", () => {
     const [info] = summaryOf(
       calls(toolCall("1", "f", { n: 1 }), toolCall("2", "f", { n: 2 }), toolCall("3", "f", { n: 3 })),
       toolResult("3", "three"),
@@ -62,7 +62,7 @@ describe("the tool summary", () => {
     expect(inTwoMessages?.results).toEqual(["one", "two"]);
   });
 
-  test("gives a result to the nearest call, not to an interrupted one before", () => {
+  test("pairs a result with the nearest call, not with an interrupted one before", () => {
     const [info] = summaryOf(
       calls(toolCall("x", "f", { n: 1 })),
       user("stop, again"),
@@ -81,7 +81,7 @@ describe("the tool summary", () => {
     expect(info?.results).toEqual(["r"]);
   });
 
-  test("pairs a late result, and one that stands before its call", () => {
+  test("pairs a late result, and one that comes before its call", () => {
     const [late] = summaryOf(calls(toolCall("1", "f")), assistant("meanwhile"), user("and?"), toolResult("1", "late"));
     expect(late?.results).toEqual(["late"]);
     const [early] = summaryOf(toolResult("1", "early"), calls(toolCall("1", "f")));
@@ -104,7 +104,7 @@ describe("the tool summary", () => {
     expect(info?.calls[0]?.inputText).toBe('{"cut": ');
   });
 
-  test("shows what the model wrote where the message holds what can be sent", () => {
+  test("shows the text of the model if the message holds a corrected one", () => {
     const asked = assistant(null, {
       toolCalls: [toolCall("1", "f", "{}")],
       metadata: { inputTexts: { "1": "{broken" } },

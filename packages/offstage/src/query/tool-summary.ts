@@ -1,17 +1,16 @@
-// Tool summary: which tools were called, how often, with what, and what came back. One entry for each tool.
+// Tool summary: one entry for each tool, with its calls, arguments and results.
 import { inertLine } from "../base/inert.ts";
 import type { Message } from "../messages/message.ts";
 import { labelled, printing } from "./self-printing.ts";
-import { recordOfOrphan, recordOfPair, type ToolCallRecord } from "./tool-calls.ts";
-import { toolPairs } from "./tool-pairs.ts";
+import { recordOfOrphan, recordOfPair, type ToolCallRecord, toolPairs } from "./tool-calls.ts";
 
-/** All calls of one tool, in order. The lists are aligned: the i-th of each belongs to the i-th call. */
+/** All calls of one tool, in order. The lists are aligned: item i of each belongs to call i. */
 export interface ToolCallInfo {
   readonly toolName: string;
   readonly callCount: number;
   readonly errorCount: number;
   readonly arguments: readonly unknown[];
-  /** undefined where a call was not answered. */
+  /** An item is undefined if its call was not answered. */
   readonly results: readonly (string | undefined)[];
   readonly toolCallIds: readonly string[];
   readonly calls: readonly ToolCallRecord[];
@@ -19,7 +18,7 @@ export interface ToolCallInfo {
   readonly orphans: readonly ToolCallRecord[];
 }
 
-/** The tools of a list, in the order of their first call. The list and its entries print themselves. */
+/** Returns the tools of a list, in the order of their first call. The list and its entries render themselves under `String()`. */
 export function toolSummary(list: readonly Message[]): ToolCallInfo[] {
   const tools = new Map<string, { calls: ToolCallRecord[]; orphans: ToolCallRecord[] }>();
   const toolOf = (name: string) => tools.get(name) ?? added(tools, name, { calls: [], orphans: [] });
@@ -51,7 +50,7 @@ function infoOf(toolName: string, calls: readonly ToolCallRecord[], orphans: rea
   return printing(info, () => renderTool(info));
 }
 
-/** All tools as text. */
+/** Renders all tools as text. */
 export function renderToolSummary(infos: readonly ToolCallInfo[]): string {
   return infos.length === 0 ? "No tool calls." : infos.map(renderTool).join("\n");
 }

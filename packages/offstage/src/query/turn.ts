@@ -1,44 +1,44 @@
-// Turn: one user message with everything up to its answer, as data and as text. Cutting a list into turns is timeline.ts.
+// Turn: one user message with everything up to its answer, as data and as text. timeline.ts cuts a list into turns.
 import { inertLine } from "../base/inert.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { labelled } from "./self-printing.ts";
 import type { ToolCallRecord } from "./tool-calls.ts";
 
-/** One turn. A text that was not said is undefined. */
+/** One turn. A missing text is undefined. */
 export interface Turn {
   readonly index: number;
   /** System messages before or within the turn. */
   readonly systemContent: string | undefined;
   readonly userContent: string | undefined;
-  /** What the assistant said, text beside tool calls included, one message below the other. */
+  /** The texts of the assistant, one below the other, including texts beside tool calls. */
   readonly assistantContent: string | undefined;
   readonly toolInteractions: readonly ToolCallRecord[];
-  /** Messages of roles nobody knows. */
+  /** The texts of messages with unknown roles. */
   readonly otherContent: string | undefined;
-  /** Completed: the assistant answered; interrupted: its answer was cut; open: no answer yet. */
+  /** Completed: the assistant answered. Interrupted: its answer was cut. Open: there is no answer yet. */
   readonly status: "completed" | "interrupted" | "open";
   /**
-   * The place of its first message, and the place after its last: `query.slice(turn.start, turn.end)`. Where runs were under
-   * way at once, messages of other turns may stand between.
+   * The index of its first message, and the index behind its last: `query.slice(turn.start, turn.end)`. If runs overlapped, messages of
+   * other turns are among them.
    */
   readonly start: number;
   readonly end: number;
   readonly runId: string | undefined;
-  /** From its first message to its last, where they say when they were made. */
+  /** The time from its first message to its last, if they have times. */
   readonly durationMs: number | undefined;
-  /** What providers reported, where they did. */
+  /** The usage that providers reported, if any did. */
   readonly usage: Usage | undefined;
 }
 
-/** A list of turns that prints itself. */
+/** A list of turns that renders itself under `String()`. */
 export type Timeline = Turn[];
 
-/** All turns as text. */
+/** Renders all turns as text. */
 export function renderTimeline(turns: Timeline): string {
   return turns.length === 0 ? "No messages." : turns.map(renderTurn).join("\n\n");
 }
 
-/** One turn as text: who said what, and which tools ran. */
+/** Renders one turn as text: who said what, and which tools ran. */
 export function renderTurn(turn: Turn): string {
   const { index, systemContent, userContent, assistantContent, toolInteractions, otherContent, status } = turn;
   const time = turn.durationMs === undefined ? "" : `, ${turn.durationMs} ms`;

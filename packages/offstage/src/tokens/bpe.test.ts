@@ -11,7 +11,7 @@ describe("bpeTokenCounter", () => {
     expect(counter.countMessage({ role: "user", content: "Hello, world!" })).toBe(8);
   });
 
-  test("knows other encodings by name, and can be awaited", async () => {
+  test("takes other encodings by name, and can be awaited", async () => {
     const counter = await bpeTokenCounter({ encoding: "cl100k_base" });
     expect(counter.count("Hello, world!")).toBe(4);
   });
@@ -20,11 +20,14 @@ describe("bpeTokenCounter", () => {
     expect(bpeTokenCounter().count("<|endoftext|>")).toBeGreaterThan(1);
   });
 
-  test("refuses an encoding it does not know and lists those it does", () => {
-    expect(() => bpeTokenCounter({ encoding: "latin1" as "o200k_base" })).toThrow(/"latin1".*o200k_base.*cl100k_base/);
+  test("refuses unknown options and encodings, with the valid ones", () => {
+    expect(() => bpeTokenCounter({ encoding: "latin1" as "o200k_base" })).toThrow(
+      /^"encoding" must be "o200k_base", .*"cl100k_base".*; found "latin1"\.$/,
+    );
+    expect(() => bpeTokenCounter({ model: "gpt-5" } as object)).toThrow('Unknown bpeTokenCounter option "model".');
   });
 
-  test("says what to install where the package is missing", () => {
+  test("names the package to install if it is missing", () => {
     const missing = () => {
       throw new Error("Cannot find module");
     };

@@ -1,6 +1,6 @@
 // bpeTokenCounter: exact counts by byte-pair encoding, with the optional package gpt-tokenizer. Subpath `offstage/bpe`.
 import { createRequire } from "node:module";
-import { OffstageError } from "../errors.ts";
+import { checkOptions, oneOf } from "../base/options.ts";
 import { type TokenCounter, tokenCounter } from "./token-counter.ts";
 import { loadTokenizer } from "./tokenizer.ts";
 
@@ -11,21 +11,18 @@ export type BpeEncoding = (typeof encodings)[number];
 
 export interface BpeTokenCounterOptions {
   /** Default "o200k_base". */
-  readonly encoding?: BpeEncoding;
+  readonly encoding?: BpeEncoding | undefined;
 }
 
 /**
- * A counter whose counts are the tokenizer's own. Loads the tables of its encoding when it is made (about 0.2 s), so
- * that counting is synchronous. Throws `missing-package` where gpt-tokenizer is not installed.
+ * Makes a counter with exact counts. Loads the tables of its encoding at once (about 0.2 s), so that counting is synchronous. Throws
+ * `missing-package` if gpt-tokenizer is not installed.
  */
 export function bpeTokenCounter(options: BpeTokenCounterOptions = {}): TokenCounter {
+  checkOptions(options, { encoding: oneOf(...encodings) }, "bpeTokenCounter");
   const { encoding = "o200k_base" } = options;
-  if (!encodings.includes(encoding)) {
-    const sentence = `There is no encoding "${encoding}"; there are ${encodings.map((name) => `"${name}"`).join(", ")}.`;
-    throw new OffstageError("invalid-argument", sentence);
-  }
   const tokenizer = loadTokenizer(encoding, createRequire(import.meta.url));
-  // Text that looks like a special token is text: it came from a user, not from a prompt template.
+  // Text that looks like a special token came from a user, not from a prompt template: it is text.
   const asText = { disallowedSpecial: new Set<string>() };
   return tokenCounter({ count: (text) => tokenizer.countTokens(text, asText) });
 }

@@ -9,12 +9,12 @@ describe("costOf", () => {
     expect(costOf(million, "gpt-4o", prices)).toBe(12);
   });
 
-  test("takes the longest beginning of the name that has a price", () => {
+  test("uses the longest beginning of the name that has a price", () => {
     expect(costOf(million, "gpt-4o-mini-2024-07-18", prices)).toBe(1.5);
     expect(costOf(million, "gpt-4o-2024-08-06", prices)).toBe(12);
   });
 
-  test("does not know what it has no price for", () => {
+  test("is undefined for a model without a price", () => {
     expect(costOf(million, "llama-3", prices)).toBeUndefined();
     expect(costOf(million, "gpt-4", prices)).toBeUndefined();
     expect(costOf(million, "toString", {})).toBeUndefined();
@@ -30,9 +30,19 @@ describe("costOf", () => {
     expect(costOf({ ...million, reasoningTokens: 900_000 }, "gpt-4o", prices)).toBe(12);
   });
 
-  test("takes a name with its provider in front", () => {
+  test("accepts a name with its provider in front", () => {
     expect(costOf(million, "openai/gpt-4o", prices)).toBe(12);
     expect(costOf(million, "openai/gpt-4o", { "openai/": { input: 1, output: 1 } })).toBe(2);
+  });
+
+  test("refuses wrong values with a sentence", () => {
+    const cost = (usage: unknown, model: unknown, table?: unknown) => () =>
+      costOf(usage as typeof million, model as string, table as typeof prices);
+    expect(cost(undefined, "gpt-4o")).toThrow('"usage" must be a usage, { inputTokens, outputTokens }; found null.');
+    expect(cost({ inputTokens: 1 }, "gpt-4o")).toThrow('"usage" must be a usage');
+    expect(cost(million, undefined)).toThrow('"model" must be text; found null.');
+    expect(cost(million, "gpt-4o", 5)).toThrow('"prices" must be prices by model name; found 5.');
+    expect(cost(million, "gpt-4o", { "gpt-4o": 5 })).toThrow('The price of "gpt-4o" must be { input, output }');
   });
 
   test("has a small table of its own", () => {

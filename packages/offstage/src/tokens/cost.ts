@@ -1,12 +1,18 @@
-// Cost: what a usage costs at a price table. The table itself is data, in prices.ts; tokens are counted elsewhere.
+// Cost: the cost of a usage by a price table. The built-in table is data, in prices.ts.
+import { isObject } from "../base/json.ts";
+import { checkValue, someText } from "../base/options.ts";
+import { OffstageError } from "../errors.ts";
 import { listPrices, type ModelPrice, type PriceTable } from "./prices.ts";
 import type { Usage } from "./usage.ts";
 
 /**
- * What a usage costs in US dollars, or undefined where the model's price is unknown. A provider before the name
- * ("openai/gpt-5") may be left out of the table.
+ * The cost of a usage in US dollars, or undefined if the price of the model is unknown. The table may leave out a provider in front of the
+ * name ("openai/gpt-5").
  */
 export function costOf(usage: Usage, model: string, prices: PriceTable = listPrices): number | undefined {
+  checkValue("usage", usage ?? null, { isFit: isUsage, words: "a usage, { inputTokens, outputTokens }" });
+  checkValue("model", model ?? null, someText);
+  checkValue("prices", prices ?? null, { isFit: isObject, words: "prices by model name" });
   const price = priceOf(model, prices) ?? priceOf(model.slice(model.lastIndexOf("/") + 1), prices);
   if (price === undefined) return undefined;
   const cached = Math.min(usage.cachedInputTokens ?? 0, usage.inputTokens);
@@ -14,10 +20,20 @@ export function costOf(usage: Usage, model: string, prices: PriceTable = listPri
   return (input + usage.outputTokens * price.output) / 1e6;
 }
 
+function isUsage(value: unknown): boolean {
+  return isObject(value) && typeof value.inputTokens === "number" && typeof value.outputTokens === "number";
+}
+
 function priceOf(model: string, prices: PriceTable): ModelPrice | undefined {
   let longest: string | undefined;
   for (const name of Object.keys(prices)) {
     if (model.startsWith(name) && name.length > (longest?.length ?? -1)) longest = name;
   }
-  return longest === undefined ? undefined : prices[longest];
+  if (longest === undefined) return undefined;
+  const price = prices[longest];
+  if (isObject(price) && typeof price.input === "number" && typeof price.output === "number") return price;
+  throw new OffstageError(
+    "invalid-argument",
+    `The price of "${longest}" must be { input, output }, in US dollars per million tokens.`,
+  );
 }

@@ -1,18 +1,18 @@
-// Prices: what a model's tokens cost, and the list prices of well-known models. Data only, and soon old: hand `costOf` a
-// table of your own where money depends on it.
+// Prices: the price of a model's tokens, and the list prices of well-known models. Data only, and soon out of date: pass your own table to
+// `costOf` if money depends on it.
 
 /** The price of one model, in US dollars per million tokens. */
 export interface ModelPrice {
   readonly input: number;
   readonly output: number;
-  /** Input read from the provider's cache. Default: as other input. */
-  readonly cachedInput?: number;
+  /** Input read from the provider's cache. Default: the price of other input. */
+  readonly cachedInput?: number | undefined;
 }
 
-/** Prices by the beginning of a model's name; the longest that fits counts. */
+/** Prices by the beginning of a model's name. The longest beginning that fits counts. */
 export type PriceTable = Readonly<Record<string, ModelPrice>>;
 
-/** The table that `costOf` uses where none is given: what providers listed publicly in 2025, under the names of their APIs. */
+/** The default table of `costOf`: the public list prices of 2025, by the names that the providers' APIs use. */
 export const listPrices: PriceTable = {
   "gpt-5": { input: 1.25, cachedInput: 0.125, output: 10 },
   "gpt-5-mini": { input: 0.25, cachedInput: 0.025, output: 2 },

@@ -13,7 +13,7 @@ describe("the default counter", () => {
     expect(counter.count("Hello, world!")).toBe(estimateTokens("Hello, world!"));
   });
 
-  test("adds what a message costs beside its words", () => {
+  test("adds the tokens that a message costs beside its words", () => {
     expect(counter.countMessage(user(""))).toBe(4);
     expect(counter.countMessage({ role: "tool", tool_call_id: "c", name: "f", content: "" })).toBe(
       4 + 1 + counter.count("f"),
@@ -28,13 +28,21 @@ describe("the default counter", () => {
     expect(counter.countMessages([])).toBe(0);
   });
 
-  test("takes what is no message for nothing", () => {
+  test("counts 0 for values that are no messages", () => {
     for (const odd of [null, undefined, 5, "text"]) expect(counter.countMessage(odd as unknown as Message)).toBe(0);
   });
 });
 
-describe("a counter of one's own", () => {
+describe("a counter of your own", () => {
   const byLength = (text: string) => text.length;
+
+  test("is refused with a sentence if it cannot count", () => {
+    const make = (counting: unknown) => () => tokenCounter(counting as { count: typeof byLength });
+    expect(make(null)).toThrow("A token counter must be an object with count(text); found null.");
+    expect(make("gpt-4o")).toThrow('A token counter must be an object with count(text); found "gpt-4o".');
+    expect(make({})).toThrow("A token counter must be an object with count(text); found object.");
+    expect(make({ count: byLength, countMessage: 5 })).toThrow('"countMessage" is 5.');
+  });
 
   test("needs only to count text", () => {
     const counter = tokenCounter({ count: byLength });
@@ -60,12 +68,12 @@ describe("a counter of one's own", () => {
     expect(tokenCounter({ count: byLength, countMessages: () => 9 }).countMessage(user("a"))).toBe(9);
   });
 
-  test("is used as it is where it has everything", () => {
+  test("is used as it is if it is complete", () => {
     const whole = { estimated: false, count: () => 1, countMessage: () => 2, countMessages: () => 3 };
     expect(tokenCounter(whole)).toBe(whole);
   });
 
-  test("is asked once for each message object", () => {
+  test("counts each message object once", () => {
     const count = vi.fn(byLength);
     const counter = tokenCounter({ count });
     const message = user("hello");
@@ -75,7 +83,7 @@ describe("a counter of one's own", () => {
     expect(count).toHaveBeenCalledTimes(2);
   });
 
-  test("is asked again for a message changed in place", () => {
+  test("counts a message again that was changed in place", () => {
     const counter = tokenCounter({ count: byLength });
     const message = { role: "user" as const, content: "hello" };
     expect(counter.countMessage(message)).toBe(9);

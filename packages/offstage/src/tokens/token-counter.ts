@@ -1,37 +1,53 @@
-// TokenCounter: how long texts and messages are for a model. What a provider reported is in usage.ts.
+// TokenCounter: counts the tokens of texts and messages. usage.ts has the tokens that providers reported.
+import { shownValue } from "../base/options.ts";
+import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import { estimateTokens } from "./estimate.ts";
 
 /** Counts tokens. **Contract:** synchronous, pure, never negative; `countMessages` is the sum of `countMessage`. */
 export interface TokenCounter {
-  /** True where counts are estimates, not the tokenizer's own. */
+  /** True if counts are estimates, not those of a tokenizer. */
   readonly estimated: boolean;
   count(text: string): number;
   countMessage(message: Message): number;
   countMessages(messages: Iterable<Message>): number;
 }
 
-/** The least a counter of one's own must have. What is missing is made from `count`. */
+/** A counter of your own. Only `count` is required; missing methods are made from it. */
 export interface TokenCounting {
-  readonly estimated?: boolean;
+  readonly estimated?: boolean | undefined;
   count(text: string): number;
   countMessage?(message: Message): number;
   countMessages?(messages: Iterable<Message>): number;
 }
 
-/** What a message costs beside its words, as in OpenAI's chat format. */
+/** The tokens that a message costs beside its words, in OpenAI's chat format. */
 const overhead = { message: 4, name: 1, toolCall: 3, image: 85 };
 
-/** Looking up a count costs about as much as estimating this many characters. */
+/** Shorter texts are estimated again: looking up a count would take longer. */
 const estimateCachedFrom = 2048;
 
 /**
- * A counter with everything: the calibrated estimate where nothing is given, else what is given, completed. Counts are
- * remembered per message object.
+ * Makes a complete counter: the calibrated estimate, or the given counter with its missing methods added. Counts are cached by message
+ * object.
  */
 export function tokenCounter(counting?: TokenCounting): TokenCounter {
+  checkCounting(counting);
   if (counting === undefined) return completed({ estimated: true, count: estimateTokens }, estimateCachedFrom);
   return isComplete(counting) ? counting : completed(counting, 0);
+}
+
+function checkCounting(counting: unknown): void {
+  if (counting === undefined) return;
+  const { count, countMessage, countMessages } = (counting ?? {}) as Record<string, unknown>;
+  if (typeof count !== "function") throw notACounter(`found ${shownValue(counting)}`);
+  for (const [name, method] of Object.entries({ countMessage, countMessages })) {
+    if (method !== undefined && typeof method !== "function") throw notACounter(`"${name}" is ${shownValue(method)}`);
+  }
+}
+
+function notACounter(found: string): OffstageError {
+  return new OffstageError("invalid-argument", `A token counter must be an object with count(text); ${found}.`);
 }
 
 function isComplete(counting: TokenCounting): counting is TokenCounter {
@@ -41,7 +57,7 @@ function isComplete(counting: TokenCounting): counting is TokenCounter {
 function completed(counting: TokenCounting, cachedFrom: number): TokenCounter {
   const { estimated = false } = counting;
   const count = (text: string): number => counting.count(text);
-  const countMessage = remembered(cachedFrom, measureOf(counting));
+  const countMessage = cached(cachedFrom, measureOf(counting));
   const countMessages = (messages: Iterable<Message>): number => {
     let total = 0;
     for (const message of messages) total += countMessage(message);
@@ -56,19 +72,19 @@ function measureOf(counting: TokenCounting): (message: Message) => number {
   return (message) => measure(message, counting);
 }
 
-interface Remembered {
+interface CachedCount {
   readonly content: unknown;
   readonly calls: unknown;
   readonly tokens: number;
 }
 
-// The entry names what it was counted from, so that a message changed in place is counted again.
-function remembered(cachedFrom: number, count: (message: Message) => number): (message: Message) => number {
-  const cache = new WeakMap<object, Remembered>();
+// An entry has the content it was counted from, so that a message changed in place is counted again.
+function cached(cachedFrom: number, count: (message: Message) => number): (message: Message) => number {
+  const cache = new WeakMap<object, CachedCount>();
   return (message) => {
     if (typeof message !== "object" || message === null) return 0;
     const { content, tool_calls: calls } = message as { content?: unknown; tool_calls?: unknown };
-    if (!isWorth(content, cachedFrom)) return count(message);
+    if (!isWorthCaching(content, cachedFrom)) return count(message);
     const known = cache.get(message);
     if (known !== undefined && known.content === content && known.calls === calls) return known.tokens;
     const tokens = count(message);
@@ -77,7 +93,7 @@ function remembered(cachedFrom: number, count: (message: Message) => number): (m
   };
 }
 
-function isWorth(content: unknown, cachedFrom: number): boolean {
+function isWorthCaching(content: unknown, cachedFrom: number): boolean {
   return cachedFrom === 0 || Array.isArray(content) || (typeof content === "string" && content.length >= cachedFrom);
 }
 
@@ -93,7 +109,7 @@ function measure(message: Message, counting: TokenCounting): number {
   return tokens;
 }
 
-// The bytes of images, sounds and files are not text; an image costs what it costs at low detail.
+// The bytes of images, sounds and files are not text. An image counts as one at low detail.
 function measurePart(part: unknown, counting: TokenCounting): number {
   if (typeof part === "string") return counting.count(part);
   if (typeof part !== "object" || part === null) return 0;

@@ -1,12 +1,12 @@
-// The tokenizer behind exact counts: loaded from an optional package, with an error that says what to install.
+// The tokenizer of exact counts, from an optional package.
 import { OffstageError } from "../errors.ts";
 
-/** What we use of the package. */
+/** The part of the package that we use. */
 export interface Tokenizer {
   countTokens(text: string, options: { disallowedSpecial: Set<string> }): number;
 }
 
-/** The tokenizer of one encoding. `load` is how a package is required. */
+/** Loads the tokenizer of one encoding. `load` requires a package. Throws `missing-package` if it is not installed. */
 export function loadTokenizer(encoding: string, load: (name: string) => unknown): Tokenizer {
   try {
     return load(`gpt-tokenizer/encoding/${encoding}`) as Tokenizer;

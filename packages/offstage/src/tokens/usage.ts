@@ -1,5 +1,4 @@
-// Usage: the tokens a model reported. Plain data and its sum; prices are in cost.ts, estimates in token-counter.ts.
-import type { Mutable } from "../base/mutable.ts";
+// Usage: the tokens that a model reported, and their sums. Prices are in cost.ts, estimates in token-counter.ts.
 
 /** Tokens as the provider reported them. Cached input and reasoning are parts of input and output, not additions. */
 export interface Usage {
@@ -13,21 +12,20 @@ export interface Usage {
 /** No tokens at all. */
 export const noUsage: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
 
-/** The sum of two usages; a detail that neither reported stays unreported. */
+/** The sum of two usages. A detail that neither reported stays unreported. */
 export function addUsage(a: Usage, b: Usage): Usage {
-  const sum: Mutable<Usage> = {
+  const cachedInputTokens = addOptional(a.cachedInputTokens, b.cachedInputTokens);
+  const reasoningTokens = addOptional(a.reasoningTokens, b.reasoningTokens);
+  return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     totalTokens: a.totalTokens + b.totalTokens,
+    ...(cachedInputTokens === undefined ? undefined : { cachedInputTokens }),
+    ...(reasoningTokens === undefined ? undefined : { reasoningTokens }),
   };
-  const cached = addOptional(a.cachedInputTokens, b.cachedInputTokens);
-  if (cached !== undefined) sum.cachedInputTokens = cached;
-  const reasoning = addOptional(a.reasoningTokens, b.reasoningTokens);
-  if (reasoning !== undefined) sum.reasoningTokens = reasoning;
-  return sum;
 }
 
-/** What the first usage has more than the second, never below nothing. */
+/** The first usage minus the second, never below 0. */
 export function subtractUsage(a: Usage, b: Usage): Usage {
   const rest = (key: keyof Usage): number => Math.max(0, (a[key] ?? 0) - (b[key] ?? 0));
   return {
@@ -42,14 +40,10 @@ export function subtractUsage(a: Usage, b: Usage): Usage {
 /** The usages of several models, by model id. */
 export type UsageByModel = Readonly<Record<string, Usage>>;
 
-/** The sum of all models; of one alone, what that one has. */
+/** The sum of the usages of all models. */
 export function totalUsage(usageByModel: UsageByModel): Usage {
-  let total: Usage | undefined;
-  for (const modelId in usageByModel) {
-    const usage = usageByModel[modelId] as Usage;
-    total = total === undefined ? usage : addUsage(total, usage);
-  }
-  return total ?? noUsage;
+  const usages = Object.values(usageByModel);
+  return usages.length === 0 ? noUsage : usages.reduce((sum, usage) => addUsage(sum, usage));
 }
 
 function addOptional(a: number | undefined, b: number | undefined): number | undefined {

@@ -56,7 +56,7 @@ describe("exportTo", () => {
     expect(waiting).toBeLessThan(2_000_000);
   });
 
-  test("leaves the stream open where that is asked for", async () => {
+  test("leaves the stream open if end is false", async () => {
     const { stream, text } = collector();
     await query.exportTo(stream, "csv", { end: false, messages: query.first(2) });
     stream.write("more");
@@ -108,6 +108,24 @@ describe("exportTo", () => {
     const target = new WritableStream<Uint8Array>({ write: () => Promise.reject(new Error("gone")) });
     await expect(query.exportTo(target, "json")).rejects.toThrow("gone");
     expect(target.locked).toBe(false);
+  });
+
+  test("refuses wrong streams and options with a sentence, before it writes anything", async () => {
+    const { stream, text } = collector();
+    await expect(query.exportTo(5 as never)).rejects.toThrow(
+      "exportTo() needs a stream to write to, of Node or of the web; found 5.",
+    );
+    await expect(query.exportTo(undefined as never)).rejects.toThrow("exportTo() needs a stream to write to");
+    await expect(query.exportTo(stream, "json", { redact: "yes" as never })).rejects.toThrow(
+      '"redact" must be true, false or a redactor; found "yes".',
+    );
+    await expect(query.exportTo(stream, "json", { close: true } as object)).rejects.toThrow(
+      'Unknown exportTo option "close". Valid options: messages, includeMetadata, indent, maxContentLength, redact, end, signal.',
+    );
+    await expect(query.exportTo(stream, "json", null as never)).rejects.toThrow(
+      "The exportTo options must be an object",
+    );
+    expect(text()).toBe("");
   });
 
   test("refuses a format that is no text, before it writes anything", async () => {

@@ -1,59 +1,61 @@
-// Export view: what a format sees of the messages it writes. Reads message by message, so that a format can stream.
-
-import { anything, checkOptions, type OptionRule, wholeFrom, yesOrNo } from "../../base/options.ts";
+// Export view: the messages as a format reads them, one by one, so that a format can stream.
+import { type OptionRule, wholeFrom, yesOrNo } from "../../base/options.ts";
 import { type Redactor, redactor } from "../../base/redact.ts";
 import type { Message, ToolMessage } from "../../messages/message.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { callsOf, linkOf, metadataOf, nameOfCall, nameOfResult, roleOf } from "../readers.ts";
 import { tokensOf } from "../stats.ts";
-import { toolPairs } from "../tool-pairs.ts";
+import { toolPairs } from "../tool-calls.ts";
 
 export interface ExportOptions {
-  /** The messages to export, such as a filtered part. Default: all of the query's. */
-  readonly messages?: Iterable<Message>;
-  /** Adds `_metadata` (index, token count, role, time) to each message of json and jsonl, a line to those of markdown. */
-  readonly includeMetadata?: boolean;
-  /** Blanks (or text) to indent json with. Default 2; 0 writes it on one line. */
-  readonly indent?: number | string;
-  /** Cuts longer content, by characters as a reader counts them, and marks the cut with "...". Default for csv: 500; `Infinity` cuts nothing. */
-  readonly maxContentLength?: number;
+  /** The messages to export, such as a filtered part. Default: all messages of the query. */
+  readonly messages?: Iterable<Message> | undefined;
+  /** Adds `_metadata` (index, token count, role, time) to each message of json and jsonl, and a line to those of markdown. */
+  readonly includeMetadata?: boolean | undefined;
+  /** The number of blanks, or the text, to indent json with. Default 2; 0 writes one line. */
+  readonly indent?: number | string | undefined;
+  /** Cuts longer content, by code points, and marks the cut with "...". Default for csv: 500. `Infinity` cuts nothing. */
+  readonly maxContentLength?: number | undefined;
   /** Takes secrets out: true for the usual ones, or a redactor of your own. Default false. */
-  readonly redact?: boolean | Redactor;
+  readonly redact?: boolean | Redactor | undefined;
 }
 
-/** What is computed for one exported message. */
+/** The computed fields of one exported message. */
 export interface ExportMetadata {
   readonly index: number;
   readonly token_count: number;
   readonly role: string;
-  /** The place in the whole list, where only a part of it is exported. */
+  /** The index in the whole list, if only a part of it is exported. */
   readonly original_index?: number;
 }
 
-/** Messages as a format reads them, by place. */
+/** Messages as a format reads them, by index. */
 export interface ExportView {
   readonly length: number;
   readonly options: ExportOptions;
-  /** The message to write: redacted where that is asked for. */
-  message(place: number): Message;
-  metadata(place: number): ExportMetadata;
-  tokens(place: number): number;
-  /** When the message was made, where it says so. */
-  timestamp(place: number): string | null;
-  /** The name of the tool that is called, or whose result this is; by call id where the result has no name. */
-  toolNames(place: number): string[];
+  /** The message to write, redacted if the options say so. */
+  message(index: number): Message;
+  metadata(index: number): ExportMetadata;
+  tokens(index: number): number;
+  /** The time at which the message was made, if it says so. */
+  timestamp(index: number): string | null;
+  /** The names of the tools that are called, or of the tool whose result this is; found by call id if the result has no name. */
+  toolNames(index: number): string[];
 }
 
 export interface ExportSource {
   /** The messages to write. */
   readonly list: readonly Message[];
-  /** The whole list that they are a part of; the same list where all are written. */
+  /** The whole list that they are a part of. The same list if all are written. */
   readonly whole: readonly Message[];
   readonly counter: TokenCounter;
 }
 
-const exportRules: Readonly<Record<keyof ExportOptions, OptionRule>> = {
-  messages: anything,
+export const exportRules: Readonly<Record<keyof ExportOptions, OptionRule>> = {
+  messages: {
+    isFit: (value) => typeof value === "object" && value !== null && Symbol.iterator in value,
+    words: "a list of messages",
+  },
   includeMetadata: yesOrNo,
   indent: {
     isFit: (value) => typeof value === "number" || typeof value === "string",
@@ -69,55 +71,54 @@ const exportRules: Readonly<Record<keyof ExportOptions, OptionRule>> = {
   },
 };
 
-/** The view of these messages under these options. */
+/** Makes the view of these messages under these options. */
 export function exportView({ list, whole, counter }: ExportSource, options: ExportOptions): ExportView {
-  checkOptions(options, exportRules, "export");
   const { redact = false } = options;
   const clean = redact === true ? redactor() : redact;
-  const places = whole === list ? undefined : lazy(() => placesOf(whole));
+  const indexes = whole === list ? undefined : lazy(() => indexesOf(whole));
   const names = lazy(() => namesByResult(whole));
-  const given = (place: number): Message => list[place] as Message;
-  const message = clean === false ? given : lastOf((place) => clean(given(place)));
-  const tokens = (place: number): number => tokensOf(given(place), counter);
+  const given = (index: number): Message => list[index] as Message;
+  const message = clean === false ? given : lastOf((index) => clean(given(index)));
+  const tokens = (index: number): number => tokensOf(given(index), counter);
   return {
     length: list.length,
     options,
     message,
     tokens,
-    metadata: (place) => ({
-      index: place,
-      token_count: tokens(place),
-      role: roleOf(message(place)).trim().toLowerCase(),
-      ...originalOf(places?.().get(given(place))),
+    metadata: (index) => ({
+      index,
+      token_count: tokens(index),
+      role: roleOf(message(index)).trim().toLowerCase(),
+      ...originalOf(indexes?.().get(given(index))),
     }),
-    timestamp: (place) => {
-      const { createdAt } = metadataOf(message(place));
+    timestamp: (index) => {
+      const { createdAt } = metadataOf(message(index));
       return typeof createdAt === "string" ? createdAt : null;
     },
-    toolNames: (place) => {
-      const found = toolNamesOf(given(place), names);
+    toolNames: (index) => {
+      const found = toolNamesOf(given(index), names);
       return clean === false ? found : found.map((name) => clean(name));
     },
   };
 }
 
-// A format asks about one message several times in a row.
-function lastOf<T>(make: (place: number) => T): (place: number) => T {
-  let last: { readonly place: number; readonly value: T } | undefined;
-  return (place) => {
-    if (last?.place !== place) last = { place, value: make(place) };
+// Formats read one message several times in a row.
+function lastOf<T>(make: (index: number) => T): (index: number) => T {
+  let last: { readonly index: number; readonly value: T } | undefined;
+  return (index) => {
+    if (last?.index !== index) last = { index, value: make(index) };
     return last.value;
   };
 }
 
-function originalOf(place: number | undefined): { readonly original_index?: number } | undefined {
-  return place === undefined ? undefined : { original_index: place };
+function originalOf(index: number | undefined): { readonly original_index?: number } | undefined {
+  return index === undefined ? undefined : { original_index: index };
 }
 
-function placesOf(whole: readonly Message[]): Map<Message, number> {
-  const places = new Map<Message, number>();
-  for (let i = whole.length - 1; i >= 0; i--) places.set(whole[i] as Message, i);
-  return places;
+function indexesOf(whole: readonly Message[]): Map<Message, number> {
+  const indexes = new Map<Message, number>();
+  for (let i = whole.length - 1; i >= 0; i--) indexes.set(whole[i] as Message, i);
+  return indexes;
 }
 
 function toolNamesOf(message: Message, names: () => ReadonlyMap<Message, string>): string[] {
@@ -133,7 +134,7 @@ function namesByResult(whole: readonly Message[]): Map<Message, string> {
   return new Map(answered.map(({ resultIndex, toolName }) => [whole[resultIndex] as Message, toolName]));
 }
 
-/** The ids that a message carries for its calls, or of the call it answers. */
+/** The ids of the calls of a message, or of the call that it answers. */
 export function toolCallIdsOf(message: Message): string[] {
   const role = roleOf(message);
   if (role === "tool") return [linkOf(message as ToolMessage)];
@@ -148,7 +149,7 @@ function lazy<T>(make: () => T): () => T {
   };
 }
 
-/** The text cut to so many characters, "..." behind it where it was longer. Never cuts a character in two. */
+/** The text cut to `maxLength` code points, with "..." behind it if it was longer. */
 export function cutText(text: string, maxLength: number | undefined): string {
   if (maxLength === undefined || text.length <= maxLength) return text;
   let end = 0;

@@ -26,17 +26,17 @@ describe("the json export", () => {
     expect(new MessageQuery([]).export("json", { indent })).toBe("[]");
   });
 
-  test("is indented by two unless told otherwise", () => {
+  test("is indented by two by default", () => {
     expect(query.export("json")).toBe(JSON.stringify(messages, null, 2));
   });
 
-  test("adds index, token count, role and time where metadata is asked for", () => {
+  test("adds index, token count, role and time if includeMetadata is true", () => {
     const [first, second] = JSON.parse(query.export("json", { includeMetadata: true }));
     expect(first).toEqual({ ...messages[0], _metadata: { index: 0, token_count: 7, role: "system", timestamp: null } });
     expect(second._metadata.timestamp).toBe("2026-01-01T00:00:00.000Z");
   });
 
-  test("writes what JSON cannot hold as text or null", () => {
+  test("writes values that JSON cannot hold as text or null", () => {
     const circular: Record<string, unknown> = { role: "user", content: "x", big: 5n };
     circular.self = circular;
     const odd = [circular, undefined, () => 1, 5n] as unknown as Message[];
@@ -74,12 +74,12 @@ describe("json and jsonl", () => {
     expect(fromExport("")).toEqual([]);
   });
 
-  test("are refused where they are neither, naming the line", () => {
+  test("are refused if they are neither, naming the line", () => {
     expect(() => fromExport("[1, 2")).toThrow(expect.objectContaining({ code: "invalid-format" }));
     expect(() => fromExport('{"role":"user"}\nnope')).toThrow(/Line 2 is not JSON/);
   });
 
-  test("keep a _metadata that the message brought itself", () => {
+  test("keep a _metadata that the message had before", () => {
     const own = [
       { role: "user", content: "x", _metadata: { mine: 1 } },
       { role: "user", content: "y", _metadata: "text" },
@@ -104,7 +104,7 @@ describe("the jsonl export", () => {
 });
 
 describe("the dict export", () => {
-  test("reads back as what it was made from", () => {
+  test("reads back as the original messages", () => {
     const said = [user("Hi"), assistant("Hello")];
     expect(MessageQuery.from(new MessageQuery(said).export("dict")).all()).toEqual(said);
   });
@@ -118,7 +118,7 @@ describe("the dict export", () => {
     expect(new MessageQuery([]).export("dict")).toEqual([]);
   });
 
-  test("lets keys win that a message already has", () => {
+  test("keeps keys that a message already has", () => {
     const [exported] = new MessageQuery([{ ...user("x"), _metadata: { index: 99, mine: true } } as Message]).export(
       "dict",
     );
@@ -136,7 +136,7 @@ describe("the dict export", () => {
 });
 
 describe("every export", () => {
-  test("takes a part of the messages and keeps their old place beside the new one", () => {
+  test("takes a part of the messages and keeps their original index", () => {
     const part = query.filter({ role: "tool" });
     expect(JSON.parse(query.export("json", { messages: part }))).toEqual(part);
     expect(query.export("dict", { messages: part })[0]?._metadata).toEqual({
@@ -151,7 +151,7 @@ describe("every export", () => {
     expect(query.export("jsonl", { messages: [] })).toBe("");
   });
 
-  test("knows the tool of a nameless result, even where its call is not exported", () => {
+  test("knows the tool of a nameless result, even if its call is not exported", () => {
     const nameless = new MessageQuery([messages[2] as Message, toolResult("c", "r")]);
     const part = { messages: nameless.filter({ role: "tool" }) };
     expect(nameless.export("csv", part)).toContain(",f,c,");
@@ -159,24 +159,21 @@ describe("every export", () => {
     expect(nameless.export("html", part)).toContain("<code>f</code>");
   });
 
-  test.for(["xml", "JSON", "__proto__", "toString", ""])(
-    "refuses the format %j and lists those there are",
-    (format) => {
-      const attempt = () => query.export(format as "json");
-      expect(attempt).toThrow(expect.objectContaining({ code: "invalid-argument" }));
-      expect(attempt).toThrow(/json, markdown, csv, jsonl, html, dict/);
-    },
-  );
+  test.for(["xml", "JSON", "__proto__", "toString", ""])("refuses the format %j, with the valid ones", (format) => {
+    const attempt = () => query.export(format as "json");
+    expect(attempt).toThrow(expect.objectContaining({ code: "invalid-argument" }));
+    expect(attempt).toThrow(/json, markdown, csv, jsonl, html, dict/);
+  });
 
-  test("may be a function of one's own, given messages and what formats see", () => {
-    const names = query.export((list, view) => list.map(({ role }, place) => `${role}:${view.tokens(place)}`));
+  test("may be a function, which is given the messages and the view of the formats", () => {
+    const names = query.export((list, view) => list.map(({ role }, index) => `${role}:${view.tokens(index)}`));
     expect(names).toEqual(["system:7", "user:7", "assistant:7", "tool:7"]);
     expectTypeOf(names).toEqualTypeOf<string[]>();
     expectTypeOf(query.export("csv")).toEqualTypeOf<string>();
     expect(query.export((list) => list.length, { messages: [] })).toBe(0);
   });
 
-  test("takes secrets out where that is asked for, in every format", () => {
+  test("takes secrets out if redact is true, in every format", () => {
     const secret = "sk-abcdefghijklmnopqrstuv";
     const leaky = new MessageQuery([
       user(`my key is ${secret}`, { metadata: { api_key: "hunter2", createdAt: secret } }),
@@ -194,16 +191,31 @@ describe("every export", () => {
     expect(leaky.export("json")).toContain(secret);
   });
 
-  test("takes a redactor of one's own", () => {
+  test("takes a redactor of your own", () => {
     const hide = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll("result", "***"));
     expect(query.export("csv", { redact: hide })).toContain("3,tool,***,f,c,7");
   });
 });
 
-test.for([-1, 1.5, Number.NaN, "5", null])("no export takes the content length %j", (length) => {
+test.for([-1, 1.5, Number.NaN, "5", null])("no export accepts the content length %j", (length) => {
   const options = { maxContentLength: length as number };
   for (const format of ["csv", "markdown", "html", "json"] as const)
     expect(() => query.export(format, options)).toThrow(expect.objectContaining({ code: "invalid-argument" }));
+});
+
+test.for([
+  [{ redact: "yes" }, '"redact" must be true, false or a redactor; found "yes".'],
+  [{ messages: 5 }, '"messages" must be a list of messages; found 5.'],
+  [{ indent: {} }, '"indent" must be a number of blanks, or text; found object.'],
+  [{ include_metadata: true }, 'Unknown export option "include_metadata". Use includeMetadata instead.'],
+  [null, "The export options must be an object; found null."],
+] as const)("the export options %j are refused with a sentence", ([options, sentence]) => {
+  for (const format of ["json", "dict", (list: readonly Message[]) => list] as const)
+    expect(() => query.export(format as "json", options as unknown as ExportOptions)).toThrow(sentence);
+});
+
+test.for([5, null, undefined, {}])("fromExport refuses %j with a sentence", (value) => {
+  expect(() => fromExport(value as never)).toThrow(/^fromExport\(\) needs the text of a json or jsonl export; found /);
 });
 
 test("an unknown export option is refused, with the valid names", () => {

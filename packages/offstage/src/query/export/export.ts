@@ -1,4 +1,5 @@
-// Export: messages written in a format, at once or piece by piece. The formats themselves are in formats/.
+// Export: messages in a format, at once or piece by piece. The formats themselves are in formats/.
+import { shownValue } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import { dict, type TextFormat, textFormats } from "../formats/index.ts";
@@ -7,10 +8,10 @@ import { type ExportOptions, type ExportSource, type ExportView, exportView } fr
 /** The formats by name: text, and "dict" for plain objects. */
 export type ExportFormat = TextFormat | "dict";
 
-/** A format of one's own: given the messages, and what the built-in formats see. */
+/** A format of your own. It is given the messages, and the view that the built-in formats use. */
 export type FormatFunction<T> = (messages: readonly Message[], view: ExportView) => T;
 
-/** The messages in a format: text, objects for "dict", or whatever a format function returns. */
+/** The messages in a format: text, objects for "dict", or the result of a format function. */
 export function exportMessages(
   source: ExportSource,
   format: ExportFormat | FormatFunction<unknown>,
@@ -29,17 +30,15 @@ export function exportMessages(
   return text;
 }
 
-/** The pieces of a text format, to be written one after the other. */
+/** The pieces of a text format, to be written one after another. */
 export function exportPieces(source: ExportSource, format: TextFormat, options: ExportOptions = {}): Iterable<string> {
   return piecesOf(exportView(source, options), format, Object.keys(textFormats));
 }
 
 function piecesOf(view: ExportView, format: TextFormat, valid: readonly string[]): Iterable<string> {
-  if (!Object.hasOwn(textFormats, format)) {
-    throw new OffstageError(
-      "invalid-argument",
-      `There is no export format "${String(format)}" here; valid formats are ${valid.join(", ")}.`,
-    );
+  if (typeof format !== "string" || !Object.hasOwn(textFormats, format)) {
+    const sentence = `Unknown export format ${shownValue(format)}. Valid formats: ${valid.join(", ")}.`;
+    throw new OffstageError("invalid-argument", sentence);
   }
   return textFormats[format](view);
 }

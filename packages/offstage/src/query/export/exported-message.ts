@@ -1,15 +1,14 @@
-// The exported message: what an export adds to a message, and how an import takes it off again. Nothing a message has is
-// ever replaced.
+// The exported message: adds `_metadata` for an export, and removes it for an import. Existing fields of a message are never replaced.
 import { isObject } from "../../base/json.ts";
 import type { Message } from "../../messages/message.ts";
 import type { ExportMetadata, ExportView } from "./export-view.ts";
 
-/** A message as the dict format gives it. */
+/** A message in the dict format. */
 export type ExportedMessage = Message & { readonly _metadata: ExportMetadata };
 
 const added = new Set(["index", "token_count", "role", "timestamp", "original_index"]);
 
-/** A copy of the message with `_metadata`; keys that it already has there win. */
+/** A copy of the message with `_metadata`. Keys that it already has there win. */
 export function exportedMessage<M extends ExportMetadata>(
   message: Message,
   metadata: M,
@@ -20,13 +19,13 @@ export function exportedMessage<M extends ExportMetadata>(
   return { ...fields, _metadata: merged } as unknown as Message & { readonly _metadata: M };
 }
 
-/** A message as json and jsonl write it: with `_metadata` where that is asked for. */
-export function jsonMessage(view: ExportView, place: number): unknown {
-  if (view.options.includeMetadata !== true) return view.message(place);
-  return exportedMessage(view.message(place), { ...view.metadata(place), timestamp: view.timestamp(place) });
+/** A message in json and jsonl: with `_metadata` if the options say so. */
+export function jsonMessage(view: ExportView, index: number): unknown {
+  if (view.options.includeMetadata !== true) return view.message(index);
+  return exportedMessage(view.message(index), { ...view.metadata(index), timestamp: view.timestamp(index) });
 }
 
-/** The message as it was before an export added `_metadata`; anything else in that place stays. */
+/** The message before an export added `_metadata`. Any other `_metadata` stays. */
 export function withoutMetadata(message: Message): Message {
   const { _metadata: metadata, ...fields } = message as Message & { readonly _metadata?: unknown };
   return isAdded(metadata) ? (fields as Message) : message;

@@ -37,7 +37,7 @@ describe("the csv export", () => {
     expect(rowsOf([user("abc")], { maxContentLength: 0 })[1]?.[2]).toBe("...");
   });
 
-  test("is whole where the length has no end", () => {
+  test("is whole if the length is infinite", () => {
     expect(rowsOf([user("x".repeat(501))], { maxContentLength: Number.POSITIVE_INFINITY })[1]?.[2]).toHaveLength(501);
   });
 
@@ -65,7 +65,7 @@ describe("the csv export", () => {
     for (const cell of cells) expect(cell).toBe(`'${formula}`);
   });
 
-  test("guards a count that is no count", () => {
+  test("guards a negative count", () => {
     const odd = new MessageQuery([user("x")], {
       tokenCounter: { count: () => 0, countMessage: () => -5, countMessages: () => -5 },
     });
@@ -146,7 +146,7 @@ describe("the csv export", () => {
     }
   });
 
-  test("parses back, guard aside, whatever was said", () => {
+  test("parses back, guard aside, whatever the content", () => {
     const said = (cell: string): string => cell.replaceAll("'", "");
     fc.assert(
       fc.property(fc.array(fc.tuple(anyText, anyText), { maxLength: 8 }), (texts) => {

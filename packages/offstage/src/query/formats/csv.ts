@@ -1,4 +1,4 @@
-// The csv format (RFC 4180): one row for each message. No cell can be taken for a formula by a spreadsheet.
+// The csv format (RFC 4180): one row for each message. No spreadsheet reads a cell as a formula.
 import { cutText, type ExportView, toolCallIdsOf } from "../export/export-view.ts";
 import { contentOf, roleOf } from "../readers.ts";
 
@@ -36,7 +36,7 @@ function cell(text: string): string {
   return `"${inner.replaceAll('"', '""')}"`;
 }
 
-// The two cells of every row that hardly ever need a look.
+// Usual roles and counts need no check.
 function roleCell(role: string): string {
   return role === "user" || role === "assistant" || role === "tool" ? role : cell(role);
 }
@@ -49,7 +49,7 @@ function listCell(items: readonly string[]): string {
   return items.length === 0 ? "" : cell(items.length === 1 ? (items[0] as string) : items.join("; "));
 }
 
-// A digit or a letter of ASCII, as nearly all cells begin: no formula, without asking the pattern.
+// Nearly all cells begin with an ASCII digit or letter, and are no formulas.
 function isWord(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
 }

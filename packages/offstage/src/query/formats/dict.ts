@@ -1,4 +1,4 @@
-// The dict format: the messages themselves as plain objects, each with what was computed for it.
+// The dict format: the messages as plain objects, each with its computed fields.
 import type { ExportView } from "../export/export-view.ts";
 import { type ExportedMessage, exportedMessage } from "../export/exported-message.ts";
 

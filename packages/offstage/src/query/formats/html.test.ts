@@ -23,7 +23,7 @@ describe("the html export", () => {
     expect(page).toContain("default-src 'none'");
   });
 
-  test("reads in light and dark and on paper", () => {
+  test("has styles for light, dark and paper", () => {
     const page = pageOf([]);
     expect(page).toContain("prefers-color-scheme: dark");
     expect(page).toContain("@media print");
@@ -31,7 +31,7 @@ describe("the html export", () => {
     expect(pageOf([user("x")])).toContain("1 message<");
   });
 
-  test("escapes all that was said, wherever it stands", () => {
+  test("escapes all content, wherever it is", () => {
     const evil = `"><script>alert('x')</script>&lt;`;
     const page = pageOf([
       user(evil, { metadata: { createdAt: evil } }),
@@ -45,11 +45,11 @@ describe("the html export", () => {
     expect(page.match(/class="[^"]*"/g)).toEqual(expect.arrayContaining(['class="other"']));
   });
 
-  test("shows control characters instead of sending them", () => {
+  test("makes control characters visible", () => {
     expect(pageOf([user("a\0b\u202ec")])).toContain("a␀b&lt;U+202E&gt;c");
   });
 
-  test("keeps a leading newline and cuts where that is asked for", () => {
+  test("keeps a leading newline, and cuts at maxContentLength", () => {
     expect(pageOf([user("\nx")])).toContain('<pre dir="auto">\n\nx</pre>');
     expect(pageOf([user("abcdef")], { maxContentLength: 3 })).toContain("abc...</pre>");
   });

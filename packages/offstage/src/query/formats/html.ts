@@ -1,4 +1,4 @@
-// The html format: one page that needs nothing else. No script runs in it; all that was said is escaped text.
+// The html format: one self-contained page. It has no script, and all content is escaped.
 import { inertText } from "../../base/inert.ts";
 import type { ToolCall } from "../../messages/message.ts";
 import { cutText, type ExportView, toolCallIdsOf } from "../export/export-view.ts";
@@ -40,25 +40,25 @@ export function* html(view: ExportView): Iterable<string> {
 
 const known = new Set(["user", "assistant", "system", "tool"]);
 
-function card(view: ExportView, place: number): string {
-  const message = view.message(place);
+function card(view: ExportView, index: number): string {
+  const message = view.message(index);
   const role = roleOf(message);
   const kind = `${known.has(role) ? role : "other"}${isErrorOf(message) ? " error" : ""}`;
   const content = contentOf(message);
   const body = content === undefined ? "" : textBlock(view, content);
   const calls = callsOf(message).map((call) => renderCall(view, call));
-  return `<article class="${kind}" id="m${place}">\n${head(view, place, role)}${body}${calls.join("")}</article>\n`;
+  return `<article class="${kind}" id="m${index}">\n${head(view, index, role)}${body}${calls.join("")}</article>\n`;
 }
 
-function head(view: ExportView, place: number, role: string): string {
-  const message = view.message(place);
-  const name = role === "tool" ? `<code>${escaped(view.toolNames(place).join(", ") || "unknown")}</code>` : "";
+function head(view: ExportView, index: number, role: string): string {
+  const message = view.message(index);
+  const name = role === "tool" ? `<code>${escaped(view.toolNames(index).join(", ") || "unknown")}</code>` : "";
   const id = role === "tool" ? `<code>${escaped(toolCallIdsOf(message).join(", "))}</code>` : "";
-  const time = view.timestamp(place);
-  const facts = [`${view.tokens(place)} tokens`, ...(time === null ? [] : [escaped(time)])].join(" · ");
+  const time = view.timestamp(index);
+  const facts = [`${view.tokens(index)} tokens`, ...(time === null ? [] : [escaped(time)])].join(" · ");
   const error = isErrorOf(message) ? "<span>failed</span>" : "";
   const title = `<b>${escaped(role)}</b>${name}${id}${error}<span>${facts}</span>`;
-  return `<header>${title}<a href="#m${place}">#${place}</a></header>\n`;
+  return `<header>${title}<a href="#m${index}">#${index}</a></header>\n`;
 }
 
 function renderCall(view: ExportView, call: ToolCall): string {
@@ -67,7 +67,7 @@ function renderCall(view: ExportView, call: ToolCall): string {
 }
 
 function textBlock(view: ExportView, text: string): string {
-  // A page drops the first newline in a block, so there is one to drop.
+  // Browsers drop the first newline of a block.
   return `<pre dir="auto">\n${escaped(cutText(text, view.options.maxContentLength))}</pre>\n`;
 }
 

@@ -1,4 +1,4 @@
-// The list of formats. To add one: a file beside this one, and a line here.
+// The list of formats. To add one: a file beside this one and a line here.
 import type { ExportView } from "../export/export-view.ts";
 import { csv } from "./csv.ts";
 import { html } from "./html.ts";
@@ -8,7 +8,7 @@ import { markdown } from "./markdown.ts";
 
 export { dict } from "./dict.ts";
 
-/** The formats that are text. */
+/** The text formats. */
 export type TextFormat = "json" | "markdown" | "csv" | "jsonl" | "html";
 
 /** Each writes its text in pieces. */

@@ -11,7 +11,7 @@ export function* json(view: ExportView): Iterable<string> {
   if (view.length === 0) return yield "[]";
   for (let i = 0; i < view.length; i++) {
     const message = jsonMessage(view, i);
-    // Written as an array of its own, an item is indented as it is in the whole; the brackets are left out.
+    // An item in an array of its own is indented as in the whole array; the brackets are cut off.
     const text = isIndented ? jsonText([message], indent).slice(2, -2) : jsonItem(message);
     yield `${i === 0 ? open : comma}${text}`;
   }

@@ -27,7 +27,7 @@ function parsed(list: Message[], options = {}): Parsed {
 }
 
 describe("the markdown export", () => {
-  test("has a heading for each speaker and what was said in code blocks", () => {
+  test("has a heading for each speaker, and content in code blocks", () => {
     const { headings, blocks } = parsed([system("s"), user("u"), assistant("a")]);
     expect(headings).toEqual(["1 Conversation", "3 System", "3 User", "3 Assistant"]);
     expect(blocks).toEqual(["s\n", "u\n", "a\n"]);
@@ -69,14 +69,14 @@ describe("the markdown export", () => {
     expect(blocks).toEqual(["early\n", "{}\n", "one\n", "again\n", "x\n", "late\n"]);
   });
 
-  test("adds a line on each message where metadata is asked for", () => {
+  test("adds a line on each message if includeMetadata is true", () => {
     const text = new MessageQuery([user("x", { metadata: { createdAt: "2026-01-01" } })]).export("markdown", {
       includeMetadata: true,
     });
     expect(text).toMatch(/Message 0, \d+ tokens, `2026-01-01`/);
   });
 
-  test("cuts content only where that is asked for", () => {
+  test("cuts content only at maxContentLength", () => {
     expect(parsed([user("x".repeat(2000))]).blocks[0]).toHaveLength(2001);
     expect(parsed([user("abcdef")], { maxContentLength: 3 }).blocks).toEqual(["abc...\n"]);
   });
@@ -106,7 +106,7 @@ describe("the markdown export", () => {
       "&#35; x",
     ],
   ];
-  test.for(hostile)("cannot be forged by %j, wherever it stands", (text) => {
+  test.for(hostile)("cannot be forged by %j, wherever it is", (text) => {
     const list = [
       user(text),
       assistant(text, { toolCalls: [toolCall(text, text, text)] }),
@@ -119,7 +119,7 @@ describe("the markdown export", () => {
     expect([...kinds].sort()).toEqual(["code", "code_block", "document", "heading", "paragraph", "strong", "text"]);
   });
 
-  test("keeps what was said exactly, and has exactly the headings expected, for any text", () => {
+  test("keeps any text exactly, and has exactly the expected headings", () => {
     const piece = fc.constantFrom(
       "`",
       "```",

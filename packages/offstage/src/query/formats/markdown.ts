@@ -1,4 +1,4 @@
-// The markdown format: a readable report. All that was said stands in code blocks, so it cannot pass for the report.
+// The markdown format: a readable report. All content is in code blocks, so that it cannot forge parts of the report.
 import type { Message, ToolCall, ToolMessage } from "../../messages/message.ts";
 import { cutText, type ExportView } from "../export/export-view.ts";
 import { callsOf, contentOf, isErrorOf, linkOf, nameOfCall, roleOf, shownArguments } from "../readers.ts";
@@ -11,7 +11,7 @@ const headings = new Map([
   ["tool", "Tool"],
 ]);
 
-/** A title, then a section for each message; tool results stand with their calls. */
+/** A title, then a section for each message. Tool results follow their calls. */
 export function* markdown(view: ExportView): Iterable<string> {
   yield "# Conversation\n";
   for (let i = 0; i < view.length; ) {
@@ -20,7 +20,7 @@ export function* markdown(view: ExportView): Iterable<string> {
     const end = calls.length === 0 ? i + 1 : endOfResults(view, i + 1);
     const waiting = resultsById(view, i + 1, end);
     for (const call of calls) yield renderCall(view, call, waiting.get(linkOf(call))?.pop());
-    for (const place of [...waiting.values()].flat().sort((a, b) => a - b)) yield section(view, place);
+    for (const index of [...waiting.values()].flat().sort((a, b) => a - b)) yield section(view, index);
     i = end;
   }
 }
@@ -31,36 +31,36 @@ function endOfResults(view: ExportView, start: number): number {
   return end;
 }
 
-// The places of results by call id, last first, so that taking the first is a pop.
+// The indexes of results by call id, last first, so that pop() takes the first.
 function resultsById(view: ExportView, start: number, end: number): Map<string, number[]> {
-  const places = new Map<string, number[]>();
+  const indexes = new Map<string, number[]>();
   for (let i = end - 1; i >= start; i--) {
     const id = linkOf(view.message(i) as ToolMessage);
-    const known = places.get(id);
-    if (known === undefined) places.set(id, [i]);
+    const known = indexes.get(id);
+    if (known === undefined) indexes.set(id, [i]);
     else known.push(i);
   }
-  return places;
+  return indexes;
 }
 
-function section(view: ExportView, place: number): string {
-  const message = view.message(place);
+function section(view: ExportView, index: number): string {
+  const message = view.message(index);
   const role = roleOf(message);
   const heading = headings.get(role) ?? "Other";
-  const lines = [`### ${heading}`, ...describe(view, place, role), ...contentBlock(view, message)];
+  const lines = [`### ${heading}`, ...describe(view, index, role), ...contentBlock(view, message)];
   return `\n${lines.join("\n\n")}\n`;
 }
 
-function describe(view: ExportView, place: number, role: string): string[] {
+function describe(view: ExportView, index: number, role: string): string[] {
   const lines: string[] = [];
   if (view.options.includeMetadata === true) {
-    const time = view.timestamp(place);
-    lines.push(`Message ${place}, ${view.tokens(place)} tokens${time === null ? "" : `, ${codeSpan(time)}`}`);
+    const time = view.timestamp(index);
+    lines.push(`Message ${index}, ${view.tokens(index)} tokens${time === null ? "" : `, ${codeSpan(time)}`}`);
   }
   if (!headings.has(role)) lines.push(`Role ${codeSpan(role)}`);
   if (role === "tool") {
-    const [name = "unknown"] = view.toolNames(place);
-    lines.push(`Result of ${codeSpan(name)} (${codeSpan(linkOf(view.message(place) as ToolMessage))})`);
+    const [name = "unknown"] = view.toolNames(index);
+    lines.push(`Result of ${codeSpan(name)} (${codeSpan(linkOf(view.message(index) as ToolMessage))})`);
   }
   return lines;
 }
@@ -70,11 +70,11 @@ function contentBlock(view: ExportView, message: Message): string[] {
   return content === undefined ? [] : [codeBlock(cutText(content, view.options.maxContentLength))];
 }
 
-function renderCall(view: ExportView, call: ToolCall, place: number | undefined): string {
+function renderCall(view: ExportView, call: ToolCall, index: number | undefined): string {
   const lines = [`**Tool call** ${codeSpan(nameOfCall(call))} (${codeSpan(linkOf(call))})`, argumentsBlock(view, call)];
-  if (place === undefined) lines.push("**No result**");
+  if (index === undefined) lines.push("**No result**");
   else {
-    const result = view.message(place);
+    const result = view.message(index);
     lines.push(isErrorOf(result) ? "**Error**" : "**Result**", ...contentBlock(view, result));
   }
   return `\n${lines.join("\n\n")}\n`;
@@ -91,7 +91,7 @@ function codeBlock(text: string, language = "text"): string {
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
-/** A name in one line of code. */
+/** A name as a code span on one line. */
 function codeSpan(text: string): string {
   const line = cutText(text.replace(/[\s\p{Cc}]+/gu, " ").trim(), 200);
   const ticks = "`".repeat(longestRun(line) + 1);

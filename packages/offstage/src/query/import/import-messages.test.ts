@@ -25,7 +25,7 @@ describe("importing anything", () => {
     expect(MessageQuery.from({ input: [user("x")] }).all()).toEqual([user("x")]);
   });
 
-  test("passes its options on", () => {
+  test("passes its options to the query", () => {
     const tokenCounter = { count: () => 1, countMessage: () => 5, countMessages: () => 5 };
     expect(MessageQuery.from([user("x")], { tokenCounter }).stats().totalTokens).toBe(5);
   });
@@ -49,7 +49,7 @@ describe("importing anything", () => {
     ],
     ["hello", "Line 1 is not JSON"],
     ["[5]", "item 0 is number 5"],
-  ] as const)("refuses %j and says what was found", ([value, sentence]) => {
+  ] as const)("refuses %j, naming what was found", ([value, sentence]) => {
     const attempt = () => MessageQuery.from(value);
     expect(attempt).toThrow(expect.objectContaining({ code: "invalid-format" }));
     expect(attempt).toThrow(sentence);

@@ -1,5 +1,4 @@
-// Import: messages of any known format as ours. Which format it is, is seen from the messages themselves.
-
+// Import: turns messages of any known format into ours. The messages themselves show which format it is.
 import { isObject } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
@@ -9,8 +8,8 @@ import { importers } from "../importers/index.ts";
 import type { Fields, Importer } from "./importer.ts";
 
 /**
- * The messages in a value: a list of any known format, an object that holds one (a request, a response), a single
- * message, or exported text. Throws `invalid-format` saying what was found instead.
+ * The messages in a value: a list of any known format, an object that holds one (a request, a response), a single message, or exported
+ * text. Throws `invalid-format` for anything else, naming what was found.
  */
 export function importMessages(value: unknown): Message[] {
   const items = typeof value === "string" ? fromExport(value) : isIterable(value) ? [...value].map(bare) : [value];
@@ -18,12 +17,12 @@ export function importMessages(value: unknown): Message[] {
   return importList(items.length === 1 && isObject(only) ? listIn(only) : items);
 }
 
-// An export as "dict" has more in each message than was there.
+// A dict export added `_metadata` to each message.
 function bare(item: unknown): unknown {
   return isObject(item) ? withoutMetadata(item as unknown as Message) : item;
 }
 
-// Requests and responses hold their messages under one of these names; Anthropic's system prompt stands beside them.
+// Requests and responses hold their messages under one of these names. Anthropic's system prompt is beside them.
 function listIn(holder: Fields): readonly unknown[] {
   const { messages, output, input, choices, system } = holder;
   if (Array.isArray(choices)) return choices.map((choice) => (choice as Fields | null)?.message);
@@ -55,7 +54,7 @@ function unknownShape(found: string): OffstageError {
   const known = importers.map(({ name }) => name).join(", ");
   return new OffstageError(
     "invalid-format",
-    `These are no messages of a known format: ${found}. Known are ${known}, and JSON or JSONL exports.`,
+    `These are not messages of a known format: ${found}. Known formats: ${known}, JSON and JSONL exports.`,
   );
 }
 

@@ -1,4 +1,4 @@
-// AI SDK model messages: parts with tool calls and tool results. The messages of its UI are in ai-sdk-ui.ts.
+// AI SDK model messages: parts with tool calls and tool results. UI messages are in ai-sdk-ui.ts.
 import { isObject } from "../../base/json.ts";
 import type { ContentPart, Message } from "../../messages/message.ts";
 import {

@@ -1,4 +1,4 @@
-// AI SDK UI messages: one message for a whole turn, its steps as parts. Split here into one message for each step.
+// AI SDK UI messages: one message for a whole turn, with its steps as parts. Each step becomes a message.
 import type { ContentPart, Message, ToolCall } from "../../messages/message.ts";
 import {
   callFrom,
@@ -32,7 +32,7 @@ function toPlain(role: unknown, parts: readonly Fields[]): Message {
   return { role: role === "system" ? "system" : "user", content: contentFrom(parts.flatMap(toPart)) ?? "" };
 }
 
-// A step ends where the next begins, or where text follows tools.
+// A step ends at the beginning of the next, or when text follows tools.
 function stepsOf(parts: readonly Fields[]): Fields[][] {
   const steps: Fields[][] = [[]];
   let hasTools = false;

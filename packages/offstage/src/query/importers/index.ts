@@ -1,4 +1,4 @@
-// The list of importers, tried in this order. To add one: a file beside this one, and a line here.
+// The list of importers, tried in this order. To add one: a file beside this one and a line here.
 import type { Importer } from "../import/importer.ts";
 import { aiSdkModel } from "./ai-sdk-model.ts";
 import { aiSdkUi } from "./ai-sdk-ui.ts";

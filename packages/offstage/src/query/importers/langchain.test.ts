@@ -19,7 +19,7 @@ describe("importing LangChain messages", () => {
     ["AIMessageChunk", "ai", { content: "It is sunny.", tool_calls: [] }],
   ] as const;
 
-  test("reads what LangChain serialises", () => {
+  test("reads serialised messages", () => {
     const list = fields.map(([name, , kwargs]) => ({
       lc: 1,
       type: "constructor",
@@ -29,7 +29,7 @@ describe("importing LangChain messages", () => {
     expect(MessageQuery.from(list).all()).toEqual(weatherTalk);
   });
 
-  test("reads what LangChain stores, and plain dumps", () => {
+  test("reads stored messages, and plain dumps", () => {
     expect(MessageQuery.from(fields.map(([, type, data]) => ({ type, data }))).all()).toEqual(weatherTalk);
     expect(MessageQuery.from(fields.map(([, type, data]) => ({ type, ...data }))).all()).toEqual(weatherTalk);
   });

@@ -1,4 +1,4 @@
-// LangChain messages: instances, what they serialise to, and what LangChain stores.
+// LangChain messages: instances, serialised instances, and stored messages.
 import type { ContentPart, Message } from "../../messages/message.ts";
 import {
   callFrom,
@@ -33,7 +33,7 @@ function kindOf(item: Fields): string | undefined {
   return kind !== undefined && Object.hasOwn(roles, kind) ? kind : undefined;
 }
 
-// An instance says it by a method, its serialised form by a class name, a stored one by `type` beside `data`.
+// An instance has a method for it, a serialised one a class name, a stored one `type` beside `data`.
 function typeKindOf(item: Fields): string | undefined {
   for (const method of ["getType", "_getType"]) if (typeof item[method] === "function") return textFrom(item[method]());
   if (item.lc === 1 && Array.isArray(item.id)) return kindOfClass(textFrom(item.id.at(-1)));

@@ -1,9 +1,9 @@
-// OpenAI chat messages, which are ours as well: returned as they are. Older spellings are brought up to date.
+// OpenAI chat messages, which are ours as well: returned as they are. Deprecated forms become current ones.
 import type { Message } from "../../messages/message.ts";
 import { callFrom, type Fields, type Importer, kindsOf, textFrom } from "../import/importer.ts";
 
 const roles = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
-// Parts that only other formats have.
+// Types of parts that only other formats have.
 const foreign = new Set([
   ...["tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document"],
   ...["tool-call", "tool-result", "reasoning", "image", "tool-approval-request", "tool-approval-response"],
@@ -22,7 +22,7 @@ export const openaiChat: Importer = {
   toMessages: (items) => items.map(toMessage),
 };
 
-// A file of the AI SDK has its data beside its type, one of OpenAI has it in `file`.
+// A file part of the AI SDK has its data beside its type, one of OpenAI in `file`.
 function hasModelFile(content: unknown): boolean {
   return Array.isArray(content) && content.some((part) => part?.type === "file" && part.file === undefined);
 }
@@ -33,7 +33,7 @@ function toMessage(item: Fields): Message {
   return item.function_call === undefined ? (item as unknown as Message) : withToolCall(item);
 }
 
-// Before there were ids, the name was the link.
+// Before calls had ids, the name linked a call and its result.
 function toToolMessage({ name, content }: Fields): Message {
   return { role: "tool", tool_call_id: textFrom(name), name: textFrom(name), content: textFrom(content) };
 }

@@ -1,4 +1,4 @@
-// OpenAI Responses items: messages, calls and their outputs as items of their own. Calls join the message before them.
+// OpenAI Responses items: messages, calls and outputs are separate items. Calls join the message before them.
 import type { AssistantMessage, ContentPart, Message } from "../../messages/message.ts";
 import {
   callFrom,

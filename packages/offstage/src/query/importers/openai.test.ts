@@ -12,7 +12,7 @@ describe("importing OpenAI chat messages", () => {
     });
   });
 
-  test("brings older spellings up to date", () => {
+  test("turns deprecated forms into current ones", () => {
     const old = [
       { role: "developer", content: "rules" },
       { role: "assistant", content: null, function_call: { name: "f", arguments: '{"a":1}' } },
@@ -27,7 +27,7 @@ describe("importing OpenAI chat messages", () => {
     ]);
   });
 
-  test("keeps parts of kinds it does not know", () => {
+  test("keeps parts of unknown types", () => {
     const list = [
       user([{ type: "video_url", video_url: { url: "x" } }]),
       user([{ type: "file", file: { file_id: "f" } }]),
