@@ -1,15 +1,7 @@
 // What every runtime must be able to do with the built package. Needs no file and no Node module, so that it runs on workerd too.
-import {
-  Agent,
-  batched,
-  encryptedStore,
-  isOffstageError,
-  memoryExporter,
-  memoryStore,
-  tool,
-  withTrace,
-} from "offstage";
+import { Agent, encryptedStore, isOffstageError, memoryStore, tool, withTrace } from "offstage";
 import { scriptedModel } from "offstage/testing";
+import { batched, memoryExporter } from "offstage/tracing";
 
 const key = new Uint8Array(32).fill(7);
 const roles = (messages) => messages.map(({ role }) => role).join(" ");

@@ -104,6 +104,7 @@ function workerdConfig(folder: string, date: string): string {
     file("smoke.js", join(interop, "smoke.js")),
     `(name = "offstage", esModule = "export * from './offstage/dist/index.js';")`,
     `(name = "offstage/testing", esModule = "export * from './dist/testing/index.js';")`,
+    `(name = "offstage/tracing", esModule = "export * from './dist/doors/tracing.js';")`,
     ...globSync("**/*.js", { cwd: dist }).map((path) => file(`offstage/dist/${path}`, join(dist, path))),
   ];
   return `using Workerd = import "/workerd/workerd.capnp";
