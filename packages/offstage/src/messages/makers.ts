@@ -24,7 +24,7 @@ export interface MakerOptions {
 export interface AssistantOptions extends MakerOptions {
   readonly toolCalls?: readonly ToolCall[] | undefined;
   /** The same, under the name it has in a message. */
-  readonly tool_calls?: AssistantMessage["tool_calls"];
+  readonly tool_calls?: AssistantMessage["tool_calls"] | undefined;
 }
 
 export interface ToolResultOptions extends MakerOptions {

@@ -3,7 +3,7 @@ import { OffstageError, type OffstageErrorOptions } from "../errors.ts";
 
 export interface SessionBusyErrorOptions extends OffstageErrorOptions {
   /** An enclosing run holds the session. Default false. */
-  readonly isOwn?: boolean;
+  readonly isOwn?: boolean | undefined;
 }
 
 /** Another run uses the session, and the caller did not want to wait, or waiting would deadlock. */

@@ -10,7 +10,7 @@ export interface Row {
   readonly key: string;
   readonly value: string;
   /** The back end detected that the value is not the one that was written. */
-  readonly damaged?: boolean;
+  readonly damaged?: boolean | undefined;
 }
 
 /** A condition: the row has exactly this value; if `value` is undefined, there is no such row. */
@@ -21,8 +21,8 @@ export interface Check extends RowPlace {
 /** Puts a row, removes a row (no `value`), or removes a whole list (no `key`). */
 export interface Write {
   readonly list: string;
-  readonly key?: string;
-  readonly value?: string;
+  readonly key?: string | undefined;
+  readonly value?: string | undefined;
 }
 
 /** The purposes of writes. Tests use them to name the moments at which a process can die. */
@@ -61,12 +61,12 @@ export type Refused = readonly (Row | undefined)[] | undefined;
 /** A part of a list, in key order. */
 export interface RowRange {
   /** The lowest key, inclusive. */
-  readonly from?: string;
+  readonly from?: string | undefined;
   /** The highest key, exclusive. */
-  readonly before?: string;
-  readonly limit?: number;
+  readonly before?: string | undefined;
+  readonly limit?: number | undefined;
   /** Order from the highest key to the lowest. The limit then counts from the highest. */
-  readonly reverse?: boolean;
+  readonly reverse?: boolean | undefined;
 }
 
 /**

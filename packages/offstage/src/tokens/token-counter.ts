@@ -17,8 +17,8 @@ export interface TokenCounter {
 export interface TokenCounting {
   readonly estimated?: boolean | undefined;
   count(text: string): number;
-  countMessage?(message: Message): number;
-  countMessages?(messages: Iterable<Message>): number;
+  readonly countMessage?: ((message: Message) => number) | undefined;
+  readonly countMessages?: ((messages: Iterable<Message>) => number) | undefined;
 }
 
 /** The tokens that a message costs beside its words, in OpenAI's chat format. */

@@ -38,7 +38,7 @@ export interface ToolOptions<Schema, Values extends object> {
   readonly name: string;
   readonly description?: string | undefined;
   /** A Standard Schema, JSON Schema, or `{ jsonSchema, validate }`. Default: no input. */
-  readonly input?: Schema;
+  readonly input?: Schema | undefined;
   /** Does the work. May return anything. If it throws, the model is told. */
   execute(input: InputOf<Schema>, options: ToolRunOptions<Values>): unknown;
   /** After this time the call is answered with an error, and its signal aborts. Default: no limit. */

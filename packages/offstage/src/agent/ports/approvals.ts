@@ -9,16 +9,18 @@ import type { AgentStateJson, AwaitedCall, PendingStep, WaitingCall } from "../.
 import type { StepToolCall } from "../../state/step.ts";
 
 /** A call that is decided about: its id, or an `Approval` as it came where two runs use the same id. */
-export type DecidedCall = string | { readonly toolCallId: string; readonly runId?: string };
+export type DecidedCall = string | { readonly toolCallId: string; readonly runId?: string | undefined };
 
 /** What was decided. */
 export interface Decisions {
-  readonly approve?: readonly DecidedCall[];
+  readonly approve?: readonly DecidedCall[] | undefined;
   /** The model is told of a rejection, with the reason if there is one. */
-  readonly reject?: readonly (
-    | DecidedCall
-    | { readonly toolCallId: string; readonly runId?: string; readonly reason: string }
-  )[];
+  readonly reject?:
+    | readonly (
+        | DecidedCall
+        | { readonly toolCallId: string; readonly runId?: string | undefined; readonly reason: string }
+      )[]
+    | undefined;
 }
 
 type Waiting = Pick<AgentState | AgentStateJson, "pendingStep" | "runId">;

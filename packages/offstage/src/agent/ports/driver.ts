@@ -28,8 +28,8 @@ export interface Driver {
   /** What the provider is told of the tools. */
   modelTools(tools: readonly Tool[]): ModelTool[] | undefined;
   readonly toPrompt: ToPrompt;
-  readonly settings?: ModelSettings;
+  readonly settings?: ModelSettings | undefined;
   read(reply: ModelReply): Reading;
   /** Wraps the listener of a streamed reply, where the protocol must not be shown as it is. */
-  listen?(listener: DeltaListener): DeltaListener;
+  readonly listen?: ((listener: DeltaListener) => DeltaListener) | undefined;
 }

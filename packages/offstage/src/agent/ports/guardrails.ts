@@ -22,7 +22,7 @@ export type GuardrailVerdict =
   | boolean
   | string
   | undefined
-  | { readonly blocked: boolean; readonly message?: string; readonly info?: JsonValue };
+  | { readonly blocked: boolean; readonly message?: string | undefined; readonly info?: JsonValue | undefined };
 
 /** A named check that may block. */
 export interface Guardrail<Subject> {
@@ -40,11 +40,14 @@ export type ToolInputGuardrail = Guardrail<{ readonly call: StepToolCall; readon
 export type ToolOutputGuardrail = Guardrail<{ readonly call: StepToolCall; readonly result: ToolResult }>;
 
 export interface Guardrails {
-  readonly input?: readonly InputGuardrail[];
-  readonly output?: readonly OutputGuardrail[];
-  readonly toolInput?: readonly ToolInputGuardrail[];
-  readonly toolOutput?: readonly ToolOutputGuardrail[];
+  readonly input?: readonly InputGuardrail[] | undefined;
+  readonly output?: readonly OutputGuardrail[] | undefined;
+  readonly toolInput?: readonly ToolInputGuardrail[] | undefined;
+  readonly toolOutput?: readonly ToolOutputGuardrail[] | undefined;
 }
+
+/** The guardrails of an agent, with a list for every stage. */
+export type AllGuardrails = { readonly [Stage in keyof Guardrails]-?: NonNullable<Guardrails[Stage]> };
 
 /** One time a guardrail blocked. */
 export interface GuardrailTrip {

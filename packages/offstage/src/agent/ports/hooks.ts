@@ -16,19 +16,19 @@ type Hook<E> = { hear(event: E, options: HookOptions): unknown }["hear"];
 
 /** Called as things happen. What a hook throws goes to `onError`, which prints where nobody sets it. */
 export interface AgentHooks {
-  readonly onRunStart?: Hook<Event.RunStartEvent>;
-  readonly onStepStart?: Hook<Event.StepStartEvent>;
-  readonly onModelStart?: Hook<Event.ModelStartEvent>;
-  readonly onModelRetry?: Hook<Event.ModelRetryEvent>;
-  readonly onModelEnd?: Hook<Event.ModelEndEvent>;
-  readonly onToolStart?: Hook<Event.ToolStartEvent>;
-  readonly onToolEnd?: Hook<Event.ToolEndEvent>;
-  readonly onStepEnd?: Hook<Event.StepEndEvent>;
-  readonly onCompactionEnd?: Hook<Event.CompactionEndEvent>;
-  readonly onGuardrailTrip?: Hook<Event.GuardrailTripEvent>;
-  readonly onMessageAdded?: Hook<Event.MessageAddedEvent>;
-  readonly onError?: Hook<Event.ErrorEvent>;
-  readonly onRunEnd?: Hook<Event.RunEndEvent>;
+  readonly onRunStart?: Hook<Event.RunStartEvent> | undefined;
+  readonly onStepStart?: Hook<Event.StepStartEvent> | undefined;
+  readonly onModelStart?: Hook<Event.ModelStartEvent> | undefined;
+  readonly onModelRetry?: Hook<Event.ModelRetryEvent> | undefined;
+  readonly onModelEnd?: Hook<Event.ModelEndEvent> | undefined;
+  readonly onToolStart?: Hook<Event.ToolStartEvent> | undefined;
+  readonly onToolEnd?: Hook<Event.ToolEndEvent> | undefined;
+  readonly onStepEnd?: Hook<Event.StepEndEvent> | undefined;
+  readonly onCompactionEnd?: Hook<Event.CompactionEndEvent> | undefined;
+  readonly onGuardrailTrip?: Hook<Event.GuardrailTripEvent> | undefined;
+  readonly onMessageAdded?: Hook<Event.MessageAddedEvent> | undefined;
+  readonly onError?: Hook<Event.ErrorEvent> | undefined;
+  readonly onRunEnd?: Hook<Event.RunEndEvent> | undefined;
 }
 
 const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {

@@ -1,9 +1,9 @@
 // Asks an agent's guardrails on behalf of a run, and records every trip.
 import type { Outcome } from "../../state/outcome.ts";
-import { checkGuardrails, type Guardrail, type Guardrails, type GuardrailTrip } from "../ports/guardrails.ts";
+import { type AllGuardrails, checkGuardrails, type Guardrail, type GuardrailTrip } from "../ports/guardrails.ts";
 import type { Run } from "./run.ts";
 
-type Subject<Stage extends keyof Guardrails> = Parameters<Required<Guardrails>[Stage][number]["check"]>[0];
+type Subject<Stage extends keyof AllGuardrails> = Parameters<AllGuardrails[Stage][number]["check"]>[0];
 
 /** Where a guardrail trips: in which step, on which call. */
 export interface GuardPlace {
@@ -12,7 +12,7 @@ export interface GuardPlace {
 }
 
 /** Asks the guardrails of one stage about a subject; returns the trips, which are recorded. */
-export async function guard<Stage extends keyof Guardrails>(
+export async function guard<Stage extends keyof AllGuardrails>(
   run: Run,
   stage: Stage,
   { subject, step, toolCallId }: GuardPlace & { readonly subject: Subject<Stage> },

@@ -26,7 +26,7 @@ export interface ExportMetadata {
   readonly token_count: number;
   readonly role: string;
   /** The index in the whole list, if only a part of it is exported. */
-  readonly original_index?: number;
+  readonly original_index?: number | undefined;
 }
 
 /** Messages as a format reads them, by index. */
