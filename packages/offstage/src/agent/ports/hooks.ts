@@ -1,20 +1,20 @@
-// Hooks observe a run. They are called with its events, are not waited for, and can neither change nor break it.
-
+// Hooks observe a run. They are called with its events and not awaited, and can neither change nor break the run.
 import { isThenable } from "../../base/thenable.ts";
+import { warn } from "../../base/warn.ts";
 import { messageOf } from "../../errors.ts";
 import type { AgentContext } from "../../state/agent-context.ts";
 import type * as Event from "./events.ts";
 
-/** What a hook knows beside its event. */
+/** The second argument of a hook. */
 export interface HookOptions<Values extends object = Record<string, unknown>> {
   /** The run's shared key-value state. */
   readonly context: AgentContext<Values>;
 }
 
-// Of a method, so that a hook may say which values it knows of: `(event, { context }: HookOptions<MyValues>) => …`.
-type Hook<E> = { hear(event: E, options: HookOptions): unknown }["hear"];
+// The type of a method, so that a hook may narrow the context: `(event, { context }: HookOptions<MyValues>) => …`.
+type Hook<E> = { call(event: E, options: HookOptions): unknown }["call"];
 
-/** Called as things happen. What a hook throws goes to `onError`, which prints where nobody sets it. */
+/** Functions that are called as events happen. If one fails, `onError` gets its error; by default it is printed as a warning. */
 export interface AgentHooks {
   readonly onRunStart?: Hook<Event.RunStartEvent> | undefined;
   readonly onStepStart?: Hook<Event.StepStartEvent> | undefined;
@@ -47,10 +47,10 @@ const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {
   "run-end": "onRunEnd",
 };
 
-/** What hooks are called. */
+/** The names of all hooks. */
 export const hookNames: readonly string[] = Object.values(hookOf);
 
-/** One function that calls the hooks of every set in turn; undefined where there are none. */
+/** One function that calls the hooks of all sets, in order; undefined if there are none. */
 export function emitToHooks(sets: readonly (AgentHooks | undefined)[], options: HookOptions): Event.Emit | undefined {
   const present = sets.filter((hooks) => hooks !== undefined);
   if (present.length === 0) return undefined;
@@ -60,30 +60,29 @@ export function emitToHooks(sets: readonly (AgentHooks | undefined)[], options: 
   };
 }
 
-interface Said {
+interface HookCall {
   readonly event: Event.AgentEvent;
   readonly options: HookOptions;
 }
 
-function call(hooks: AgentHooks, name: keyof AgentHooks, { event, options }: Said): void {
-  const failed = (error: unknown) => report(hooks, name, { error, event, options });
+function call(hooks: AgentHooks, name: keyof AgentHooks, { event, options }: HookCall): void {
+  const onFailure = (error: unknown) => report(hooks, name, { error, event, options });
   try {
     const pending = (hooks[name] as Hook<Event.AgentEvent> | undefined)?.(event, options);
-    if (isThenable(pending)) pending.then(undefined, failed);
+    if (isThenable(pending)) pending.then(undefined, onFailure);
   } catch (error) {
-    failed(error);
+    onFailure(error);
   }
 }
 
-interface Failure extends Said {
+interface HookFailure extends HookCall {
   readonly error: unknown;
 }
 
-function report(hooks: AgentHooks, source: keyof AgentHooks, { error, event, options }: Failure): void {
+function report(hooks: AgentHooks, source: keyof AgentHooks, { error, event, options }: HookFailure): void {
   const { runId, agent } = event;
   if (source === "onError" || hooks.onError === undefined) {
-    // biome-ignore lint/suspicious/noConsole: nothing is swallowed; this is the default of onError
-    console.error(`offstage: the hook "${source}" of agent "${agent}" failed: ${messageOf(error)}`);
+    warn(`The hook "${source}" of agent "${agent}" failed: ${messageOf(error)}`);
     return;
   }
   call(hooks, "onError", { event: { type: "error", runId, agent, error, source }, options });
