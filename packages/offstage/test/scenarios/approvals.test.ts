@@ -224,11 +224,11 @@ describe("a decision that is a slip", () => {
     const second = await play(agent, "Pay Ann", { session });
     const foreign = agent.resume(first.runId, { session, approve: second.approvals });
     await expect(foreign).rejects.toThrow(
-      `of run "${second.runId}" does not wait here; that of run "${first.runId}" does`,
+      `of run "${second.runId}" does not wait for approval; that of run "${first.runId}" does`,
     );
     await agent.resume(first.runId, { session, approve: ["ann"] });
     const stale = agent.resume(first.runId, { session, approve: ["ann", "bob"] });
-    await expect(stale).rejects.toThrow('The call "ann" was approved before. Waiting: "bob".');
+    await expect(stale).rejects.toThrow('Tool call "ann" was approved before. Waiting calls: "bob".');
   });
 
   onSessions("by another agent is refused, and the run waits as before", async ({ play, session }) => {

@@ -176,9 +176,9 @@ test("a store passed instead of a session is refused, saying what to pass", asyn
 });
 
 test.each([
-  [{ approve: [{ runId: "r" }] }, "A decision is the id of a call, or an entry of result.approvals; found object."],
+  [{ approve: [{ runId: "r" }] }, "A decision must be a tool call id or an entry of result.approvals; found object."],
   [{ approve: [5] }, "found 5."],
-  [{ reject: [{ toolCallId: "a", reason: { a: 1 } }] }, "The reason of a decision is text"],
+  [{ reject: [{ toolCallId: "a", reason: { a: 1 } }] }, 'The "reason" of a decision must be text'],
 ])("a decision that is none, %j, is refused", async (options, sentence) => {
   await expect(agentOf({}).resume("r", { store: memoryStore(), ...options } as ResumeOptions)).rejects.toThrow(
     sentence,

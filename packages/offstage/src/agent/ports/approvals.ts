@@ -1,4 +1,4 @@
-// Approvals: which calls wait for somebody's word, and what was decided of them. Fails closed: no word, no run.
+// Approvals: the calls that wait for approval, and the decisions about them. Fails closed: a call without a decision does not run.
 
 import { isObject } from "../../base/json.ts";
 import { shownValue } from "../../base/options.ts";
@@ -8,13 +8,13 @@ import type { AgentState } from "../../state/agent-state.ts";
 import type { AgentStateJson, AwaitedCall, PendingStep, WaitingCall } from "../../state/pending-step.ts";
 import type { StepToolCall } from "../../state/step.ts";
 
-/** A call that is decided about: its id, or an `Approval` as it came where two runs use the same id. */
+/** The call that a decision is about: its id, or its entry of `result.approvals` if two runs use the same id. */
 export type DecidedCall = string | { readonly toolCallId: string; readonly runId?: string | undefined };
 
-/** What was decided. */
+/** Decisions about calls that wait for approval. */
 export interface Decisions {
   readonly approve?: readonly DecidedCall[] | undefined;
-  /** The model is told of a rejection, with the reason if there is one. */
+  /** The model sees the rejection, with its reason if there is one. */
   readonly reject?:
     | readonly (
         | DecidedCall
@@ -25,7 +25,7 @@ export interface Decisions {
 
 type Waiting = Pick<AgentState | AgentStateJson, "pendingStep" | "runId">;
 
-/** The calls that wait in a state, those of subagents included. */
+/** The calls of a state that wait for approval, including those of subagents. */
 export function approvalsOf(state: Waiting, agent: string): Approval[] {
   const { pendingStep, runId = "" } = state;
   if (pendingStep === undefined) return [];
@@ -37,7 +37,7 @@ export function approvalsOf(state: Waiting, agent: string): Approval[] {
   });
 }
 
-/** The same calls by id, also those of subagents whose state stayed in the journal. */
+/** The same calls by id, including those of subagents whose state is only in the journal. */
 export function awaitedCalls({ pendingStep, runId = "" }: Waiting): AwaitedCall[] {
   return (pendingStep?.waiting ?? []).flatMap(({ toolCallId, why, child }): readonly AwaitedCall[] => {
     if (child?.state !== undefined) return awaitedCalls(child.state);
@@ -46,7 +46,7 @@ export function awaitedCalls({ pendingStep, runId = "" }: Waiting): AwaitedCall[
   });
 }
 
-/** What waits, as the journal keeps it: the run of a subagent is recorded under its own id, and its state not again. */
+/** The waiting calls as the journal keeps them: without the states of subagents, whose runs have records of their own. */
 export function waitingNote({ waiting }: PendingStep): readonly WaitingCall[] {
   return waiting.map((call) => {
     if (call.child?.state === undefined) return call;
@@ -57,77 +57,71 @@ export function waitingNote({ waiting }: PendingStep): readonly WaitingCall[] {
 
 interface Decision {
   readonly toolCallId: string;
-  readonly runId?: string;
+  readonly runId?: string | undefined;
   readonly reason?: string;
   readonly isApproved: boolean;
 }
 
-const noDecisions: readonly Decision[] = [];
-
-/** Decisions as the loop asks for them. */
+/** The decisions about the calls of a run and its subagents. */
 export class DecisionBook {
-  #decisions: readonly Decision[] = noDecisions;
+  #decisions: readonly Decision[] = [];
   #earlier: readonly AwaitedCall[] = [];
 
-  constructor(decisions?: Decisions) {
-    if (decisions === undefined) return;
-    const { approve = [], reject = [] } = decisions;
-    const of = (call: DecidedCall) => (typeof call === "string" ? { toolCallId: call } : checkedDecision(call));
+  constructor({ approve = [], reject = [] }: Decisions = {}) {
     this.#decisions = [
-      ...approve.map((call) => ({ ...of(call), isApproved: true })),
-      ...reject.map((call) => ({ ...of(call), isApproved: false })),
+      ...approve.map((call) => ({ ...parseDecision(call), isApproved: true })),
+      ...reject.map((call) => ({ ...parseDecision(call), isApproved: false })),
     ];
   }
 
+  /** Whether a call may run, waits for a decision, or was rejected. */
   permit(call: StepToolCall, runId: string): "run" | "wait" | { readonly refusal: string } {
     const decision = this.#decisions.find((each) => isAbout(each, { toolCallId: call.toolCallId, runId }));
     if (decision === undefined) return this.wasApproved({ toolCallId: call.toolCallId, runId }) ? "run" : "wait";
     return decision.isApproved ? "run" : { refusal: refusalOf(call.toolName, decision.reason) };
   }
 
-  /** Takes in what was approved when the run was last taken up. */
+  /** Adds the calls that were approved when the run was last resumed. */
   recall(approved: readonly AwaitedCall[]): void {
     this.#earlier = approved;
   }
 
-  /** Whether the call was approved before this time, and may have run. */
+  /** True if the call was approved when the run was last resumed. It may have run since. */
   wasApproved({ toolCallId, runId }: AwaitedCall): boolean {
     return this.#earlier.some((each) => each.toolCallId === toolCallId && each.runId === runId);
   }
 
-  /**
-   * The calls that may now run. Throws where a decision is not about exactly one call that waits: a slip must not pass
-   * for consent.
-   */
+  /** The calls that may run now. Throws if a decision is not about exactly one waiting call: a typo must not count as consent. */
   check(awaited: readonly AwaitedCall[]): AwaitedCall[] {
-    // Bound to its run: a call of the same id that comes to wait elsewhere is another.
+    // Each decision is bound to its run: a call with the same id that waits in another run later is a different call.
     this.#decisions = this.#decisions.map((decision) => {
       const [call, ...others] = awaited.filter((each) => isAbout(decision, each));
-      if (call === undefined || others.length > 0) throw this.#unclear(decision, awaited);
+      if (call === undefined || others.length > 0) throw this.#mismatch(decision, awaited);
       return { ...decision, runId: call.runId };
     });
     for (const call of awaited) {
       if (this.#decisions.filter((each) => isAbout(each, call)).length < 2) continue;
-      throw invalid(`There are two decisions about the call "${call.toolCallId}". Make one.`);
+      throw invalid(`There are two decisions about tool call "${call.toolCallId}". Pass only one.`);
     }
     const approved = this.#decisions.filter((decision) => decision.isApproved);
     return awaited.filter((call) => approved.some((decision) => isAbout(decision, call)));
   }
 
-  #unclear({ toolCallId: id, runId }: Decision, awaited: readonly AwaitedCall[]): OffstageError {
-    const namesakes = awaited.filter((call) => call.toolCallId === id);
-    const [other] = namesakes;
+  #mismatch({ toolCallId: id, runId }: Decision, awaited: readonly AwaitedCall[]): OffstageError {
+    const sameId = awaited.filter((call) => call.toolCallId === id);
+    const [other] = sameId;
     if (runId === undefined && other !== undefined)
       return invalid(
-        `${namesakes.length} calls with the id "${id}" wait for approval. Pass the entry of result.approvals instead of its id.`,
+        `${sameId.length} tool calls with the id "${id}" wait for approval. Pass the entry of result.approvals instead of its id.`,
       );
     if (other !== undefined)
-      return invalid(`The call "${id}" of run "${runId}" does not wait here; that of run "${other.runId}" does.`);
-    const known = awaited.map((each) => `"${each.toolCallId}"`).join(", ") || "none";
-    const isKnown = this.#earlier.some((call) => call.toolCallId === id);
-    return invalid(
-      `${isKnown ? `The call "${id}" was approved before` : `No call "${id}" waits for approval`}. Waiting: ${known}.`,
-    );
+      return invalid(
+        `Tool call "${id}" of run "${runId}" does not wait for approval; that of run "${other.runId}" does. Pass its entry of result.approvals.`,
+      );
+    const waiting = awaited.map((each) => `"${each.toolCallId}"`).join(", ") || "none";
+    const wasApproved = this.#earlier.some((call) => call.toolCallId === id);
+    const problem = wasApproved ? `Tool call "${id}" was approved before` : `No tool call "${id}" waits for approval`;
+    return invalid(`${problem}. Waiting calls: ${waiting}.`);
   }
 }
 
@@ -135,17 +129,18 @@ function isAbout(decision: Decision, call: AwaitedCall): boolean {
   return decision.toolCallId === call.toolCallId && (decision.runId === undefined || decision.runId === call.runId);
 }
 
-function checkedDecision(call: unknown): Omit<Decision, "isApproved"> {
+function parseDecision(call: unknown): Omit<Decision, "isApproved"> {
+  if (typeof call === "string") return { toolCallId: call };
   if (!isObject(call) || typeof call.toolCallId !== "string")
-    throw invalid(`A decision is the id of a call, or an entry of result.approvals; found ${shownValue(call)}.`);
+    throw invalid(`A decision must be a tool call id or an entry of result.approvals; found ${shownValue(call)}.`);
   if (call.reason !== undefined && typeof call.reason !== "string")
-    throw invalid(`The reason of a decision is text, which the model reads; found ${shownValue(call.reason)}.`);
+    throw invalid(`The "reason" of a decision must be text for the model; found ${shownValue(call.reason)}.`);
   return call as unknown as Omit<Decision, "isApproved">;
 }
 
 function refusalOf(name: string, reason = ""): string {
   const why = reason === "" ? "" : ` Reason: ${reason}`;
-  return `The call of the tool "${name}" was rejected by the user and not run.${why}`;
+  return `The call to the tool "${name}" was rejected by the user and not run.${why}`;
 }
 
 function invalid(message: string): OffstageError {

@@ -41,7 +41,7 @@ export function resumedRun(agent: AgentConfig, source: string | AgentState, resu
   if (runId === undefined) throw notResumable("The state has no run: it was never run. Use agent.execute(state).");
   checkStatus(state, runId);
   const { store, approve, reject } = options;
-  const decisions = new DecisionBook({ ...(approve && { approve }), ...(reject && { reject }) });
+  const decisions = new DecisionBook({ approve, reject });
   const keepsSpans = store !== undefined;
   const run = createRun(agent, { ...rest, input: [], options, state, runId, decisions, keepsSpans });
   const open = async (): Promise<AgentState> => {
