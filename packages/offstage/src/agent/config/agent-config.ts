@@ -17,7 +17,7 @@ import { type Tool, toolsByName } from "../../tools/tool.ts";
 import { toolCallingDriver } from "../drivers/tool-calling.ts";
 import type { AgentOptions } from "../ports/agent-options.ts";
 import type { Driver } from "../ports/driver.ts";
-import type { AllGuardrails } from "../ports/guardrails.ts";
+import type { GuardrailLists } from "../ports/guardrails.ts";
 import { checkAgentOptions } from "./option-rules.ts";
 import { ShownNotes } from "./shown-notes.ts";
 
@@ -31,7 +31,7 @@ export interface AgentConfig {
   readonly call: Omit<ModelCallOptions, "prompt" | "abortSignal">;
   readonly processors: readonly Processor[];
   readonly criteria: readonly Criterion[];
-  readonly guardrails: AllGuardrails;
+  readonly guardrails: GuardrailLists;
   readonly output: CompiledSchema | undefined;
   readonly maxParallelTools: number;
   /** What it remembers of showing its conversations, between runs. */
@@ -95,7 +95,7 @@ function criteriaOf(options: AgentOptions<unknown>): readonly Criterion[] {
   return [...defaults.filter((each) => !names.has(each.name)), ...own];
 }
 
-function guardrailsOf(options: AgentOptions<unknown>): AllGuardrails {
+function guardrailsOf(options: AgentOptions<unknown>): GuardrailLists {
   return {
     input: options.inputGuardrails ?? [],
     output: options.outputGuardrails ?? [],

@@ -1,4 +1,4 @@
-// What an agent, a run and a subagent can be told. Types and their defaults; nothing here acts.
+// The options of agents, runs, resume() and asTool(). Types only: config/option-rules.ts checks them.
 import type { AgentMemory } from "../../memory/agent-memory.ts";
 import type { Compactor } from "../../memory/compaction/compactor.ts";
 import type { TextMemory } from "../../memory/text-memory.ts";
@@ -21,115 +21,115 @@ import type { Driver } from "./driver.ts";
 import type { InputGuardrail, OutputGuardrail, ToolInputGuardrail, ToolOutputGuardrail } from "./guardrails.ts";
 import type { AgentHooks } from "./hooks.ts";
 
-/** The system text, or a function that makes it when a run begins. */
+/** The system prompt: text, or a function that returns it at the start of each run. */
 export type Instructions = string | ((context: AgentContext) => string | Promise<string>);
 
 export interface AgentOptions<Output = string> {
   /** Default "agent". */
   readonly name?: string | undefined;
-  /** Any AI SDK provider's language model. */
+  /** A language model of any AI SDK provider. */
   readonly model: AnyModel;
   readonly instructions?: Instructions | undefined;
-  /** What the agent is for; subagents show it to their parents. */
+  /** The purpose of the agent. As a subagent, it is shown to its parent's model. */
   readonly description?: string | undefined;
   readonly tools?: readonly Tool[] | undefined;
   /** Keeps the tool trace out of `state.messages`. Default false. */
   readonly separateToolTrace?: boolean | undefined;
-  /** What later turns see of earlier turns' tools. Default "none". */
+  /** How much the model sees of the tool calls of earlier turns. Default "none". */
   readonly toolHistory?: Remember | undefined;
-  /** Your own processors; they act after the built-in ones. */
+  /** Your own processors. They wrap the built-in ones, so their code after `next` runs last. */
   readonly processors?: readonly Processor[] | undefined;
-  /** Criteria beside the default ones (step limit, tool-call presence). A function that returns true stops the run. */
+  /** Criteria in addition to the defaults (step limit, tool-call presence). A function that returns true stops the run. */
   readonly stopWhen?: Criterion | CriterionFunction | readonly (Criterion | CriterionFunction)[] | undefined;
-  /** What tool errors mean for a run. Default "continue": the model deals with them. */
+  /** Whether tool errors end a run. Default "continue": the model sees them and goes on. */
   readonly errorPolicy?: ErrorPolicy | undefined;
   readonly hooks?: AgentHooks | undefined;
   readonly inputGuardrails?: readonly InputGuardrail[] | undefined;
   readonly outputGuardrails?: readonly OutputGuardrail[] | undefined;
   readonly toolInputGuardrails?: readonly ToolInputGuardrail[] | undefined;
   readonly toolOutputGuardrails?: readonly ToolOutputGuardrail[] | undefined;
-  /** A schema the answer must fit; `result.output` is then the checked value. */
+  /** The schema of the answer. `result.output` is then the checked value. */
   readonly output?: AnySchema<Output> | undefined;
-  /** How often an answer that does not fit is sent back. Default 2. */
+  /** How many times an answer that does not match `output` is sent back to the model. Default 2. */
   readonly outputRetries?: number | undefined;
-  /** How the agent speaks with its model. Default: tool calling. */
+  /** The protocol between the agent and its model. Default: tool calling. */
   readonly driver?: Driver | undefined;
-  /** Temperature and the like, for every model call. */
+  /** Settings of every model call, such as the temperature. */
   readonly modelSettings?: ModelSettings | undefined;
-  /** When and how often a failed model call is tried again. */
+  /** Retries of failed model calls. */
   readonly retry?: RetryOptions | undefined;
-  /** Default 20. */
+  /** The maximum number of steps per run. Default 20. */
   readonly maxSteps?: number | undefined;
-  /** How many tools run at once. Default 16. */
+  /** The number of tools that may run at the same time. Default 16. */
   readonly maxParallelTools?: number | undefined;
-  /** Chooses what the model is shown of the conversation. One memory holds one conversation: pass a function for several. */
+  /** Chooses which messages the model sees. A memory belongs to one conversation; pass a function if there are several. */
   readonly memory?:
     | AgentMemory
     | TextMemory
     | ((sessionId: string | undefined) => AgentMemory | TextMemory)
     | undefined;
-  /** How many tokens of memory the model is shown. Default 8,000. */
+  /** The token budget of `memory`. Default 8,000. */
   readonly memoryTokens?: number | undefined;
-  /** Makes model input shorter when it passes a limit; what is stored stays whole. */
+  /** Shortens model input that exceeds a limit. Stored messages stay complete. */
   readonly compaction?: Compactor | undefined;
   readonly tokenCounter?: TokenCounting | undefined;
-  /** How many messages `agent.messages` holds. Default 1,000; 0 turns it off. */
+  /** The number of messages that `agent.messages` keeps. Default 1,000; 0 turns it off. */
   readonly keepMessages?: number | undefined;
-  /** Every run uses this session unless it names another; as a subagent it is recorded beneath its caller instead. */
+  /** The session of every run that does not name another. A subagent does not use it: it is recorded under its caller's run. */
   readonly session?: SessionPort | undefined;
   /** False turns tracing off for this agent. */
   readonly tracing?: TracingOptions | false | undefined;
 }
 
 export interface RunOptions {
-  /** The conversation to continue and to remember in. */
+  /** The conversation to continue. The run stores its input and its answer there. */
   readonly session?: SessionPort | undefined;
-  /** How many earlier messages to load from it: whole turns. Default 50. */
+  /** The number of earlier messages to load, in whole turns. Default 50, or as many as memory or compaction need. */
   readonly historyLimit?: number | undefined;
-  /** How many tokens of them to show at most; the newest turn is always whole. Default: no limit. */
+  /** The token budget for these messages; the newest turn is always complete. Default: no limit. */
   readonly historyTokens?: number | undefined;
-  /** What to do while another run holds the session. Default "queue". */
+  /** If another run is using the session: wait for it, or fail with `session-busy`. Default "queue". */
   readonly onBusy?: "queue" | "reject" | undefined;
   /** "everything" stores tool messages in the session too. Default "conversation". */
   readonly persist?: "conversation" | "everything" | undefined;
-  /** Key-value state for tools, hooks and guardrails: an `AgentContext`, or the values to make one of. */
+  /** Key-value state for tools, hooks and guardrails: an `AgentContext`, or an object with its values. */
   readonly context?: object | undefined;
   readonly hooks?: AgentHooks | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Overrides the agent's. */
+  /** Overrides the agent's step limit. */
   readonly maxSteps?: number | undefined;
   readonly tracing?: TracingOptions | false | undefined;
 }
 
-/** Where runs can be found by id: a store. */
+/** A store, as far as `resume()` needs it: finds a run by its id. */
 export interface RunSource {
   readonly runs: { journal(runId: string): Promise<Journal | undefined> };
 }
 
-/** What can be told to a run that is taken up again. */
+/** The options of `resume()`. */
 export interface ResumeOptions extends RunOptions, Decisions {
-  /** Where the run is recorded. Its session, as `session`, does as well. */
+  /** The store in which the run is recorded. Its session, passed as `session`, works too. */
   readonly store?: RunSource | undefined;
 }
 
-/** What an agent is told when it becomes a tool of another. */
+/** The options of `asTool()`. */
 export interface SubagentOptions {
-  /** What the parent's model calls it. Default: the agent's name. */
+  /** The name of the tool. Default: the agent's name. */
   readonly name?: string | undefined;
   readonly description?: string | undefined;
-  /** How deep subagents may nest, counted from the first run. Default 3. */
+  /** How deep subagents may nest, counted from the outermost run. Default 3. */
   readonly maxDepth?: number | undefined;
-  /** Steps for each call. Default: the agent's own limit. */
+  /** The maximum number of steps per call. Default: the agent's own limit. */
   readonly maxSteps?: number | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Whether somebody must approve each call before the agent begins. Its own tools ask for themselves. */
+  /** Whether each call needs approval before the subagent starts. The subagent's own tools ask separately. */
   readonly needsApproval?:
     | boolean
     | ((input: { prompt: string }, options: ToolRunOptions) => boolean | Promise<boolean>)
     | undefined;
-  /** What later turns of the parent see of its answers. Default: the parent's `toolHistory`. */
+  /** How much the parent's later turns see of the subagent's answers. Default: the parent's `toolHistory`. */
   readonly remember?: Remember | undefined;
 }
 
-/** What a run can be started with: text, one message, or several. */
+/** The input of a run: text, one message, or several. */
 export type RunInput = string | Message | readonly Message[];

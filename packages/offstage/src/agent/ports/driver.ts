@@ -1,4 +1,4 @@
-// A driver: how an agent speaks with its model. It translates; the loop does everything else, the same for every driver.
+// The driver port: the protocol between the loop and a model. A driver only translates; the loop is the same for all of them.
 import type { ModelTool } from "../../models/model.ts";
 import type { ToPrompt } from "../../models/model-input.ts";
 import type { ModelSettings } from "../../models/model-settings.ts";
@@ -7,29 +7,29 @@ import type { DeltaListener } from "../../models/stream-reply.ts";
 import type { Correction } from "../../state/step.ts";
 import type { Tool } from "../../tools/tool.ts";
 
-/** What a reply means. */
+/** A reply as a driver reads it. */
 export interface Reading {
   readonly text: string;
   readonly calls: readonly RequestedCall[];
-  /** The reply could not be read: what the model is told. */
+  /** Set if the reply could not be read; the model gets its message. */
   readonly correction?: Correction;
 }
 
 /**
- * Translates between the loop and one way of speaking with models.
+ * Translates between the loop and one protocol of models.
  *
- * **Contract:** pure; the same tools give the same preamble, the same reply the same reading. A reply that cannot be read
- * becomes a correction, never a throw.
+ * **Contract:** pure: the same tools give the same preamble, and the same reply the same reading. `read` does not throw; it
+ * returns a correction for a reply that it cannot read.
  */
 export interface Driver {
   readonly name: string;
-  /** Put behind the instructions. */
+  /** Text that is appended to the instructions. */
   preamble(tools: readonly Tool[]): string | undefined;
-  /** What the provider is told of the tools. */
+  /** The tools as the provider gets them; undefined if it gets none. */
   modelTools(tools: readonly Tool[]): ModelTool[] | undefined;
   readonly toPrompt: ToPrompt;
   readonly settings?: ModelSettings | undefined;
   read(reply: ModelReply): Reading;
-  /** Wraps the listener of a streamed reply, where the protocol must not be shown as it is. */
-  readonly listen?: ((listener: DeltaListener) => DeltaListener) | undefined;
+  /** Wraps the listener of a streamed reply, for a protocol whose raw text is not to be shown. */
+  listen?(listener: DeltaListener): DeltaListener;
 }

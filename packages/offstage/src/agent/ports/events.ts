@@ -1,4 +1,4 @@
-// The lifecycle of a run as one event union. Streams yield these, hooks receive these; there is no second vocabulary.
+// The events of a run, as one union. Streams yield them, and hooks receive them.
 import type { CompactionReport } from "../../memory/compaction/compaction.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Outcome } from "../../state/outcome.ts";
@@ -21,7 +21,7 @@ export interface RunStartEvent extends InRun {
   readonly type: "run-start";
   readonly parentRunId?: string;
   readonly input: readonly Message[];
-  /** The run was begun before, and goes on. */
+  /** True if the run is resumed. */
   readonly isResumed?: boolean;
 }
 
@@ -47,13 +47,13 @@ export interface ReasoningDeltaEvent extends InStep {
 
 export interface ToolInputDeltaEvent extends InStep {
   readonly type: "tool-input-delta";
-  /** As the provider gave it; `tool-start` has the id that counts. */
+  /** The provider's id. The call's final id is in `tool-start`. */
   readonly toolCallId: string;
   readonly toolName: string;
   readonly delta: string;
 }
 
-/** A model call failed and is tried again after a wait. */
+/** A model call failed and is retried after a delay. */
 export interface ModelRetryEvent extends InStep {
   readonly type: "model-retry";
   readonly attempt: number;
@@ -84,11 +84,11 @@ export interface ToolEndEvent extends InStep {
 
 export interface StepEndEvent extends InStep {
   readonly type: "step-end";
-  /** As it will be kept, its messages included. */
+  /** The step as it is recorded, with its messages. */
   readonly result: Step;
 }
 
-/** The model's input was made shorter. */
+/** The model input was shortened. */
 export interface CompactionEndEvent extends InStep {
   readonly type: "compaction-end";
   readonly report: CompactionReport;
@@ -106,22 +106,22 @@ export interface MessageAddedEvent extends InRun {
   readonly message: Message;
 }
 
-/** Something failed: the run itself, a question about a call, a memory, or what observes the run. */
+/** Something failed: the run, a `needsApproval` function, a memory, or a hook. */
 export interface ErrorEvent extends InRun {
   readonly type: "error";
   readonly error: unknown;
-  /** Where: "run", "needsApproval" of a tool, "memory" when it is fed, or the name of the hook that threw. */
+  /** "run", "needsApproval", "memory", or the name of the hook that failed. */
   readonly source: string;
 }
 
-/** What a subagent did, under its own run id. */
+/** An event of a subagent, which has its own run id. */
 export interface SubagentEvent extends InStep {
   readonly type: "subagent-event";
   readonly toolCallId: string;
   readonly event: AgentEvent;
 }
 
-/** The last event of every run, however it ended. */
+/** The last event of every run, whatever its outcome. */
 export interface RunEndEvent extends InRun {
   readonly type: "run-end";
   readonly outcome: Outcome;
@@ -147,5 +147,5 @@ export type AgentEvent =
   | SubagentEvent
   | RunEndEvent;
 
-/** Takes events as they happen. */
+/** Receives events as they happen. */
 export type Emit = (event: AgentEvent) => void;

@@ -1,15 +1,15 @@
-// Guardrails may block: what comes in, what goes out, and what tools are given and give. Every trip is reported.
+// Guardrails: checks that may block the input of a run, its answer, and the input and output of its tools. Every trip is reported.
 
 import { Cancellation } from "../../base/cancellation.ts";
 import { isObject, type JsonValue } from "../../base/json.ts";
-import { isThenable } from "../../base/thenable.ts";
+import { shownValue } from "../../base/options.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import type { AgentContext } from "../../state/agent-context.ts";
 import type { StepToolCall, ToolResult } from "../../state/step.ts";
 import { withSpan } from "../../tracing/with-span.ts";
 
-/** What a guardrail knows beside its subject. */
+/** The second argument of a check. */
 export interface GuardrailOptions {
   readonly context: AgentContext;
   readonly signal: AbortSignal;
@@ -17,7 +17,7 @@ export interface GuardrailOptions {
   readonly agent: string;
 }
 
-/** `true` or nothing lets it pass; `false` or a sentence blocks. */
+/** `true` or undefined passes; `false` or a sentence blocks. */
 export type GuardrailVerdict =
   | boolean
   | string
@@ -30,13 +30,13 @@ export interface Guardrail<Subject> {
   check(subject: Subject, options: GuardrailOptions): GuardrailVerdict | Promise<GuardrailVerdict>;
 }
 
-/** The new messages of a run. */
+/** Checks the new messages of a run. */
 export type InputGuardrail = Guardrail<{ readonly text: string; readonly messages: readonly Message[] }>;
-/** The answer, before anybody gets it. */
+/** Checks the answer before it is stored, streamed or returned. */
 export type OutputGuardrail = Guardrail<{ readonly text: string; readonly output: unknown }>;
-/** A call, before its tool runs. */
+/** Checks a call before its tool runs. */
 export type ToolInputGuardrail = Guardrail<{ readonly call: StepToolCall; readonly input: unknown }>;
-/** A result, before the model sees it. */
+/** Checks a result before the model sees it. */
 export type ToolOutputGuardrail = Guardrail<{ readonly call: StepToolCall; readonly result: ToolResult }>;
 
 export interface Guardrails {
@@ -46,10 +46,10 @@ export interface Guardrails {
   readonly toolOutput?: readonly ToolOutputGuardrail[] | undefined;
 }
 
-/** The guardrails of an agent, with a list for every stage. */
-export type AllGuardrails = { readonly [Stage in keyof Guardrails]-?: NonNullable<Guardrails[Stage]> };
+/** The guardrails of an agent, by stage; a list may be empty. */
+export type GuardrailLists = { readonly [Stage in keyof Guardrails]-?: NonNullable<Guardrails[Stage]> };
 
-/** One time a guardrail blocked. */
+/** A guardrail that blocked. */
 export interface GuardrailTrip {
   readonly guardrail: string;
   readonly stage: keyof Guardrails;
@@ -58,7 +58,7 @@ export interface GuardrailTrip {
   readonly info?: JsonValue;
 }
 
-/** The trips of all guardrails on a subject. They run side by side; one that throws fails the run, closed. */
+/** Asks all guardrails about a subject, in parallel, and returns their trips. Throws `guardrail-failed` if one of them throws. */
 export async function checkGuardrails<Subject>(
   guardrails: readonly Guardrail<Subject>[],
   subject: Subject,
@@ -81,10 +81,8 @@ async function ask<Subject>(
   options: GuardrailOptions,
 ): Promise<GuardrailVerdict> {
   try {
-    const verdict = guardrail.check(subject, options);
-    if (!isThenable(verdict)) return checkedVerdict(verdict);
     using cancellation = new Cancellation(options.signal);
-    return checkedVerdict(await cancellation.race(verdict));
+    return checkVerdict(await cancellation.race(guardrail.check(subject, options)));
   } catch (cause) {
     options.signal.throwIfAborted();
     const sentence = `The guardrail "${guardrail.name}" failed, so the run was stopped: ${messageOf(cause)}`;
@@ -92,11 +90,12 @@ async function ask<Subject>(
   }
 }
 
-// What is no verdict lets nothing pass.
-function checkedVerdict(verdict: GuardrailVerdict): GuardrailVerdict {
+// Fails closed: a value that is not a verdict blocks the run.
+function checkVerdict(verdict: GuardrailVerdict): GuardrailVerdict {
   if (verdict === undefined || typeof verdict === "boolean" || typeof verdict === "string") return verdict;
   if (isObject(verdict) && typeof verdict.blocked === "boolean") return verdict;
-  throw new TypeError("its check must give true, false, a sentence, or { blocked: boolean, message? }");
+  const sentence = `its check must return true, false, a sentence or { blocked: boolean, message? }; found ${shownValue(verdict)}.`;
+  throw new OffstageError("invalid-argument", sentence);
 }
 
 function tripOf(verdict: GuardrailVerdict, guardrail: string, stage: keyof Guardrails): GuardrailTrip[] {

@@ -1,4 +1,4 @@
-// The result of a run: what was said, how it ended, and everything that was done, one property away.
+// The result of a run: its answer, its outcome, and everything that happened in it.
 import type { MessageQuery } from "../../query/message-query.ts";
 import type { Approval } from "../../sessions/approval.ts";
 import type { AgentState } from "../../state/agent-state.ts";
@@ -8,11 +8,11 @@ import type { Usage } from "../../tokens/usage.ts";
 import type { TraceContext } from "../../tracing/trace-context.ts";
 import type { GuardrailTrip } from "./guardrails.ts";
 
-/** What a run gives. Everything is a property of its own: `{ ...result, tenant }` has it all. */
+/** The result of a run. All fields are own properties, so `{ ...result, tenant }` is complete. */
 export interface RunResult<Output = string> {
   /**
-   * The answer, also of a run that failed because its end could not be stored. Of a run that was stopped or waits: the text
-   * so far, or undefined where there is a schema.
+   * The answer, even if the run failed because its end could not be stored. If the run was stopped or waits: the text so far,
+   * or undefined if the agent has an output schema.
    */
   readonly output: Output;
   /** The answer as text, or the partial text of a run that was stopped. */
@@ -20,19 +20,19 @@ export interface RunResult<Output = string> {
   readonly outcome: Outcome;
   readonly state: AgentState;
   readonly steps: readonly Step[];
-  /** Tokens of the run, its subagents included. */
+  /** The tokens used by the run and its subagents. */
   readonly usage: Usage;
   readonly runId: string;
   readonly parentRunId: string | undefined;
   readonly agent: string;
   readonly traceId: string | undefined;
-  /** The trace the run was recorded in, where tracing is on. */
+  /** The trace of the run; undefined if tracing is off. */
   readonly trace: TraceContext | undefined;
-  /** What was said and done in this run: its input, its tool trace and its answer. */
+  /** The messages of this run: its input, its tool trace and its answer. */
   readonly messages: MessageQuery;
-  /** The runs of subagents, in the order in which they ended. */
+  /** The results of subagents, in the order in which they ended. */
   readonly children: readonly RunResult<unknown>[];
   readonly guardrailTrips: readonly GuardrailTrip[];
-  /** The calls that wait for approval, where the outcome is `waiting`; those of subagents included. */
+  /** The calls that wait for approval if the outcome is `waiting`, including those of subagents. */
   readonly approvals: readonly Approval[];
 }

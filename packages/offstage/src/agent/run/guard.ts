@@ -1,9 +1,15 @@
 // Asks an agent's guardrails on behalf of a run, and records every trip.
 import type { Outcome } from "../../state/outcome.ts";
-import { type AllGuardrails, checkGuardrails, type Guardrail, type GuardrailTrip } from "../ports/guardrails.ts";
+import {
+  checkGuardrails,
+  type Guardrail,
+  type GuardrailLists,
+  type Guardrails,
+  type GuardrailTrip,
+} from "../ports/guardrails.ts";
 import type { Run } from "./run.ts";
 
-type Subject<Stage extends keyof AllGuardrails> = Parameters<AllGuardrails[Stage][number]["check"]>[0];
+type Subject<Stage extends keyof Guardrails> = Parameters<GuardrailLists[Stage][number]["check"]>[0];
 
 /** Where a guardrail trips: in which step, on which call. */
 export interface GuardPlace {
