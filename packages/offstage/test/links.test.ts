@@ -32,7 +32,7 @@ test("every path that a page names is in the repository", () => {
 
 test("a relative link of a page in the package leads to a file in the package", async () => {
   const packed = await packedPages();
-  expect(packed).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "LICENSE", "docs/agent.md"]));
+  expect(packed).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "LICENSE", "docs/run-an-agent.md"]));
   const isPacked = (target: string) => packed.some((path) => path === target || path.startsWith(`${target}/`));
   const broken = links.filter(
     ({ page, target, isRelative }) => isRelative && packed.includes(page) && !isPacked(target),

@@ -127,7 +127,7 @@ describe("a session of the user's own, with the five methods", () => {
     await expect(agent.resume(runId, { session, approve: ["ann"] })).rejects.toMatchObject({
       code: "run-not-resumable",
     });
-    await expect(agent.resume(state, { session, approve: ["bob"] })).rejects.toThrow('No call "bob" waits');
+    await expect(agent.resume(state, { session, approve: ["bob"] })).rejects.toThrow('No tool call "bob" waits');
     expect((await agent.resume(state, { session, approve: ["ann"] })).output).toBe("Paid.");
     expect(glance(session.items)).toEqual(["user: Pay", "assistant: Paid."]);
     expect(paid).toEqual(["ann"]);

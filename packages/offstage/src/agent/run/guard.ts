@@ -18,7 +18,7 @@ export interface GuardPlace {
 }
 
 /** Asks the guardrails of one stage about a subject; returns the trips, which are recorded. */
-export async function guard<Stage extends keyof AllGuardrails>(
+export async function guard<Stage extends keyof Guardrails>(
   run: Run,
   stage: Stage,
   { subject, step, toolCallId }: GuardPlace & { readonly subject: Subject<Stage> },
