@@ -31,5 +31,5 @@ export interface Driver {
   readonly settings?: ModelSettings | undefined;
   read(reply: ModelReply): Reading;
   /** Wraps the listener of a streamed reply, for a protocol whose raw text is not to be shown. */
-  listen?(listener: DeltaListener): DeltaListener;
+  readonly listen?: ((listener: DeltaListener) => DeltaListener) | undefined;
 }
