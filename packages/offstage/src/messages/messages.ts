@@ -2,7 +2,6 @@
 import { checkValue, shownValue, someFunction } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { OffstageError } from "../errors.ts";
-import { appendShared } from "./append-shared.ts";
 import { checkList } from "./codec.ts";
 import type { Message } from "./message.ts";
 
@@ -111,3 +110,14 @@ function bounds(length: number, start = 0, end = length): [number, number] {
 }
 
 printsAs(Messages, (messages) => messages.toArray());
+
+/**
+ * The array for a version of `length + added.length` items. The newest version grows the shared array; an older one, and an empty one,
+ * copies its part first.
+ */
+export function appendShared<T>(shared: T[], length: number, added: readonly T[]): T[] {
+  const isNewest = shared.length === length && length > 0;
+  const backing = isNewest ? shared : shared.slice(0, length);
+  for (const item of added) backing.push(item);
+  return backing;
+}

@@ -1,7 +1,7 @@
 // The options of a branch.
 import { anything, checkOptions, type OptionRule } from "../base/options.ts";
 import { checkLimit } from "./limit.ts";
-import { checkSessionId } from "./session-cells.ts";
+import { checkSessionId } from "./session-cell.ts";
 
 export interface BranchOptions {
   /** The id of the new session. Default: a random one. */

@@ -7,7 +7,7 @@ import { encryptedDriver } from "./encrypted-driver.ts";
 import { repeated } from "./opened-driver.ts";
 import type { ListNames } from "./row-keys.ts";
 import type { EncryptionOptions } from "./sealer.ts";
-import type { SessionCells } from "./session-cells.ts";
+import type { SessionCells } from "./session-cell.ts";
 import { listSessions, listsOf } from "./session-list.ts";
 import { readLooseTraces } from "./span-rows.ts";
 import { type Store, storeDriver, storeOf, storeOptions } from "./store.ts";

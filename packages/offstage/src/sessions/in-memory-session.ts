@@ -14,7 +14,7 @@ import { checkRunFilter, isWanted, type RunFilter } from "./run-filter.ts";
 import { checkResumable, reopenedRun } from "./run-life.ts";
 import { findRun, type RememberedRun, recordOf, rememberRun, wholeTraceOf } from "./run-memory.ts";
 import type { Session } from "./session.ts";
-import { checkSessionId } from "./session-cells.ts";
+import { checkSessionId } from "./session-cell.ts";
 import { existsAlready } from "./session-errors.ts";
 import { weave } from "./transcript.ts";
 import { wholeTurns } from "./whole-turns.ts";

@@ -15,7 +15,7 @@ import { checkRunFilter } from "./run-filter.ts";
 import { getRun, type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
 import type { Session } from "./session.ts";
 import type { SessionCell } from "./session-cell.ts";
-import { checkSessionId, type SessionCells } from "./session-cells.ts";
+import { checkSessionId, type SessionCells } from "./session-cell.ts";
 import { type CoreOptions, openCore, type StoreCore } from "./store-core.ts";
 import { checkStoreOptions } from "./store-rules.ts";
 import { storedJournal } from "./stored-journal.ts";

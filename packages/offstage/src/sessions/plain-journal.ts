@@ -10,7 +10,6 @@ import type { Message, Role } from "../messages/message.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import { enterSession } from "./held-session.ts";
 import type { Journal, RunLog, RunStart } from "./journal.ts";
-import { ownJournal } from "./journaled.ts";
 import { MemoryLog } from "./memory-log.ts";
 import { rememberRun } from "./run-memory.ts";
 import type { SessionPort } from "./session.ts";
@@ -139,4 +138,17 @@ function plainRun(session: SessionPort, start: RunStart, { history, leave }: Pla
     if (answer.length > 0) await add(session, answer);
   };
   return new MemoryLog(run, { runs: [], history, held, store, onOver: leave });
+}
+
+/** A session with a journal of its own. */
+export interface Journaled {
+  /** Records the runs of this session. */
+  readonly journal: Journal;
+}
+
+/** The journal of a session; undefined if it has none. */
+export function ownJournal(session: object): Journal | undefined {
+  const { journal } = session as Partial<Journaled>;
+  const isOne = typeof journal?.open === "function" && typeof journal.reopen === "function";
+  return isOne ? journal : undefined;
 }

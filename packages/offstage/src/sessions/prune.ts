@@ -2,7 +2,7 @@
 
 import { checkOptions, type OptionRule, wholeFrom } from "../base/options.ts";
 import { isOffstageError, OffstageError } from "../errors.ts";
-import type { SessionCells } from "./session-cells.ts";
+import type { SessionCells } from "./session-cell.ts";
 import type { SessionHead } from "./session-head.ts";
 import { deleteSession, isInPlace, listHeads } from "./session-list.ts";
 

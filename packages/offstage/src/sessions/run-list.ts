@@ -13,8 +13,7 @@ import { keyNumber, numberKey, stepKeys } from "./row-keys.ts";
 import { checkRunFilter, isWanted, type RunFilter } from "./run-filter.ts";
 import { findRun, infoOf, readRun, readRunAt, readRunPage } from "./run-reader.ts";
 import type { RunRow } from "./run-rows.ts";
-import type { SessionCell } from "./session-cell.ts";
-import type { SessionCells } from "./session-cells.ts";
+import type { SessionCell, SessionCells } from "./session-cell.ts";
 import { listHeads } from "./session-list.ts";
 
 export interface ListRunsOptions extends RunFilter {

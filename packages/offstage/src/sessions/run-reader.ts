@@ -4,7 +4,7 @@ import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import { parseMessage } from "../messages/codec.ts";
 import type { Message } from "../messages/message.ts";
-import { runIdOf } from "../tracing/trace-ids.ts";
+import { runIdOf } from "../tracing/trace-span.ts";
 import { readBetween } from "./conversation.ts";
 import { isAbandoned } from "./holder.ts";
 import type { RunInfo, RunRecord, StepRecord } from "./journal.ts";

@@ -1,7 +1,7 @@
 // The rows of a run and its steps. A message that is also in the conversation is stored there, and here only as its position.
 import type { Message } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
-import { traceIdOf } from "../tracing/trace-ids.ts";
+import { traceIdOf } from "../tracing/trace-span.ts";
 import type { NewRun, RunInfo, StepRecord } from "./journal.ts";
 import { encode } from "./message-rows.ts";
 import { type Known, type PackedMessage, packMessage, packUsage, unpackUsage } from "./packed-message.ts";

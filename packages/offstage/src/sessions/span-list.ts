@@ -6,7 +6,7 @@ import type { SpanData } from "../tracing/span-data.ts";
 import { readRunSpans } from "./run-parts.ts";
 import { findRun, readRunRow, readRunRows, runsInTrace } from "./run-reader.ts";
 import type { RunPlace } from "./run-rows.ts";
-import type { SessionCells } from "./session-cells.ts";
+import type { SessionCells } from "./session-cell.ts";
 import { readLooseSpans } from "./span-rows.ts";
 
 /** Selects spans by one of the three. */

@@ -3,14 +3,13 @@
 import { shownValue } from "../base/options.ts";
 import { warn } from "../base/warn.ts";
 import { OffstageError } from "../errors.ts";
-import { admittedDriver } from "./admitted-driver.ts";
 import { checkPlain } from "./check-sealing.ts";
 import { holdsOf } from "./hold.ts";
 import { holderOf } from "./holder.ts";
-import { type OpenedDriver, openedDriver } from "./opened-driver.ts";
+import { admittedDriver, type OpenedDriver, openedDriver } from "./opened-driver.ts";
 import { checkedRedact, type MessageRedactor } from "./redaction.ts";
 import { type ListNames, listNames } from "./row-keys.ts";
-import { type SessionCells, sessionCells } from "./session-cells.ts";
+import { type SessionCells, sessionCells } from "./session-cell.ts";
 import { writerLength } from "./session-head.ts";
 import { stampClock } from "./store-context.ts";
 import type { StoreDriver } from "./store-driver.ts";

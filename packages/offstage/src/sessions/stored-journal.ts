@@ -9,8 +9,8 @@ import { checkLimit } from "./limit.ts";
 import { checkResumable, reopenedRun } from "./run-life.ts";
 import { findToResume, readToResume } from "./run-reader.ts";
 import { indexRun, putRun, type RunRow, runRow, traceRow } from "./run-rows.ts";
+import type { SessionCells } from "./session-cell.ts";
 import { type Change, type SessionCell, storedMessages } from "./session-cell.ts";
-import type { SessionCells } from "./session-cells.ts";
 import type { SessionHead } from "./session-head.ts";
 import { StoredRun } from "./stored-run.ts";
 

@@ -4,8 +4,8 @@ import { activityKey } from "./activity.ts";
 import type { RunRecord } from "./journal.ts";
 import { keyNumber } from "./row-keys.ts";
 import { listRuns, readRecord } from "./run-list.ts";
-import type { SessionCells } from "./session-cells.ts";
-import { sessionCells } from "./session-cells.ts";
+import type { SessionCells } from "./session-cell.ts";
+import { sessionCells } from "./session-cell.ts";
 import { listHeads, type SessionInfo } from "./session-list.ts";
 import { readLooseSpans, readLooseTraces } from "./span-rows.ts";
 

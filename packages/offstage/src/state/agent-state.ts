@@ -4,12 +4,11 @@ import { isObject, type JsonObject, type JsonValue } from "../base/json.ts";
 import { checkOptions, checkRequired, checkValue, yesOrNo } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { OffstageError } from "../errors.ts";
-import { appendShared } from "../messages/append-shared.ts";
 import { parseMessage } from "../messages/codec.ts";
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageStore } from "../messages/message-store.ts";
-import { Messages } from "../messages/messages.ts";
+import { appendShared, Messages } from "../messages/messages.ts";
 import { totalUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
 import {
   type AgentStateFields,

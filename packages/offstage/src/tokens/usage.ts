@@ -1,5 +1,7 @@
 // Usage: the tokens that a model reported, and their sums. Prices are in cost.ts, estimates in token-counter.ts.
 
+import { setField } from "../base/json.ts";
+
 /** Tokens as the provider reported them. Cached input and reasoning are parts of input and output, not additions. */
 export interface Usage {
   readonly inputTokens: number;
@@ -48,4 +50,32 @@ export function totalUsage(usageByModel: UsageByModel): Usage {
 
 function addOptional(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined ? b : a + (b ?? 0);
+}
+
+/** What a run and the runs below it have used so far, by model. */
+export class Ledger {
+  readonly #parent: Ledger | undefined;
+  #usageByModel: UsageByModel = {};
+
+  constructor(parent: Ledger | undefined) {
+    this.#parent = parent;
+  }
+
+  /** Everything so far. A new object after every entry, so that it can be kept. */
+  get usageByModel(): UsageByModel {
+    return this.#usageByModel;
+  }
+
+  /** Begins with what an earlier part of the run has used; the runs above know of it already. */
+  restore(usageByModel: UsageByModel): void {
+    this.#usageByModel = usageByModel;
+  }
+
+  add(modelId: string, usage: Usage): void {
+    const before = this.#usageByModel;
+    const sums: Record<string, Usage> = { ...before };
+    setField(sums, modelId, Object.hasOwn(before, modelId) ? addUsage(before[modelId] as Usage, usage) : usage);
+    this.#usageByModel = sums;
+    this.#parent?.add(modelId, usage);
+  }
 }

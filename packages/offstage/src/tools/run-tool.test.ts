@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { buildTool, givenBack, runBuilt } from "../../test/support/build-tool-run.ts";
 import { Cancellation } from "../base/cancellation.ts";
-import type { ToolGuard } from "./admit-call.ts";
+import type { ToolGuard } from "./run-tool.ts";
 import { tool } from "./tool.ts";
 import { ToolAnswer } from "./tool-answer.ts";
 

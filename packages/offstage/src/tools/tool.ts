@@ -133,11 +133,6 @@ function invalid(message: string): OffstageError {
   return new OffstageError("invalid-tool", message);
 }
 
-/** True if every call of the tool needs approval, whatever its input. */
-export function alwaysAsks(tool: Tool | undefined): boolean {
-  return tool?.needsApproval === true;
-}
-
 /** The tools by name. Throws `invalid-tool` if two have the same name or a value is not a tool. */
 export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   if (!Array.isArray(tools)) throw invalid('"tools" must be a list of tools made with tool({ … }) or agent.asTool().');

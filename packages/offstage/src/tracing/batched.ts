@@ -14,7 +14,7 @@ import {
 import { OffstageError } from "../errors.ts";
 import type { SpanData } from "./span-data.ts";
 import { isBridge, type SpanBridge, type SpanExporter } from "./span-exporter.ts";
-import { runUntraced } from "./trace-scope.ts";
+import { runUntraced } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { guardHandler, type TracingErrorHandler } from "./tracing-options.ts";
 

@@ -6,8 +6,7 @@ import { expect, test } from "vitest";
 import { checkSpans } from "../testing/check-spans.ts";
 import { memoryExporter } from "./exporters/memory.ts";
 import { TraceContext } from "./trace-context.ts";
-import { currentScope, runInScope } from "./trace-scope.ts";
-import { startSpan, type TraceSpan } from "./trace-span.ts";
+import { currentScope, runInScope, startSpan, type TraceSpan } from "./trace-span.ts";
 import { startRootSpan, withSpan, withTrace } from "./with-span.ts";
 
 const RUNS = 1000;

@@ -5,9 +5,20 @@ import type { JsonObject } from "../base/json.ts";
 import { anything, checkOptions, type OptionRules, shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { SpanKind } from "./span-data.ts";
-import { newSpanId, newTraceId, noTraceId } from "./trace-ids.ts";
-import { currentScope, runInScope, runUntraced } from "./trace-scope.ts";
-import { copyMetadata, type SpanOwner, spanName, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
+import {
+  copyMetadata,
+  currentScope,
+  newSpanId,
+  newTraceId,
+  noTraceId,
+  runInScope,
+  runUntraced,
+  type SpanOwner,
+  spanName,
+  startSpan,
+  type TraceScope,
+  type TraceSpan,
+} from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { formatTraceparent, type HeaderSource, parseTraceparent, type RemoteParent } from "./traceparent.ts";
 import {
@@ -249,6 +260,7 @@ export function checkWork(work: unknown, caller: string): asserts work is (...ar
 }
 
 function remoteParentOf({ headers, traceparent }: TraceOptions): RemoteParent | undefined {
+  if (headers == null && traceparent === undefined) return undefined;
   return parseTraceparent(headers ?? {}) ?? parseTraceparent({ traceparent });
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runIdOf, traceIdOf } from "./trace-ids.ts";
+import { runIdOf, traceIdOf } from "./trace-span.ts";
 
 test("the trace id of a run has the digits of the run id, and converts back", () => {
   const runId = crypto.randomUUID();

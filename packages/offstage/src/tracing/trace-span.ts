@@ -1,5 +1,7 @@
 // One timed operation, as the code that does the work sees it. Its read side is SpanData.
 
+import type { AsyncLocalStorage } from "node:async_hooks";
+import { asyncScope } from "../base/async-scope.ts";
 import { errorType, isAbort } from "../base/cancellation.ts";
 import { clockOffsetMs } from "../base/clock.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
@@ -7,8 +9,13 @@ import { checkOptions, type OptionRule, type OptionRules, oneOf, someText } from
 import { printsAs } from "../base/prints-as.ts";
 import { messageOf } from "../errors.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
-import { newSpanId, noSpanId, noTraceId } from "./trace-ids.ts";
+import type { TraceInfo } from "./span-exporter.ts";
 import { initialSettings, mute, notifyBridge, type TraceSettings } from "./tracing-options.ts";
+
+/** The trace id of spans that belong to no trace. */
+export const noTraceId: string = "0".repeat(32);
+/** The span id of spans that belong to no trace and record nothing. */
+export const noSpanId: string = "0".repeat(16);
 
 /** The part of a trace that its spans use. `TraceContext` implements it. */
 export interface SpanOwner {
@@ -246,4 +253,45 @@ export function copyMetadata(metadata: unknown): JsonObject {
   } catch {
     return { unreadable: true };
   }
+}
+
+/** A new trace id: 32 hex digits. */
+export function newTraceId(): string {
+  return crypto.randomUUID().replaceAll("-", "");
+}
+
+/** A new span id: 16 random hex digits. Leaves out the middle of a UUID, which holds its version. */
+export function newSpanId(): string {
+  const uuid = crypto.randomUUID();
+  return uuid.slice(0, 8) + uuid.slice(-8);
+}
+
+/** The id of the trace opened for a run: the digits of the run id if it is a UUID, else undefined. */
+export function traceIdOf(runId: string): string | undefined {
+  const digits = runId.replaceAll("-", "");
+  return /^(?!0{32})[0-9a-f]{32}$/.test(digits) ? digits : undefined;
+}
+
+/** The id of the run that a trace was opened for; reverses `traceIdOf`. */
+export function runIdOf(traceId: string): string {
+  return traceId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+// The number is the version of `TraceScope`'s shape.
+const current: AsyncLocalStorage<TraceScope | undefined> = asyncScope("tracing.1");
+
+/** The trace or span that is current here; undefined outside of any. */
+export function currentScope(): TraceScope | undefined {
+  return current.getStore();
+}
+
+/** Runs `work` with `scope` as the current one, here and in the bridge's telemetry system. Does not end it. */
+export function runInScope<T>(scope: TraceScope & (TraceInfo | SpanData), work: () => T): T {
+  const { bridge } = scope.settings;
+  return current.run(scope, bridge === undefined ? work : () => bridge.run(scope, work));
+}
+
+/** Runs the work of an exporter with tracing off: its own spans would be exported too, without end. */
+export function runUntraced<T>(work: () => T): T {
+  return current.run(noopSpan(), work);
 }

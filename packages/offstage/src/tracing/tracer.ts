@@ -3,8 +3,7 @@
 import { errorType } from "../base/cancellation.ts";
 import { having, type OptionRule } from "../base/options.ts";
 import { messageOf } from "../errors.ts";
-import { noTraceId } from "./trace-ids.ts";
-import { currentScope } from "./trace-scope.ts";
+import { currentScope, noTraceId } from "./trace-span.ts";
 
 /** From most to least verbose. */
 export type TracerLevel = "trace" | "debug" | "info" | "warning" | "error";

@@ -3,7 +3,7 @@ import { batched } from "./batched.ts";
 import { memoryExporter } from "./exporters/memory.ts";
 import type { SpanExporter } from "./span-exporter.ts";
 import { TraceContext } from "./trace-context.ts";
-import { runInScope } from "./trace-scope.ts";
+import { runInScope } from "./trace-span.ts";
 import { configureTracing, flushTracing, shutdownTracing } from "./trace-state.ts";
 import { startRootSpan, withSpan, withTrace } from "./with-span.ts";
 

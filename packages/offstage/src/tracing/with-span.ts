@@ -1,8 +1,15 @@
 // Runs work in a span. `inSpan` is the one wrapper around everything that is timed.
 import { anything, checkOptions, type OptionRules } from "../base/options.ts";
 import { checkWork, type SpanOptions, spanRules, TraceContext, type TraceInit } from "./trace-context.ts";
-import { currentScope, runInScope } from "./trace-scope.ts";
-import { noopSpan, type SpanInit, startSpan, type TraceScope, type TraceSpan } from "./trace-span.ts";
+import {
+  currentScope,
+  noopSpan,
+  runInScope,
+  type SpanInit,
+  startSpan,
+  type TraceScope,
+  type TraceSpan,
+} from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
 import { addKeep, refine, type TracingOptions } from "./tracing-options.ts";
 

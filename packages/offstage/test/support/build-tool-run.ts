@@ -2,7 +2,7 @@
 import { Cancellation } from "../../src/base/cancellation.ts";
 import { AgentContext } from "../../src/state/agent-context.ts";
 import type { StepToolCall, ToolResult } from "../../src/state/step.ts";
-import type { CallSite } from "../../src/tools/admit-call.ts";
+import type { CallSite } from "../../src/tools/run-tool.ts";
 import { runTool } from "../../src/tools/run-tool.ts";
 import { type Tool, type ToolOptions, tool, toolsByName } from "../../src/tools/tool.ts";
 

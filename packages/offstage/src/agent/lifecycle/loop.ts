@@ -5,7 +5,7 @@ import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { PendingStep } from "../../state/pending-step.ts";
 import type { Step } from "../../state/step.ts";
-import { runInScope } from "../../tracing/trace-scope.ts";
+import { runInScope } from "../../tracing/trace-span.ts";
 import { promptSections } from "../input/prompt.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import type { Run } from "../run/run.ts";

@@ -15,10 +15,9 @@ import { usedNote, waitingNotes } from "../../sessions/run-notes.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import type { PendingStep, WaitingCall } from "../../state/pending-step.ts";
 import type { Step, StepToolCall, ToolResult } from "../../state/step.ts";
-import { addUsage, noUsage, type Usage, type UsageByModel } from "../../tokens/usage.ts";
+import { addUsage, Ledger, noUsage, type Usage, type UsageByModel } from "../../tokens/usage.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
-import { Ledger } from "../run/ledger.ts";
-import { rawLength } from "../step/step-messages.ts";
+import { rawLength } from "../step/make-step.ts";
 
 /** The state after everything that was recorded. Finished tools stay finished; open calls wait to be dealt with. */
 export function restoreState(record: RunRecord, history: readonly Message[], config: AgentConfig): AgentState {

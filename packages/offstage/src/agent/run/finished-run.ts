@@ -34,7 +34,7 @@ export function finishedRun(run: Run, { state, text, output }: FinishedParts): R
     messages: queryOver(record.input, state, agent.tokenCounter),
     children: record.children,
     guardrailTrips: record.trips,
-    approvals: approvalsOf(state, agent.name),
+    approvals: state.pendingStep === undefined ? [] : approvalsOf(state, agent.name),
   };
   return Object.defineProperties(result, {
     toJSON: { value: () => loggable(result) },

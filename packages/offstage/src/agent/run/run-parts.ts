@@ -10,10 +10,10 @@ import type { ReentrancyScope } from "../../sessions/held-session.ts";
 import type { SessionPort } from "../../sessions/session.ts";
 import type { AgentContext } from "../../state/agent-context.ts";
 import type { Criterion } from "../../state/criterion.ts";
+import type { Ledger } from "../../tokens/usage.ts";
 import type { TraceSpan } from "../../tracing/trace-span.ts";
 import type { RunOptions } from "../ports/agent-options.ts";
 import type { DecisionBook } from "../ports/approvals.ts";
-import type { Ledger } from "./ledger.ts";
 
 export interface RunRequest {
   readonly options: RunOptions;

@@ -2,35 +2,22 @@
 import { type Cancellation, errorType } from "../../base/cancellation.ts";
 import { warn } from "../../base/warn.ts";
 import { messageOf } from "../../errors.ts";
-import type { ToolMessage } from "../../messages/message.ts";
 import type { WaitingCall } from "../../state/pending-step.ts";
 import type { StepToolCall, ToolResult } from "../../state/step.ts";
-import type { CallSite, ToolGuard } from "../../tools/admit-call.ts";
+import type { CallSite, ToolGuard } from "../../tools/run-tool.ts";
 import { runTool, runTools } from "../../tools/run-tool.ts";
-import { alwaysAsks, type ToolRunOptions } from "../../tools/tool.ts";
+import type { ToolRunOptions } from "../../tools/tool.ts";
 import { ToolWaiting } from "../../tools/tool-answer.ts";
 import type { TraceSpan } from "../../tracing/trace-span.ts";
 import { type CallingTool, callerKey } from "../run/calling-tool.ts";
 import { guard } from "../run/guard.ts";
 import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
-import { resultMessage } from "./step-messages.ts";
-
-/** A finished call: its whole result, and the message the model sees. */
-export interface SettledCall {
-  readonly result: ToolResult;
-  readonly message: ToolMessage;
-}
+import { type CalledTools, resultMessage, type SettledCall } from "./make-step.ts";
 
 /** A call that has no result yet. */
 export interface UnsettledCall {
   readonly waiting: WaitingCall;
-}
-
-export interface CalledTools {
-  /** In call order. */
-  readonly settled: readonly SettledCall[];
-  readonly waiting: readonly WaitingCall[];
 }
 
 export interface CallToolsOptions extends StepPlace {
@@ -156,7 +143,8 @@ interface Unsettled {
 async function unsettled(run: Run, call: StepToolCall, { at, child, before }: Unsettled): Promise<UnsettledCall> {
   const { toolCallId, toolName } = call;
   // If its tool always asks, the intent said so; if it waited before, the journal knows.
-  const isKnown = child !== undefined || before?.why === "approval" || alwaysAsks(run.agent.tools.get(toolName));
+  const isKnown =
+    child !== undefined || before?.why === "approval" || run.agent.tools.get(toolName)?.needsApproval === true;
   if (!isKnown) await run.record.wait(at, call);
   at.span.setMetadata({ isWaiting: true });
   at.span.end("cancelled");

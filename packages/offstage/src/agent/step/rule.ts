@@ -9,7 +9,7 @@ import { partialAnswer } from "../../state/turn-of.ts";
 import { blockedOutcome, guard } from "../run/guard.ts";
 import type { Run } from "../run/run.ts";
 import { releaseText } from "./call-model.ts";
-import { noteMessage } from "./step-messages.ts";
+import { noteMessage } from "./make-step.ts";
 
 /** The state after a step, with an outcome if the run ends here. */
 export async function rule(run: Run, state: AgentState): Promise<AgentState> {

@@ -1,9 +1,21 @@
 // The SQLite driver: rows in one table of one file, through node:sqlite.
+
+import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import type { Check, Commit, Refused, Row, RowPlace, RowRange, StoreDriver, Write } from "../store-driver.ts";
+import { OffstageError } from "../../errors.ts";
+import type {
+  Check,
+  Commit,
+  Refused,
+  Row,
+  RowPlace,
+  RowRange,
+  StoreDriver,
+  Write,
+  WriteLabel,
+} from "../store-driver.ts";
 import { backupFile, checkPages, openFile, prepareFile, type SqliteOptions, schemaOf } from "./sqlite/file.ts";
-import { sameFile } from "./sqlite/same-file.ts";
 import { nameOf, typedError } from "./sqlite/typed-error.ts";
 
 export type { SqliteOptions } from "./sqlite/file.ts";
@@ -145,4 +157,38 @@ function rowSum(list: string, key: string, value: string): number {
 
 function checked(list: string, { key, value, sum }: StoredRow): Row {
   return sum === rowSum(list, key, value) ? { key, value } : { key, value, damaged: true };
+}
+
+const { statSync } = process.getBuiltinModule("node:fs");
+
+// How long a check stays valid. Checking before every write would cost more than the write.
+const betweenRunsMs = 20;
+const withinRunMs = 1_000;
+
+/**
+ * Returns a function to call before every write, which throws `store-gone` if the file was deleted or replaced. It checks at most
+ * every 20 ms when a run begins or ends or a session changes, and at most once a second for other writes of a run.
+ */
+export function sameFile(path: string): (label: WriteLabel) => void {
+  if (path === ":memory:") return () => {};
+  // Absolute, because the working directory may change.
+  const place = resolve(path);
+  const opened = statSync(place);
+  let lookedAt = performance.now();
+  return (label) => {
+    const now = performance.now();
+    if (now - lookedAt < goodForMs(label)) return;
+    const found = statSync(place, { throwIfNoEntry: false });
+    if (found?.ino !== opened.ino || found.dev !== opened.dev) throw gone(path);
+    lookedAt = now;
+  };
+}
+
+function goodForMs(label: WriteLabel): number {
+  return label === "run.begin" || label === "run.end" || label.startsWith("session.") ? betweenRunsMs : withinRunMs;
+}
+
+function gone(path: string): OffstageError {
+  const message = `${nameOf(path)} was deleted or replaced while it was open. Nothing was written. Save its content with store.backup(), then close the store and open it again.`;
+  return new OffstageError("store-gone", message);
 }
