@@ -1,8 +1,9 @@
 // AgentBuilder: every option of an agent, call by call. Immutable: every call gives a new builder, so a base can be shared.
+import { checkOptions } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { Compactor } from "../memory/compaction/compactor.ts";
 import type { AnyModel } from "../models/model.ts";
-import type { ModelSettings } from "../models/model-settings.ts";
+import { checkModelSettings, type ModelSettings } from "../models/model-settings.ts";
 import type { RetryOptions } from "../models/retry.ts";
 import type { SessionPort } from "../sessions/session.ts";
 import type { ErrorPolicy } from "../state/criteria/errors.ts";
@@ -13,6 +14,7 @@ import type { AnySchema } from "../tools/schema.ts";
 import type { Remember, Tool } from "../tools/tool.ts";
 import type { TracingOptions } from "../tracing/tracing-options.ts";
 import { Agent } from "./agent.ts";
+import { guardrailRules } from "./config/option-rules.ts";
 import type { AgentOptions, Instructions } from "./ports/agent-options.ts";
 import type { Driver } from "./ports/driver.ts";
 import type { Guardrails } from "./ports/guardrails.ts";
@@ -47,6 +49,7 @@ export class AgentBuilder<Output = string> {
   }
 
   withModelSettings(modelSettings: ModelSettings): AgentBuilder<Output> {
+    checkModelSettings(modelSettings);
     return this.#with({ modelSettings: { ...this.#options.modelSettings, ...modelSettings } });
   }
 
@@ -84,6 +87,7 @@ export class AgentBuilder<Output = string> {
   }
 
   withGuardrails(guardrails: Guardrails): AgentBuilder<Output> {
+    checkOptions(guardrails, guardrailRules, "withGuardrails()");
     const {
       inputGuardrails = [],
       outputGuardrails = [],

@@ -1,5 +1,5 @@
 // Checks the invariants of spans. Run it in tests over every span that the test exported.
-import { checkOptions, type OptionRules, yesOrNo } from "../base/options.ts";
+import { checkOptions, checkRequired, type OptionRule, type OptionRules, yesOrNo } from "../base/options.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 
 export interface CheckSpansOptions {
@@ -9,6 +9,10 @@ export interface CheckSpansOptions {
   readonly allowMissingParents?: boolean | undefined;
 }
 
+const aList: OptionRule = {
+  isFit: (value) => typeof value === "object" && value !== null && Symbol.iterator in value,
+  words: "a list of spans",
+};
 const rules: OptionRules = { allowActive: yesOrNo, allowMissingParents: yesOrNo };
 
 type Spans = ReadonlyMap<string, SpanData>;
@@ -23,6 +27,7 @@ const nests: Readonly<Record<string, readonly string[]>> = {
 /** Returns one sentence per violation: `[]` if every span is well-formed, has ended once and nests correctly. */
 export function checkSpans(spans: Iterable<SpanData>, options: CheckSpansOptions = {}): string[] {
   checkOptions(options, rules, "checkSpans");
+  checkRequired("spans", spans, aList);
   const list = [...spans];
   const byId = new Map(list.map((span) => [span.spanId, span]));
   const repeated = list.length === byId.size ? [] : [`${list.length - byId.size} span ids are duplicated`];

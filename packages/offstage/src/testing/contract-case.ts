@@ -1,4 +1,5 @@
 // A contract case: one claim about an implementation, as data, so that it can run in any test framework or in none.
+import { checkRequired, someFunction } from "../base/options.ts";
 
 /** One claim. `run` rejects if it does not hold. */
 export interface ContractCase {
@@ -17,6 +18,7 @@ export function caseOn<T extends { close?(): void | Promise<void> }>(
   open: () => T | Promise<T>,
   { name, claim }: Claim<T>,
 ): ContractCase {
+  checkRequired("open", open, someFunction);
   return {
     name,
     async run() {

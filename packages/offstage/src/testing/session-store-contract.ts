@@ -1,5 +1,5 @@
 // The contract of a store, as cases: sessions, namespaces, lists, and the journal. Test a driver with `createStore(driver)`.
-import { checkOptions, someFunction } from "../base/options.ts";
+import { checkOptions, checkRequired, someFunction } from "../base/options.ts";
 import type { Store } from "../sessions/store.ts";
 import { type Claim, type ContractCase, caseOn } from "./contract-case.ts";
 import { sessionContract } from "./session-contract.ts";
@@ -23,6 +23,7 @@ export function sessionStoreContract(
   open: () => Store | Promise<Store>,
   options: SessionStoreContractOptions = {},
 ): ContractCase[] {
+  checkRequired("open", open, someFunction);
   checkOptions(options, { reopen: someFunction }, "sessionStoreContract()");
   const { reopen } = options;
   const claims = [...listClaims, ...journalClaims, ...leaseClaims, ...resumeClaims];

@@ -18,6 +18,7 @@ import { checkRetryOptions } from "../../models/retry.ts";
 import { checkSession } from "../../sessions/plain-journal.ts";
 import { checkTracing } from "../../tracing/tracing-options.ts";
 import type { AgentOptions, ResumeOptions, RunOptions, RunSource, SubagentOptions } from "../ports/agent-options.ts";
+import type { Guardrails } from "../ports/guardrails.ts";
 import { type AgentHooks, hookNames } from "../ports/hooks.ts";
 
 type Rules<Options> = Readonly<Record<keyof Options, OptionRule>>;
@@ -41,6 +42,13 @@ const listOf = ({ isFit, words }: OptionRule): OptionRule => ({
   words: `a list of ${words}`,
 });
 const guardrails = listOf(having("objects { name, check(subject) }", "check"));
+/** What `withGuardrails` takes. */
+export const guardrailRules: Rules<Guardrails> = {
+  input: guardrails,
+  output: guardrails,
+  toolInput: guardrails,
+  toolOutput: guardrails,
+};
 const criterion = functionOr(having("a criterion { name, decide(state) }", "decide"));
 const memory = having("a memory with add, getContext and getAllMessages", "add", "getContext", "getAllMessages");
 const session: OptionRule = { isFit: (value) => value !== null, words: "a session" };
