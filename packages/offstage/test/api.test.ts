@@ -110,6 +110,14 @@ test.for(doors)("$subpath exports exactly its listed names", async ({ subpath, v
   expect(declaredNames(path)).toEqual([...values, ...types].sort());
 });
 
+test("docs/imports.md has a row for every other entry point, with its values", () => {
+  const page = readFileSync(new URL("../../../docs/imports.md", import.meta.url), "utf8");
+  const rows = [...page.matchAll(/^\| `offstage(\/[a-z-]+)` \| ([^|]*) \|/gm)].map(([, subpath, names = ""]) => {
+    return { subpath: `.${subpath}`, values: [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort() };
+  });
+  expect(rows).toEqual(doors.slice(1).map(({ subpath, values }) => ({ subpath, values })));
+});
+
 test("the root has at most 110 exports, values and types together", () => {
   const [root] = doors;
   expect(root!.values.length + root!.types.length).toBeLessThanOrEqual(110);
