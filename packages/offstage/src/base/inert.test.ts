@@ -25,7 +25,7 @@ describe("inert text", () => {
     expect(inertText(text)).toBe(text);
   });
 
-  test("holds nothing that steers a terminal, for any text", () => {
+  test("holds no character that controls a terminal, for any text", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary" }),

@@ -1,11 +1,11 @@
-// Inert text: untrusted text that a terminal can show and cannot obey. Not for HTML or Markdown, which have their own.
+// Inert text: untrusted text without the characters that control a terminal. HTML and Markdown are escaped by their formats.
 
 // C0 and C1 controls except tab and newline, DEL, bidirectional controls, separators and invisible tag characters.
 const active =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
 
-/** The text with every character that could steer a terminal or hide text made visible. Tabs and newlines stay. */
+/** The text with every character that could control a terminal or hide text made visible. Tabs and newlines stay. */
 export function inertText(text: string): string {
   return text.replace(active, (found) => {
     const code = found.codePointAt(0) as number;
@@ -14,11 +14,11 @@ export function inertText(text: string): string {
   });
 }
 
-/** The same on one line: any run of blanks, tabs and line breaks is one blank. */
+/** The inert text on one line: any run of blanks, tabs and line breaks becomes one blank. */
 export function inertLine(text: string): string {
   return inertText(text.replace(/\s+/g, " "));
 }
 
-/** Colour for terminals: Node's own, loaded on first use because most programs never print. */
+/** Node's own colours for terminals, loaded on first use because most programs never print. */
 export const styleText: typeof import("node:util").styleText = (format, text, options) =>
   process.getBuiltinModule("node:util").styleText(format, text, options);

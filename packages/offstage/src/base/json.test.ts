@@ -3,11 +3,11 @@ import { parseArguments } from "./json.ts";
 
 const nested = (depth: number): string => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
 
-test("arguments up to 512 levels deep are read", () => {
+test("JSON up to 512 levels deep is read", () => {
   expect(parseArguments(nested(512))).toEqual(JSON.parse(nested(512)));
 });
 
-test("deeper ones are not: what holds them could not be sent on", () => {
+test("deeper JSON is not read, because it could not be written again", () => {
   expect([513, 5_000, 1_000_000].map((depth) => parseArguments(nested(depth)))).toEqual([
     undefined,
     undefined,
@@ -15,7 +15,7 @@ test("deeper ones are not: what holds them could not be sent on", () => {
   ]);
 });
 
-test("brackets inside of text are no levels, whatever is escaped there", () => {
+test("brackets within strings are no levels, also behind escapes", () => {
   const value = { a: `\\"${"[{".repeat(3_000)}\\`, b: ["\\\\", "]"] };
   expect(parseArguments(JSON.stringify(value))).toEqual(value);
 });
@@ -25,6 +25,6 @@ test("wide is not deep", () => {
   expect(parseArguments(JSON.stringify(value))).toEqual(value);
 });
 
-test("what is no JSON is not read", () => {
+test("text that is not JSON is not read", () => {
   expect([parseArguments("{"), parseArguments(`{"a":"${"x".repeat(2_000)}`)]).toEqual([undefined, undefined]);
 });

@@ -1,4 +1,4 @@
-// JSON as types. What Offstage holds is made of these and survives `JSON.parse(JSON.stringify(x))`.
+// JSON: its types, and how to read it. All data that Offstage stores survives `JSON.parse(JSON.stringify(x))`.
 
 export type JsonPrimitive = string | number | boolean | null;
 export type JsonValue = JsonPrimitive | JsonObject | readonly JsonValue[];
@@ -11,13 +11,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Sets a field, also one called `__proto__`, which an assignment would take for the prototype. */
+/** Sets a field by name, also `__proto__`, which an assignment would treat as the prototype. */
 export function setField(record: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== "__proto__") record[key] = value;
   else Object.defineProperty(record, key, { value, enumerable: true, writable: true, configurable: true });
 }
 
-/** The parsed value, or undefined where the text is not JSON. */
+/** The parsed value, or undefined if the text is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
@@ -26,10 +26,10 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-// Deeper than this, `JSON.stringify` of a prompt may not come back: it needs the stack.
+// Writing deeper values may overflow the stack.
 const maxDepth = 512;
 
-/** The parsed arguments of a tool call, or undefined where they are no JSON or nested too deep to be sent on. */
+/** The parsed value, or undefined if the text is not JSON or nested too deep to be written again. */
 export function parseArguments(text: string): JsonValue | undefined {
   return text.length > maxDepth * 2 && isTooDeep(text) ? undefined : parseJson(text);
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bpeTokenCounter } from "./bpe.ts";
-import { loadTokenizer } from "./tokenizer.ts";
+import { bpeTokenCounter, loadTokenizer } from "./bpe.ts";
 
 describe("bpeTokenCounter", () => {
   test("counts what the tokenizer counts", () => {

@@ -1,8 +1,8 @@
 // bpeTokenCounter: exact counts by byte-pair encoding, with the optional package gpt-tokenizer. Subpath `offstage/bpe`.
 import { createRequire } from "node:module";
 import { checkOptions, oneOf } from "../base/options.ts";
+import { OffstageError } from "../errors.ts";
 import { type TokenCounter, tokenCounter } from "./token-counter.ts";
-import { loadTokenizer } from "./tokenizer.ts";
 
 const encodings = ["o200k_base", "o200k_harmony", "cl100k_base", "p50k_base", "p50k_edit", "r50k_base"] as const;
 
@@ -25,4 +25,19 @@ export function bpeTokenCounter(options: BpeTokenCounterOptions = {}): TokenCoun
   // Text that looks like a special token came from a user, not from a prompt template: it is text.
   const asText = { disallowedSpecial: new Set<string>() };
   return tokenCounter({ count: (text) => tokenizer.countTokens(text, asText) });
+}
+
+/** The part of the package that we use. */
+export interface Tokenizer {
+  countTokens(text: string, options: { disallowedSpecial: Set<string> }): number;
+}
+
+/** Loads the tokenizer of one encoding. `load` requires a package. Throws `missing-package` if it is not installed. */
+export function loadTokenizer(encoding: string, load: (name: string) => unknown): Tokenizer {
+  try {
+    return load(`gpt-tokenizer/encoding/${encoding}`) as Tokenizer;
+  } catch (cause) {
+    const sentence = 'Exact token counts need the package "gpt-tokenizer": run `npm install gpt-tokenizer`.';
+    throw new OffstageError("missing-package", sentence, { cause });
+  }
 }
