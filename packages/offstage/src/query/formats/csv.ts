@@ -22,18 +22,14 @@ export function* csv(view: ExportView): Iterable<string> {
 const formula = /^(?:[\s\0\u00ad\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n])/;
 const needsQuotes = /[",;|\t\r\n]/;
 
-// In many countries spreadsheets separate cells by semicolons, and pasted text by tabs. They then pay no heed to quotes within a line,
-// so a sign behind any of these, or behind a line break, begins a cell too.
-const separator = /[;|\t\r\n]/;
-const beforeSign =
-  /(?<![\s\0\u00ad\u200b-\u200f\u2060\ufeff;|"])[\s\0\u00ad\u200b-\u200f\u2060\ufeff;|"]+(?=[=+\-@＝＋－＠﹦﹢﹣﹫])/g;
+// In many countries spreadsheets separate cells by semicolons, and pasted text by tabs. They then ignore quotes within a line, so that a
+// sign behind any of these, or behind a line break, begins a cell too.
+const signWithin = /(?<=[;|\t\r\n][\s\0\u00ad\u200b-\u200f\u2060\ufeff;|"]*)[=+\-@＝＋－＠﹦﹢﹣﹫]/g;
 
 function cell(text: string): string {
   if (text === "") return text;
   const guarded = isWord(text.charCodeAt(0)) || !formula.test(text) ? text : `'${text}`;
-  if (!needsQuotes.test(guarded)) return guarded;
-  const inner = guarded.replace(beforeSign, (run) => (separator.test(run) ? `${run}'` : run));
-  return `"${inner.replaceAll('"', '""')}"`;
+  return needsQuotes.test(guarded) ? `"${guarded.replaceAll('"', '""').replace(signWithin, "'$&")}"` : guarded;
 }
 
 // Usual roles and counts need no check.
