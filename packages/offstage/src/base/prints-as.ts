@@ -1,4 +1,4 @@
-// How our classes look in console.log: what they hold, not how they hold it.
+// How our classes look in console.log: their data, not their private fields.
 
 const inspect = Symbol.for("nodejs.util.inspect.custom");
 

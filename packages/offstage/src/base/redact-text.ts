@@ -14,7 +14,7 @@ export function redactText(text: string, redaction: TextRedaction): string {
   return redactAssignments(clean, redaction);
 }
 
-/** The ways in which a text names a value. Each ends where the value begins. */
+/** The ways in which a text names a value. Each ends right before the value. */
 const namings: readonly RegExp[] = [
   // name=value, "name": "value", \"name\": \"value\", name => value
   /(?<![A-Za-z0-9_-])(?<name>[A-Za-z][A-Za-z0-9_-]{1,60})(?<close>\\*["']?)\s{0,4}(?:=>|:=|[:=](?![:=]))\s{0,4}/g,
@@ -26,7 +26,7 @@ const namings: readonly RegExp[] = [
   /["'](?:name|key|header)(?<close>\\*["'])\s{0,4}:\s{0,4}\\*["'](?<name>[A-Za-z][A-Za-z0-9_-]{1,60})\\*["']\s{0,40},\s{0,40}\\*["']value\\*["']\s{0,4}:\s{0,4}/g,
 ];
 
-/** The forms of a value. A bare value goes on to the end of its line. */
+/** The forms of a value. A bare value ends with its line. */
 const quotedForms: readonly RegExp[] = [
   /(?<quote>")(?:[^"\\]|\\.)*"?/y,
   /(?<quote>')(?:[^'\\\r\n]|\\.)*'/y,

@@ -1,5 +1,5 @@
-// What secrets look like: the names they go by and the forms they have. Data for redact.ts. Every pattern is linear: no part of it can match
-// the same text in two ways, and what it looks ahead for is bounded.
+// Secret forms: the names and forms of secrets. Data for redact.ts. Every pattern is linear: no part of it can match the same text in two
+// ways, and every lookahead is bounded.
 
 /** A name is secret if it ends in one of these words: `OPENAI_API_KEY`, `githubToken`, `password1`. */
 export const secretNames: readonly string[] = [
@@ -11,23 +11,8 @@ export const secretNames: readonly string[] = [
   ...["authorization", "credential", "credentials", "cookie", "cookies", "setcookie"],
   ...["jsessionid", "phpsessid", "aspsessionid", "connectsid"],
   ...["connectionstring", "databaseurl", "webhookurl", "dsn"],
-  ...[
-    "db",
-    "database",
-    "user",
-    "root",
-    "admin",
-    "smtp",
-    "mail",
-    "email",
-    "ftp",
-    "ssh",
-    "mysql",
-    "pg",
-    "postgres",
-    "redis",
-  ]
-    .concat(["mongo", "ldap", "proxy", "http", "auth", "login", "wifi", "keystore", "service", "app"])
+  ..."db database user root admin smtp mail email ftp ssh mysql pg postgres redis mongo ldap proxy http auth login wifi keystore service app"
+    .split(" ")
     .map((owner) => `${owner}pass`),
 ];
 
@@ -120,9 +105,9 @@ export const secretPatterns: readonly RegExp[] = [
   // Cookies, to the end of the line or of the quoted header.
   /(?<=(?<quote>\\*["'])(?:set-)?cookie:\s?)(?:(?!\k<quote>)[^\r\n]){1,8000}/gi,
   /(?<=(?<!["'])\b(?:set-)?cookie:\s?)(?:[^\r\n"\\]|(?<==)"[^"\r\n;,]{0,400}"(?=;|\s|$)){1,8000}/gi,
-  // What follows the name of a scheme, unless it reads like a word: "basic understanding".
+  // Credentials behind the name of a scheme, unless they read like a word: "basic understanding".
   /(?<=\b(?:[Bb]earer|[Bb]asic|[Tt]oken|BEARER|BASIC|TOKEN)\s{1,4})(?=[A-Za-z._~+/=-]{0,60}\d|[A-Za-z]{1,60}(?<=[a-z])[A-Z]|\S{32})[\w.~+/=-]{8,}/g,
-  // Passwords in URLs, up to the last "@"; what looks like the port of a website is none.
+  // Passwords in URLs, up to the last "@". A number in front of a path is the port of a website.
   /(?<=\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'<>[]{0,200}:)(?<!\b(?:http|ws)s?:\/\/[^\s:/@"'<>]{0,200}:(?=\d{1,5}[/?#]))[^\s"'<>]{1,500}(?=@)/gi,
   // Passwords given to curl.
   /(?<=\bcurl\b[^\r\n]{0,300}\s(?:-u|--user)[ =]["']?[^\s:"']{1,100}:)[^\s"']{1,200}/g,

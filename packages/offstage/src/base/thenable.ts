@@ -1,4 +1,4 @@
-// What can be awaited, whoever made it: promises of other libraries and of other realms are no `Promise`.
+// Thenables: values that can be awaited. Promises of other libraries and realms are no instances of `Promise`.
 
 /** True for anything with a `then`. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {

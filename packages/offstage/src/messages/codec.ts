@@ -86,8 +86,8 @@ function isIterable(value: unknown): value is Iterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.iterator in value;
 }
 
-function invalid(place: string, rule: string, found: unknown): OffstageError {
-  return new OffstageError("invalid-message", `"${place}" ${rule}; found ${describe(found)}.`);
+function invalid(field: string, rule: string, found: unknown): OffstageError {
+  return new OffstageError("invalid-message", `"${field}" ${rule}; found ${describe(found)}.`);
 }
 
 function describe(value: unknown): string {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { assistant, system, toolCall, toolResult, user } from "./makers.ts";
 import { type AssistantMessage, textOf, toolCallsOf, withMetadata } from "./message.ts";
 
-test("makers add nothing beyond what they are given", () => {
+test("makers add nothing of their own", () => {
   expect([system("s"), user("u"), assistant("a"), toolResult("c1", "r")]).toStrictEqual([
     { role: "system", content: "s" },
     { role: "user", content: "u" },

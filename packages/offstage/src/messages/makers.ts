@@ -1,4 +1,4 @@
-// Makers: the short way to write a message. They add nothing beyond what they are given.
+// Makers: the short way to write a message. They add nothing of their own.
 import { anything, checkOptions, type OptionRule } from "../base/options.ts";
 import { messageOf, OffstageError } from "../errors.ts";
 import type {

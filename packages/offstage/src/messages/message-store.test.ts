@@ -5,7 +5,7 @@ import { Messages } from "./messages.ts";
 
 const [a, b, c] = [user("a"), user("b"), user("c")];
 
-test("sections stand in the order in which they were named", () => {
+test("sections are in the order in which they were named", () => {
   const store = MessageStore.of({ summary: [a], messages: [b] });
   expect(store.names).toEqual(["summary", "messages"]);
   expect(store.compile().toArray()).toEqual([a, b]);
@@ -37,7 +37,7 @@ test("withSection adds a new section at the end", () => {
   expect(MessageStore.of({ messages: [a] }).withSection("late", [b]).names).toEqual(["messages", "late"]);
 });
 
-test("append adds to one section, which extends what it was", () => {
+test("append extends one section", () => {
   const before = MessageStore.of({ messages: [a] });
   const after = before.append("messages", [b, c]);
   expect(after.section("messages").toArray()).toEqual([a, b, c]);

@@ -83,7 +83,7 @@ describe("repairMessages, over 10,000 generated histories", () => {
     fc.assert(property, { numRuns: 1000 });
   });
 
-  test("gives each call at most one result, and never a result of another call", () => {
+  test("pairs each call with at most one result, and never with one of another call", () => {
     const property = fc.property(validHistories, fc.infiniteStream(fc.nat(1000)), (history, order) => {
       const keyed = history.map((message) => [order.next().value, message] as const);
       const shuffled = keyed.sort(([a], [b]) => a - b).map(([, message]) => message);

@@ -101,7 +101,7 @@ describe("if runs overlap", () => {
     const kind = fc.constantFrom(user, assistant, system);
     const messages = fc
       .array(fc.tuple(kind, metadata), { maxLength: 30 })
-      .map((made) => made.map(([make, about], place) => make(`#${place}`, { metadata: about })));
+      .map((made) => made.map(([make, about], index) => make(`#${index}`, { metadata: about })));
     fc.assert(
       fc.property(messages, (list) => {
         const turns = timelineOf(...list);

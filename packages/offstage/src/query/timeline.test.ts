@@ -101,7 +101,7 @@ describe("the timeline", () => {
     expect(timelineOf(user("q"), assistant("a"))[0]?.toolInteractions).toEqual([]);
   });
 
-  test("gives consecutive assistant messages a turn each", () => {
+  test("has a turn for each of consecutive assistant messages", () => {
     const turns = timelineOf(user("q"), assistant("a"), assistant("b"), assistant("c"));
     expect(turns.map(({ userContent, assistantContent }) => [userContent, assistantContent])).toEqual([
       ["q", "a"],

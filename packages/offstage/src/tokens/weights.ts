@@ -1,7 +1,7 @@
 // Weights of the token estimate: data only. Fitted by least squares to the o200k_base counts of prose in 70 languages, code, JSON and
 // encoded bytes. Prose in other languages than English was fitted 5 % high: a low estimate overflows a context window.
 //
-// Characters are listed in strings, in which "–" stands for a range. A weight of Latin characters is one digit: 0 to 9, A to Z, a to z,
+// Characters are listed in strings, in which "–" means a range. A weight of Latin characters is one digit: 0 to 9, A to Z, a to z,
 // each worth four hundredths of a token more than the one before it.
 
 /** The kinds of characters in texts of Latin letters. A character that is listed twice belongs to the later kind. */

@@ -28,7 +28,7 @@ function collector(options: { delayMs?: number; onChunk?: (size: number) => void
 
 describe("exportTo", () => {
   test.for(["json", "jsonl", "csv", "markdown", "html"] as const)(
-    "writes to a stream what export returns as %s",
+    "writes the same %s to a stream that export returns",
     async (format) => {
       const { stream, text } = collector();
       await query.exportTo(stream, format);
@@ -104,7 +104,7 @@ describe("exportTo", () => {
     expect(isClosed).toBe(true);
   });
 
-  test("rejects when a web stream fails, and gives it back", async () => {
+  test("rejects when a web stream fails, and releases it", async () => {
     const target = new WritableStream<Uint8Array>({ write: () => Promise.reject(new Error("gone")) });
     await expect(query.exportTo(target, "json")).rejects.toThrow("gone");
     expect(target.locked).toBe(false);
