@@ -60,14 +60,14 @@ export function having(words: string, ...methods: readonly string[]): OptionRule
 
 /** A number from `least` on. */
 export function numberFrom(least: number): OptionRule {
-  return { isFit: (value) => typeof value === "number" && value >= least, words: `a number from ${least}` };
+  return { isFit: (value) => typeof value === "number" && value >= least, words: `a number of at least ${least}` };
 }
 
 /** A whole number from `least` on. */
 export function wholeFrom(least: number): OptionRule {
   return {
     isFit: (value) => Number.isInteger(value) && (value as number) >= least,
-    words: `a whole number from ${least}`,
+    words: `a whole number of at least ${least}`,
   };
 }
 

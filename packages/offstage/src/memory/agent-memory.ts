@@ -5,7 +5,7 @@ import type { Message } from "../messages/message.ts";
  * Remembers messages and chooses which of them a model sees.
  *
  * **Contract:** the context takes at most `tokenLimit` tokens and keeps the order in which messages were added. An undefined
- * limit is no limit; anything else but a whole number from 0 rejects with `invalid-argument`. The newest turn is always
+ * limit is no limit; anything else but a whole number of at least 0 rejects with `invalid-argument`. The newest turn is always
  * part of the context: if it does not fit, its user message stays and is clipped, unless the limit is too small even for
  * the mark "[clipped, …]". A tool call and its result appear together or not at all. The same calls in the same order give
  * the same results. Messages are never changed; a message in another form is marked `isClipped` or `isSummary`.

@@ -10,7 +10,7 @@ export function checkMessages(added: Message | readonly Message[]): Message[] {
   return parseMessages(Array.isArray(added) ? added : [added], { name: "add" });
 }
 
-/** Turns a token limit into a number. Throws `invalid-argument` unless it is undefined or a whole number from 0. */
+/** Turns a token limit into a number. Throws `invalid-argument` unless it is undefined or a whole number of at least 0. */
 export function tokenLimitOf(limit: number | undefined): number {
   return checkLimit(limit, "tokenLimit") ?? Number.POSITIVE_INFINITY;
 }

@@ -32,22 +32,22 @@ test.for(Object.entries(makers))("%s refuses unknown options and null", ([owner,
 });
 
 test.for([
-  ["ConversationMemory", { maxTokens: -1 }, '"maxTokens" must be a whole number from 0; found -1.'],
+  ["ConversationMemory", { maxTokens: -1 }, '"maxTokens" must be a whole number of at least 0; found -1.'],
   ["ConversationMemory", { tokenCounter: {} }, '"tokenCounter" must be a counter { count(text) }; found object.'],
-  ["SlidingWindowMemory", { turns: 0 }, '"turns" must be a whole number from 1; found 0.'],
+  ["SlidingWindowMemory", { turns: 0 }, '"turns" must be a whole number of at least 1; found 0.'],
   ["SummaryMemory", {}, '"summarize" must be a function or a model; found undefined.'],
   ["SummaryMemory", { summarize: "me" }, '"summarize" must be a function or a model; found "me".'],
   ["HybridMemory", { summarize, windowShare: 7 }, '"windowShare" must be a number from 0 to 1; found 7.'],
   ["HybridMemory", { summarize, onError: true }, '"onError" must be a function; found true.'],
   ["VectorMemory", { embedder: summarize }, '"embedder" must be an embedder { embed(texts) }; found function.'],
-  ["VectorMemory", { minScore: "0" }, '"minScore" must be a number from -1; found "0".'],
-  ["lexicalEmbedder()", { dimensions: 0 }, '"dimensions" must be a whole number from 1; found 0.'],
+  ["VectorMemory", { minScore: "0" }, '"minScore" must be a number of at least -1; found "0".'],
+  ["lexicalEmbedder()", { dimensions: 0 }, '"dimensions" must be a whole number of at least 1; found 0.'],
   ["compactor()", {}, 'also pass "contextWindow", in tokens.'],
   ["compactor()", { threshold: 100, strategy: {} }, '"strategy" must be a strategy such as slidingWindow(),'],
   ["summarizeOlder()", { keepShare: 2 }, '"keepShare" must be a number from 0 to 1; found 2.'],
-  ["pruneToolResults()", { keepBlocks: -1 }, '"keepBlocks" must be a whole number from 0; found -1.'],
+  ["pruneToolResults()", { keepBlocks: -1 }, '"keepBlocks" must be a whole number of at least 0; found -1.'],
   ["importance()", { score: 5 }, '"score" must be a function; found 5.'],
-  ["recallTool()", { maxBytes: "1k" }, '"maxBytes" must be a whole number from 1; found "1k".'],
+  ["recallTool()", { maxBytes: "1k" }, '"maxBytes" must be a whole number of at least 1; found "1k".'],
 ] as const)("%s refuses %j", ([owner, options, says]) => {
   const message = expect.stringContaining(says);
   expect(() => makers[owner]?.(options)).toThrow(expect.objectContaining({ code: "invalid-argument", message }));

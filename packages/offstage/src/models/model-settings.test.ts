@@ -5,8 +5,8 @@ describe("settings are refused", () => {
   const refusals: readonly [unknown, string][] = [
     [{ maxTokens: 5 }, 'Unknown modelSettings option "maxTokens". Use "maxOutputTokens" instead.'],
     [{ temprature: 0 }, 'Unknown modelSettings option "temprature". Valid options: maxOutputTokens, temperature, '],
-    [{ temperature: "0" }, '"temperature" must be a number from 0; found "0".'],
-    [{ maxOutputTokens: 0 }, '"maxOutputTokens" must be a whole number from 1; found 0.'],
+    [{ temperature: "0" }, '"temperature" must be a number of at least 0; found "0".'],
+    [{ maxOutputTokens: 0 }, '"maxOutputTokens" must be a whole number of at least 1; found 0.'],
     [{ stopSequences: "end" }, '"stopSequences" must be a list of texts; found "end".'],
     [{ toolChoice: "required" }, '"toolChoice" must be an object such as { type: "required" }; found "required".'],
     [{ topP: Number.NaN }, '"topP" must be a number; found NaN.'],

@@ -14,7 +14,7 @@ function escapedKey(id: string): string {
   return `${escaped.slice(0, 32)}~~${process.getBuiltinModule("node:crypto").createHash("sha256").update(escaped).digest("base64url")}`;
 }
 
-/** Encodes a whole number from 0 as text that sorts in the order of numbers. */
+/** Encodes a whole number of at least 0 as text that sorts in the order of numbers. */
 export function numberKey(n: number): string {
   const digits = n.toString(36);
   return digits.length.toString(36) + digits;

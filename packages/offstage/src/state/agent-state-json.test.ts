@@ -104,7 +104,7 @@ describe("a version that cannot be read is refused", () => {
   });
 
   test.for([undefined, null, "1", 1.5, 0, -1])("%j is not a version", (version) => {
-    expect(refusal(json({ version }))).toContain('"version" must be a whole number from 1');
+    expect(refusal(json({ version }))).toContain('"version" must be a whole number of at least 1');
   });
 });
 

@@ -119,7 +119,7 @@ export function readState(value: unknown): AgentStateFields {
 
 function checkVersion(found: unknown): void {
   if (!Number.isInteger(found) || (found as number) < 1)
-    throw invalid('"version" must be a whole number from 1: toJSON() did not write this state');
+    throw invalid('"version" must be a whole number of at least 1: toJSON() did not write this state');
   if ((found as number) > version) {
     throw invalid(`it has version ${found}, and this Offstage reads up to ${version}: update Offstage to read it`);
   }

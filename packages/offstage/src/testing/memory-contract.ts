@@ -122,7 +122,7 @@ function limiting(on: On, counter: TokenCounter): ContractCase[] {
         assert.ok(counter.count(await memory.getContext("question 2", limit)) <= limit, `text for a limit of ${limit}`);
       }
     }),
-    on("a limit that is not a whole number from 0 is refused with invalid-argument", async (memory) => {
+    on("a limit that is not a whole number of at least 0 is refused with invalid-argument", async (memory) => {
       for (const limit of [-1, 1.5, Number.NaN, "2", null]) {
         await assert.rejects(async () => memory.getMessages("x", limit as number), { code: "invalid-argument" });
         await assert.rejects(async () => memory.getContext("x", limit as number), { code: "invalid-argument" });

@@ -188,7 +188,7 @@ describe("misuse is told in a sentence", () => {
     ["run with nothing to say", () => agent.run([]), /nothing to answer/],
     ["execute without a state", () => agent.execute(wrong({})), /takes an AgentState/],
     ["execute with an empty state", () => agent.execute(AgentState.empty()), /nothing to answer/],
-    ["maxSteps 0", () => agent.run("Go", { maxSteps: 0 }), /"maxSteps" must be a whole number from 1/],
+    ["maxSteps 0", () => agent.run("Go", { maxSteps: 0 }), /"maxSteps" must be a whole number of at least 1/],
   ];
   for (const [name, act, sentence] of rejected) test(name, () => expect(act()).rejects.toThrow(sentence));
 

@@ -18,7 +18,7 @@ test.for([
   ],
   [{ model, processors: [{}] }, '"processors" must be a list of functions (state, next); found a list.'],
   [{ model, name: " " }, '"name" must be text; found " ".'],
-  [{ model, maxParallelTools: 0 }, '"maxParallelTools" must be a number from 1; found 0.'],
+  [{ model, maxParallelTools: 0 }, '"maxParallelTools" must be a number of at least 1; found 0.'],
 ] as const)("options that do not fit are refused when the agent is made: %j", ([options, sentence]) => {
   expect(() => agentConfig(options as unknown as AgentOptions<unknown>)).toThrow(sentence);
 });

@@ -15,7 +15,7 @@ test.each([
   [{ separateToolTrace: "yes" }, '"separateToolTrace" must be true or false; found "yes".'],
   [{ description: 5 }, '"description" must be text; found 5.'],
   [{ modelSettings: 5 }, '"modelSettings" must be an object such as { temperature: 0 }; found 5.'],
-  [{ outputRetries: -1 }, '"outputRetries" must be a whole number from 0; found -1.'],
+  [{ outputRetries: -1 }, '"outputRetries" must be a whole number of at least 0; found -1.'],
   [{ session: null }, '"session" must be a session; found null.'],
   [{ session: "anna" }, 'Pass store.session("anna")'],
   [{ session: {} }, '"session" must be a session; found an object without getItems or addItems.'],
@@ -27,7 +27,7 @@ test.each([
   [{ stopWhen: [() => true, {}] }, '"stopWhen" must be a criterion'],
   [{ driver: "react" }, '"driver" must be a driver, such as reactDriver(); found "react".'],
   [{ retry: 3 }, '"retry" must be an object { maxRetries'],
-  [{ retry: { maxRetries: -1 } }, '"maxRetries" must be a number from 0; found -1.'],
+  [{ retry: { maxRetries: -1 } }, '"maxRetries" must be a number of at least 0; found -1.'],
   [
     { retry: { attempts: 1 } },
     'Unknown retry option "attempts". Valid options: maxRetries, initialDelayMs, maxDelayMs.',
@@ -37,8 +37,8 @@ test.each([
     'Unknown tracing option "enabeld". Valid options: enabled, content, sample, exporters, onError.',
   ],
   [{ memory: {} }, '"memory" must be a memory'],
-  [{ memoryTokens: 1.5 }, '"memoryTokens" must be a whole number from 1; found 1.5.'],
-  [{ maxParallelTools: "5" }, '"maxParallelTools" must be a number from 1; found "5".'],
+  [{ memoryTokens: 1.5 }, '"memoryTokens" must be a whole number of at least 1; found 1.5.'],
+  [{ maxParallelTools: "5" }, '"maxParallelTools" must be a number of at least 1; found "5".'],
   [{ hooks: null }, '"hooks" must be an object of functions such as { onRunEnd(event) }; found null.'],
   [{ tracing: { content: "no" } }, '"content" must be true or false; found "no".'],
   [{ tracing: "off" }, 'The tracing options must be an object; found "off".'],
@@ -74,8 +74,8 @@ test.each([
   [{ signal: new AbortController() }, "such as controller.signal; found object."],
   [{ context: 5 }, '"context" must be an AgentContext or an object of values; found 5.'],
   [{ hooks: 5 }, '"hooks" must be an object of functions'],
-  [{ historyTokens: -1 }, '"historyTokens" must be a number from 0'],
-  [{ historyLimit: 1.5 }, '"historyLimit" must be a whole number from 0'],
+  [{ historyTokens: -1 }, '"historyTokens" must be a number of at least 0'],
+  [{ historyLimit: 1.5 }, '"historyLimit" must be a whole number of at least 0'],
   [{ tracing: { sample: 3 } }, '"sample" must be a share from 0 to 1'],
 ])("a run with %j is refused before anything is written, the same by run and stream", async (options, sentence) => {
   const session = new InMemorySession();
@@ -145,7 +145,7 @@ test.each<[string, () => unknown, string]>([
     () => agentOf({}).asTool({ needsAproval: true } as object),
     'Unknown asTool() option "needsAproval". Valid',
   ],
-  ["asTool()", () => agentOf({}).asTool({ maxDepth: "3" as never }), '"maxDepth" must be a number from 0; found "3".'],
+  ["asTool()", () => agentOf({}).asTool({ maxDepth: "3" as never }), '"maxDepth" must be a number of at least 0; found "3".'],
 ])("an unknown name passed to %s is refused, with the valid names (%#)", (_, make, sentence) => {
   expect(make).toThrow(expect.objectContaining({ code: "invalid-argument" }));
   expect(make).toThrow(sentence);

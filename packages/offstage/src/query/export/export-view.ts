@@ -63,7 +63,7 @@ export const exportRules: Readonly<Record<keyof ExportOptions, OptionRule>> = {
   },
   maxContentLength: {
     isFit: (value) => value === Number.POSITIVE_INFINITY || wholeFrom(0).isFit(value),
-    words: "a whole number from 0, or Infinity",
+    words: "a whole number of at least 0, or Infinity",
   },
   redact: {
     isFit: (value) => typeof value === "boolean" || typeof value === "function",

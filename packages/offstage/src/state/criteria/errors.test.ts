@@ -47,7 +47,7 @@ test.for([
   ],
   ["nothing", undefined, '"policy" must be'],
   ["an unknown option", { maxErrors: 2 }, 'Unknown errorPolicy() option "maxErrors".'],
-  ["text for a number", { maxToolErrors: "2" }, '"maxToolErrors" must be a number from 0; found "2".'],
+  ["text for a number", { maxToolErrors: "2" }, '"maxToolErrors" must be a number of at least 0; found "2".'],
 ] as const)("an error policy of %s is refused", ([, policy, says]) => {
   expect(() => errorPolicy(policy as never)).toThrow(says);
 });

@@ -249,7 +249,7 @@ const isNames = (value: unknown): boolean => Array.isArray(value) && value.every
 
 const plainRules: Partial<Record<Kind, PlainRule>> = {
   names: { isFit: isNames, words: "a list of names" },
-  count: { isFit: (value) => Number.isInteger(value) && (value as number) >= 0, words: "a whole number from 0" },
+  count: { isFit: (value) => Number.isInteger(value) && (value as number) >= 0, words: "a whole number of at least 0" },
   number: { isFit: isNumber, words: "a number" },
   "number or flag": { isFit: (value) => isNumber(value) || typeof value === "boolean", words: "a number" },
   positive: { isFit: (value) => isNumber(value) && value > 0, words: "a positive number" },

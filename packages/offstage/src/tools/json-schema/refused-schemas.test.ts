@@ -51,7 +51,7 @@ describe("a schema that cannot be checked is refused when it is defined", () => 
       'at "properties.a.required": it must be a list of names; found true.',
     ],
     ["a bound as text", { minimum: "5" }, 'at "minimum": it must be a number; found "5".'],
-    ["a length below zero", { maxLength: -1 }, 'at "maxLength": it must be a whole number from 0; found -1.'],
+    ["a length below zero", { maxLength: -1 }, 'at "maxLength": it must be a whole number of at least 0; found -1.'],
     ["properties as a list", { properties: [] }, 'at "properties": it must be an object; found a list.'],
     ["forms that are no list", { anyOf: {} }, 'at "anyOf": it must be a list of schemas; found object.'],
     ["a part that is no schema", object({ a: "string" }), 'at "properties.a": it must be a schema; found "string".'],
