@@ -74,7 +74,7 @@ describe("an answer that does not fit", () => {
     expect(output).toEqual({ name: "Ada", age: 36 });
     expect(glance(model.requests[1]?.messages ?? []).at(-1)).toMatch(/^user: Your answer is not valid JSON/);
     expect(glance(model.requests[2]?.messages ?? []).at(-1)).toMatch(
-      /^user: Your answer does not fit the schema:\n- age: /,
+      /^user: Your answer does not match the schema:\n- age: /,
     );
     expect(steps.map(({ correction }) => correction?.reason)).toEqual([
       "output-mismatch",

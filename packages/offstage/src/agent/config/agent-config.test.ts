@@ -7,7 +7,7 @@ const model = scriptedModel([]);
 const blocks = { name: "blocks", check: () => false };
 
 test.for([
-  [undefined, "An agent is made from options: new Agent({ model, … })."],
+  [undefined, "The agent options are missing. Use new Agent({ model, … })."],
   [
     { model, inputGuardrails: [blocks, () => true] },
     '"inputGuardrails" must be a list of objects { name, check(subject) }; found a list.',
@@ -17,8 +17,8 @@ test.for([
     '"outputGuardrails" must be a list of objects { name, check(subject) }; found object.',
   ],
   [{ model, processors: [{}] }, '"processors" must be a list of functions (state, next); found a list.'],
-  [{ model, name: " " }, '"name" must be text; found " ".'],
+  [{ model, name: " " }, '"name" must be text that is not blank; found " ".'],
   [{ model, maxParallelTools: 0 }, '"maxParallelTools" must be a number of at least 1; found 0.'],
-] as const)("options that do not fit are refused when the agent is made: %j", ([options, sentence]) => {
+] as const)("unfit options are refused when the agent is created: %j", ([options, sentence]) => {
   expect(() => agentConfig(options as unknown as AgentOptions<unknown>)).toThrow(sentence);
 });

@@ -1,5 +1,4 @@
-// An agent's options, checked and completed once, when it is made. The loop reads this and nothing else of the agent.
-
+// The configuration of an agent: its options, checked and completed when it is created. The loop reads nothing else of the agent.
 import { isObject } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
 import { adaptModel } from "../../models/adapt-model.ts";
@@ -19,7 +18,7 @@ import type { AgentOptions } from "../ports/agent-options.ts";
 import type { Driver } from "../ports/driver.ts";
 import type { GuardrailLists } from "../ports/guardrails.ts";
 import { checkAgentOptions } from "./option-rules.ts";
-import { ShownNotes } from "./shown-notes.ts";
+import { ViewNotes } from "./shown-notes.ts";
 
 export interface AgentConfig {
   readonly options: AgentOptions<unknown>;
@@ -27,36 +26,38 @@ export interface AgentConfig {
   readonly model: Model;
   readonly driver: Driver;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** What every model call has in common. */
+  /** The options that all model calls share. */
   readonly call: Omit<ModelCallOptions, "prompt" | "abortSignal">;
   readonly processors: readonly Processor[];
   readonly criteria: readonly Criterion[];
   readonly guardrails: GuardrailLists;
   readonly output: CompiledSchema | undefined;
   readonly maxParallelTools: number;
-  /** What it remembers of showing its conversations, between runs. */
-  readonly shownNotes: ShownNotes;
+  /** How the model last saw each conversation. Kept between runs. */
+  readonly viewNotes: ViewNotes;
   readonly tokenCounter: TokenCounter;
-  /** Whether memory or compaction choose what the model sees. */
+  /** True if memory or compaction choose what the model sees. */
   readonly isShortened: boolean;
-  /** Whether later turns are shown anything of earlier turns' tools. */
+  /** True if the model sees any tool calls of earlier turns. */
   readonly remembersTools: boolean;
 }
 
-/** The configuration of these options; throws where they do not fit. */
+/** Checks and completes the options of an agent. Throws if one is unknown or does not fit. */
 export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
-  if (!isObject(options)) throw invalid("An agent is made from options: new Agent({ model, … }).");
-  const { name = "agent", driver = toolCallingDriver(), tools = [], maxParallelTools = 16 } = options;
+  if (!isObject(options))
+    throw new OffstageError("invalid-argument", "The agent options are missing. Use new Agent({ model, … }).");
   checkAgentOptions(options);
+  const { name = "agent", driver = toolCallingDriver(), tools = [], maxParallelTools = 16 } = options;
+  const { toolHistory = "none" } = options;
   const owner = { name: `the output of agent "${name}"`, code: "invalid-argument" } as const;
   const output = options.output === undefined ? undefined : compileSchema(options.output, owner);
-  const model = adaptModel(options.model);
-  const speaker = { name, driver, tools: toolsByName(tools), output };
-  const { toolHistory = "none" } = options;
   return {
-    ...speaker,
     options,
-    model,
+    name,
+    model: adaptModel(options.model),
+    driver,
+    tools: toolsByName(tools),
+    output,
     call: callOptions(options, driver, output),
     processors: [
       ...(options.processors ?? []),
@@ -65,7 +66,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     criteria: criteriaOf(options),
     guardrails: guardrailsOf(options),
     maxParallelTools,
-    shownNotes: new ShownNotes(),
+    viewNotes: new ViewNotes(),
     tokenCounter: tokenCounter(options.tokenCounter),
     isShortened: options.compaction !== undefined || options.memory !== undefined,
     remembersTools: toolHistory !== "none" || tools.some(({ remember = "none" }) => remember !== "none"),
@@ -80,12 +81,12 @@ function callOptions(
   const tools = driver.modelTools(options.tools ?? []);
   return {
     ...callSettings(driver.settings, options.modelSettings),
-    ...(tools === undefined ? undefined : { tools }),
-    ...(output === undefined ? undefined : { responseFormat: { type: "json" as const, schema: output.jsonSchema } }),
+    ...(tools !== undefined && { tools }),
+    ...(output !== undefined && { responseFormat: { type: "json" as const, schema: output.jsonSchema } }),
   };
 }
 
-// A criterion of the user's replaces a default one of the same name.
+// A criterion in `stopWhen` replaces the default one of the same name.
 function criteriaOf(options: AgentOptions<unknown>): readonly Criterion[] {
   const { stopWhen = [], maxSteps = 20, outputRetries = 2, errorPolicy: policy = "continue" } = options;
   const own = [stopWhen].flat().map((each) => criterionOf(each as Criterion));
@@ -102,8 +103,4 @@ function guardrailsOf(options: AgentOptions<unknown>): GuardrailLists {
     toolInput: options.toolInputGuardrails ?? [],
     toolOutput: options.toolOutputGuardrails ?? [],
   };
-}
-
-function invalid(message: string): OffstageError {
-  return new OffstageError("invalid-argument", message);
 }

@@ -47,7 +47,7 @@ test.each([
   [{ tracing: { sample: 3 } }, '"sample" must be a share from 0 to 1'],
   [{ tracing: { sample: Number.NaN } }, '"sample" must be a share from 0 to 1'],
   [{ tracing: { exporters: [{}] } }, '"exporters" must be a list of span exporters'],
-])("an agent with %j is refused, saying what must be there", (options, sentence) => {
+])("an agent with %j is refused, with the values that are allowed", (options, sentence) => {
   expect(() => agentOf(options)).toThrow(expect.objectContaining({ code: "invalid-argument" }));
   expect(() => agentOf(options)).toThrow(sentence);
 });
@@ -59,7 +59,7 @@ test.each<[object]>([
   [{ memory: () => new ConversationMemory(), compaction: compactor({ threshold: 1000 }) }],
   [{ tokenCounter: { count: () => 1 }, tracing: { sample: 0, exporters: [] } }],
   [{ hooks: undefined, memory: undefined, tracing: true, somethingElse: undefined }],
-])("an agent with fitting options is made (%#)", (options) => {
+])("an agent with valid options is created (%#)", (options) => {
   expect(agentOf(options)).toBeInstanceOf(Agent);
 });
 
@@ -77,7 +77,7 @@ test.each([
   [{ historyTokens: -1 }, '"historyTokens" must be a number of at least 0'],
   [{ historyLimit: 1.5 }, '"historyLimit" must be a whole number of at least 0'],
   [{ tracing: { sample: 3 } }, '"sample" must be a share from 0 to 1'],
-])("a run with %j is refused before anything is written, the same by run and stream", async (options, sentence) => {
+])("a run with %j is refused before anything is written, by run() and stream() alike", async (options, sentence) => {
   const session = new InMemorySession();
   const given = typeof options === "object" ? { session, ...options } : options;
   await expect(agentOf({}).run("Hi", given as RunOptions)).rejects.toThrow(sentence);
@@ -93,15 +93,15 @@ test.each<[unknown, string]>([
   ["s", 'found the text "s". Pass store.session("s").'],
   [Promise.resolve(), "found a promise. Await it first."],
   [{}, "found an object without getItems or addItems."],
-])("a session that is none is refused, saying what to pass (%#)", async (session, sentence) => {
+])("a value that is not a session is refused, with a hint what to pass (%#)", async (session, sentence) => {
   await expect(agentOf({}).run("Hi", { session } as RunOptions)).rejects.toThrow(sentence);
 });
 
-test("a function that gives no memory fails its run, saying so", async () => {
+test("a memory function that returns something else fails the run", async () => {
   await expect(agentOf({ memory: () => ({}) }).run("Hi")).rejects.toThrow('"memory" must be a memory with add');
 });
 
-test("input that is none is refused the same by run and stream", async () => {
+test("invalid input is refused by run() and stream() alike", async () => {
   const agent = agentOf({});
   await expect(agent.run(null as unknown as string)).rejects.toThrow("found null");
   await expect(agent.stream(null as unknown as string).result).rejects.toThrow("found null");
@@ -145,7 +145,11 @@ test.each<[string, () => unknown, string]>([
     () => agentOf({}).asTool({ needsAproval: true } as object),
     'Unknown asTool() option "needsAproval". Valid',
   ],
-  ["asTool()", () => agentOf({}).asTool({ maxDepth: "3" as never }), '"maxDepth" must be a number of at least 0; found "3".'],
+  [
+    "asTool()",
+    () => agentOf({}).asTool({ maxDepth: "3" as never }),
+    '"maxDepth" must be a number of at least 0; found "3".',
+  ],
 ])("an unknown name passed to %s is refused, with the valid names (%#)", (_, make, sentence) => {
   expect(make).toThrow(expect.objectContaining({ code: "invalid-argument" }));
   expect(make).toThrow(sentence);
@@ -157,7 +161,7 @@ test.each<[object, string]>([
   [{ metadata: {} }, 'Unknown run option "metadata". Valid options: '],
   [{ onToolStart() {} }, 'Unknown run option "onToolStart". Use hooks: { onToolStart } instead.'],
   [{ hooks: { onRunStarted() {} } }, 'Unknown hook "onRunStarted". Valid hooks: onRunStart, '],
-])("a run or a resume with %j is refused: it would not do what it says (%#)", async (options, sentence) => {
+])("a run or a resume with %j is refused (%#)", async (options, sentence) => {
   await expect(agentOf({}).run("Hi", options)).rejects.toThrow(sentence);
   await expect(agentOf({}).resume("run", options)).rejects.toThrow(sentence.replace("run option", "resume() option"));
 });
@@ -170,7 +174,7 @@ test.each([
   await expect(agentOf({}).resume("run", options as object)).rejects.toThrow(sentence);
 });
 
-test("a store passed instead of a session is refused, saying what to pass", async () => {
+test("a store passed instead of a session is refused, with a hint what to pass", async () => {
   const running = agentOf({}).run("Hi", { store: memoryStore() } as RunOptions);
   await expect(running).rejects.toThrow('Use session: store.session("some id") instead.');
 });
@@ -179,7 +183,7 @@ test.each([
   [{ approve: [{ runId: "r" }] }, "A decision must be a tool call id or an entry of result.approvals; found object."],
   [{ approve: [5] }, "found 5."],
   [{ reject: [{ toolCallId: "a", reason: { a: 1 } }] }, 'The "reason" of a decision must be text'],
-])("a decision that is none, %j, is refused", async (options, sentence) => {
+])("an invalid decision is refused: %j", async (options, sentence) => {
   await expect(agentOf({}).resume("r", { store: memoryStore(), ...options } as ResumeOptions)).rejects.toThrow(
     sentence,
   );

@@ -23,7 +23,7 @@ import { type AgentHooks, hookNames } from "../ports/hooks.ts";
 
 type Rules<Options> = Readonly<Record<keyof Options, OptionRule>>;
 
-// Hooks may be an object with state of its own, so only its hooks are checked; `false` is the value of `isDebug && hooks`.
+// The object may have other fields, so only its hooks are checked. `false` is accepted because `isDebug && hooks` gives it.
 const hooks: OptionRule = {
   isFit: (value) => value === false || (isObject(value) && hookNames.every((name) => isHook(value[name]))),
   words: "an object of functions such as { onRunEnd(event) }",
@@ -54,7 +54,7 @@ const memory = having("a memory with add, getContext and getAllMessages", "add",
 const session: OptionRule = { isFit: (value) => value !== null, words: "a session" };
 
 const agentRules: Rules<AgentOptions> = {
-  name: { isFit: (value) => typeof value === "string" && value.trim() !== "", words: "text" },
+  name: { isFit: (value) => typeof value === "string" && value.trim() !== "", words: "text that is not blank" },
   model: anything,
   instructions: functionOr(text),
   description: text,
@@ -126,7 +126,7 @@ const subagentRules: Rules<SubagentOptions> = {
   remember: anything,
 };
 
-// Names that other libraries use, each with its name here.
+// The names that other libraries use, and the ones to use instead.
 const hints = {
   continueWhile: '"stopWhen"',
   record: '"persist"',
@@ -180,7 +180,7 @@ export function checkResumeOptions(options: ResumeOptions): void {
   checkTracing(options.tracing);
 }
 
-/** Throws `invalid-argument` if an option of asTool() is unknown or does not fit. `tool` checks the policies. */
+/** Throws `invalid-argument` if an option of asTool() is unknown or does not fit. `tool()` checks the rest. */
 export function checkSubagentOptions(options: SubagentOptions): void {
   checkOptions(options, subagentRules, "asTool()", hints);
 }

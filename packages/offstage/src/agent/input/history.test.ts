@@ -15,13 +15,13 @@ test("without a budget everything is shown", () => {
   expect(shown(undefined)).toHaveLength(7);
 });
 
-test("whole turns are shown, newest first, as many as fit", () => {
+test("as many of the newest whole turns are shown as fit", () => {
   expect(shown(70)).toHaveLength(7);
   expect(shown(50)).toEqual(["2", "2b", "b", "3", "c"]);
   expect(shown(49)).toEqual(["3", "c"]);
 });
 
-test("the newest turn is whole whatever it takes", () => {
+test("the newest turn is complete even if it exceeds the budget", () => {
   expect(shown(5)).toEqual(["3", "c"]);
   expect(shown(0)).toEqual(["3", "c"]);
 });

@@ -24,7 +24,7 @@ export function historyLimit({ request, agent }: Run): number | undefined {
   const { historyLimit: asked } = request.options;
   if (asked !== undefined) return asked;
   if (!agent.isShortened) return defaultHistory;
-  const known = agent.shownNotes.of(request.session?.sessionId);
+  const known = agent.viewNotes.of(request.session?.sessionId);
   return known === undefined ? undefined : known.tail + spare;
 }
 

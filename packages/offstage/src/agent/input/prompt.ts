@@ -32,7 +32,7 @@ export async function openPrompt(run: Run, state: AgentState, recordedNote?: unk
   if (memory === undefined) return;
   const given = typeof memory === "function" ? memory(sessionIdOf(run)) : memory;
   checkMemory(given);
-  const feed = agent.shownNotes.feed(given);
+  const feed = agent.viewNotes.feed(given);
   const { memoryTokens = 8000 } = agent.options;
   const remember = async (): Promise<Message[]> => {
     const conversation = state.messages.toArray();
@@ -83,7 +83,7 @@ export async function closePrompt(run: Run, state: AgentState, answer: readonly 
   const { note } = input.compaction;
   const sessionId = sessionIdOf(run);
   if (!request.hasOwnState && sessionId !== undefined)
-    agent.shownNotes.keep(sessionId, { note, tail: tailOf(state, note?.conversation.lastSaid) });
+    agent.viewNotes.keep(sessionId, { note, tail: tailOf(state, note?.conversation.lastSaid) });
   try {
     // An abort does not wait for a memory that ignores it.
     if (input.feed !== undefined) await scope.cancellation.race(input.feed.add(answer));
@@ -102,7 +102,7 @@ export function promptNote({ input }: Run): JsonObject | undefined {
 // A session's note counts only if the message it ends with is there: the same id may be another tenant's, or cleared since.
 function knownNote(run: Run, state: AgentState): unknown {
   if (run.request.hasOwnState) return state.metadata[metadataKey];
-  const note = run.agent.shownNotes.of(sessionIdOf(run))?.note;
+  const note = run.agent.viewNotes.of(sessionIdOf(run))?.note;
   return note !== undefined && placeOf(state, note.conversation.lastSaid) !== -1 ? note : undefined;
 }
 
