@@ -1,12 +1,11 @@
-// Reads a ReAct reply: an action, an answer, or neither. Lenient in form, strict in that something must be decided.
+// Parses a ReAct reply into an action or an answer. Lenient about the form; a reply with neither becomes a correction.
 import { isObject, parseJson } from "../../base/json.ts";
 import type { RequestedCall } from "../../models/reply.ts";
 import type { Reading } from "../ports/driver.ts";
 
-// A mark is looked for behind blanks of its own line alone: across lines, a reply of blank lines would take the square of its
-// length.
+// The patterns allow only spaces of the same line before a marker. With line breaks, a reply of blank lines would take quadratic time.
 
-/** What a reply decided. One that decided nothing readable becomes a correction. */
+/** Parses a reply. One without an action or an answer becomes a correction. */
 export function readDecision(reply: string): Reading {
   const text = reply.split(/^[^\S\r\n\u2028\u2029]*Observation\s*:/m, 1)[0] ?? "";
   const answer = /^[^\S\r\n\u2028\u2029]*Final Answer\s*:\s*([\s\S]*)$/im.exec(text);
@@ -18,30 +17,31 @@ export function readDecision(reply: string): Reading {
 
 function readAction(text: string, action: RegExpExecArray): Reading {
   const thought = thoughtOf(text.slice(0, action.index));
-  const named = (action[1] ?? "").trim().replace(/^[`"'[]|[`"'\]]$/g, "");
-  const inline = /^([A-Za-z0-9_-]+)\s*[([]\s*(\{[\s\S]*\})\s*[)\]]$/.exec(named);
+  const name = (action[1] ?? "").trim().replace(/^[`"'[]|[`"'\]]$/g, "");
+  const inline = /^([A-Za-z0-9_-]+)\s*[([]\s*(\{[\s\S]*\})\s*[)\]]$/.exec(name);
   if (inline !== null) return { text: thought, calls: [call(inline[1] ?? "", inline[2] ?? "")] };
   const input = /^[^\S\r\n\u2028\u2029]*Action Input\s*:\s*([\s\S]*)$/im.exec(text.slice(action.index));
-  return { text: thought, calls: [call(named, unfenced(input?.[1] ?? "{}"))] };
+  return { text: thought, calls: [call(name, stripFence(input?.[1] ?? "{}"))] };
 }
 
-// `{"action": "search", "input": {…}}` or `{"answer": "…"}`, as some models insist.
+// Some models insist on `{"action": "search", "input": {…}}` or `{"answer": "…"}`.
 function readJson(text: string): Reading | undefined {
-  const value = parseJson(unfenced(text));
+  const value = parseJson(stripFence(text));
   if (!isObject(value)) return undefined;
   const { thought, action, answer, final_answer } = value;
-  const said = typeof thought === "string" ? thought : "";
   if (typeof action === "string") {
     const input = value.action_input ?? value.input ?? {};
-    return { text: said, calls: [call(action, typeof input === "string" ? input : JSON.stringify(input))] };
+    return { text: typeof thought === "string" ? thought : "", calls: [call(action, asText(input))] };
   }
   const final = answer ?? final_answer;
-  return final === undefined
-    ? undefined
-    : { text: typeof final === "string" ? final : JSON.stringify(final), calls: [] };
+  return final === undefined ? undefined : { text: asText(final), calls: [] };
 }
 
-// Plain prose is an answer; a thought that leads nowhere, and nothing at all, are not.
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+// Plain prose is an answer; an empty reply, or a thought without an action, is not.
 function readPlain(text: string): Reading {
   const isUndecided = text.trim() === "" || /^[^\S\r\n\u2028\u2029]*(Thought|Action Input)\s*:/im.test(text);
   if (!isUndecided) return { text: text.trim(), calls: [] };
@@ -58,8 +58,8 @@ function call(toolName: string, input: string): RequestedCall {
   return { toolCallId: "", toolName, inputText: input.trim() };
 }
 
-// By index, not by one expression: a fence that is never closed must not be searched for again from every place.
-function unfenced(text: string): string {
+// Searches for the closing fence once. A single regular expression would search again from every position if there is none.
+function stripFence(text: string): string {
   const body = text.slice(/^\s*```\w*/.exec(text)?.[0].length ?? text.length);
   const end = body.indexOf("```");
   return (end === -1 ? text : body.slice(0, end)).trim();

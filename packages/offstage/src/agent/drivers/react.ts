@@ -1,5 +1,5 @@
-// The ReAct driver: thought, action, observation in plain text, for models without tool calling. Calls and results are kept
-// as tool messages like any other; only the model sees them as text.
+// The ReAct driver: thought, action and observation as plain text, for models without tool calling. Calls and results are stored
+// as ordinary tool messages; only the model sees them as text.
 import { type Message, textOf, toolCallsOf } from "../../messages/message.ts";
 import type { ToPrompt } from "../../models/model-input.ts";
 import { promptMessage } from "../../models/prompt.ts";
@@ -9,8 +9,8 @@ import { readDecision } from "./react-decision.ts";
 import { answerListener } from "./react-listener.ts";
 
 /**
- * Text protocol instead of tool calling. Plain prose is taken for the answer; a thought that decides nothing is sent back
- * with the reason.
+ * A text protocol for models without tool calling. Plain prose counts as the answer; a thought without an action is sent back
+ * with a correction.
  */
 export function reactDriver(): Driver {
   return {
@@ -44,7 +44,7 @@ Thought: why you are done
 Final Answer: the answer`;
 }
 
-// One assistant message may hold several calls: its actions stand one under the other, its observations follow in order.
+// If an assistant message has several calls, its actions are listed first and their observations follow in the same order.
 const asText: ToPrompt = (message, toolName) => {
   if (message.role === "tool")
     return { role: "user", content: [{ type: "text", text: `Observation: ${textOf(message)}` }] };

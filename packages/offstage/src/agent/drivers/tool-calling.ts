@@ -1,10 +1,10 @@
-// The default driver: the provider's own tool calling.
+// The default driver, for models with tool calling.
 import type { ModelTool } from "../../models/model.ts";
 import { promptMessage } from "../../models/prompt.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Driver } from "../ports/driver.ts";
 
-/** Speaks with the model through its provider's tool calling; replies are read as they are. */
+/** Uses the provider's own tool calling. Replies need no parsing. */
 export function toolCallingDriver(): Driver {
   return {
     name: "tool-calling",
