@@ -1,5 +1,4 @@
-// AgentBuilder: every option of an agent, call by call. Immutable: every call gives a new builder, so a base can be shared.
-import { checkOptions } from "../base/options.ts";
+// AgentBuilder: builds an agent option by option. Immutable: each call returns a new builder, so builders can be shared.
 import { OffstageError } from "../errors.ts";
 import type { Compactor } from "../memory/compaction/compactor.ts";
 import type { AnyModel } from "../models/model.ts";
@@ -21,8 +20,8 @@ import type { Guardrails } from "./ports/guardrails.ts";
 import type { AgentHooks } from "./ports/hooks.ts";
 
 /**
- * Builds an agent step by step. What is added (tools, processors, criteria, guardrails) adds, model settings join those
- * before; everything else replaces.
+ * Builds an agent option by option. Tools, processors, criteria, guardrails and model settings are added to the earlier ones;
+ * every other option replaces its earlier value.
  */
 export class AgentBuilder<Output = string> {
   readonly #options: Partial<AgentOptions<Output>>;
@@ -31,7 +30,7 @@ export class AgentBuilder<Output = string> {
     this.#options = options;
   }
 
-  /** A builder with nothing set: the defaults of `new Agent`. */
+  /** A builder without options. The defaults are those of `new Agent`. */
   static base(): AgentBuilder {
     return new AgentBuilder({});
   }
@@ -61,7 +60,7 @@ export class AgentBuilder<Output = string> {
     return this.#with({ tools: [...(this.#options.tools ?? []), ...tools.flat()] });
   }
 
-  /** Keeps the tool trace out of the conversation: the model sees it while it works; the steps and the journal keep it. */
+  /** Keeps the tool trace out of the conversation. The model still sees it during the run; steps and journal still have it. */
   withSeparatedToolTrace(separateToolTrace = true): AgentBuilder<Output> {
     return this.#with({ separateToolTrace });
   }
@@ -102,12 +101,12 @@ export class AgentBuilder<Output = string> {
     });
   }
 
-  /** The answer must fit this schema. */
+  /** Requires an answer that matches this schema. */
   withOutput<Value>(output: AnySchema<Value>): AgentBuilder<Value> {
     return new AgentBuilder<Value>({ ...(this.#options as Partial<AgentOptions<Value>>), output });
   }
 
-  /** How often an answer that does not fit goes back to the model. */
+  /** Sets how many times an answer that does not match the schema is sent back to the model. */
   withOutputRetries(outputRetries: number): AgentBuilder<Output> {
     return this.#with({ outputRetries });
   }
@@ -128,12 +127,12 @@ export class AgentBuilder<Output = string> {
     return this.#with({ maxParallelTools });
   }
 
-  /** Chooses what the model is shown of the conversation. */
+  /** Lets a memory choose which messages the model sees. */
   withMemory(memory: NonNullable<AgentOptions["memory"]>, memoryTokens?: number): AgentBuilder<Output> {
-    return this.#with({ memory, ...(memoryTokens === undefined ? undefined : { memoryTokens }) });
+    return this.#with({ memory, ...(memoryTokens !== undefined && { memoryTokens }) });
   }
 
-  /** Makes model input shorter when it passes a limit. */
+  /** Shortens model input that exceeds a limit. */
   withCompaction(compaction: Compactor): AgentBuilder<Output> {
     return this.#with({ compaction });
   }
@@ -142,7 +141,7 @@ export class AgentBuilder<Output = string> {
     return this.#with({ tokenCounter });
   }
 
-  /** Every run uses this session unless it names another. */
+  /** Sets the session of every run that does not name another. */
   withSession(session: SessionPort): AgentBuilder<Output> {
     return this.#with({ session });
   }
@@ -155,11 +154,11 @@ export class AgentBuilder<Output = string> {
     return this.#with({ keepMessages });
   }
 
-  /** The agent; throws where no model was set. */
+  /** Creates the agent. Throws `invalid-argument` if there is no model. */
   build(): Agent<Output> {
     const { model } = this.#options;
     if (model === undefined)
-      throw new OffstageError("invalid-argument", "An agent needs a model: call withModel(…) before build().");
+      throw new OffstageError("invalid-argument", "The agent has no model. Call withModel(…) before build().");
     return new Agent<Output>({ ...this.#options, model });
   }
 

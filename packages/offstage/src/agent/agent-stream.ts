@@ -1,4 +1,4 @@
-// A run as a stream: its events as they happen, its text alone, and its result. Leaving the stream early aborts the run.
+// A run as a stream of events, or of its text only. Leaving the loop early aborts the run.
 import { OffstageError } from "../errors.ts";
 import type { EventQueue } from "./event-queue.ts";
 import type { AgentEvent } from "./ports/events.ts";
@@ -12,13 +12,13 @@ export interface AgentStreamParts<Output> {
 }
 
 /**
- * The events of one run, for one reader. Not reading it is fine: the run goes on, and `result` has everything. A run that
- * fails or is aborted throws at the end of the iteration and rejects `result`.
+ * The events of one run, for one reader. The run does not wait to be read: `result` alone is enough. If the run fails or is
+ * aborted, `result` rejects and the iteration throws after the last event.
  */
 export class AgentStream<Output = string> implements AsyncIterable<AgentEvent> {
-  /** Empty where the run was refused for its input or options. */
+  /** Empty if the input or the options were refused. */
   readonly runId: string;
-  /** What `run` would have given. */
+  /** Settles as `run()` does. */
   readonly result: Promise<RunResult<Output>>;
   readonly #queue: EventQueue;
   readonly #abort: (reason: unknown) => void;
@@ -35,7 +35,7 @@ export class AgentStream<Output = string> implements AsyncIterable<AgentEvent> {
     if (this.#isRead) {
       throw new OffstageError(
         "stream-consumed",
-        "A stream is read once. Await stream.result for the whole, or start another stream.",
+        "A stream can be read only once. Await stream.result, or start another stream.",
       );
     }
     this.#isRead = true;
@@ -48,15 +48,15 @@ export class AgentStream<Output = string> implements AsyncIterable<AgentEvent> {
     };
   }
 
-  /** The text of the run, delta by delta. */
+  /** Only the text of the run, delta by delta. */
   get text(): AsyncIterable<string> {
     return { [Symbol.asyncIterator]: () => textOnly(this[Symbol.asyncIterator]()) };
   }
 
-  // A run that has ended takes no notice.
+  // No-op if the run has ended.
   #leave(): void {
     this.#queue.close();
-    this.#abort(new DOMException("The stream was left before the run had ended.", "AbortError"));
+    this.#abort(new DOMException("The stream was left before the run ended.", "AbortError"));
   }
 }
 

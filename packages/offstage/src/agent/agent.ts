@@ -1,5 +1,4 @@
-// Agent: a model, instructions and tools, ready to run. A thin face over the one loop.
-
+// Agent: a model, instructions and tools, ready to run. A thin layer over the loop.
 import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import { parseMessages } from "../messages/codec.ts";
@@ -17,20 +16,20 @@ import { loop, type Open } from "./lifecycle/loop.ts";
 import type { AgentOptions, ResumeOptions, RunInput, RunOptions, SubagentOptions } from "./ports/agent-options.ts";
 import type { Emit } from "./ports/events.ts";
 import type { RunResult } from "./ports/run-result.ts";
-import { resumedRun } from "./resume/resume.ts";
+import { createResumedRun } from "./resume/resume.ts";
 import type { Run } from "./run/run.ts";
 import { TrackedMessages } from "./run/tracked-messages.ts";
 import { runSubagent, subagentToolName } from "./subagent.ts";
 
-/** How much an agent's own list of messages holds. */
+/** The size of the list behind `agent.messages`. */
 export interface ContextState {
   readonly messageCount: number;
   readonly tokenCount: number;
-  /** True where tokens were estimated, not counted. */
+  /** True if the token count is an estimate. */
   readonly estimated: boolean;
 }
 
-/** An agent. Immutable but for the list behind `messages`; runs on it may overlap. */
+/** An agent. Immutable except for the list behind `messages`. Its runs may overlap. */
 export class Agent<Output = string> {
   readonly name: string;
   readonly #config: AgentConfig;
@@ -42,24 +41,26 @@ export class Agent<Output = string> {
     this.#tracked = new TrackedMessages(options.keepMessages ?? 1000);
   }
 
-  /** Runs on new input. Resolves when the agent answered or was stopped; rejects on failure and on abort. */
+  /** Runs on new input. Resolves when the agent has answered, waits for approval or was stopped by a limit; rejects on failure and abort. */
   async run(input: RunInput, options: RunOptions = {}): Promise<RunResult<Output>> {
     return loop(this.#create(input, options)) as Promise<RunResult<Output>>;
   }
 
-  /** The same run, as events. Starts at once. */
+  /** Runs on new input and streams the events. Starts immediately. */
   stream(input: RunInput, options: RunOptions = {}): AgentStream<Output> {
     return this.#stream((listener) => ({ run: this.#create(input, options, listener) }));
   }
 
-  /** State in, state out: runs on a state's conversation. A state whose run has ended begins a new one; one that waits is refused. */
+  /** Runs on the conversation of a state and returns the new state. Throws if the state waits for approval. */
   async execute(state: AgentState, options: RunOptions = {}): Promise<AgentState> {
     if (!(state instanceof AgentState)) {
-      throw invalid("execute() takes an AgentState. Make one with AgentState.empty().withUserMessage(…).");
+      throw invalid(
+        `execute() needs an AgentState; found ${shownValue(state)}. Create one with AgentState.empty().withUserMessage(…).`,
+      );
     }
     if (state.outcome?.status === "waiting") {
       throw invalid(
-        "The run of this state waits for approval. Decide with agent.resume(state, { approve, reject }), or begin a new run with state.withUserMessage(…).",
+        "The run of this state waits for approval. Resume it with agent.resume(state, { approve, reject }), or start a new run with state.withUserMessage(…).",
       );
     }
     checkRunOptions(options);
@@ -69,28 +70,33 @@ export class Agent<Output = string> {
   }
 
   /**
-   * Continues a run that waits for approval or was cut off, by its id (with the store or session it is recorded in) or by
-   * the state it left. Finished tools are not run again; a call without a decision goes on waiting.
+   * Resumes a run that waits for approval or was interrupted, by its id (with its store or session) or by its last state.
+   * Finished tool calls do not run again. A call without a decision keeps waiting.
    */
   async resume(source: AgentState | string, options: ResumeOptions = {}): Promise<RunResult<Output>> {
-    const { run, open } = resumedRun(this.#config, source, { options, tracked: this.#tracked });
+    const { run, open } = createResumedRun(this.#config, source, { options, tracked: this.#tracked });
     return loop(run, open) as Promise<RunResult<Output>>;
   }
 
-  /** The same, as events. Starts at once. */
+  /** Resumes a run and streams the events. Starts immediately. */
   resumeStream(source: AgentState | string, options: ResumeOptions = {}): AgentStream<Output> {
-    return this.#stream((listener) => resumedRun(this.#config, source, { options, listener, tracked: this.#tracked }));
+    return this.#stream((listener) =>
+      createResumedRun(this.#config, source, { options, listener, tracked: this.#tracked }),
+    );
   }
 
-  /** The agent as a tool of another: called with `{ prompt }`, it gives its answer and nothing else. */
+  /** Makes the agent a tool for other agents. The tool is called with `{ prompt }` and returns only the answer. */
   asTool(options: SubagentOptions = {}): Tool {
     checkSubagentOptions(options);
     const { name = subagentToolName(this.name), description = this.#config.options.description } = options;
-    const made = tool({
-      ...policiesOf(options),
+    const { timeoutMs, needsApproval, remember } = options;
+    const created = tool({
       name,
-      description: description ?? `Asks the agent "${this.name}", which works on its own and gives its answer.`,
+      description: description ?? `Asks the agent "${this.name}", which works on its own and returns its answer.`,
       input: promptSchema,
+      timeoutMs,
+      needsApproval,
+      remember,
       execute: ({ prompt }, about) =>
         runSubagent(this.#config, String(prompt), {
           about,
@@ -99,15 +105,15 @@ export class Agent<Output = string> {
           tracked: this.#tracked,
         }),
     });
-    return Object.freeze({ ...made, isSubagent: true });
+    return Object.freeze({ ...created, isSubagent: true });
   }
 
-  /** Everything this agent exchanged, conversation and tool trace together: see `keepMessages`. */
+  /** The messages of this agent's runs, both conversation and tool trace. `keepMessages` limits their number. */
   get messages(): MessageQuery {
     return new MessageQuery(() => this.#tracked.all(), { tokenCounter: this.#config.tokenCounter });
   }
 
-  /** The same as a plain list. */
+  /** The same messages as a plain array. */
   getMessages(): Message[] {
     return [...this.#tracked.all()];
   }
@@ -122,21 +128,21 @@ export class Agent<Output = string> {
     };
   }
 
-  /** Empties the list behind `messages`. Sessions and states are not touched. */
+  /** Empties the list behind `messages`. Does not affect sessions and states. */
   clearContext(): void {
     this.#tracked.clear();
   }
 
   #create(input: RunInput, options: RunOptions, listener?: Emit): Run {
     checkRunOptions(options);
-    const messages = checkedInput(input);
+    const messages = parseInput(input);
     return createRun(this.#config, { input: messages, options, listener, tracked: this.#tracked });
   }
 
   #stream(start: (listener: Emit) => { run: Run; open?: Open }): AgentStream<Output> {
     const queue = new EventQueue();
     let run: Run | undefined;
-    // Async, so that a stream fails as a run does: by its result, and at the end of the iteration.
+    // Async, so that refused options reject `result` instead of throwing here.
     const begin = async (): Promise<RunResult<Output>> => {
       const started = start((event) => queue.push(event));
       run = started.run;
@@ -152,7 +158,7 @@ export class Agent<Output = string> {
   }
 }
 
-// The user messages at the end of a state are what its run is about: new to the session, if there is one.
+// The user messages at the end of a state are the input of its run, and new to its session.
 function splitInput(state: AgentState): { input: readonly Message[]; state: AgentState } {
   let start = state.messages.length;
   while (start > 0 && state.messages.at(start - 1)?.role === "user") start--;
@@ -160,27 +166,18 @@ function splitInput(state: AgentState): { input: readonly Message[]; state: Agen
   return { input, state: input.length === 0 ? state : state.withMessages(state.messages.slice(0, start)) };
 }
 
-// What any tool can be told, and a subagent too.
-function policiesOf({ timeoutMs, needsApproval, remember }: SubagentOptions) {
-  return {
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(needsApproval !== undefined && { needsApproval }),
-    ...(remember !== undefined && { remember }),
-  };
-}
-
 const promptSchema = {
   type: "object",
-  properties: { prompt: { type: "string", description: "What the agent is to do, with everything it needs to know." } },
+  properties: { prompt: { type: "string", description: "The task of the agent, with everything it needs to know." } },
   required: ["prompt"],
   additionalProperties: false,
 };
 
-function checkedInput(input: RunInput): readonly Message[] {
+function parseInput(input: RunInput): readonly Message[] {
   if (input === "") throw invalid("The input is empty. Pass text, a message or a list of messages.");
   if (typeof input === "string") return [user(input)];
   if (typeof input !== "object" || input === null)
-    throw invalid(`A run takes text, a message or a list of messages; found ${shownValue(input)}.`);
+    throw invalid(`The input must be text, a message or a list of messages; found ${shownValue(input)}.`);
   return parseMessages(Symbol.iterator in input ? input : [input], { name: "input" });
 }
 

@@ -1,21 +1,21 @@
-// The queue between a run and whoever reads its stream. The run never waits for the reader; a slow reader gets longer
-// deltas instead of more of them, so what is queued grows with the run's own content and no faster.
-
+// The queue between a run and the reader of its stream. The run never waits for the reader. If the reader is slow, deltas are
+// joined, so the queue grows no faster than the run's own content.
 import type { AgentEvent } from "./ports/events.ts";
 
+/** The length from which deltas are joined. */
 const coalesceFrom = 1024;
 
 type Waiter = { resolve(result: IteratorResult<AgentEvent>): void; reject(error: unknown): void };
 
-/** Events in the order they were pushed, for one reader. `push` never waits. */
+/** Events in the order in which they were pushed, for one reader. */
 export class EventQueue {
   #events: AgentEvent[] = [];
   #head = 0;
-  /** Readers that asked ahead, in order. */
+  /** Calls of `next()` that wait for an event, in order. */
   #waiters: Waiter[] = [];
   #end: { readonly error?: unknown } | undefined;
   #isClosed = false;
-  /** Where the newest queued event of each run stands, while the queue is long. */
+  /** The index of the newest queued event of each run, while deltas are joined. */
   readonly #newest = new Map<string, number>();
 
   push(event: AgentEvent): void {
@@ -25,24 +25,24 @@ export class EventQueue {
     else if (!this.#coalesce(event)) this.#events.push(event);
   }
 
-  /** No more events: readers come to the end, or to the error. */
+  /** Ends the queue: after the last event the reader gets `done`, or the error. */
   end(end: { readonly error?: unknown } = {}): void {
     if (this.#isClosed) return;
     this.#end = end;
     const waiters = this.#waiters;
     this.#waiters = [];
-    for (const { resolve, reject } of waiters) this.#ended().then(resolve, reject);
+    for (const { resolve, reject } of waiters) this.#settleEnd().then(resolve, reject);
   }
 
   next(): Promise<IteratorResult<AgentEvent>> {
     if (this.#head < this.#events.length) return Promise.resolve({ done: false, value: this.#shift() });
-    if (this.#end !== undefined) return this.#ended();
+    if (this.#end !== undefined) return this.#settleEnd();
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject });
     });
   }
 
-  /** Nobody reads any more: what is queued is forgotten, and what comes is not kept. */
+  /** Drops all queued and future events. */
   close(): void {
     this.end();
     this.#end = {};
@@ -50,8 +50,8 @@ export class EventQueue {
     this.#clear();
   }
 
-  // An error is thrown once; a reader that asks again is at the end.
-  #ended(): Promise<IteratorResult<AgentEvent>> {
+  // The error is thrown once; after that the reader gets `done`.
+  #settleEnd(): Promise<IteratorResult<AgentEvent>> {
     const end = this.#end ?? {};
     this.#end = {};
     return "error" in end ? Promise.reject(end.error) : Promise.resolve({ done: true, value: undefined });
@@ -74,33 +74,33 @@ export class EventQueue {
     return event;
   }
 
-  // Only with the newest event of the same run, so that every run keeps its own order.
+  // Joins a delta only with the newest event of the same run, so that each run keeps its order.
   #coalesce(event: AgentEvent): boolean {
     if (this.#events.length - this.#head < coalesceFrom) {
-      if (this.#newest.size > 0) this.#newest.clear();
+      this.#newest.clear();
       return false;
     }
-    const { runId } = subjectOf(event);
-    const place = this.#newest.get(runId) ?? -1;
-    const joined = place < this.#head ? undefined : joinDeltas(this.#events[place] as AgentEvent, event);
+    const { runId } = innermost(event);
+    const index = this.#newest.get(runId) ?? -1;
+    const joined = index < this.#head ? undefined : joinDeltas(this.#events[index] as AgentEvent, event);
     if (joined === undefined) this.#newest.set(runId, this.#events.length);
-    else this.#events[place] = joined;
+    else this.#events[index] = joined;
     return joined !== undefined;
   }
 }
 
-/** The event itself: what a wrapped event of a subagent is about. */
-function subjectOf(event: AgentEvent): AgentEvent {
-  return event.type === "subagent-event" ? subjectOf(event.event) : event;
+/** The event of a subagent inside the events that wrap it; any other event itself. */
+function innermost(event: AgentEvent): AgentEvent {
+  return event.type === "subagent-event" ? innermost(event.event) : event;
 }
 
-/** The two as one longer delta; undefined where they are not deltas of the same thing. */
+/** Joins two deltas of the same text; undefined if they are not. */
 function joinDeltas(first: AgentEvent, second: AgentEvent): AgentEvent | undefined {
   if (first.type === "subagent-event" && second.type === "subagent-event") {
     const event = joinDeltas(first.event, second.event);
     return event === undefined ? undefined : { ...first, event };
   }
-  if (!isDelta(first) || !isDelta(second) || !isSame(first, second)) return undefined;
+  if (!isDelta(first) || !isDelta(second) || !continues(first, second)) return undefined;
   return { ...first, delta: first.delta + second.delta };
 }
 
@@ -110,7 +110,7 @@ function isDelta(event: AgentEvent): event is Delta {
   return "delta" in event;
 }
 
-function isSame(first: Delta, second: Delta): boolean {
+function continues(first: Delta, second: Delta): boolean {
   if (first.type !== second.type || first.runId !== second.runId || first.step !== second.step) return false;
   return first.type !== "tool-input-delta" || first.toolCallId === (second as typeof first).toolCallId;
 }

@@ -1,4 +1,5 @@
-// An agent as a tool of another. The parent sees one result; depth, budget, abort, usage and context reach through.
+// Subagents: an agent as a tool of another. The parent gets one result. The subagent shares the parent's depth limit, budget,
+// cancellation, usage and context.
 import { messageOf } from "../errors.ts";
 import { user } from "../messages/makers.ts";
 import { AgentState } from "../state/agent-state.ts";
@@ -23,12 +24,12 @@ export interface RunSubagentOptions {
   readonly tracked: TrackedMessages;
 }
 
-/** An agent's name as providers accept it for a tool. */
+/** The name of an agent in the form that providers accept for tools. */
 export function subagentToolName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "agent";
 }
 
-/** Runs an agent on a prompt as a tool. Rejects only if the calling run is aborted. */
+/** Runs an agent as a tool. Rejects only if the calling run is aborted. */
 export async function runSubagent(
   agent: AgentConfig,
   prompt: string,
@@ -37,7 +38,7 @@ export async function runSubagent(
   const caller = callerOf(about);
   const { maxDepth = 3, maxSteps } = options;
   const known = caller?.before?.child;
-  if (known !== undefined && known.agent !== agent.name) return failed(name, foreign(known, agent));
+  if (known !== undefined && known.agent !== agent.name) return failure(name, foreignRun(known, agent));
   const run = createRun(agent, {
     input: known === undefined ? [user(prompt)] : [],
     runId: known?.runId,
@@ -55,7 +56,7 @@ export async function runSubagent(
     return answerOf(result, name);
   } catch (error) {
     if (run.scope.cancellation.isAborted) throw error;
-    return failed(name, messageOf(error), run.identity.runId);
+    return failure(name, messageOf(error), run.identity.runId);
   }
 }
 
@@ -65,23 +66,23 @@ async function reopen(run: Run, { counted, state }: WaitingChild): Promise<Agent
   return continueRun(run, counted ?? state?.usageByModel);
 }
 
-function foreign({ runId, agent }: WaitingChild, { name }: AgentConfig): string {
+function foreignRun({ runId, agent }: WaitingChild, { name }: AgentConfig): string {
   return `run "${runId}" belongs to agent "${agent}", and this is agent "${name}"`;
 }
 
 function tooDeep({ scope, identity }: Run, name: string, maxDepth: number): ToolAnswer {
   scope.cancellation[Symbol.dispose]();
   scope.span.end("error");
-  return failed(name, `subagents may nest ${maxDepth} deep, and this would be level ${identity.depth}`);
+  return failure(name, `subagents may nest ${maxDepth} deep, and this would be level ${identity.depth}`);
 }
 
 function answerOf({ outcome, text, runId }: RunResult<unknown>, name: string): ToolAnswer {
   if (outcome.status === "completed") return new ToolAnswer(`[Subagent: ${name}] ${text}`, { childRunId: runId });
   const partial = text === "" ? "" : ` Partial answer: ${text}`;
-  return failed(name, outcome.message + partial, runId);
+  return failure(name, outcome.message + partial, runId);
 }
 
-function failed(name: string, reason: string, childRunId?: string): ToolAnswer {
+function failure(name: string, reason: string, childRunId?: string): ToolAnswer {
   const text = `[Subagent: ${name}] Failed: ${reason}`;
   return new ToolAnswer(text, { isError: true, ...(childRunId !== undefined && { childRunId }) });
 }

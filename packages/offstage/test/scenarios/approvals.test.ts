@@ -293,6 +293,6 @@ test("a state that waits is not run on: its calls would be forgotten", async () 
 
 test("a run that is nowhere to be looked up is told from one that is not there", async () => {
   const { agent } = payingAgent([]);
-  await expect(agent.resume("r1")).rejects.toThrow('Run "r1" cannot be looked up: pass the store');
-  await expect(agent.resume("r1", { store: memoryStore() })).rejects.toThrow('There is no run "r1" to resume');
+  await expect(agent.resume("r1")).rejects.toThrow('Run "r1" cannot be looked up without its store');
+  await expect(agent.resume("r1", { store: memoryStore() })).rejects.toThrow('Run "r1" was not found in the store');
 });

@@ -175,7 +175,7 @@ describe("misuse is told in a sentence", () => {
   const wrong = (value: unknown) => value as never;
 
   const rejected: readonly [string, () => Promise<unknown>, RegExp][] = [
-    ["run without input", () => agent.run(wrong(undefined)), /takes text, a message or a list/],
+    ["run without input", () => agent.run(wrong(undefined)), /must be text, a message or a list/],
     ["run with null", () => agent.run(wrong(null)), /found null/],
     ["run with a number", () => agent.run(wrong(7)), /found 7/],
     ["stream with a number", () => agent.stream(wrong(7)).result, /found 7/],
@@ -186,7 +186,7 @@ describe("misuse is told in a sentence", () => {
       /input.*role/,
     ],
     ["run with nothing to say", () => agent.run([]), /nothing to answer/],
-    ["execute without a state", () => agent.execute(wrong({})), /takes an AgentState/],
+    ["execute without a state", () => agent.execute(wrong({})), /needs an AgentState/],
     ["execute with an empty state", () => agent.execute(AgentState.empty()), /nothing to answer/],
     ["maxSteps 0", () => agent.run("Go", { maxSteps: 0 }), /"maxSteps" must be a whole number of at least 1/],
   ];

@@ -136,8 +136,8 @@ describe("a stream", () => {
     const stream = agentOf(["Hi."]).stream("Go");
     await read(stream);
     expect(() => stream[Symbol.asyncIterator]()).toThrow(expect.objectContaining({ code: "stream-consumed" }));
-    await expect(read(stream)).rejects.toThrow(/read once/);
-    expect(() => stream.text[Symbol.asyncIterator]()).toThrow(/read once/);
+    await expect(read(stream)).rejects.toThrow(/read only once/);
+    expect(() => stream.text[Symbol.asyncIterator]()).toThrow(/read only once/);
   });
 
   test("gives every event to readers that ask ahead", async () => {

@@ -108,12 +108,12 @@ test("invalid input is refused by run() and stream() alike", async () => {
 });
 
 test.each([
-  [3, {}, "resume() takes the id of a run or the state it left; found 3."],
-  [undefined, {}, "resume() takes the id of a run or the state it left; found undefined."],
+  [3, {}, "resume() needs the id of a run or its last state; found 3."],
+  [undefined, {}, "resume() needs the id of a run or its last state; found undefined."],
   [AgentState.empty(), { approve: "call_1" }, '"approve" must be a list of tool call ids or approvals'],
   ["run", { store: "sqlite:x.db" }, '"store" must be a store: pass openStore(…) or the like; found "sqlite:x.db".'],
   [{ runId: "run", state: AgentState.empty() }, {}, "found a result. Pass its runId, or its state."],
-  [AgentState.empty().toJSON(), {}, "found plain data. Pass AgentState.fromJSON(…) of it."],
+  [AgentState.empty().toJSON(), {}, "found plain data. Pass AgentState.fromJSON(data)."],
   [{}, {}, "found object."],
   ["run", null, "The resume() options must be an object; found null."],
 ])("resume(%j, %j) is refused", async (source, options, sentence) => {

@@ -1,5 +1,4 @@
-// Restoring: the state of a run that was cut off or waits, from what its journal holds.
-
+// Restores the state of an interrupted or waiting run from its journal.
 import { isObject, type JsonValue, parseArguments, parseJson } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
 import {
@@ -19,20 +18,20 @@ import { addUsage, Ledger, noUsage, type Usage, type UsageByModel } from "../../
 import type { AgentConfig } from "../config/agent-config.ts";
 import { rawLength } from "../step/make-step.ts";
 
-/** The state after everything that was recorded. Finished tools stay finished; open calls wait to be dealt with. */
+/** The state after all recorded steps. Finished calls keep their results; open calls become a pending step. */
 export function restoreState(record: RunRecord, history: readonly Message[], config: AgentConfig): AgentState {
   if (record.isIncomplete) throw incomplete(record);
   const steps = record.steps.map((step, index) => restoreStep(step, config, isAnswer(record, index)));
-  const begun = AgentState.empty().withMessages([...history, ...record.input]);
+  const first = AgentState.empty().withMessages([...history, ...record.input]);
   const usage = usageOf(record, config);
-  const state = steps.reduce((before, step) => withToolTrace(before.withStep(step, usage), step, config), begun);
-  const waiting =
-    record.openStep === undefined ? state : state.withPendingStep(pendingOf(record, record.openStep, config));
-  return waiting.withUsage(usage);
+  const state = steps.reduce((before, step) => withToolTrace(before.withStep(step, usage), step, config), first);
+  const { openStep } = record;
+  const restored = openStep === undefined ? state : state.withPendingStep(pendingOf(record, openStep, config));
+  return restored.withUsage(usage);
 }
 
 function incomplete({ runId, sessionId }: RunRecord): OffstageError {
-  const sentence = `Run "${runId}" cannot be resumed by its id: messages of it were removed from the conversation of session "${sessionId}". Ask again in a new run, or resume it by the state it left.`;
+  const sentence = `Run "${runId}" cannot be resumed by its id: some of its messages were removed from the conversation of session "${sessionId}". Start a new run, or resume it by its last state.`;
   return new OffstageError("run-not-resumable", sentence);
 }
 
@@ -41,7 +40,7 @@ function withToolTrace(state: AgentState, step: Step, config: AgentConfig): Agen
   return state.withSection(section, state.section(section).append(step.messages));
 }
 
-// A subagent's record says what it had used by model when it last ended; what it used since is counted when it is taken up again.
+// The record of a subagent has its usage as of its last end. Later usage is counted when the subagent is resumed.
 function usageOf(record: RunRecord, config: AgentConfig): UsageByModel {
   const open = (record.openStep?.message.metadata?.usage ?? noUsage) as Usage;
   const ledger = new Ledger(undefined);
@@ -60,7 +59,7 @@ function countedOf({ children }: RunRecord, runId: string): UsageByModel {
   return child === undefined ? {} : usedNote(child);
 }
 
-// Every recorded step of a run without an end is tool trace: an answer is written with the end.
+// An answer is written together with the end of its run, so every recorded step of an unfinished run is tool trace.
 function isAnswer({ status, steps }: RunRecord, index: number): boolean {
   return status === "completed" && index === steps.length - 1;
 }
@@ -94,8 +93,8 @@ function callsOf(message: AssistantMessage): StepToolCall[] {
   }));
 }
 
-// What the model wrote where it could not be stored as arguments; what was kept in their place must not run. The mark keeps a text
-// that was cut from making sense.
+// The arguments as the model wrote them, if they could not be stored: the call must not run with the stored ones. The ellipsis keeps
+// clipped text from parsing as JSON.
 function rawOf(inputTexts: unknown, id: string): string | undefined {
   if (!isObject(inputTexts) || !Object.hasOwn(inputTexts, id)) return undefined;
   const raw = String(inputTexts[id]);
@@ -130,17 +129,21 @@ function pendingOf(record: RunRecord, open: OpenStep, config: AgentConfig): Pend
   const known = waitingNotes(record);
   const waiting = open.pending.map(({ id, function: called }): WaitingCall => {
     const noted = known.find((each) => each.toolCallId === id);
-    // A subagent's run that the note does not know of began after it: the call was approved, and is cut off by now.
-    const isOld = noted !== undefined && noted.child === undefined && childOf(record, id) !== undefined;
-    const call = noted === undefined || isOld ? cutOff(record, config, { id, name: called.name }) : noted;
+    // A subagent's run that is missing in the note started after it: the call was approved, then interrupted.
+    const isStale = noted !== undefined && noted.child === undefined && childOf(record, id) !== undefined;
+    const call = noted === undefined || isStale ? interruptedCall(record, config, { id, name: called.name }) : noted;
     const { child } = call;
     return child === undefined ? call : { ...call, child: { ...child, counted: countedOf(record, child.runId) } };
   });
   return { step: restoreStep(finished, config), waiting };
 }
 
-// A subagent goes on with its own run, and a call that had not begun waits on; any other is not run again unless its tool allows it.
-function cutOff(record: RunRecord, config: AgentConfig, { id, name }: { id: string; name: string }): WaitingCall {
+// A subagent resumes its own run, and a call that had not begun keeps waiting. Any other call runs again only if its tool allows it.
+function interruptedCall(
+  record: RunRecord,
+  config: AgentConfig,
+  { id, name }: { id: string; name: string },
+): WaitingCall {
   const child = childOf(record, id);
   if (child !== undefined) return { toolCallId: id, why: "again", ...child };
   if (record.openStep?.waiting?.includes(id)) return { toolCallId: id, why: "approval" };
@@ -152,7 +155,7 @@ function childOf(record: RunRecord, toolCallId: string): Pick<WaitingCall, "chil
   return child === undefined ? undefined : { child: { runId: child.runId, agent: child.agent } };
 }
 
-/** Whether a call that had begun may run again. A subagent without a run of its own had not begun. */
+/** True if an interrupted call may run again. A call of a subagent that has no run yet had not begun. */
 export function canRunAgain(config: AgentConfig, name: string): boolean {
   const tool = config.tools.get(name);
   return tool?.idempotent === true || tool?.isSubagent === true;

@@ -1,4 +1,4 @@
-// Resumes a run that waits for approval or was interrupted, by its id or by the state it left. Finished tools do not run again.
+// Resumes a run that waits for approval or was interrupted, by its id or by its last state. Finished calls do not run again.
 import { isObject } from "../../base/json.ts";
 import { shownValue } from "../../base/options.ts";
 import { isThenable } from "../../base/thenable.ts";
@@ -22,7 +22,7 @@ import { DecisionBook } from "../ports/approvals.ts";
 import type { Run } from "../run/run.ts";
 import { admitDecisions, checkDecisions, endedOutcome, knownState } from "./known-state.ts";
 
-export interface Resuming extends Pick<CreateRunOptions, "listener" | "tracked"> {
+export interface CreateResumedRunOptions extends Pick<CreateRunOptions, "listener" | "tracked"> {
   readonly options: ResumeOptions;
 }
 
@@ -31,14 +31,18 @@ export interface ResumedRun {
   readonly open: Open;
 }
 
-/** Creates a run that resumes an earlier one. Its journal is opened in the loop. */
-export function resumedRun(agent: AgentConfig, source: string | AgentState, resuming: Resuming): ResumedRun {
+/** Creates a run that resumes an earlier one. The loop opens its journal. */
+export function createResumedRun(
+  agent: AgentConfig,
+  source: string | AgentState,
+  resuming: CreateResumedRunOptions,
+): ResumedRun {
   const { options, ...rest } = resuming;
   if (typeof source !== "string" && !(source instanceof AgentState)) throw noSource(source);
   checkResumeOptions(options);
   const state = typeof source === "string" ? undefined : source;
   const runId = typeof source === "string" ? source : source.runId;
-  if (runId === undefined) throw notResumable("The state has no run: it was never run. Use agent.execute(state).");
+  if (runId === undefined) throw notResumable("The state has not been run yet. Use agent.execute(state).");
   checkStatus(state, runId);
   const { store, approve, reject } = options;
   const decisions = new DecisionBook({ approve, reject });
@@ -72,19 +76,19 @@ async function journalOf(
 async function reopen(run: Run, journal: Journal | undefined): Promise<AgentState> {
   const { record } = run;
   run.input.instructions = await instructionsOf(run);
-  if (journal !== undefined) await record.open(() => openAgain(run, journal));
+  if (journal !== undefined) await record.open(() => reopenJournal(run, journal));
   if (record.log?.recorded === undefined) checkDecisions(run, run.state.pendingStep);
   const recordedSteps = record.log?.recorded?.steps.length ?? run.state.stepCount;
   await record.catchUp(run.state.steps.slice(recordedSteps));
   return continueRun(run);
 }
 
-async function openAgain(run: Run, journal: Journal): Promise<RunLog> {
+async function reopenJournal(run: Run, journal: Journal): Promise<RunLog> {
   const { identity, agent, request, scope } = run;
   const { runId, startedAt } = identity;
   const { onBusy = "queue" } = request.options;
   const opening = { historyLimit: historyLimit(run), onBusy, signal: scope.cancellation.signal };
-  // A session that keeps no runs has the question and gets the answer; everything else is in the state.
+  // A session that keeps no runs has the user message and will get the answer; the state has everything else.
   if (!journal.keepsRuns && request.hasOwnState)
     return journal.open({ ...opening, runId, agent: agent.name, startedAt, input: [] });
   const traceId = scope.span.recording ? scope.span.traceId : undefined;
@@ -95,7 +99,7 @@ async function openAgain(run: Run, journal: Journal): Promise<RunLog> {
   return journal.reopen(runId, { ...opening, traceId, admit });
 }
 
-// Another agent would continue with other instructions, and without the tools that wait for approval.
+// Another agent would have other instructions, and might lack the tools that wait for approval.
 function checkAgent({ identity, agent }: Run, recorded: RunRecord): void {
   if (recorded.agent !== agent.name)
     throw notResumable(
@@ -104,8 +108,8 @@ function checkAgent({ identity, agent }: Run, recorded: RunRecord): void {
 }
 
 /**
- * The state to continue with: the one that was passed, or the journal's. For a subagent, `counted` is the usage its parent knows
- * of already.
+ * The state to continue with: the one that was passed in, or the journal's. For a subagent, `counted` is the usage that its parent
+ * has counted already.
  */
 export async function continueRun(run: Run, counted: UsageByModel = {}): Promise<AgentState> {
   const { record, request, identity, agent } = run;
@@ -127,21 +131,21 @@ export async function continueRun(run: Run, counted: UsageByModel = {}): Promise
   return state;
 }
 
-// Usage that the parent has not heard of is added to its ledger. Compared by total, because a provider may have answered under
+// Adds usage to the parent's ledger that it has not counted yet. Compares totals, because a provider may have answered under
 // another model id than the one that is restored.
 function restoreUsage({ limits, identity, agent }: Run, { usageByModel }: AgentState, counted: UsageByModel): void {
   limits.ledger.restore(usageByModel);
-  const above = identity.parent?.limits.ledger;
-  if (above === undefined) return;
+  const parentLedger = identity.parent?.limits.ledger;
+  if (parentLedger === undefined) return;
   if (Object.keys(counted).length === 0) {
-    for (const [modelId, usage] of Object.entries(usageByModel)) above.add(modelId, usage);
+    for (const [modelId, usage] of Object.entries(usageByModel)) parentLedger.add(modelId, usage);
     return;
   }
-  const news = subtractUsage(totalUsage(usageByModel), totalUsage(counted));
-  if (news.totalTokens > 0) above.add(agent.model.modelId, news);
+  const uncounted = subtractUsage(totalUsage(usageByModel), totalUsage(counted));
+  if (uncounted.totalTokens > 0) parentLedger.add(agent.model.modelId, uncounted);
 }
 
-// In a state, the input of a run is the user messages under its id.
+// The input of a run: the user messages of a state that have its id.
 function inputOf(runId: string, { messages }: AgentState): Message[] {
   return messages
     .filter(({ role, metadata }) => role === "user" && metadata?.runId === runId && metadata.isNote !== true)
@@ -158,24 +162,24 @@ function noSource(source: unknown): OffstageError {
     if (isThenable(source)) return "a promise. Await it first";
     if (!isObject(source)) return shownValue(source);
     if (source.state instanceof AgentState) return "a result. Pass its runId, or its state";
-    if ("steps" in source) return "plain data. Pass AgentState.fromJSON(…) of it";
+    if ("steps" in source) return "plain data. Pass AgentState.fromJSON(data)";
     return typeof source.runId === "string" ? "object. Pass its runId" : "object";
   };
-  const sentence = `resume() takes the id of a run or the state it left; found ${found()}.`;
+  const sentence = `resume() needs the id of a run or its last state; found ${found()}.`;
   return new OffstageError("invalid-argument", sentence);
 }
 
 function notFound(runId: string): OffstageError {
   return new OffstageError(
     "run-not-found",
-    `There is no run "${runId}" to resume in the store or session that was given. Pass the one it was recorded in, or none if it was not recorded.`,
+    `Run "${runId}" was not found in the store or session that was passed. Pass the one that recorded it, or none if it was not recorded.`,
   );
 }
 
 function noPlace(runId: string): OffstageError {
   return new OffstageError(
     "run-not-found",
-    `Run "${runId}" cannot be looked up: pass the store or the session it was recorded in, as resume(runId, { store }).`,
+    `Run "${runId}" cannot be looked up without its store or session. Pass the one that recorded it: resume(runId, { store }).`,
   );
 }
 
