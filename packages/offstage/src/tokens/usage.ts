@@ -52,7 +52,7 @@ function addOptional(a: number | undefined, b: number | undefined): number | und
   return a === undefined ? b : a + (b ?? 0);
 }
 
-/** What a run and the runs below it have used so far, by model. */
+/** The tokens that a run and its subagents have used so far, by model. Entries reach the ledgers of all parent runs. */
 export class Ledger {
   readonly #parent: Ledger | undefined;
   #usageByModel: UsageByModel = {};
@@ -61,12 +61,12 @@ export class Ledger {
     this.#parent = parent;
   }
 
-  /** Everything so far. A new object after every entry, so that it can be kept. */
+  /** The usage so far. Each entry creates a new object, so this one never changes. */
   get usageByModel(): UsageByModel {
     return this.#usageByModel;
   }
 
-  /** Begins with what an earlier part of the run has used; the runs above know of it already. */
+  /** Restores the usage from before the run was resumed. Does not add it to the parent's ledger. */
   restore(usageByModel: UsageByModel): void {
     this.#usageByModel = usageByModel;
   }

@@ -1,4 +1,4 @@
-// The history of a run: how much of the conversation is loaded, with the tool history the agent wants, within a token budget.
+// The history of a run: the part of the conversation that is loaded, with the tool traces that are remembered, within a token budget.
 import {
   type AssistantMessage,
   type Message,
@@ -19,7 +19,7 @@ import type { Run } from "../run/run.ts";
 const defaultHistory = 50;
 const spare = 50;
 
-/** The number of earlier messages to load. If memory or compaction choose what is shown, as much as they do not yet cover. */
+/** The number of earlier messages to load; undefined loads all. With memory or compaction, those that they do not cover yet. */
 export function historyLimit({ request, agent }: Run): number | undefined {
   const { historyLimit: asked } = request.options;
   if (asked !== undefined) return asked;
@@ -28,13 +28,13 @@ export function historyLimit({ request, agent }: Run): number | undefined {
   return known === undefined ? undefined : known.tail + spare;
 }
 
-/** The loaded conversation as the model is to see it. */
+/** The loaded conversation as the model will see it. */
 export async function loadHistory({ agent, request }: Run, log: RunLog): Promise<Messages> {
   const history = await withToolHistory(log, agent);
   return Messages.from(withinTokens(history, request.options.historyTokens, agent.tokenCounter));
 }
 
-/** The latest whole turns within a token budget; the newest turn is always whole. */
+/** The newest whole turns within a token budget. The newest turn is included even if it exceeds the budget. */
 export function withinTokens(
   history: readonly Message[],
   budget: number | undefined,
@@ -54,29 +54,29 @@ export function withinTokens(
 
 const digestBytes = 1024;
 
-/** The conversation with the tool traces that the agent, or a tool of its own accord, wants remembered. */
+/** The conversation with the tool traces that the agent's `toolHistory`, or the `remember` of a tool, keeps. */
 export async function withToolHistory(log: RunLog, config: AgentConfig): Promise<readonly Message[]> {
   if (!config.remembersTools || log.history.length === 0) return log.history;
   const runIds = new Set(log.history.map((message) => message.metadata?.runId).filter((id) => id !== undefined));
   const toolTraces = await log.toolTraces([...runIds]);
-  const isApart = notAmong(log.history);
+  const isMissing = notAmong(log.history);
   const placed = new Set<string>();
   return log.history.flatMap((message, index) => {
     const runId = message.metadata?.runId;
     if (runId === undefined || placed.has(runId) || !endsInput(log.history, index, runId)) return [message];
     placed.add(runId);
-    const toolTrace = shown((toolTraces.get(runId) ?? []).filter(isApart), config);
+    const toolTrace = rememberedTrace((toolTraces.get(runId) ?? []).filter(isMissing), config);
     return message.role === "user" ? [message, ...toolTrace] : [...toolTrace, message];
   });
 }
 
-// A run's tool trace stands between its input and its answer.
+// True for the message after which the tool trace of a run belongs: between its input and its answer.
 function endsInput(history: readonly Message[], index: number, runId: string): boolean {
   const next = history[index + 1];
   return history[index]?.role !== "user" || next?.role !== "user" || next.metadata?.runId !== runId;
 }
 
-function shown(toolTrace: readonly Message[], config: AgentConfig): Message[] {
+function rememberedTrace(toolTrace: readonly Message[], config: AgentConfig): Message[] {
   const policies = new Map<string, Remember>();
   for (const message of toolTrace) {
     for (const call of toolCallsOf(message)) policies.set(call.id, policyOf(call.function.name, config));

@@ -1,5 +1,6 @@
-// State to prompt: memory chooses what the model is shown of a long conversation, compaction shortens it. The state keeps everything.
+// Turns a state into a prompt. Memory chooses which messages the model sees, and compaction shortens them; the state keeps all of them.
 import { isObject, type JsonObject, type JsonValue } from "../../base/json.ts";
+import { shownValue } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { Compaction, ModelView } from "../../memory/compaction/compaction.ts";
 import { compactor } from "../../memory/compaction/compactor.ts";
@@ -12,10 +13,10 @@ import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 import { historyLimit } from "./history.ts";
 
-/** The key under which a state keeps the note of its compaction, so that the next run continues from it. */
+/** The metadata key of a state's compaction note, from which the next run continues. */
 const metadataKey = "offstage.compaction";
 
-/** Opens memory and compaction, if the agent has them, where an earlier run or an earlier part of this one left off. */
+/** Opens memory and compaction, if the agent has them. They continue where an earlier run, or this one before its resume, ended. */
 export async function openPrompt(run: Run, state: AgentState, recordedNote?: unknown): Promise<void> {
   const { agent, input, record, scope } = run;
   if (!agent.isShortened) return;
@@ -39,14 +40,17 @@ export async function openPrompt(run: Run, state: AgentState, recordedNote?: unk
     await feed.add(conversation);
     const shown = await feed.shown(record.input.map(textOf).join("\n"), memoryTokens, conversation);
     if (Array.isArray(shown) && shown.every(isObject)) return shown;
-    throw new OffstageError("invalid-message", "memory.getMessages() must return a list of messages.");
+    throw new OffstageError(
+      "invalid-message",
+      `memory.getMessages() must return a list of messages; found ${shownValue(shown)}.`,
+    );
   };
-  // A memory may ask a model or a store of its own: an abort does not wait for it.
+  // A memory may call a model or a store of its own; an abort does not wait for it.
   input.compaction.show(state, await scope.cancellation.race(remember()));
   input.feed = feed;
 }
 
-/** The sections of the next model call: instructions, then those of the state as the model is to see them. */
+/** The sections of the next model call: the instructions, then the state's sections as the model will see them. */
 export async function promptSections(run: Run, state: AgentState, at: StepPlace): Promise<readonly Messages[]> {
   const { compaction, instructions } = run.input;
   if (compaction === undefined) return [instructions, ...state.sectionsForInference()];
@@ -76,7 +80,7 @@ function compact(run: Run, state: AgentState, { compaction, at }: Compacting): P
   });
 }
 
-/** Ends the run's use of memory and compaction: feeds the answer, and keeps how the conversation was shown. */
+/** Closes memory and compaction: adds the answer to the memory, and keeps a note of how the model saw the conversation. */
 export async function closePrompt(run: Run, state: AgentState, answer: readonly Message[]): Promise<AgentState> {
   const { input, agent, request, scope, record } = run;
   if (input.compaction === undefined) return state;
@@ -96,22 +100,22 @@ export async function closePrompt(run: Run, state: AgentState, answer: readonly 
 /** The note of the run's compaction for the journal. */
 export function promptNote({ input }: Run): JsonObject | undefined {
   const note = input.compaction?.note;
-  return note === undefined ? undefined : { compaction: note as unknown as JsonValue };
+  return note && { compaction: note as unknown as JsonValue };
 }
 
-// A session's note counts only if the message it ends with is there: the same id may be another tenant's, or cleared since.
+// A session's note is used only if its last message is present: another tenant's session may have the same id, or it was cleared.
 function knownNote(run: Run, state: AgentState): unknown {
   if (run.request.hasOwnState) return state.metadata[metadataKey];
   const note = run.agent.viewNotes.of(sessionIdOf(run))?.note;
-  return note !== undefined && placeOf(state, note.conversation.lastSaid) !== -1 ? note : undefined;
+  return note !== undefined && indexOf(state, note.conversation.lastSaid) !== -1 ? note : undefined;
 }
 
 function tailOf(state: AgentState, lastSaid: string | undefined): number {
-  const place = lastSaid === undefined ? -1 : placeOf(state, lastSaid);
-  return place === -1 ? state.messages.length : state.messages.length - place;
+  const index = lastSaid === undefined ? -1 : indexOf(state, lastSaid);
+  return index === -1 ? state.messages.length : state.messages.length - index;
 }
 
-function placeOf({ messages }: AgentState, id: string): number {
+function indexOf({ messages }: AgentState, id: string): number {
   return messages.toArray().findLastIndex(({ metadata }) => metadata?.id === id);
 }
 

@@ -1,4 +1,4 @@
-// The end of a run, however it came: the answer joins the session, the rest the journal, and every listener is told once.
+// Ends a run, whatever its outcome: the answer joins the session, the rest joins the journal, and every listener is notified once.
 import { isoNow } from "../../base/clock.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../../errors.ts";
@@ -16,18 +16,18 @@ import type { RunResult } from "../ports/run-result.ts";
 import { finishedRun } from "../run/finished-run.ts";
 import type { Run } from "../run/run.ts";
 
-/** How a run came to its end. Its state has an outcome. */
+/** The end of a run: its last state, which has an outcome, and the error it failed with. */
 export interface Ending {
   readonly state: AgentState;
-  readonly failedWith?: unknown;
+  readonly error?: unknown;
 }
 
-/** The ending of a run whose loop threw: an abort, or a failure. */
-export function brokenOff(run: Run, error: unknown): Ending {
+/** The ending of a run whose loop threw, because of an abort or a failure. */
+export function endingOf(run: Run, error: unknown): Ending {
   const state = run.state.withUsage(run.limits.ledger.usageByModel);
   if (run.scope.cancellation.isAborted) return { state: state.withOutcome(abortedOutcome(run)) };
   const reason = isOffstageError(error) ? error.code : "error";
-  return { state: state.withOutcome({ status: "failed", reason, message: messageOf(error) }), failedWith: error };
+  return { state: state.withOutcome({ status: "failed", reason, message: messageOf(error) }), error };
 }
 
 export function abortedOutcome({ scope }: Run): Outcome {
@@ -39,18 +39,18 @@ function isAborted(state: AgentState): boolean {
   return state.outcome?.reason === "aborted";
 }
 
-/** Writes the end, tells of it, and returns the result; or throws the failure, or the abort's reason. */
+/** Writes the end, emits it and returns the result. Throws the failure of a failed run, or the reason of an abort. */
 export async function conclude(run: Run, ending: Ending): Promise<RunResult<unknown>> {
   const { record, scope, identity } = run;
   const answer = answerOf(run, ending.state);
-  const shown = await closePrompt(run, ending.state, answer);
-  const unwritten = await writeEnd(run, shown, answer);
-  const state = unwritten === undefined ? shown : shown.withOutcome(unwritten.outcome);
+  const closed = await closePrompt(run, ending.state, answer);
+  const writeFailure = await writeEnd(run, closed, answer);
+  const state = writeFailure === undefined ? closed : closed.withOutcome(writeFailure.outcome);
   record.leave();
   trackRest(run, state, answer);
-  const result = finishedRun(run, { state, ...givenBy(run, ending.state, answer) });
+  const result = finishedRun(run, { state, ...outputOf(run, ending.state, answer) });
   if (result.outcome.status !== "waiting") identity.parent?.record.children.push(result);
-  const failure = state.outcome?.status === "failed" ? (unwritten?.error ?? failureOf(run, ending)) : undefined;
+  const failure = state.outcome?.status === "failed" ? (writeFailure?.error ?? failureOf(run, ending)) : undefined;
   endSpan(run, state, failure);
   const error = failure && withResult(failure, result);
   if (error !== undefined) record.emit({ type: "error", error, source: "run" });
@@ -60,24 +60,24 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   return result;
 }
 
-// The messages that join the conversation. An abort leaves the text that was streamed so far, unless it stands beside calls, or
-// guardrails would have had to see it.
+// The messages that join the conversation. After an abort, the text streamed so far joins it too, unless it belongs to tool calls or
+// output guardrails have not seen it.
 function answerOf(run: Run, state: AgentState): readonly Message[] {
   const { draft, agent, record } = run;
   const turn = turnOf(state);
-  const isCutOff = isAborted(state) && turn.length === 0 && draft.text !== "" && draft.messages === undefined;
-  if (!isCutOff || agent.guardrails.output.length > 0) return turn;
+  const isPartial = isAborted(state) && turn.length === 0 && draft.text !== "" && draft.messages === undefined;
+  if (!isPartial || agent.guardrails.output.length > 0) return turn;
   const metadata = { ...record.stamp({ step: state.stepCount + 1 }), interrupted: true };
   return [assistant(draft.text, { metadata })];
 }
 
-interface Unwritten {
+interface WriteFailure {
   readonly outcome: Outcome;
   readonly error: OffstageError;
 }
 
-// An answer that is not stored was not given, so a session that cannot store the end makes the run a failure.
-async function writeEnd(run: Run, state: AgentState, answer: readonly Message[]): Promise<Unwritten | undefined> {
+// An answer counts only once it is stored, so a run whose end cannot be stored has failed.
+async function writeEnd(run: Run, state: AgentState, answer: readonly Message[]): Promise<WriteFailure | undefined> {
   const { record } = run;
   try {
     await record.end(runEnd(run, state, answer), { lastStep: state.currentStep, span: closedSpan(run, state) });
@@ -100,40 +100,40 @@ function runEnd(run: Run, state: AgentState, answer: readonly Message[]): RunEnd
     reason,
     usage: state.usage,
     endedAt: isoNow(),
-    answer: (isEverything ? everythingSaid(run, state, answer) : answer).map(withoutProviderParts),
+    answer: (isEverything ? allNewMessages(run, state, answer) : answer).map(withoutProviderParts),
     ...(notes !== undefined && { notes }),
     ...(status === "failed" && { error: { code: reason, message } }),
   };
 }
 
 function notesOf(run: Run, { pendingStep, usageByModel, stepCount, outcome }: AgentState): JsonObject | undefined {
-  const mayGoOn = outcome?.status === "waiting" || outcome?.status === "failed";
+  const isResumable = outcome?.status === "waiting" || outcome?.status === "failed";
   const notes = {
     ...(pendingStep && { waiting: waitingNote(pendingStep) as unknown as JsonValue }),
     ...promptNote(run),
     ...(run.identity.parent && { usageByModel: usageByModel as unknown as JsonValue }),
-    ...(run.request.options.persist === "everything" && mayGoOn && { saidSteps: stepCount }),
+    ...(run.request.options.persist === "everything" && isResumable && { saidSteps: stepCount }),
   };
   return Object.keys(notes).length === 0 ? undefined : notes;
 }
 
-// Steps that joined the conversation when an earlier part of the run ended are there already.
-function everythingSaid({ record, request }: Run, state: AgentState, answer: readonly Message[]): readonly Message[] {
+// Leaves out steps that joined the conversation before the run was resumed.
+function allNewMessages({ record, request }: Run, state: AgentState, answer: readonly Message[]): readonly Message[] {
   const recorded = record.log?.recorded;
-  const said = recorded === undefined ? request.saidSteps : saidNote(recorded);
-  const done = state.steps.slice(said).flatMap((step) => step.messages);
-  return [...done, ...answer.filter((message) => !done.includes(message))];
+  const storedSteps = recorded === undefined ? request.saidSteps : saidNote(recorded);
+  const messages = state.steps.slice(storedSteps).flatMap((step) => step.messages);
+  return [...messages, ...answer.filter((message) => !messages.includes(message))];
 }
 
-// The agent's list gets what there is of a step that waits or was interrupted; a finished answer is there with its step.
+// Adds the messages of an unfinished step to the agent's own list. A finished answer was added with its step.
 function trackRest({ record, draft }: Run, state: AgentState, answer: readonly Message[]): void {
   const unfinished = state.status === "waiting" ? state.pendingStep?.step.messages : draft.messages;
   if (unfinished !== undefined) record.trackUnfinished(unfinished);
   if (isAborted(state) && !state.currentStep?.isAnswer) record.track(answer);
 }
 
-// Text and output as the run ended: an answer that could not be stored is still one. Of a failed run, the text so far.
-function givenBy(run: Run, { outcome }: AgentState, answer: readonly Message[]): { text: string; output: unknown } {
+// The text and output of the result. An answer that could not be stored is included; a failed run has the text so far.
+function outputOf(run: Run, { outcome }: AgentState, answer: readonly Message[]): { text: string; output: unknown } {
   const { draft, agent } = run;
   const unchecked = agent.guardrails.output.length === 0 ? draft.text : "";
   const text = outcome?.status === "failed" ? unchecked : answer.map(textOf).join("");
@@ -141,9 +141,9 @@ function givenBy(run: Run, { outcome }: AgentState, answer: readonly Message[]):
   return { text, output: outcome?.status === "completed" ? draft.output : undefined };
 }
 
-function failureOf({ agent }: Run, { state, failedWith }: Ending): OffstageError {
-  if (isOffstageError(failedWith)) return failedWith;
-  if (failedWith !== undefined) return new OffstageError("run-failed", messageOf(failedWith), { cause: failedWith });
+function failureOf({ agent }: Run, { state, error }: Ending): OffstageError {
+  if (isOffstageError(error)) return error;
+  if (error !== undefined) return new OffstageError("run-failed", messageOf(error), { cause: error });
   const { reason, message } = state.outcome as Outcome;
   return new OffstageError(failureCode(reason, agent.output !== undefined), `Agent "${agent.name}" failed: ${message}`);
 }
@@ -153,7 +153,7 @@ function failureCode(reason: string, hasOutput: boolean): ErrorCode {
   return reason === "retry-limit" && hasOutput ? "output-mismatch" : "run-failed";
 }
 
-// The run's own span as it is about to end: it ends after the last write, and must be in it.
+// The run's own span as it will end. It ends after the last write, but must be part of it.
 function closedSpan({ scope }: Run, state: AgentState): SpanData {
   const { span } = scope;
   const endTime = Math.max(span.startTime, span.trace.clockOffset + performance.now());
@@ -176,7 +176,7 @@ function endMetadata({ outcome, usage, stepCount }: AgentState): JsonObject {
   return { outcome: outcome?.status, reason: outcome?.reason, usage: { ...usage }, steps: stepCount };
 }
 
-// The same error keeps its class; one that cannot take a result is wrapped.
+// Adds the result to the error itself, so that it keeps its class. Wraps an error that cannot be extended.
 function withResult(error: OffstageError, result: RunResult<unknown>): OffstageError {
   const property = { value: result, configurable: true, enumerable: false };
   if (error.result === undefined && Reflect.defineProperty(error, "result", property)) return error;

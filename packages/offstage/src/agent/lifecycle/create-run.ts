@@ -1,4 +1,4 @@
-// Creates a run: its identity, its cancellation and span, its limits and those of the runs above it, and its recorder.
+// Creates a run: its identity, cancellation, span and recorder, and its limits, including those of its parents.
 import { Cancellation } from "../../base/cancellation.ts";
 import { isoNow } from "../../base/clock.ts";
 import type { Message } from "../../messages/message.ts";
@@ -29,7 +29,7 @@ export interface CreateRunOptions {
   /** The new messages of the run. */
   readonly input: readonly Message[];
   readonly options: RunOptions;
-  /** Receives every event; given for a stream. */
+  /** Receives every event of a stream. */
   readonly listener?: Emit | undefined;
   /** The tool call that this run answers, for a subagent. */
   readonly caller?: CallingTool | undefined;
@@ -40,16 +40,16 @@ export interface CreateRunOptions {
   /** The id of a run to resume. Default: a new id. */
   readonly runId?: string | undefined;
   readonly decisions?: DecisionBook | undefined;
-  /** True if spans go to a journal although the options name no session. */
+  /** True if the run's spans are journaled even without a session in the options. */
   readonly keepsSpans?: boolean;
 }
 
-/** Creates a run that is ready for the loop. Its options were checked. */
+/** Creates a run that is ready for the loop. Expects checked options. */
 export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
   const identity = identityOf(asked);
   const { parent, runId, startedAt } = identity;
   const request = requestOf(agent, asked);
-  // Before anything follows the caller's signal: a step limit that does not fit throws.
+  // Comes first because an invalid step limit throws, and the caller's signal must not have a listener by then.
   const limits = {
     criteria: criteriaOf(agent, asked.options, parent),
     ledger: new Ledger(parent?.limits.ledger),
@@ -65,7 +65,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
   const emit = emitOf(agent, { asked, context: scope.context });
   const { tracked } = asked;
   const record = new Recorder({ runId, startedAt, agent: agent.name, scope, draft, tracked, emit, endedSpans });
-  record.input = asked.input.map((message) => stamped(message, record, runId));
+  record.input = asked.input.map((message) => stampInput(message, record, runId));
   return {
     identity,
     agent,
@@ -112,8 +112,8 @@ function requestOf(agent: AgentConfig, asked: CreateRunOptions): RunRequest {
   });
 }
 
-// Frozen, because hooks and guardrails are shown it before it is stored.
-function stamped(message: Message, record: Recorder, runId: string): Message {
+// Frozen, because hooks and guardrails see it before it is stored.
+function stampInput(message: Message, record: Recorder, runId: string): Message {
   const metadata = Object.freeze({ ...record.stamp(), ...message.metadata, runId });
   return Object.freeze({ ...message, metadata });
 }
@@ -147,7 +147,7 @@ function criteriaOf(agent: AgentConfig, { maxSteps }: RunOptions, parent: Run | 
   return parent === undefined ? own : [...own, ...inheritedFrom(parent)];
 }
 
-// A limit of the parent sees the parent's state with all tokens used so far, by the parent and everything below it.
+// A shared limit of the parent sees the parent's state, with all tokens used so far by the parent and its subagents.
 function inheritedFrom(parent: Run): Criterion[] {
   const { criteria, ledger } = parent.limits;
   return criteria
@@ -178,7 +178,7 @@ function spanOf(agent: AgentConfig, { asked, identity, endedSpans }: SpanParts):
   return startRootSpan({
     ...init,
     traceName: agent.name,
-    // A run that is resumed gets a trace of its own.
+    // A resumed run gets a new trace.
     traceId: asked.runId === undefined ? traceIdOf(runId) : undefined,
     groupId: session?.sessionId,
     tracing,
@@ -186,7 +186,7 @@ function spanOf(agent: AgentConfig, { asked, identity, endedSpans }: SpanParts):
   });
 }
 
-// The journal has the messages already, and would have them again with every model call.
+// The journal has the messages already; with the prompts it would store them again for every model call.
 function withoutPrompt(span: SpanData): SpanData {
   if (span.content === undefined) return span;
   const { messages: _, ...content } = span.content;

@@ -1,4 +1,4 @@
-// The one loop. `run`, `stream`, `execute` and `resume` are faces of it: they persist the same things and fail the same way.
+// The only loop. `run`, `stream`, `execute` and `resume` all use it, so they persist the same things and fail the same way.
 import { isoNow } from "../../base/clock.ts";
 import { enterReentrancyScope } from "../../sessions/held-session.ts";
 import type { AgentState } from "../../state/agent-state.ts";
@@ -14,14 +14,14 @@ import { callModel } from "../step/call-model.ts";
 import { callTools } from "../step/call-tools.ts";
 import { callsToApprove, readReply, stepOf, withResults } from "../step/make-step.ts";
 import { rule, ruleBefore } from "../step/rule.ts";
-import { brokenOff, conclude, type Ending } from "./conclude.ts";
+import { conclude, type Ending, endingOf } from "./conclude.ts";
 import { openRun } from "./open-run.ts";
 import { throughProcessors } from "./through-processors.ts";
 
-/** Makes the first state of a run. If that has an outcome already, no step is taken. */
+/** Makes the first state of a run. If it has an outcome already, no step is taken. */
 export type Open = (run: Run) => Promise<AgentState>;
 
-/** Runs to the end. Resolves when the agent answered, waits or was stopped; rejects on failure and on abort. */
+/** Runs to the end. Resolves when the agent has answered, waits for approval or was stopped; rejects on failure and abort. */
 export function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>> {
   const { span, reentrancy, cancellation } = run.scope;
   const work = async () => {
@@ -40,12 +40,12 @@ async function reachEnd(run: Run, open: Open): Promise<Ending> {
     run.state = await ruleBefore(run, run.state);
     while (run.state.outcome === undefined) {
       run.state = await throughProcessors(run, (state) => takeStep(run, state));
-      // A pending step is recorded when it is finished.
+      // A pending step is recorded once it is finished.
       if (run.state.pendingStep === undefined) await run.record.step(run.state);
     }
     return { state: run.state };
   } catch (error) {
-    return brokenOff(run, error);
+    return endingOf(run, error);
   }
 }
 
@@ -72,7 +72,7 @@ async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step
   return stepOf(run, read, { ...started, step: at.step, called });
 }
 
-/** Runs the calls of a step that waited. Finished calls stay finished. */
+// Runs the waiting calls of a pending step. Finished calls do not run again.
 async function finishStep(run: Run, pending: PendingStep, at: StepPlace): Promise<Step | PendingStep> {
   const { step, waiting } = pending;
   const open = new Set(waiting.map(({ toolCallId }) => toolCallId));

@@ -1,5 +1,4 @@
-// Opens a run: input, instructions and history become the first state, and the input is durable before the first model call.
-import type { Mutable } from "../../base/mutable.ts";
+// Opens a run: makes its first state from input, instructions and history. The input is durable before the first model call.
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { system } from "../../messages/makers.ts";
 import { textOf } from "../../messages/message.ts";
@@ -15,7 +14,7 @@ import { openPrompt } from "../input/prompt.ts";
 import { blockedOutcome, guard } from "../run/guard.ts";
 import type { Run } from "../run/run.ts";
 
-/** Returns the state that the first step sees. Blocked input is journaled with its run but does not join the conversation. */
+/** Returns the state for the first step. Blocked input does not join the conversation. */
 export async function openRun(run: Run): Promise<AgentState> {
   const { identity, record, request, scope } = run;
   const { parent } = identity;
@@ -40,22 +39,22 @@ async function blockedInput(run: Run): Promise<Outcome | undefined> {
   return blockedOutcome(await guard(run, "input", { subject }));
 }
 
-/** Opens the journal of a run that has a session or a journaled parent: makes the input and the run's row durable. */
+/** Opens the journal of a run that has a session or a journaled parent. Makes the input and the record of the run durable. */
 export async function openLog(run: Run, isBlocked = false): Promise<RunLog | undefined> {
   const { identity, request, record } = run;
-  const above = identity.parent?.record.log;
+  const parentLog = identity.parent?.record.log;
   const { session } = request;
-  if (session === undefined && above === undefined) return undefined;
+  if (session === undefined && parentLog === undefined) return undefined;
   const start = runStart(run, isBlocked);
   return record.open(async () =>
-    session === undefined ? (above as RunLog).child(start) : journalFor(session).open(start),
+    session === undefined ? (parentLog as RunLog).child(start) : journalFor(session).open(start),
   );
 }
 
 function runStart(run: Run, isBlocked: boolean): RunStart {
   const { identity, agent, request, scope, record } = run;
   const { parent, parentToolCallId } = identity;
-  const start: Mutable<RunStart> = {
+  return {
     runId: identity.runId,
     isFresh: true,
     agent: agent.name,
@@ -64,14 +63,13 @@ function runStart(run: Run, isBlocked: boolean): RunStart {
     historyLimit: historyLimit(run),
     onBusy: request.options.onBusy ?? "queue",
     signal: scope.cancellation.signal,
+    ...(parent !== undefined && { parentRunId: parent.identity.runId }),
+    ...(parentToolCallId !== undefined && { parentToolCallId }),
+    ...(scope.span.recording && { traceId: scope.span.traceId }),
   };
-  if (parent !== undefined) start.parentRunId = parent.identity.runId;
-  if (parentToolCallId !== undefined) start.parentToolCallId = parentToolCallId;
-  if (scope.span.recording) start.traceId = scope.span.traceId;
-  return start;
 }
 
-/** The system text of a run. Calls the agent's function if it has one. */
+/** The system messages of a run. Calls the agent's instructions function, if it is one. */
 export async function instructionsOf({ agent, scope }: Run): Promise<Messages> {
   const { instructions } = agent.options;
   if (typeof instructions !== "function") return composeInstructions(agent, instructions);
@@ -84,7 +82,7 @@ export async function instructionsOf({ agent, scope }: Run): Promise<Messages> {
   }
 }
 
-// The agent's own text, then what its driver and its output schema add.
+// The agent's own text, then the additions of its driver and its output schema.
 function composeInstructions({ name, driver, tools, output }: AgentConfig, own: unknown): Messages {
   if (own !== undefined && typeof own !== "string")
     throw new OffstageError(

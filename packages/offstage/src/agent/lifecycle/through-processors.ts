@@ -18,7 +18,7 @@ export async function throughProcessors(run: Run, takeStep: TakeStep): Promise<A
     const after = await run.scope.cancellation.race(next(run.state));
     if (isOneStepOn(run, after) || isPending(after)) return after;
   } catch (error) {
-    // The step itself, with the subagents in it, ends soon after an abort. If it was finished, it is kept.
+    // After an abort the step itself ends soon, with its subagents. If it has finished, it is kept.
     const finished = run.scope.cancellation.isAborted ? await stepping?.catch(() => undefined) : undefined;
     if (finished !== undefined && isOneStepOn(run, finished)) return finished.withOutcome(abortedOutcome(run));
     throw stepFailure(run, error);
@@ -35,7 +35,7 @@ function isPending(state: unknown): boolean {
   return state instanceof AgentState && state.pendingStep !== undefined;
 }
 
-// An OffstageError comes from inside the step and says what it is; any other error is a processor's.
+// An OffstageError comes from the step itself and is passed on; any other error was thrown by a processor.
 function stepFailure(run: Run, cause: unknown): unknown {
   run.scope.cancellation.throwIfAborted();
   if (isOffstageError(cause)) return cause;

@@ -1,4 +1,4 @@
-// The result of a run that has ended. See run-result.ts for its fields.
+// Creates the result of a run. Its fields are documented in run-result.ts.
 import type { Message } from "../../messages/message.ts";
 import { MessageQuery } from "../../query/message-query.ts";
 import type { AgentState } from "../../state/agent-state.ts";
@@ -15,7 +15,7 @@ export interface FinishedParts {
   readonly output: unknown;
 }
 
-/** The result of a run. Its own properties are all of it; JSON and console.log show the part that is worth logging. */
+/** The result of a run. JSON and console.log show only the fields that are worth logging. */
 export function finishedRun(run: Run, { state, text, output }: FinishedParts): RunResult<unknown> {
   const { identity, agent, record, scope } = run;
   const trace = scope.span.recording ? traceOf(scope.span) : undefined;
@@ -48,8 +48,8 @@ function queryOver(input: readonly Message[], state: AgentState, tokenCounter: T
 }
 
 function messagesOf(input: readonly Message[], { steps, pendingStep }: AgentState): Message[] {
-  const made = pendingStep === undefined ? steps : [...steps, pendingStep.step];
-  return [...input, ...made.flatMap((step) => step.messages)];
+  const all = pendingStep === undefined ? steps : [...steps, pendingStep.step];
+  return [...input, ...all.flatMap((step) => step.messages)];
 }
 
 function loggable({ state: _, steps: __, trace: ___, text: ____, ...result }: RunResult<unknown>): object {

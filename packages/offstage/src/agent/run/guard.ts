@@ -1,4 +1,4 @@
-// Asks an agent's guardrails on behalf of a run, and records every trip.
+// Asks an agent's guardrails during a run, and records every trip.
 import type { Outcome } from "../../state/outcome.ts";
 import {
   checkGuardrails,
@@ -11,13 +11,13 @@ import type { Run } from "./run.ts";
 
 type Subject<Stage extends keyof Guardrails> = Parameters<GuardrailLists[Stage][number]["check"]>[0];
 
-/** Where a guardrail trips: in which step, on which call. */
+/** The step and the tool call that a guardrail is asked about. */
 export interface GuardPlace {
   readonly step?: number;
   readonly toolCallId?: string;
 }
 
-/** Asks the guardrails of one stage about a subject; returns the trips, which are recorded. */
+/** Asks the guardrails of one stage about a subject. Records and returns the trips. */
 export async function guard<Stage extends keyof Guardrails>(
   run: Run,
   stage: Stage,

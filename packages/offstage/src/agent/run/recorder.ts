@@ -1,5 +1,5 @@
-// The recorder: the one place from which a run tells its journal, its listeners, its spans and its agent's own list. It numbers
-// messages, opens and ends spans, and adds run id and agent to every event.
+// The recorder: the only part of a run that writes to its journal, emits events, opens spans and adds to the agent's own list. It
+// numbers messages, and adds run id and agent to every event.
 import { isoNow } from "../../base/clock.ts";
 import type { JsonValue } from "../../base/json.ts";
 import type { Mutable } from "../../base/mutable.ts";
@@ -16,10 +16,10 @@ import type { RunResult } from "../ports/run-result.ts";
 import type { Draft, RunScope, StepPlace } from "./run-parts.ts";
 import type { TrackedMessages } from "./tracked-messages.ts";
 
-/** An event as the loop tells it: without run id and agent, which the recorder adds. */
-export type Untold<Event = AgentEvent> = Event extends AgentEvent ? Omit<Event, "runId" | "agent"> : never;
+/** An event without run id and agent, which the recorder adds. */
+export type EventBody<Event = AgentEvent> = Event extends AgentEvent ? Omit<Event, "runId" | "agent"> : never;
 
-/** Metadata while it is being put together. */
+/** Metadata of a message that is being built. */
 export type Stamp = Mutable<MessageMetadata>;
 
 export interface RecorderParts {
@@ -56,13 +56,13 @@ export class Recorder {
     return this.#log;
   }
 
-  /** Tells every listener. */
-  emit(event: Untold): void {
+  /** Emits an event to all listeners. */
+  emit(event: EventBody): void {
     const { emit, runId, agent } = this.#parts;
     emit?.({ runId, agent, ...event } as AgentEvent);
   }
 
-  /** Metadata for the run's next message; pass no place for a message of its input. */
+  /** Creates the metadata of the run's next message. Without `at`, it is a message of the input. */
   stamp(at?: Partial<StepPlace>, number: number = this.reserve(1)): Stamp {
     const { runId, agent, startedAt } = this.#parts;
     const id = `${runId}.${number}`;
@@ -72,17 +72,17 @@ export class Recorder {
     return { id, createdAt: isoNow(), runId, ...(step !== undefined && { step }), agent, ...links };
   }
 
-  /** Reserves numbers for messages that are made later, and returns the first. */
+  /** Reserves numbers for later messages, and returns the first. */
   reserve(count: number): number {
     const first = this.#lastNumber + 1;
     this.#lastNumber += count;
     return first;
   }
 
-  /** Opens the journal. An abort is not kept waiting; if the journal opens after it, the run is ended there too. */
+  /** Opens the journal. Rejects as soon as the run is aborted; if the journal opens after that, the run is ended there too. */
   async open(opening: () => Promise<RunLog>): Promise<RunLog> {
     const { cancellation, reentrancy } = this.#parts.scope;
-    this.#log = await this.#timed("session.open", async () => {
+    this.#log = await this.#inSessionSpan("session.open", async () => {
       const opened = opening();
       try {
         return await cancellation.race(opened);
@@ -100,7 +100,7 @@ export class Recorder {
     this.#parts.tracked.add(messages);
   }
 
-  /** Adds the messages of a step that waits or was interrupted: they give way to those of the whole step. */
+  /** Adds the messages of a step that waits or was interrupted. Those of the finished step replace them. */
   trackUnfinished(messages: readonly Message[]): void {
     this.#parts.tracked.addUnfinished(this.#parts.runId, messages);
   }
@@ -110,7 +110,7 @@ export class Recorder {
     for (const message of messages) this.emit({ type: "message-added", ...(step !== undefined && { step }), message });
   }
 
-  /** Continues the numbers of messages after those of an earlier process. */
+  /** Continues the numbering of messages after these ones. */
   resume(messages: readonly Message[]): void {
     const prefix = `${this.#parts.runId}.`;
     const own = messages.flatMap(({ metadata }) => (metadata?.id?.startsWith(prefix) ? [metadata.id] : []));
@@ -136,7 +136,7 @@ export class Recorder {
     return inSpan(at.span, { ...init, signal }, (span) => work({ step: at.step, span }));
   }
 
-  /** Journals the calls of a reply before they run; `waiting` are those that need approval first. */
+  /** Journals the calls of a reply before they run; `waiting` are the ids of those that need approval first. */
   async intend(at: StepPlace, message: AssistantMessage, waiting: readonly string[]): Promise<void> {
     this.#parts.draft.messages = [message];
     await this.#log?.intend(at.step, message, waiting);
@@ -158,7 +158,7 @@ export class Recorder {
     this.emit({ type: "guardrail-trip", ...(step !== undefined && { step }), trip });
   }
 
-  /** Tells of a finished step, and journals it unless the run ends with it: then it is written with the end. */
+  /** Announces a finished step and journals it. The last step of a run is written together with the end instead. */
   async step({ currentStep, outcome }: AgentState): Promise<void> {
     const { draft, tracked, endedSpans } = this.#parts;
     const step = currentStep as Step;
@@ -171,7 +171,7 @@ export class Recorder {
     if (log === undefined || outcome !== undefined) return;
     const record = this.#stepRecord(step);
     const spans = endedSpans.length > 0 ? { spans: endedSpans.splice(0) } : undefined;
-    await this.#timed("session.step", async () => log.step({ ...record, ...spans }));
+    await this.#inSessionSpan("session.step", async () => log.step({ ...record, ...spans }));
     this.#recordedSteps = step.index;
   }
 
@@ -188,10 +188,10 @@ export class Recorder {
     const isUnwritten = lastStep !== undefined && lastStep.index > this.#recordedSteps;
     const step = isUnwritten ? { lastStep: this.#stepRecord(lastStep) } : undefined;
     const spans = endedSpans.length > 0 ? { spans: [...endedSpans.splice(0), span] } : undefined;
-    await this.#timed("session.end", async () => log.end({ ...end, ...step, ...spans }));
+    await this.#inSessionSpan("session.end", async () => log.end({ ...end, ...step, ...spans }));
   }
 
-  /** Gives the session back: code that runs from here on, in a hook for instance, is not part of this run. */
+  /** Leaves the re-entrancy scope: code that is called from now on, such as a hook, is not part of this run. */
   leave(): void {
     const { reentrancy } = this.#parts.scope;
     if (reentrancy !== undefined) reentrancy.held = undefined;
@@ -204,13 +204,13 @@ export class Recorder {
     return { ...stepRecord(step), ...(notes !== undefined && { notes }) };
   }
 
-  #timed<T>(name: string, work: () => Promise<T>): Promise<T> {
+  #inSessionSpan<T>(name: string, work: () => Promise<T>): Promise<T> {
     const { span, cancellation } = this.#parts.scope;
     return inSpan(span, { name, kind: "session", signal: cancellation.signal }, work);
   }
 }
 
-// A run that reads as interrupted would be resumed by the next process, so the abort is written if that is possible.
+// Writes the abort if possible: otherwise the run looks interrupted, and another process may resume it.
 async function endAborted(log: RunLog): Promise<void> {
   const { usage = noUsage } = log.recorded ?? {};
   try {

@@ -62,7 +62,7 @@ export interface Draft {
   notes: JsonObject | undefined;
 }
 
-/** Where in a run something happens. */
+/** The step in which something happens, and its span. */
 export interface StepPlace {
   /** From 1. */
   readonly step: number;

@@ -13,7 +13,7 @@ export interface Run {
   readonly limits: RunLimits;
   /** Turns the state into a prompt: see input/. */
   readonly input: PromptParts;
-  /** Tells journal, listeners, spans and the agent's own list. */
+  /** Writes to the journal, the listeners, the spans and the agent's own list. */
   readonly record: Recorder;
   /** The step under way. */
   readonly draft: Draft;

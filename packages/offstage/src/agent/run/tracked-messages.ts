@@ -1,40 +1,41 @@
-// What an agent exchanged, newest last, bounded. Trimmed in large bites, so that keeping it costs next to nothing.
+// The latest messages of an agent, up to a limit. Trimmed only when they are twice as many, so that adding is cheap.
 import type { Message } from "../../messages/message.ts";
 
-/** The latest messages, at most as many as it was told to keep. */
+const maxUnfinished = 1_000;
+
+/** The latest messages, oldest first; at most `keep` of them. */
 export class TrackedMessages {
   readonly #keep: number;
   #messages: Message[] = [];
-  // The runs whose newest step is not done: when the run is taken up again, its messages come once more.
+  // The runs whose newest step is unfinished. When such a run is resumed, the messages of that step are added again.
   readonly #unfinished: Set<string> = new Set();
 
   constructor(keep: number) {
     this.#keep = keep;
   }
 
-  /** Adds messages at the end. Those of a step that was unfinished take the place of what there was of it. */
+  /** Adds messages. If they complete an unfinished step, they replace its earlier ones. */
   add(messages: readonly Message[]): void {
     if (this.#keep === 0) return;
-    if (this.#unfinished.size > 0) this.#takeBack(messages);
-    const kept = this.#messages;
-    for (let i = 0; i < messages.length; i++) kept.push(messages[i] as Message);
-    if (kept.length > this.#keep * 2) this.#messages = kept.slice(-this.#keep);
+    this.#removeUnfinished(messages);
+    for (const message of messages) this.#messages.push(message);
+    if (this.#messages.length > this.#keep * 2) this.#messages = this.#messages.slice(-this.#keep);
   }
 
-  /** Adds what there is of a step that waits, or was cut off. */
+  /** Adds the messages so far of a step that waits or was interrupted. */
   addUnfinished(runId: string, messages: readonly Message[]): void {
     this.add(messages);
     this.#unfinished.add(runId);
-    // Runs that are never taken up again must not pile up: the oldest is forgotten.
-    if (this.#unfinished.size > mostUnfinished)
-      this.#unfinished.delete(this.#unfinished.values().next().value as string);
+    // Runs that are never resumed must not accumulate.
+    const [oldest] = this.#unfinished;
+    if (this.#unfinished.size > maxUnfinished && oldest !== undefined) this.#unfinished.delete(oldest);
   }
 
-  #takeBack(messages: readonly Message[]): void {
+  #removeUnfinished(messages: readonly Message[]): void {
     const runId = messages[0]?.metadata?.runId;
     if (runId === undefined || !this.#unfinished.delete(runId)) return;
-    const again = new Set(messages.map(({ metadata }) => metadata?.id));
-    this.#messages = this.#messages.filter(({ metadata }) => metadata?.id === undefined || !again.has(metadata.id));
+    const ids = new Set(messages.map(({ metadata }) => metadata?.id));
+    this.#messages = this.#messages.filter(({ metadata }) => metadata?.id === undefined || !ids.has(metadata.id));
   }
 
   all(): readonly Message[] {
@@ -46,5 +47,3 @@ export class TrackedMessages {
     this.#unfinished.clear();
   }
 }
-
-const mostUnfinished = 1_000;

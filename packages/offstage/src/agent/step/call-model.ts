@@ -1,4 +1,4 @@
-// One model call, streamed or not, retried while its errors allow. The reply is the same either way.
+// Calls the model, streamed or not, and retries while its errors are retryable. The reply is the same either way.
 
 import type { JsonObject } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
@@ -12,7 +12,7 @@ import type { Stamp } from "../run/recorder.ts";
 import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 
-/** A reply, and the metadata of the message that will hold it. */
+/** A reply, and the metadata of its message. */
 export interface StampedReply {
   readonly reply: ModelReply;
   readonly metadata: Stamp;
@@ -30,7 +30,7 @@ export async function callModel(run: Run, sections: readonly Messages[], at: Ste
     return await record.inStepPart(at, init, async (call) => {
       if (call.span.keepsContent) call.span.setContent({ messages: sections.flatMap(withoutMetadata) });
       const reply = await replyTo(run, sections, { ...call, attempts });
-      return received(run, reply, call);
+      return recordReply(run, reply, call);
     });
   } catch (error) {
     scope.cancellation.throwIfAborted();
@@ -43,7 +43,7 @@ function withoutMetadata(section: Messages): JsonObject[] {
 }
 
 interface ModelCall extends StepPlace {
-  /** Retries so far; the error of a failed call says how many. */
+  /** The number of retries so far, for the error message. */
   readonly attempts: { retries: number };
 }
 
@@ -85,7 +85,7 @@ function listenerOf(run: Run, { step, span }: StepPlace): DeltaListener {
     text(delta) {
       if (draft.text === "") span.setMetadata({ timeToFirstTokenMs: performance.now() - startedAt });
       draft.text += delta;
-      if (!holdsText(run)) record.emit({ type: "text-delta", step, delta });
+      if (!buffersText(run)) record.emit({ type: "text-delta", step, delta });
     },
     reasoning: (delta) => record.emit({ type: "reasoning-delta", step, delta }),
     toolInput: (toolCallId, toolName, delta) =>
@@ -93,18 +93,18 @@ function listenerOf(run: Run, { step, span }: StepPlace): DeltaListener {
   };
 }
 
-// A guarded answer is not shown before it has passed.
-function holdsText({ agent }: Run): boolean {
+// Text is not streamed until the output guardrails have passed it.
+function buffersText({ agent }: Run): boolean {
   return agent.guardrails.output.length > 0;
 }
 
-/** Emits the text of a step that was held back for the guardrails. */
+/** Emits the text of a step that was buffered for the guardrails. */
 export function releaseText(run: Run, step: number): void {
   const { text: delta } = run.draft;
-  if (delta !== "" && holdsText(run)) run.record.emit({ type: "text-delta", step, delta });
+  if (delta !== "" && buffersText(run)) run.record.emit({ type: "text-delta", step, delta });
 }
 
-function received(run: Run, reply: ModelReply, { step, span }: StepPlace): StampedReply {
+function recordReply(run: Run, reply: ModelReply, { step, span }: StepPlace): StampedReply {
   const { record, limits, agent } = run;
   const { usage, finishReason } = reply;
   const modelId = reply.modelId ?? agent.model.modelId;

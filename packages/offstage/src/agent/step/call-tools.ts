@@ -1,4 +1,4 @@
-// The tools of one step: each call in a span, guarded, journaled, its events emitted. Results come in call order.
+// Runs the tool calls of a step. Each call gets a span, guardrails, journal entries and events. Results are in call order.
 import { type Cancellation, errorType } from "../../base/cancellation.ts";
 import { warn } from "../../base/warn.ts";
 import { messageOf } from "../../errors.ts";
@@ -13,7 +13,13 @@ import { type CallingTool, callerKey } from "../run/calling-tool.ts";
 import { guard } from "../run/guard.ts";
 import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
-import { type CalledTools, resultMessage, type SettledCall } from "./make-step.ts";
+import { resultMessage } from "./step-messages.ts";
+
+/** A finished call: its complete result, and the message that the model sees. */
+export interface SettledCall {
+  readonly result: ToolResult;
+  readonly message: ToolMessage;
+}
 
 /** A call that has no result yet. */
 export interface UnsettledCall {
@@ -25,13 +31,13 @@ export interface CallToolsOptions extends StepPlace {
   readonly before?: readonly WaitingCall[];
 }
 
-/** Runs the calls of a step. Rejects only if the run is aborted, a guardrail fails, or the journal does. */
+/** Runs the calls of a step. Rejects only if the run is aborted, or if a guardrail or the journal fails. */
 export async function callTools(
   run: Run,
   calls: readonly StepToolCall[],
   { step, span, before = [] }: CallToolsOptions,
 ): Promise<CalledTools> {
-  // Numbered in call order, whichever finishes first.
+  // Results are numbered in call order, whichever call finishes first.
   const first = run.record.reserve(calls.length);
   const waitedFor = new Map(before.map((each) => [each.toolCallId, each]));
   const called = await runTools(calls, run.agent.maxParallelTools, (call, index) =>
@@ -52,12 +58,13 @@ interface CallPlace extends StepPlace {
 
 async function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<SettledCall | UnsettledCall> {
   run.scope.cancellation.throwIfAborted();
-  // A name that the model made up may say anything, and the names of spans leave the process.
+  // The model may invent any name, and span names leave the process.
   const name = run.agent.tools.has(call.toolName) ? call.toolName : "unknown_tool";
   const init = { name, kind: "tool" as const, metadata: { toolCallId: call.toolCallId } };
   return await run.record.inStepPart(place, init, async (at) => {
     const result = await resultOf(run, call, { ...place, ...at });
-    if (result instanceof ToolWaiting) return unsettled(run, call, { at, child: result.child, before: place.before });
+    if (result instanceof ToolWaiting)
+      return recordWaiting(run, call, { at, child: result.child, before: place.before });
     const message = resultMessage(run, result, { ...at, number: place.number });
     await run.record.settle(at, message);
     endSpan(at.span, call, { result, message });
@@ -70,12 +77,12 @@ async function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise
 async function resultOf(run: Run, call: StepToolCall, place: CallPlace): Promise<ToolResult | ToolWaiting> {
   const { before } = place;
   const { decisions } = run.request;
-  // A call that waits for approval goes on waiting until it is decided, whichever tools the agent has by now.
+  // A call that waits for approval keeps waiting until there is a decision, even if the agent's tools have changed.
   const isOpen = before?.why === "approval" && before.child === undefined;
   if (isOpen && decisions.permit(call, run.identity.runId) === "wait") return new ToolWaiting();
   const site = callSite(run, call, place);
   if (run.agent.tools.get(call.toolName)?.needsApproval === false) site.started();
-  const result = unrunnable(call, before) ?? (await runTool(call, site));
+  const result = resultWithoutRun(call, before) ?? (await runTool(call, site));
   if (!(result instanceof ToolWaiting)) site.started();
   return result;
 }
@@ -91,7 +98,7 @@ function callSite(run: Run, call: StepToolCall, { step, span, before }: CallPlac
     guard: guardOf(run, step),
     hasBegun: before?.child !== undefined,
     about: (cancellation) => toolRunOptions(caller, cancellation),
-    // A decision is about a call that waited; another call with the same id has none.
+    // A decision applies to the call that waited, not to a new call with the same id.
     permit: (asked) => (before === undefined ? "wait" : request.decisions.permit(asked, identity.runId)),
     unasked(error) {
       record.emit({ type: "error", error, source: "needsApproval" });
@@ -122,52 +129,55 @@ function toolRunOptions(caller: CallingTool, cancellation: Cancellation): ToolRu
 function guardOf(run: Run, step: number): ToolGuard | undefined {
   const { toolInput, toolOutput } = run.agent.guardrails;
   if (toolInput.length + toolOutput.length === 0) return undefined;
-  const blocked = async (trips: ReturnType<typeof guard>): Promise<string | undefined> => {
-    const found = await trips;
-    return found.length === 0 ? undefined : found.map(({ message }) => message).join("\n");
+  const messageOfTrips = async (guarding: ReturnType<typeof guard>): Promise<string | undefined> => {
+    const trips = await guarding;
+    return trips.length === 0 ? undefined : trips.map(({ message }) => message).join("\n");
   };
   return {
     input: (call, input) =>
-      blocked(guard(run, "toolInput", { subject: { call, input }, step, toolCallId: call.toolCallId })),
+      messageOfTrips(guard(run, "toolInput", { subject: { call, input }, step, toolCallId: call.toolCallId })),
     output: (call, result) =>
-      blocked(guard(run, "toolOutput", { subject: { call, result }, step, toolCallId: call.toolCallId })),
+      messageOfTrips(guard(run, "toolOutput", { subject: { call, result }, step, toolCallId: call.toolCallId })),
   };
 }
 
-interface Unsettled {
+interface WaitingPlace {
   readonly at: StepPlace;
   readonly child: ToolWaiting["child"];
   readonly before: WaitingCall | undefined;
 }
 
-async function unsettled(run: Run, call: StepToolCall, { at, child, before }: Unsettled): Promise<UnsettledCall> {
+async function recordWaiting(
+  run: Run,
+  call: StepToolCall,
+  { at, child, before }: WaitingPlace,
+): Promise<UnsettledCall> {
   const { toolCallId, toolName } = call;
-  // If its tool always asks, the intent said so; if it waited before, the journal knows.
-  const isKnown =
-    child !== undefined || before?.why === "approval" || run.agent.tools.get(toolName)?.needsApproval === true;
+  // The journal knows of the call already if its tool always asks, or if it waited before.
+  const isKnown = child !== undefined || before?.why === "approval" || alwaysAsks(run.agent.tools.get(toolName));
   if (!isKnown) await run.record.wait(at, call);
   at.span.setMetadata({ isWaiting: true });
   at.span.end("cancelled");
   return { waiting: { toolCallId, why: "approval", ...(child !== undefined && { child }) } };
 }
 
-// The result of a call of a resumed run that must not run (again).
-function unrunnable(call: StepToolCall, before: WaitingCall | undefined): ToolResult | undefined {
+// The result of a call that must not run after its run was resumed.
+function resultWithoutRun(call: StepToolCall, before: WaitingCall | undefined): ToolResult | undefined {
   const { toolName } = call;
   if (before?.why === "interrupted")
-    return notRun(
+    return errorResult(
       call,
-      `The call of the tool "${toolName}" was interrupted: whether it took effect is unknown. Check before you call it again.`,
+      `The call to the tool "${toolName}" was interrupted, and it is unknown whether it took effect. Check before you call it again.`,
     );
   if (call.isRedacted !== true || before?.child !== undefined) return undefined;
   const was = before?.why === "again" ? "was interrupted and is not run again" : "was not run";
-  return notRun(
+  return errorResult(
     call,
     `The tool "${toolName}" ${was}: its arguments were redacted when the call was recorded. Call it again if it is still needed.`,
   );
 }
 
-function notRun({ toolCallId, toolName }: StepToolCall, text: string): ToolResult {
+function errorResult({ toolCallId, toolName }: StepToolCall, text: string): ToolResult {
   return { toolCallId, toolName, output: text, content: text, isError: true, durationMs: 0 };
 }
 

@@ -1,4 +1,4 @@
-// Makes a step of a reply and of the results of its calls.
+// Makes a step from a reply and the results of its calls.
 
 import { isObject, type JsonObject, type JsonValue, parseArguments } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
@@ -34,11 +34,11 @@ export interface ReadReply {
   readonly message: AssistantMessage;
   readonly text: string;
   readonly calls: readonly StepToolCall[];
-  /** Set if the model must say it again. */
+  /** Set if the model must reply again. */
   readonly correction: Correction | undefined;
 }
 
-/** Reads a reply: its calls get ids, and an answer is checked against the output schema. */
+/** Reads a reply: gives its calls unique ids, and checks an answer against the output schema. */
 export async function readReply(run: Run, stamped: StampedReply, { step }: StepPlace): Promise<ReadReply> {
   const { reply, metadata } = stamped;
   const { text, calls: requested, correction } = readWithDriver(run, reply);
@@ -48,7 +48,7 @@ export async function readReply(run: Run, stamped: StampedReply, { step }: StepP
     releaseText(run, step);
     return { reply, message, text, calls, correction: undefined };
   }
-  // If the run ends before the step does, this is its text, streamed or not.
+  // If the run ends during this step, this is its text, streamed or not.
   run.draft.text = text;
   return { reply, message, text, calls, correction: correction ?? (await checkAnswer(run, text)) };
 }
@@ -85,7 +85,7 @@ export interface StepTiming {
   readonly startedMs: number;
 }
 
-/** The step of a reply and of the results its calls have so far; pending if calls still wait. */
+/** The step of a reply and the results of its calls so far; pending if calls still wait. */
 export function stepOf(
   run: Run,
   read: ReadReply,
@@ -171,17 +171,17 @@ function inputTextsOf(calls: readonly StepToolCall[], stored: readonly ToolCall[
 
 function storedCall(run: Run, { toolCallId, toolName, inputText }: StepToolCall): ToolCall {
   const input = parseArguments(inputText);
-  const fits = isObject(input);
+  const isValid = isObject(input);
   const stored: ToolCall = {
     id: toolCallId,
     type: "function",
-    function: { name: storedName(run.agent, toolName), arguments: fits ? inputText : "{}" },
+    function: { name: storedName(run.agent, toolName), arguments: isValid ? inputText : "{}" },
   };
-  run.input.modelInput.trust(stored, fits ? (input as JsonValue) : {});
+  run.input.modelInput.trust(stored, isValid ? (input as JsonValue) : {});
   return stored;
 }
 
-// A name that the model made up may hold anything; a tool's own name was checked when the tool was made.
+// The model may invent any name. The names of tools were checked when the tools were created.
 function storedName({ tools }: AgentConfig, name: string): string {
   return tools.has(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown_tool";
 }
@@ -196,7 +196,7 @@ export function resultMessage(run: Run, result: ToolResult, at: StepPlace & { re
   return { role: "tool", tool_call_id: toolCallId, name: storedName(run.agent, toolName), content, metadata };
 }
 
-/** A user message by which the runtime itself tells the model something: a correction, or a critic's feedback. */
+/** A user message from the runtime to the model: a correction, or a critic's feedback. */
 export function noteMessage(run: Run, text: string, step: number): UserMessage {
   return user(text, { metadata: { ...run.record.stamp({ step }), isNote: true } });
 }

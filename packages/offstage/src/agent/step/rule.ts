@@ -1,4 +1,4 @@
-// The ruling on a step: criteria decide whether the run goes on, and guardrails whether its answer may be given.
+// Rules on a step: criteria decide whether the run continues, and output guardrails whether its answer is released.
 import { messageOf, OffstageError } from "../../errors.ts";
 import { type Message, textOf, withMetadata, withoutProviderParts } from "../../messages/message.ts";
 import type { AgentState } from "../../state/agent-state.ts";
@@ -15,15 +15,15 @@ import { noteMessage } from "./make-step.ts";
 export async function rule(run: Run, state: AgentState): Promise<AgentState> {
   const { outcome, feedback } = await rulingOf(run, state, run.limits.criteria);
   const step = state.currentStep as Step;
-  if (outcome === undefined) return step.isAnswer ? sentBack(run, state, feedback) : state;
-  return await (step.isAnswer ? answered(run, state, outcome) : stopped(run, state, outcome));
+  if (outcome === undefined) return step.isAnswer ? sendBack(run, state, feedback) : state;
+  return await (step.isAnswer ? endWithAnswer(run, state, outcome) : endWithoutAnswer(run, state, outcome));
 }
 
-/** The state before the first step, with an outcome if a limit has passed already. */
+/** The state before the first step, with an outcome if a limit has been reached already. */
 export async function ruleBefore(run: Run, state: AgentState): Promise<AgentState> {
   if (state.outcome !== undefined || state.pendingStep !== undefined) return state;
   const { criteria } = run.limits;
-  // A criterion that is not a shared limit judges steps, so it has nothing to say before there is one.
+  // Before the first step only shared limits apply: all other criteria judge steps.
   const asked = state.stepCount > 0 ? criteria : criteria.filter(({ isShared }) => isShared);
   const { outcome } = await rulingOf(run, state, asked);
   return outcome === undefined ? state : state.withOutcome(outcome);
@@ -39,23 +39,23 @@ async function rulingOf(run: Run, state: AgentState, criteria: readonly Criterio
   }
 }
 
-async function answered(run: Run, state: AgentState, outcome: Outcome): Promise<AgentState> {
-  const given = outcome.status === "stopped" ? withInterrupted(state) : state;
-  const blocked = await blockedAnswer(run, given.currentStep as Step);
-  if (blocked !== undefined) return withheld(given, blocked);
-  releaseText(run, given.stepCount);
-  return given.withOutcome(outcome);
+async function endWithAnswer(run: Run, state: AgentState, outcome: Outcome): Promise<AgentState> {
+  const ended = outcome.status === "stopped" ? markInterrupted(state) : state;
+  const blocked = await blockedAnswer(run, ended.currentStep as Step);
+  if (blocked !== undefined) return withholdAnswer(ended, blocked);
+  releaseText(run, ended.stepCount);
+  return ended.withOutcome(outcome);
 }
 
 // A run stopped by a limit has an incomplete answer.
-function withInterrupted(state: AgentState): AgentState {
+function markInterrupted(state: AgentState): AgentState {
   const step = state.currentStep as Step;
   const messages = step.messages.map((message) => withMetadata(message, { interrupted: true }));
   return state.withCurrentStep({ ...step, messages });
 }
 
-// Text of a run that was stopped is given out like an answer, so it is guarded like one.
-async function stopped(run: Run, state: AgentState, outcome: Outcome): Promise<AgentState> {
+// The partial text of a stopped run is returned like an answer, so the output guardrails check it too.
+async function endWithoutAnswer(run: Run, state: AgentState, outcome: Outcome): Promise<AgentState> {
   const partial = outcome.status === "stopped" ? partialAnswer(state) : undefined;
   if (partial === undefined) return state.withOutcome(outcome);
   const blocked = await blockedAnswer(run, { ...(state.currentStep as Step), text: textOf(partial) });
@@ -63,7 +63,7 @@ async function stopped(run: Run, state: AgentState, outcome: Outcome): Promise<A
 }
 
 // An answer that is sent back becomes tool trace, followed by the feedback for the model.
-function sentBack(run: Run, state: AgentState, feedback = "Continue."): AgentState {
+function sendBack(run: Run, state: AgentState, feedback = "Continue."): AgentState {
   const step = state.currentStep as Step;
   const note = noteMessage(run, feedback, step.index);
   return state.withCurrentStep({ ...step, isAnswer: false, messages: [...step.messages, note] });
@@ -74,8 +74,8 @@ async function blockedAnswer(run: Run, { text, index }: Step): Promise<Outcome |
   return blockedOutcome(await guard(run, "output", { subject, step: index }));
 }
 
-// The messages of a blocked answer say so; its words stay on the step.
-function withheld(state: AgentState, outcome: Outcome): AgentState {
+// Replaces the messages of a blocked answer; its text stays on the step.
+function withholdAnswer(state: AgentState, outcome: Outcome): AgentState {
   const step = state.currentStep as Step;
   const messages = step.messages.map((message) => {
     const bare = withMetadata(withoutProviderParts(message), { isWithheld: true });
