@@ -1,5 +1,5 @@
-// Lesson 1: an agent is a model with a name and instructions; `run` gives its answer and how it came to it.
-// A scripted model stands in for a real one, so that this runs without a key. Lesson 8 has real ones.
+// Lesson 1: an agent is a model with a name and instructions. `run` returns its answer, and how the run ended.
+// A scripted model plays fixed replies, so that this runs without a key. Lesson 8 uses real models.
 import { Agent } from "offstage";
 import { scriptedModel } from "offstage/testing";
 
@@ -12,6 +12,6 @@ console.log(result.output);
 console.log(`\nIt ended as "${result.outcome.status}": ${result.outcome.message}`);
 console.log(`It took ${result.steps.length} step and ${result.usage.totalTokens} tokens.`);
 
-// The scripted model keeps what it was sent, which is how agents are tested.
+// The scripted model keeps its requests, so that tests can check them.
 console.log("\nThe model was sent:");
 for (const message of model.requests[0]?.messages ?? []) console.log(`  ${message.role}: ${message.content}`);

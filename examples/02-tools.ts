@@ -1,5 +1,5 @@
 // Lesson 2: a tool is a name, a schema and a function. The agent calls it until it can answer.
-// A call that fails never ends a run: the model reads what went wrong and tries again.
+// A failed call never ends a run: the model reads the error and can try again.
 import { Agent, tool } from "offstage";
 import { scriptedModel } from "offstage/testing";
 import * as z from "zod";

@@ -1,5 +1,5 @@
 // Lesson 3: `stream` is the same run as events: text as it is written, tools as they start and end.
-// Leave the loop early and the run is aborted; what had been said is kept.
+// Leaving the loop early aborts the run. The text so far is kept.
 import { Agent, tool } from "offstage";
 import { scriptedModel } from "offstage/testing";
 
@@ -23,7 +23,7 @@ for await (const event of stream) {
 const result = await stream.result;
 console.log(`\n[${result.outcome.status} after ${result.steps.length} steps]\n`);
 
-// Text only, left after the third word.
+// Reads only the text, and leaves after the third word.
 const counting = agent.stream("Count to eight.");
 let words = 0;
 for await (const text of counting.text) {

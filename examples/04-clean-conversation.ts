@@ -1,5 +1,5 @@
-// Lesson 4: a conversation holds what was said; the tool trace that led to it is kept apart, and is not lost.
-// `execute` takes a state and gives the next one, so you can hold the conversation wherever you like.
+// Lesson 4: the conversation holds what was said. The tool trace behind it is kept separately, and is not lost.
+// `execute` takes a state and returns the next one, so you can store the conversation anywhere.
 import { AgentBuilder, AgentState, tool } from "offstage";
 import { scriptedModel } from "offstage/testing";
 import * as z from "zod";
@@ -30,7 +30,7 @@ model.requests.forEach(({ messages }, index) => {
   console.log(`  call ${index + 1}: ${messages.map(({ role }) => role).join(", ")}`);
 });
 
-// The model saw the table while it worked; the next turn does not carry it along. It is still there to be asked:
+// The model saw the table while it worked. The next turn does not see it, but it can still be queried:
 console.log("\nOffstage:");
 for (const step of first.steps) {
   for (const { toolName, output } of step.toolResults) {

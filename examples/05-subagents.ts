@@ -1,5 +1,5 @@
-// Lesson 5: an agent can be the tool of another. The parent gets one result: the child's answer.
-// The child works under its own run id; its steps, tools and tokens can be read from the parent's result.
+// Lesson 5: an agent can be a tool of another agent. The parent sees one result: the answer of the subagent.
+// A subagent has its own run id. Its steps, tools and tokens are in the parent's result.
 import { Agent, tool } from "offstage";
 import { scriptedModel } from "offstage/testing";
 import * as z from "zod";

@@ -1,5 +1,5 @@
-// Lesson 6: hooks watch a run and can change nothing; guardrails may block what comes in, what tools get and what goes out.
-// To be stopped by a guardrail is a result, not an error: the outcome says so, and nobody gets the blocked text.
+// Lesson 6: hooks observe a run and cannot change it. Guardrails can block input, tool calls and answers.
+// A blocked run is a result, not an error: the outcome says so, and the blocked text is not returned.
 import {
   Agent,
   type AgentHooks,

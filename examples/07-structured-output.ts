@@ -1,5 +1,5 @@
 // Lesson 7: with `output: schema` the answer is a checked value, typed by the schema.
-// An answer that does not fit goes back to the model with the reason; after two tries more the run fails.
+// An answer that does not fit goes back to the model with the reason. After two more attempts the run fails.
 import { Agent, isOffstageError } from "offstage";
 import { scriptedModel } from "offstage/testing";
 import * as z from "zod";

@@ -1,5 +1,5 @@
-// Lesson 8: any AI SDK provider is a model: set OPENAI_API_KEY, OPENAI_BASE_URL or ANTHROPIC_API_KEY and run this again.
-// Without them a small server in loopback-server.ts plays the provider; the provider package is the real one all the same.
+// Lesson 8: use any AI SDK provider. Set OPENAI_API_KEY, OPENAI_BASE_URL or ANTHROPIC_API_KEY, and run this again.
+// Without them, a small server in loopback-server.ts plays the provider. The provider package is the real one in any case.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { Agent, tool } from "offstage";
@@ -14,7 +14,7 @@ const loopback = isAlone ? await startLoopbackServer({ stage: "main" }) : undefi
 function chooseModel() {
   if (ANTHROPIC_API_KEY && !OPENAI_API_KEY && !OPENAI_BASE_URL)
     return createAnthropic({ apiKey: ANTHROPIC_API_KEY })(ANTHROPIC_MODEL ?? "claude-haiku-4-5");
-  // OpenAI itself, or whatever speaks its protocol: Ollama, vLLM, LM Studio, a gateway.
+  // OpenAI, or any server with the same protocol: Ollama, vLLM, LM Studio, a gateway.
   const provider = createOpenAICompatible({
     name: "openai",
     baseURL: loopback?.baseURL ?? OPENAI_BASE_URL ?? "https://api.openai.com/v1",

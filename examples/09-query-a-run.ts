@@ -1,5 +1,5 @@
-// Lesson 9: everything an agent exchanged is one query away: what was said, which tools ran, what it cost.
-// `agent.messages` sees conversation and tool trace together; the same query works on any list of messages.
+// Lesson 9: query everything an agent exchanged: what was said, which tools ran, how many tokens it took.
+// `agent.messages` covers conversation and tool trace. The same query works on any list of messages.
 import { Agent, MessageQuery, tool } from "offstage";
 import { scriptedModel } from "offstage/testing";
 import * as z from "zod";
@@ -28,18 +28,18 @@ const agent = new Agent({ model, tools: [readFile], separateToolTrace: true });
 await agent.run("Is there an error in a.txt or c.txt?");
 await agent.run("Thanks!");
 
-// Find: by role, tool, text or pattern, run, failure, time; criteria combine, and `where` goes on asking.
+// Filter by role, tool, text or pattern, run, failure or time. Criteria combine, and `where` can be chained.
 const { messages } = agent;
 console.log("results of read_file:", messages.filter({ role: "tool", toolName: "read_file" }).length);
 console.log("that failed:         ", messages.filter({ isError: true }).length);
 console.log("that hold a number:  ", messages.where({ role: "tool" }).filter({ content: /\d+/ }).length);
 console.log("last:                ", messages.last()[0]?.content);
 
-// Count and see. Each of these is data, and prints itself.
+// Count and summarise. Each of these is plain data that prints itself.
 console.log(`\n${messages.stats()}`);
 console.log(`\n${messages.toolSummary()}`);
 console.log(`\n${messages.timeline()}`);
 
-// Any list in OpenAI form will do, with or without an agent.
+// Query any list in the OpenAI format, with or without an agent.
 const saved = JSON.parse(messages.export("json"));
 console.log(`\nsaved and read again: ${new MessageQuery(saved).length} messages`);

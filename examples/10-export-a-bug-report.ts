@@ -1,5 +1,5 @@
-// Lesson 10: hand a run to somebody else. Six formats, safe for the place they end up in, secrets taken out on demand.
-// Markdown cannot be forged by what was said, CSV cells are no formulas, the HTML page runs no script.
+// Lesson 10: export a run for other people, in six formats. `redact: true` removes secrets.
+// Every format is safe for its reader: messages cannot forge Markdown headings, CSV formulas or HTML scripts.
 import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,18 +13,18 @@ const query = new MessageQuery([
   assistant("=The deployment failed; see the log."),
 ]);
 
-// For an issue: only what concerns the failing tool, without secrets.
+// For an issue: only the messages of the failing tool, without secrets.
 const part = query.filter({ toolName: "deploy" });
 console.log(query.export("markdown", { messages: part, redact: true }));
 
 // For a spreadsheet: one row for each message, long content cut.
 console.log(query.export("csv", { redact: true, maxContentLength: 40 }));
 
-// For a program: plain objects with index and token count, or a format of your own.
+// For a program: plain objects with index and token count, or your own format.
 console.log(query.export("dict").map(({ role, _metadata }) => `${role}: ${_metadata.token_count} tokens`));
 console.log(query.export((messages) => messages.map(({ role }) => role).join(" > ")));
 
-// For a large history: straight to a file, with constant memory.
+// For a large history: directly to a file, with constant memory.
 const folder = mkdtempSync(join(tmpdir(), "offstage-"));
 const page = join(folder, "run.html");
 await query.exportTo(createWriteStream(page), "html", { redact: true });

@@ -1,5 +1,5 @@
-// Lesson 11: ask the same questions of what other tools wrote. `MessageQuery.from` sees which format it is.
-// OpenAI chat and Responses, AI SDK model and UI messages, Anthropic, LangChain, and our own exports.
+// Lesson 11: query the transcripts of other tools. `MessageQuery.from` detects the format: OpenAI chat and Responses,
+// AI SDK model and UI messages, Anthropic, LangChain, and our own exports.
 import { costOf, isOffstageError, MessageQuery } from "offstage";
 
 const anthropic = {
@@ -25,17 +25,17 @@ for (const [name, transcript] of Object.entries({ anthropic, responses })) {
   console.log(`${query.timeline()}\n`);
 }
 
-// Exports come back as they were, from a file of JSON or of JSON lines.
+// Exports can be read back without loss, from JSON or JSON lines.
 const text = MessageQuery.from(anthropic).export("jsonl");
 console.log("read back:", MessageQuery.from(text).length, "messages");
 
-// What no importer knows is refused, with a word on what was found.
+// An unknown format is refused, and the error says what was found.
 try {
   MessageQuery.from([{ speaker: "me", words: "hi" }]);
 } catch (error) {
   if (isOffstageError(error, "invalid-format")) console.log("refused:  ", error.message);
 }
 
-// Prices are a table you can replace; an unknown model has no cost, not zero.
+// You can pass your own table of prices. The cost of an unknown model is undefined, not zero.
 const usage = { inputTokens: 12_000, outputTokens: 800, totalTokens: 12_800 };
 console.log("cost:     ", costOf(usage, "claude-sonnet-4-5"), costOf(usage, "my-own-model"));

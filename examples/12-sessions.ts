@@ -1,5 +1,5 @@
-// Lesson 12: a session is a conversation with an id, kept in a store; here a SQLite file that outlives the process.
-// It remembers what was said. What was done is in the journal of the same store, found by run id.
+// Lesson 12: a session is a conversation with an id. It is kept in a store, here a SQLite file that survives the process.
+// The session remembers what was said. The journal in the same store has what was done, by run id.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ let store = sqliteStore({ path });
 await agent.run("Which seats are free?", { session: store.session("anna") });
 await store.close();
 
-// The second, perhaps days later and in another process.
+// The second visit, perhaps days later and in another process.
 store = sqliteStore({ path });
 const session = store.session("anna");
 const { runId } = await agent.run("Two next to each other?", { session });
@@ -41,7 +41,7 @@ for (const run of await session.runs()) {
 }
 new MessageQuery(await session.transcript()).print("tools");
 
-// A branch is a conversation of its own; taking back a turn leaves the other as it was.
+// A branch is a separate conversation. Removing a turn from it does not change the original.
 const branch = await session.branch();
 await branch.popTurn();
 console.log(`\n${await session.getItemCount()} messages in the session, ${await branch.getItemCount()} in its branch.`);

@@ -1,5 +1,5 @@
-// Lesson 13: a process is killed in mid-run, and another takes the run up by its id.
-// A tool that had finished is not run again; the one that was cut off is reported to the model as such.
+// Lesson 13: a process is killed during a run, and another process resumes the run by its id.
+// A finished tool does not run again. The model is told about the tool that was interrupted.
 import { spawnSync } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ const print = tool({
   name: "print_ticket",
   description: "Prints the ticket.",
   execute() {
-    if (isChild) process.kill(process.pid, "SIGKILL"); // as if the machine had lost its power
+    if (isChild) process.kill(process.pid, "SIGKILL"); // simulates a crash
     return "printed";
   },
 });

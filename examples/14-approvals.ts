@@ -1,5 +1,5 @@
-// Lesson 14: a tool that needs approval pauses the run. Somebody decides, perhaps tomorrow and in another process.
-// No decision, no run: what nobody approved goes on waiting, and a rejection is told to the model.
+// Lesson 14: a tool that needs approval pauses the run until a person decides, perhaps tomorrow and in another process.
+// A call without a decision keeps waiting. The model reads the reason of a rejection.
 import { Agent, memoryStore, tool } from "offstage";
 import { scriptedModel } from "offstage/testing";
 import * as z from "zod";
@@ -23,19 +23,19 @@ const model = scriptedModel([
   "Orders 17 and 18 are refunded. Order 19 was not: it needs a closer look.",
 ]);
 
-const store = memoryStore(); // or sqliteStore({ path }), so that another process can go on
+const store = memoryStore(); // or sqliteStore({ path }), so that another process can resume the run
 const agent = new Agent({ model, tools: [refund] });
 
 const paused = await agent.run("Refund orders 17, 18 and 19.", { session: store.session("desk") });
 console.log(`${paused.outcome.status}: ${paused.outcome.message}`);
 
-// What waits is in `paused.approvals`, and for whoever has only the store, in the record of the run.
+// Waiting calls are in `paused.approvals`, and in the record of the run, for code that has only the store.
 const { approvals = [] } = (await store.runs.get(paused.runId)) ?? {};
 for (const { toolName, input } of approvals) console.log(`  ${toolName} ${JSON.stringify(input)}`);
 const [small, large] = approvals;
 if (small === undefined || large === undefined) throw new Error("two calls should wait");
 
-// One decision at a time: the run still waits for the other.
+// Decide one call. The run still waits for the other.
 const waiting = await agent.resume(paused.runId, { store, approve: [small.toolCallId] });
 console.log(`\n${waiting.outcome.status}: ${waiting.approvals.length} call is left`);
 

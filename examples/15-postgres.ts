@@ -1,22 +1,22 @@
-// Lesson 15: the same sessions and journal on Postgres, for more than one machine: set DATABASE_URL and run this again.
-// One run at a time holds a session, in whichever process it is; another waits for its turn, or is told that it is busy.
+// Lesson 15: the same sessions and journal on Postgres, for several machines. Set DATABASE_URL, and run this again.
+// Only one run at a time uses a session, in any process. Another run waits for its turn, or is refused as busy.
 import { Agent, isOffstageError, openStore } from "offstage";
 import { scriptedModel } from "offstage/testing";
 
 const { DATABASE_URL } = process.env;
 
 if (!DATABASE_URL) {
-  console.log(`Set DATABASE_URL to a Postgres database, for instance:
+  console.log(`Set DATABASE_URL to a Postgres database, for example:
 
   docker run --rm -d -p 5432:5432 -e POSTGRES_PASSWORD=secret postgres
   DATABASE_URL=postgres://postgres:secret@localhost:5432/postgres npx node examples/15-postgres.ts
 
-In a project of your own, install the client as well: npm install pg. Nothing else changes: openStore("sqlite:./shop.db")
-and openStore("postgres://...") give the same store.`);
+In your own project, also install the client: npm install pg. Nothing else changes: openStore("sqlite:./shop.db") and
+openStore("postgres://...") return the same kind of store.`);
   process.exit();
 }
 
-// Two stores on one database stand for two machines.
+// Two stores on one database play the part of two machines.
 await using here = openStore(DATABASE_URL);
 await using there = openStore(DATABASE_URL);
 
@@ -37,7 +37,7 @@ const quick = new Agent({ name: "quick", model: scriptedModel(["The second machi
 
 const sessionId = crypto.randomUUID();
 const first = slow.run("Are you there?", { session: here.session(sessionId) });
-while ((await there.session(sessionId).runs()).length === 0); // until the first run holds the session
+while ((await there.session(sessionId).runs()).length === 0); // waits until the first run uses the session
 
 const refused = quick.run("And you?", { session: there.session(sessionId), onBusy: "reject" });
 console.log(

@@ -1,5 +1,5 @@
-// Lesson 16: every run is traced: a span for the run, its steps, its model calls and its tools. Inside `withTrace` several
-// runs share one trace, with whatever you time yourself; the group id ties traces together, such as those of one customer.
+// Lesson 16: every run is traced, with a span for the run, each step, each model call and each tool. Inside `withTrace`, several
+// runs and your own spans share one trace. A group id connects traces, for example those of one customer.
 import { setTimeout } from "node:timers/promises";
 import { Agent, tool, withSpan, withTrace } from "offstage";
 import { scriptedModel } from "offstage/testing";

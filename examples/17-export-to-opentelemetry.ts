@@ -1,12 +1,12 @@
-// Lesson 17: spans go to any OpenTelemetry SDK under the GenAI names that dashboards know, nested with the spans of
-// everything else that is instrumented. Prompts and answers stay at home unless you turn content on in both places.
+// Lesson 17: send spans to any OpenTelemetry SDK, under the GenAI names that dashboards know, nested with your other spans.
+// Prompts and answers are not sent, unless you turn content on in both configureTracing() and otelExporter().
 import { trace } from "@opentelemetry/api";
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-node";
 import { Agent, configureTracing, tool } from "offstage";
 import { otelExporter } from "offstage/otel";
 import { scriptedModel } from "offstage/testing";
 
-// In a program of yours this is an OTLP exporter, and has nothing to do with Offstage.
+// In your program this is an OTLP exporter. It does not depend on Offstage.
 const received = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(received)] });
 provider.register();
@@ -20,7 +20,7 @@ const agent = new Agent({
   tools: [sound],
 });
 
-// A span of your own code: the run nests in it.
+// A span of your own code. The run nests in it.
 await trace.getTracer("theatre").startActiveSpan("scene 1", async (scene) => {
   await agent.run("Thunder, please.");
   scene.end();

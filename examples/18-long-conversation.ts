@@ -1,5 +1,5 @@
-// Lesson 18: a conversation longer than the model's window: older turns are summarised for the model, and the session keeps every word.
-// Compaction changes what the model is shown, never what is stored; it says each time what it left out.
+// Lesson 18: in a conversation longer than the model's context window, older turns are summarised for the model.
+// Compaction changes what the model sees, never what is stored. It reports what it left out each time.
 import { Agent, InMemorySession } from "offstage";
 import { compactor, summarizeOlder } from "offstage/memory";
 import { scriptedModel } from "offstage/testing";
@@ -13,7 +13,7 @@ const model = scriptedModel(({ messages }) => {
 const agent = new Agent({
   model,
   compaction: compactor({
-    threshold: 1500, // tokens; or a share of the window: { threshold: 0.8, contextWindow: 128_000 }
+    threshold: 1500, // in tokens; or a share of the context window: { threshold: 0.8, contextWindow: 128_000 }
     strategy: summarizeOlder({ summarize: ({ messages }) => `${messages.length} earlier messages about a garden.` }),
   }),
   hooks: {

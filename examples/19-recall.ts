@@ -1,5 +1,5 @@
-// Lesson 19: forgetting without losing: tool results are not remembered, but the model can look its own earlier work up with a tool.
-// `recallTool` searches what was exchanged, offstage, by text, tool name or run; its answers are bounded.
+// Lesson 19: tool results are not remembered, but the model can look up its own earlier work with a tool.
+// `recallTool` searches everything that was exchanged, by text, tool name or run. Its answers are limited in size.
 import { Agent, InMemorySession, tool } from "offstage";
 import { recallTool } from "offstage/memory";
 import { scriptedModel } from "offstage/testing";

@@ -1,5 +1,5 @@
-// The demonstration behind `npm start`: an agent with tools and a subagent works on a conversation in a SQLite file.
-// Stop it in mid-run and start it again: it goes on where it was. With a provider key it uses a real model.
+// The demonstration behind `npm start`: an agent with tools and a subagent, and a conversation in a SQLite file.
+// Stop it during a run and start it again: it resumes the run. With a provider key it uses a real model.
 import { isOffstageError, sqliteStore } from "offstage";
 import { castAgents } from "./demo/cast.ts";
 import { chooseModels } from "./demo/choose-models.ts";
@@ -29,7 +29,7 @@ async function play(): Promise<void> {
   showConversation(await session.getItems());
 
   if (interrupted !== undefined) {
-    heading("Going on with the run that was cut off");
+    heading("Resuming the interrupted run");
     const narrator = new Narrator(pace);
     await narrator.finish(await agent.resume(interrupted, { store, hooks: narrator.hooks }));
   }

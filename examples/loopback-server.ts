@@ -1,5 +1,5 @@
 // A server on this machine that speaks the chat-completions protocol, so that lesson 8 can use a real provider package
-// without a key. It plays one part: it calls the first tool it is offered, then says what the tool gave.
+// without a key. It calls the first tool it is offered, then repeats the tool's result.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";

@@ -1,4 +1,4 @@
-// The cast: an agent on call with three tools, and a reviewer of its own, which is an agent too. The tools read from memory.
+// The agents of the demonstration: one on call with three tools, and a reviewer as its subagent. The tools return fixed data.
 import { Agent, tool } from "offstage";
 import * as z from "zod";
 import type { Models } from "./choose-models.ts";

@@ -1,4 +1,4 @@
-// Which models play: a provider whose key is in the environment, otherwise the script.
+// Chooses the models: a provider whose key is in the environment, otherwise the script.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { AnyModel } from "offstage";
@@ -11,7 +11,7 @@ export interface Models {
   readonly reviewer: AnyModel;
 }
 
-/** OPENAI_API_KEY or OPENAI_BASE_URL, then ANTHROPIC_API_KEY, then the script. */
+/** Tries OPENAI_API_KEY or OPENAI_BASE_URL, then ANTHROPIC_API_KEY, then the script. */
 export function chooseModels(env: NodeJS.ProcessEnv, pace: Pace): Models {
   const { OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL, ANTHROPIC_API_KEY, ANTHROPIC_MODEL } = env;
   if (OPENAI_API_KEY || OPENAI_BASE_URL) {

@@ -1,11 +1,11 @@
-// Where to go on: a conversation that was not finished, or a new one.
+// Chooses the conversation: an unfinished one, or a new one.
 import type { PersistentSession, Store } from "offstage";
 
 export interface Beginning {
   readonly session: PersistentSession;
-  /** The id of a run that was cut off. */
+  /** The id of an interrupted run. */
   readonly interrupted: string | undefined;
-  /** The questions that are still to be asked. */
+  /** The questions that were not asked yet. */
   readonly remaining: readonly string[];
   readonly note: string;
 }
@@ -23,9 +23,9 @@ export async function continueOrBegin(store: Store, questions: readonly string[]
   const asked = (await session.getItems()).filter(({ role }) => role === "user").length;
   const remaining = questions.slice(asked);
   if (run?.status === "interrupted")
-    return { session, interrupted: run.runId, remaining, note: `run ${run.runId} was cut off` };
-  if (run?.status === "running") return begin("a new conversation, as another process is busy with the last one");
+    return { session, interrupted: run.runId, remaining, note: `run ${run.runId} was interrupted` };
+  if (run?.status === "running") return begin("a new conversation, because another process uses the last one");
   if (run?.status === "failed") return begin(`a new conversation; the last one failed: ${run.error?.message}`);
   if (remaining.length === 0) return begin("a new conversation");
-  return { session, interrupted: undefined, remaining, note: "a conversation that was not finished" };
+  return { session, interrupted: undefined, remaining, note: "an unfinished conversation" };
 }

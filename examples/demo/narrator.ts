@@ -1,4 +1,4 @@
-// Tells a run as it happens: text as it is written, tools as they start and end, subagents one level in.
+// Prints a run as it happens: text as it is written, tools as they start and end, subagents indented.
 import type { AgentEvent, AgentHooks, RunResult } from "offstage";
 import type { Pace } from "./pace.ts";
 import { line, paint, plain, width } from "./terminal.ts";
@@ -7,7 +7,7 @@ const margin = " ".repeat(9);
 
 export class Narrator {
   readonly #pace: Pace;
-  /** Where the next word goes; 0 while nobody speaks. */
+  /** The column of the next word; 0 between texts. */
   #column = 0;
   #hasSpoken = false;
 

@@ -1,4 +1,4 @@
-// How fast the scripted demonstration goes: as people read on a terminal, at once where nobody looks.
+// The speed of the scripted demonstration: readable on a terminal, without delay elsewhere.
 import { setTimeout } from "node:timers/promises";
 
 export interface Pace {
@@ -10,7 +10,7 @@ export interface Pace {
   speak(): Promise<void>;
 }
 
-/** A factor: 1 is the speed for reading, 0 no waiting at all. */
+/** Makes a pace of a factor: 1 is readable, 0 does not wait at all. */
 export function paceOf(factor: string | undefined): Pace {
   const slow = factor === undefined ? (process.stdout.isTTY ? 1 : 0) : Math.max(0, Number(factor) || 0);
   const wait = async (ms: number): Promise<void> => {

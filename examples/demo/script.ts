@@ -1,5 +1,5 @@
-// What the models say where no provider is at hand. Each reply depends on what was said and done so far, not on a count of
-// calls, so that a run that was cut off can go on.
+// The replies of the models without a provider. Each reply depends on the messages so far, not on the number of calls, so
+// that an interrupted run can be resumed.
 import type { Message } from "offstage";
 import { type ScriptedModel, type ScriptedReply, scriptedModel } from "offstage/testing";
 import type { Pace } from "./pace.ts";
@@ -43,7 +43,7 @@ function diagnose(done: ReadonlyMap<string, number>): string | ScriptedReply {
   };
 }
 
-// Its first call is wrong, as calls of models are now and then.
+// Its first call is wrong, as calls of real models sometimes are.
 function notify(done: ReadonlyMap<string, number>): string | ScriptedReply {
   const calls = done.get("on_call") ?? 0;
   if (calls < 2) {
@@ -58,7 +58,7 @@ function notify(done: ReadonlyMap<string, number>): string | ScriptedReply {
   };
 }
 
-/** How often each tool has given a result. */
+/** The number of results of each tool. */
 function called(messages: readonly Message[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const message of messages) {

@@ -1,4 +1,4 @@
-// What it came to: messages and tokens that are remembered beside all that were exchanged, and the tools.
+// Prints statistics: messages and tokens that are remembered, all that were exchanged, and the tools.
 import { MessageQuery, type PersistentSession, type Store } from "offstage";
 import { heading, paint } from "./terminal.ts";
 

@@ -1,4 +1,4 @@
-// The two streams side by side: what was said, and what was done to say it. Both are read back from the store.
+// Prints the two streams side by side: what was said, and what was done to say it. Both are read from the store.
 import { MessageQuery, type PersistentSession, type Store } from "offstage";
 import { heading, line, paint, width, wrap } from "./terminal.ts";
 
@@ -32,7 +32,7 @@ async function answerOf(session: PersistentSession, runId: string | undefined): 
   return answers.flatMap(({ content }) => wrap(String(content), left));
 }
 
-/** The calls of a run, each with the calls of the subagent behind it. */
+/** The calls of a run; those of a subagent are indented below its call. */
 async function doneIn(store: Store, runId: string, indent = ""): Promise<string[]> {
   const run = await store.runs.get(runId);
   const calls = new MessageQuery(run?.steps.flatMap(({ messages }) => messages) ?? [])

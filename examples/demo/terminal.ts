@@ -1,10 +1,10 @@
-// Writing to the terminal: colour where it shows, lines that fit, and text of others without control characters.
+// Writes to the terminal: colour if it is supported, lines that fit, and untrusted text without control characters.
 import { stripVTControlCharacters, styleText } from "node:util";
 import type { Message } from "offstage";
 
 type Style = Parameters<typeof styleText>[0];
 
-/** The text in a style; as it is where standard output is no terminal or NO_COLOR is set. */
+/** Styles a text, unless standard output is no terminal or NO_COLOR is set. */
 export function paint(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout });
 }
@@ -15,18 +15,18 @@ export function heading(text: string): void {
   console.log(`\n${paint("bold", text)}\n${paint("dim", "─".repeat(width))}`);
 }
 
-/** Text of others, which may hold anything, made harmless to a terminal. */
+/** Removes control characters from untrusted text. */
 export function plain(text: string): string {
   return stripVTControlCharacters(text).replace(/(?!\n)[\p{Cc}\p{Bidi_Control}]/gu, "");
 }
 
-/** One line of at most so many characters. */
+/** Shortens a text to one line of at most `length` characters. */
 export function line(text: string, length: number): string {
   const flat = plain(text).replace(/\s+/g, " ").trim();
   return flat.length <= length ? flat : `${flat.slice(0, Math.max(1, length - 1))}…`;
 }
 
-/** The text as lines of at most so many characters, broken between words. */
+/** Breaks a text between words into lines of at most `length` characters. */
 export function wrap(text: string, length: number): string[] {
   return plain(text)
     .split("\n")
@@ -42,7 +42,7 @@ export function wrap(text: string, length: number): string[] {
     });
 }
 
-/** What was said so far. */
+/** Prints the conversation so far. */
 export function showConversation(messages: readonly Message[]): void {
   for (const { role, content } of messages) {
     const who = role === "user" ? paint("blue", "you      ") : paint("green", "agent    ");

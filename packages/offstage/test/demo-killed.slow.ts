@@ -15,7 +15,7 @@ test.concurrent.for(["latency {", "on-call, step 2", "read_diff {", "on-call, st
     expect(await runDemo(path, killAt)).toMatchObject({ stderr: "", signal: "SIGKILL" });
     const { stdout, stderr } = await runDemo(path);
     expect(stderr).toBe("");
-    expect(stdout).toContain("Going on with the run that was cut off");
+    expect(stdout).toContain("Resuming the interrupted run");
     expect(stdout).toMatch(/remembered +4 messages/);
   },
 );
