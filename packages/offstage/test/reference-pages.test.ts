@@ -1,0 +1,44 @@
+// The reference pages are complete: every option and every hook that the package accepts is on its page.
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { Agent, isOffstageError, tool } from "../src/index.ts";
+import { scriptedModel } from "../src/testing/index.ts";
+
+const pageOf = (name: string): string => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
+const agent = new Agent({ model: scriptedModel([]) });
+const wrong = { wrong: 1 } as never;
+
+const places: Record<string, { readonly page: string; readonly pass: () => unknown }> = {
+  "new Agent()": { page: "options.md", pass: () => new Agent(wrong) },
+  "agent.run()": { page: "options.md", pass: () => agent.run("Hello.", wrong) },
+  "agent.resume()": { page: "options.md", pass: () => agent.resume("some-run", wrong) },
+  "agent.asTool()": { page: "use-subagents.md", pass: () => agent.asTool(wrong) },
+  "tool()": { page: "write-tools.md", pass: () => tool(wrong) },
+  hooks: { page: "events.md", pass: () => agent.run("Hello.", { hooks: { onWrong() {} } as never }) },
+};
+
+test.for(Object.entries(places))("%s: its page names everything it accepts", async ([, { page, pass }]) => {
+  const names = await validNames(pass);
+  expect(names.length).toBeGreaterThan(4);
+  const text = pageOf(page);
+  expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
+});
+
+test("docs/events.md has one row for every event and no other", () => {
+  const source = readFileSync(new URL("../src/agent/ports/events.ts", import.meta.url), "utf8");
+  const events = [...source.matchAll(/readonly type: "([a-z-]+)"/g)].map(([, type]) => type);
+  const rows = [...pageOf("events.md").matchAll(/^\| `([a-z-]+)` \| (?:`on\w+`)? *\|/gm)].map(([, type]) => type);
+  expect(rows.sort()).toEqual(events.sort());
+});
+
+// The error about an unknown name lists the valid ones.
+async function validNames(pass: () => unknown): Promise<string[]> {
+  try {
+    await pass();
+  } catch (error) {
+    if (!isOffstageError(error, "invalid-argument")) throw error;
+    const [, list = ""] = /Valid (?:options|hooks): (.+)\.$/.exec(error.message) ?? [];
+    return list.split(", ");
+  }
+  return [];
+}
