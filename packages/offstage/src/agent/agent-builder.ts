@@ -1,4 +1,5 @@
 // AgentBuilder: builds an agent option by option. Immutable: each call returns a new builder, so builders can be shared.
+import { checkOptions } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { Compactor } from "../memory/compaction/compactor.ts";
 import type { AnyModel } from "../models/model.ts";

@@ -4,8 +4,7 @@ import { warn } from "../../base/warn.ts";
 import { messageOf } from "../../errors.ts";
 import type { WaitingCall } from "../../state/pending-step.ts";
 import type { StepToolCall, ToolResult } from "../../state/step.ts";
-import type { CallSite, ToolGuard } from "../../tools/run-tool.ts";
-import { runTool, runTools } from "../../tools/run-tool.ts";
+import { type CallSite, runTool, runTools, type ToolGuard } from "../../tools/run-tool.ts";
 import type { ToolRunOptions } from "../../tools/tool.ts";
 import { ToolWaiting } from "../../tools/tool-answer.ts";
 import type { TraceSpan } from "../../tracing/trace-span.ts";
@@ -13,13 +12,7 @@ import { type CallingTool, callerKey } from "../run/calling-tool.ts";
 import { guard } from "../run/guard.ts";
 import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
-import { resultMessage } from "./step-messages.ts";
-
-/** A finished call: its complete result, and the message that the model sees. */
-export interface SettledCall {
-  readonly result: ToolResult;
-  readonly message: ToolMessage;
-}
+import { type CalledTools, resultMessage, type SettledCall } from "./make-step.ts";
 
 /** A call that has no result yet. */
 export interface UnsettledCall {
@@ -154,7 +147,8 @@ async function recordWaiting(
 ): Promise<UnsettledCall> {
   const { toolCallId, toolName } = call;
   // The journal knows of the call already if its tool always asks, or if it waited before.
-  const isKnown = child !== undefined || before?.why === "approval" || alwaysAsks(run.agent.tools.get(toolName));
+  const isKnown =
+    child !== undefined || before?.why === "approval" || run.agent.tools.get(toolName)?.needsApproval === true;
   if (!isKnown) await run.record.wait(at, call);
   at.span.setMetadata({ isWaiting: true });
   at.span.end("cancelled");
