@@ -61,7 +61,7 @@ export type { Timeline, Turn } from "./query/turn.ts";
 export type { Approval } from "./sessions/approval.ts";
 export { encryptedStore } from "./sessions/encrypted-store.ts";
 export { InMemorySession } from "./sessions/in-memory-session.ts";
-export { memoryStore, openStore, sqliteStore } from "./sessions/open-store.ts";
+export { memoryStore, openStore, postgresStore, redisStore, sqliteStore } from "./sessions/open-store.ts";
 export { PersistentSession } from "./sessions/persistent-session.ts";
 export type { Session, SessionPort } from "./sessions/session.ts";
 export { SessionBusyError, SessionConflictError } from "./sessions/session-errors.ts";
