@@ -11,8 +11,8 @@ import {
   newSpanId,
   newTraceId,
   noTraceId,
+  passOn,
   runInScope,
-  runUntraced,
   type SpanOwner,
   spanName,
   startSpan,
@@ -22,10 +22,9 @@ import {
 import { traceState } from "./trace-state.ts";
 import { formatTraceparent, type HeaderSource, parseTraceparent, type RemoteParent } from "./traceparent.ts";
 import {
-  addKeep,
-  exportSpan,
+  addKept,
+  type EndedSpans,
   isSampled,
-  type KeepSpan,
   mute,
   notifyBridge,
   refine,
@@ -56,8 +55,8 @@ export interface SpanOptions {
 export interface TraceInit {
   /** The id of a trace that does not continue a caller's. Default: a random one. */
   readonly traceId?: string | undefined;
-  /** Gets the spans of the trace when they end, beside the exporters. */
-  readonly keep?: KeepSpan | undefined;
+  /** A list that the spans of the trace are appended to when they end, beside the exporters. */
+  readonly kept?: EndedSpans | undefined;
   /** Ends the trace when its first span ends. Default false. */
   readonly endsWithRoot?: boolean | undefined;
 }
@@ -85,15 +84,14 @@ export class TraceContext implements SpanOwner, TraceScope {
   readonly startTime: number;
   readonly settings: TraceSettings;
   readonly #remote: RemoteParent | undefined;
-  readonly #spans: TraceSpan[] = [];
-  #isInOrder = true;
+  /** In the order in which they were added. See `getSpans()`. */
+  readonly spans: TraceSpan[] = [];
+  readonly endsWithRoot: boolean;
   #endTime: number | undefined;
-  readonly #endsWithRoot: boolean;
-  #root: TraceSpan | undefined;
 
   private constructor(name: string, options: TraceOptions, init: TraceInit) {
     this.#remote = remoteParentOf(options);
-    this.#endsWithRoot = init.endsWithRoot ?? false;
+    this.endsWithRoot = init.endsWithRoot ?? false;
     this.name = spanName(name);
     this.traceId = this.#remote?.traceId ?? init.traceId ?? newTraceId();
     this.groupId = typeof options.groupId === "string" ? options.groupId : undefined;
@@ -101,7 +99,7 @@ export class TraceContext implements SpanOwner, TraceScope {
     const now = performance.now();
     this.clockOffset = clockOffsetMs(now);
     this.startTime = this.clockOffset + now;
-    const settings = addKeep(refine(currentScope()?.settings ?? traceState.settings, options), init.keep);
+    const settings = addKept(refine(currentScope()?.settings ?? traceState.settings, options), init.kept);
     const isRecorded = settings.recording && this.#remote?.sampled !== false && isSampled(this, settings);
     this.settings = isRecorded ? settings : mute(settings);
   }
@@ -164,16 +162,13 @@ export class TraceContext implements SpanOwner, TraceScope {
       this.settings.onError(misplacedSpan(span), "addSpan");
       return;
     }
-    this.#isInOrder = false;
-    this.register(span);
-    if (span.status !== "active") this.spanEnded(span);
+    this.spans.push(span);
+    if (span.status !== "active") passOn(span);
   }
 
   /** The spans so far, in the order they started. */
   getSpans(): TraceSpan[] {
-    if (!this.#isInOrder) this.#spans.sort((a, b) => a.startTime - b.startTime);
-    this.#isInOrder = true;
-    return this.#spans.slice();
+    return this.spans.toSorted((a, b) => a.startTime - b.startTime);
   }
 
   /** Ends the trace; only the first call has an effect. Spans that are still active end on their own. */
@@ -222,18 +217,6 @@ export class TraceContext implements SpanOwner, TraceScope {
 
   get asParent(): string | undefined {
     return this.#remote?.parentSpanId;
-  }
-
-  register(span: TraceSpan): void {
-    this.#root ??= span;
-    this.#spans.push(span);
-  }
-
-  spanEnded(span: TraceSpan): void {
-    if (this.#endsWithRoot && span === this.#root) this.end();
-    const { settings } = span;
-    settings.keep?.(span);
-    if (settings.exporters.length > 0) runUntraced(() => exportSpan(span, settings));
   }
 }
 

@@ -10,7 +10,7 @@ import { printsAs } from "../base/prints-as.ts";
 import { messageOf } from "../errors.ts";
 import type { EndStatus, SpanData, SpanKind, SpanStatus } from "./span-data.ts";
 import type { TraceInfo } from "./span-exporter.ts";
-import { initialSettings, mute, notifyBridge, type TraceSettings } from "./tracing-options.ts";
+import { exportSpan, initialSettings, mute, notifyBridge, type TraceSettings } from "./tracing-options.ts";
 
 /** The trace id of spans that belong to no trace. */
 export const noTraceId: string = "0".repeat(32);
@@ -27,10 +27,11 @@ export interface SpanOwner {
   readonly remoteParentId: string | undefined;
   /** Turns `performance.now()` into epoch milliseconds when added to it. */
   readonly clockOffset: number;
-  /** Lists a span that has started. */
-  register(span: TraceSpan): void;
-  /** Passes on a span that has ended to the journal and the exporters. */
-  spanEnded(span: TraceSpan): void;
+  /** The spans so far, the root first. Undefined if they are not listed. */
+  readonly spans: TraceSpan[] | undefined;
+  /** Whether the trace ends with its root span. */
+  readonly endsWithRoot: boolean;
+  end(): void;
 }
 
 /** A place in a trace where spans can start. Every `TraceContext` and every `TraceSpan` is one. */
@@ -82,8 +83,9 @@ const noTrace: SpanOwner = {
   get clockOffset() {
     return clockOffsetMs();
   },
-  register() {},
-  spanEnded() {},
+  spans: undefined,
+  endsWithRoot: false,
+  end() {},
 };
 
 const unplaced: TraceScope = { trace: noTrace, settings: initialSettings(), asParent: undefined };
@@ -170,7 +172,7 @@ export class TraceSpan implements SpanData, TraceScope {
   /** Ends the span and passes it to the journal and the exporters. Only the first call has an effect. */
   end(status: EndStatus = "ok"): void {
     const endTime = Math.max(this.startTime, this.trace.clockOffset + performance.now());
-    if (this.#write({ endTime, status })) this.trace.spanEnded(this);
+    if (this.#write({ endTime, status })) passOn(this);
   }
 
   /** Ends the span as `cancelled` if `error` is an abort, else as `error`. The metadata gets the error's type, never its message. */
@@ -236,7 +238,7 @@ export function noopSpan(scope?: TraceScope): TraceSpan {
 export function startSpan(scope: TraceScope, init: SpanInit): TraceSpan {
   if (!scope.settings.recording) return noopSpan(scope);
   const span = new TraceSpan(init, scope);
-  scope.trace.register(span);
+  scope.trace.spans?.push(span);
   if (scope.settings.bridge !== undefined) notifyBridge(scope.settings, (bridge) => bridge.spanStarted(span));
   return span;
 }
@@ -249,7 +251,7 @@ export function spanName(name: unknown): string {
 /** Copies metadata. Never throws: metadata that cannot be read is marked. */
 export function copyMetadata(metadata: unknown): JsonObject {
   try {
-    return isObject(metadata) ? ({ ...metadata } as JsonObject) : {};
+    return typeof metadata === "object" ? ({ ...metadata } as JsonObject) : {};
   } catch {
     return { unreadable: true };
   }
@@ -294,4 +296,40 @@ export function runInScope<T>(scope: TraceScope & (TraceInfo | SpanData), work: 
 /** Runs the work of an exporter with tracing off: its own spans would be exported too, without end. */
 export function runUntraced<T>(work: () => T): T {
   return current.run(noopSpan(), work);
+}
+
+/** Passes an ended span to the journal and the exporters. */
+export function passOn(span: TraceSpan): void {
+  const { trace, settings } = span;
+  if (trace.endsWithRoot && trace.spans?.[0] === span) trace.end();
+  for (const list of settings.kept) list.push(span);
+  if (settings.exporters.length > 0) runUntraced(() => exportSpan(span, settings));
+}
+
+/** The work of a span. */
+export type Work<T> = (span: TraceSpan) => T | Promise<T>;
+
+export interface InSpanInit extends SpanInit {
+  /** Work that rejects with this signal's reason was cancelled and did not fail. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs `work` in a new child span of `parent`, which is current while `work` runs. Returns the result of `work`.
+ *
+ * The span ends once: with the status that `work` ended it with, else `ok`, `cancelled` after an abort, or `error`. If
+ * `parent` records nothing, `work` gets a no-op span.
+ */
+export async function inSpan<T>(parent: TraceScope, init: InSpanInit, work: Work<T>): Promise<T> {
+  const span = startSpan(parent, init);
+  // A no-op span is its own child: there is nothing to enter or to end.
+  if (span === parent) return await work(span);
+  try {
+    const value = await runInScope(span, () => work(span));
+    span.end();
+    return value;
+  } catch (error) {
+    span.fail(error, init.signal);
+    throw error;
+  }
 }

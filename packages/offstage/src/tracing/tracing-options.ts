@@ -35,17 +35,17 @@ export interface TraceSettings {
   readonly bridge: SpanBridge | undefined;
   /** Never throws. */
   readonly onError: TracingErrorHandler;
-  /** Also gets every ended span: the journal of the enclosing run. Never throws. */
-  readonly keep: KeepSpan | undefined;
+  /** Lists that every ended span is appended to: one for the journal of each enclosing run. */
+  readonly kept: readonly EndedSpans[];
 }
 
-/** Takes a span that has ended. It gets the span itself; `toJSON` gives plain data. */
-export type KeepSpan = (span: SpanData & { toJSON(): SpanData }) => void;
+/** Spans that have ended; `toJSON` of each gives plain data. */
+export type EndedSpans = (SpanData & { toJSON(): SpanData })[];
 
 /** The settings before `configureTracing`: record everything, export nothing. */
 export function initialSettings(): TraceSettings {
   const onError = printErrors();
-  return { recording: true, content: false, sample: 1, exporters: [], bridge: undefined, onError, keep: undefined };
+  return { recording: true, content: false, sample: 1, exporters: [], bridge: undefined, onError, kept: [] };
 }
 
 /** Applies `options` to the settings of the level above. */
@@ -61,7 +61,7 @@ export function refine(settings: TraceSettings, options: TracingOptions | false 
     bridge: exporters.find(isBridge),
     onError: onError === undefined ? settings.onError : guardHandler(onError),
     // Exporters named at this level replace the journal of the level above, too.
-    keep: options.exporters === undefined ? settings.keep : undefined,
+    kept: options.exporters === undefined ? settings.kept : [],
   };
 }
 
@@ -70,15 +70,9 @@ export function mute(settings: TraceSettings): TraceSettings {
   return { ...settings, recording: false, bridge: undefined };
 }
 
-/** Adds `keep` to the settings; one that is there already still gets every span first. */
-export function addKeep(settings: TraceSettings, keep: KeepSpan | undefined): TraceSettings {
-  if (keep === undefined) return settings;
-  const { keep: outer } = settings;
-  const both: KeepSpan = (span) => {
-    outer?.(span);
-    keep(span);
-  };
-  return { ...settings, keep: both };
+/** Adds a list that every ended span is appended to. */
+export function addKept(settings: TraceSettings, kept: EndedSpans | undefined): TraceSettings {
+  return kept === undefined ? settings : { ...settings, kept: [...settings.kept, kept] };
 }
 
 /** The rules of `TracingOptions`. */

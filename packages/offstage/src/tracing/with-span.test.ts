@@ -7,9 +7,9 @@ import { afterEach, expect, onTestFinished, test } from "vitest";
 import { checkSpans } from "../testing/check-spans.ts";
 import { memoryExporter } from "./exporters/memory.ts";
 import { TraceContext } from "./trace-context.ts";
-import { currentScope, noopSpan, runInScope, startSpan } from "./trace-span.ts";
+import { currentScope, inSpan, noopSpan, runInScope, startSpan } from "./trace-span.ts";
 import { configureTracing } from "./trace-state.ts";
-import { inSpan, startRootSpan, withSpan, withTrace } from "./with-span.ts";
+import { startRootSpan, withSpan, withTrace } from "./with-span.ts";
 
 afterEach(() => configureTracing());
 

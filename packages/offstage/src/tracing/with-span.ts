@@ -1,44 +1,18 @@
-// Runs work in a span. `inSpan` is the one wrapper around everything that is timed.
+// The public face of spans: `withSpan`, `withTrace`, and the root span of a run.
 import { anything, checkOptions, type OptionRules } from "../base/options.ts";
 import { checkWork, type SpanOptions, spanRules, TraceContext, type TraceInit } from "./trace-context.ts";
 import {
   currentScope,
+  inSpan,
   noopSpan,
-  runInScope,
   type SpanInit,
   startSpan,
   type TraceScope,
   type TraceSpan,
+  type Work,
 } from "./trace-span.ts";
 import { traceState } from "./trace-state.ts";
-import { addKeep, refine, type TracingOptions } from "./tracing-options.ts";
-
-type Work<T> = (span: TraceSpan) => T | Promise<T>;
-
-export interface InSpanInit extends SpanInit {
-  /** Work that rejects with this signal's reason was cancelled and did not fail. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/**
- * Runs `work` in a new child span of `parent`, which is current while `work` runs. Returns the result of `work`.
- *
- * The span ends once: with the status that `work` ended it with, else `ok`, `cancelled` after an abort, or `error`. If
- * `parent` records nothing, `work` gets a no-op span.
- */
-export async function inSpan<T>(parent: TraceScope, init: InSpanInit, work: Work<T>): Promise<T> {
-  const span = startSpan(parent, init);
-  // A no-op span is its own child: there is nothing to enter or to end.
-  if (span === parent) return await work(span);
-  try {
-    const value = await runInScope(span, () => work(span));
-    span.end();
-    return value;
-  } catch (error) {
-    span.fail(error, init.signal);
-    throw error;
-  }
-}
+import { addKept, refine, type TracingOptions } from "./tracing-options.ts";
 
 export interface WithSpanOptions extends SpanOptions {
   /** Work that rejects with this signal's reason was cancelled and did not fail. */
@@ -79,19 +53,19 @@ export interface RootSpanInit extends SpanInit, TraceInit {
 }
 
 /**
- * Starts a span in the current trace, or in a new trace that ends with the span. The caller ends it. `tracing` and `keep`
+ * Starts a span in the current trace, or in a new trace that ends with the span. The caller ends it. `tracing` and `kept`
  * apply to the span and all below it; a trace that it joins still lists them.
  */
 export function startRootSpan(init: RootSpanInit): TraceSpan {
   const scope = currentScope();
   if (scope === undefined) return startSpan(rootScope(init), init);
-  const settings = addKeep(refine(scope.settings, init.tracing), init.keep);
+  const settings = addKept(refine(scope.settings, init.tracing), init.kept);
   return startSpan({ trace: scope.trace, settings, asParent: scope.asParent }, init);
 }
 
 /** The scope of a root span: a new trace that ends with the span, or a no-op span if tracing is off. */
 function rootScope(init: RootSpanInit): TraceScope {
-  const { name, traceName = name, traceId, groupId, tracing, keep } = init;
+  const { name, traceName = name, traceId, groupId, tracing, kept } = init;
   if (!refine(traceState.settings, tracing).recording) return noopSpan();
-  return TraceContext.open(traceName, { ...tracing, groupId }, { traceId, keep, endsWithRoot: true });
+  return TraceContext.open(traceName, { ...tracing, groupId }, { traceId, kept, endsWithRoot: true });
 }

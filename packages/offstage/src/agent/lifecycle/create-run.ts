@@ -11,8 +11,8 @@ import { AgentState } from "../../state/agent-state.ts";
 import { stepLimit } from "../../state/criteria/limits.ts";
 import type { Criterion } from "../../state/criterion.ts";
 import { Ledger } from "../../tokens/usage.ts";
-import type { SpanData } from "../../tracing/span-data.ts";
 import { startSpan, type TraceSpan, traceIdOf } from "../../tracing/trace-span.ts";
+import type { EndedSpans } from "../../tracing/tracing-options.ts";
 import { startRootSpan } from "../../tracing/with-span.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import type { RunOptions } from "../ports/agent-options.ts";
@@ -54,7 +54,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
     criteria: criteriaOf(agent, asked.options, parent),
     ledger: new Ledger(parent?.limits.ledger),
   };
-  const endedSpans: SpanData[] = [];
+  const endedSpans: EndedSpans = [];
   const scope: RunScope = {
     cancellation: new Cancellation(asked.options.signal),
     context: parent?.scope.context ?? (contextOf<object>(asked.options.context) as AgentContext),
@@ -162,7 +162,7 @@ function inheritedFrom(parent: Run): Criterion[] {
 interface SpanParts {
   readonly asked: CreateRunOptions;
   readonly identity: RunIdentity;
-  readonly endedSpans: SpanData[];
+  readonly endedSpans: EndedSpans;
 }
 
 function spanOf(agent: AgentConfig, { asked, identity, endedSpans }: SpanParts): TraceSpan {
@@ -182,13 +182,6 @@ function spanOf(agent: AgentConfig, { asked, identity, endedSpans }: SpanParts):
     traceId: asked.runId === undefined ? traceIdOf(runId) : undefined,
     groupId: session?.sessionId,
     tracing,
-    keep: isKept ? (span) => void endedSpans.push(withoutPrompt(span.toJSON())) : undefined,
+    kept: isKept ? endedSpans : undefined,
   });
-}
-
-// The journal has the messages already; with the prompts it would store them again for every model call.
-function withoutPrompt(span: SpanData): SpanData {
-  if (span.content === undefined) return span;
-  const { messages: _, ...content } = span.content;
-  return { ...span, content };
 }

@@ -9,7 +9,8 @@ import type { AgentState } from "../../state/agent-state.ts";
 import type { Step, StepToolCall } from "../../state/step.ts";
 import { noUsage } from "../../tokens/usage.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
-import { inSpan } from "../../tracing/with-span.ts";
+import { inSpan } from "../../tracing/trace-span.ts";
+import type { EndedSpans } from "../../tracing/tracing-options.ts";
 import type { AgentEvent, Emit } from "../ports/events.ts";
 import type { GuardrailTrip } from "../ports/guardrails.ts";
 import type { RunResult } from "../ports/run-result.ts";
@@ -33,7 +34,7 @@ export interface RecorderParts {
   /** Undefined if there is no listener. */
   readonly emit: Emit | undefined;
   /** Spans that have ended since the journal was last written to. */
-  readonly endedSpans: SpanData[];
+  readonly endedSpans: EndedSpans;
 }
 
 export class Recorder {
@@ -170,7 +171,7 @@ export class Recorder {
     const log = this.#log;
     if (log === undefined || outcome !== undefined) return;
     const record = this.#stepRecord(step);
-    const spans = endedSpans.length > 0 ? { spans: endedSpans.splice(0) } : undefined;
+    const spans = endedSpans.length > 0 ? { spans: takeSpans(endedSpans) } : undefined;
     await this.#inSessionSpan("session.step", async () => log.step({ ...record, ...spans }));
     this.#recordedSteps = step.index;
   }
@@ -187,7 +188,7 @@ export class Recorder {
     const { endedSpans } = this.#parts;
     const isUnwritten = lastStep !== undefined && lastStep.index > this.#recordedSteps;
     const step = isUnwritten ? { lastStep: this.#stepRecord(lastStep) } : undefined;
-    const spans = endedSpans.length > 0 ? { spans: [...endedSpans.splice(0), span] } : undefined;
+    const spans = endedSpans.length > 0 ? { spans: [...takeSpans(endedSpans), span] } : undefined;
     await this.#inSessionSpan("session.end", async () => log.end({ ...end, ...step, ...spans }));
   }
 
@@ -233,4 +234,14 @@ function stepRecord(step: Step): StepRecord {
     durationMs,
     ...(clipped.length > 0 && { values }),
   };
+}
+
+// Without prompts: the journal has the messages already, and would have them again with every model call.
+function takeSpans(ended: EndedSpans): SpanData[] {
+  return ended.splice(0).map((span) => {
+    const { content, ...data } = span.toJSON();
+    if (content === undefined) return data;
+    const { messages: _, ...rest } = content;
+    return { ...data, content: rest };
+  });
 }
