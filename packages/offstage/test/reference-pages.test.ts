@@ -5,6 +5,7 @@ import { Agent, isOffstageError, tool } from "../src/index.ts";
 import { scriptedModel } from "../src/testing/index.ts";
 
 const pageOf = (name: string): string => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
+const source = (path: string): string => readFileSync(new URL(`../src/${path}`, import.meta.url), "utf8");
 const agent = new Agent({ model: scriptedModel([]) });
 const wrong = { wrong: 1 } as never;
 
@@ -25,8 +26,8 @@ test.for(Object.entries(places))("%s: its page names everything it accepts", asy
 });
 
 test("docs/events.md has one row for every event and no other", () => {
-  const source = readFileSync(new URL("../src/agent/ports/events.ts", import.meta.url), "utf8");
-  const events = [...source.matchAll(/readonly type: "([a-z-]+)"/g)].map(([, type]) => type);
+  const union = source("agent/ports/events.ts");
+  const events = [...union.matchAll(/readonly type: "([a-z-]+)"/g)].map(([, type]) => type);
   const rows = [...pageOf("events.md").matchAll(/^\| `([a-z-]+)` \| (?:`on\w+`)? *\|/gm)].map(([, type]) => type);
   expect(rows.sort()).toEqual(events.sort());
 });
@@ -42,3 +43,19 @@ async function validNames(pass: () => unknown): Promise<string[]> {
   }
   return [];
 }
+
+test("docs/how-a-message-flows.md names files that exist", () => {
+  const paths = [...pageOf("how-a-message-flows.md").matchAll(/`((?:agent|sessions)\/[\w./-]+\.ts)`/g)];
+  expect(paths.length).toBeGreaterThan(10);
+  for (const [, path = ""] of paths) expect(() => source(path), path).not.toThrow();
+});
+
+test("CONTRIBUTING.md tells the sizes of the eight files to read, to within a fifth", () => {
+  const page = readFileSync(new URL("../../../CONTRIBUTING.md", import.meta.url), "utf8");
+  const rows = [...page.matchAll(/\(packages\/offstage\/src\/([\w./-]+)\) \| (\d+) \|/g)];
+  expect(rows).toHaveLength(8);
+  for (const [, path = "", lines] of rows) {
+    const actual = source(path).split("\n").length;
+    expect(Math.abs(Number(lines) - actual), `${path} has ${actual} lines`).toBeLessThanOrEqual(actual / 5);
+  }
+});
