@@ -1,8 +1,8 @@
-// Options that people pass in, checked by a table of rules: unknown names and values that do not fit are refused, in one sentence.
+// Checks options against a table of rules. Unknown names and values that do not fit throw, with a sentence that says what is valid.
 import { OffstageError } from "../errors.ts";
 import { isObject } from "./json.ts";
 
-/** What an option may be: as a test, and in words. */
+/** The values an option may have: as a test, and in words for the error. */
 export interface OptionRule {
   readonly isFit: (value: unknown) => boolean;
   readonly words: string;
@@ -10,7 +10,7 @@ export interface OptionRule {
 
 export type OptionRules = Readonly<Record<string, OptionRule>>;
 
-/** Names other libraries use, each with the name it has here. */
+/** The names that other libraries use, and the ones to use instead. */
 export type OptionHints = Readonly<Record<string, string>>;
 
 /**
@@ -27,7 +27,7 @@ export function checkOptions(options: unknown, rules: OptionRules, owner: string
   }
 }
 
-/** Throws `invalid-argument` if the value is given and does not fit the rule. */
+/** Throws `invalid-argument` unless the value is undefined or fits the rule. */
 export function checkValue(name: string, value: unknown, rule: OptionRule): void {
   if (value !== undefined) checkRequired(name, value, rule);
 }
@@ -50,20 +50,20 @@ export function oneOf(...values: readonly string[]): OptionRule {
   return { isFit: (value) => values.includes(value as string), words };
 }
 
-/** An object with these methods; `words` say what it is. */
-export function having(words: string, ...methods: readonly string[]): OptionRule {
+/** An object or function with these methods; `words` describe it in the error. */
+export function objectWith(words: string, ...methods: readonly string[]): OptionRule {
   const isFit = (value: unknown): boolean =>
     ((typeof value === "object" && value !== null) || typeof value === "function") &&
     methods.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
   return { isFit, words };
 }
 
-/** A number from `least` on. */
+/** A number of at least `least`. */
 export function numberFrom(least: number): OptionRule {
   return { isFit: (value) => typeof value === "number" && value >= least, words: `a number of at least ${least}` };
 }
 
-/** A whole number from `least` on. */
+/** A whole number of at least `least`. */
 export function wholeFrom(least: number): OptionRule {
   return {
     isFit: (value) => Number.isInteger(value) && (value as number) >= least,
@@ -71,7 +71,7 @@ export function wholeFrom(least: number): OptionRule {
   };
 }
 
-/** Any value: it is checked elsewhere. */
+/** Any value, because it is checked elsewhere. */
 export const anything: OptionRule = { isFit: () => true, words: "anything" };
 export const yesOrNo: OptionRule = { isFit: (value) => typeof value === "boolean", words: "true or false" };
 export const someText: OptionRule = { isFit: (value) => typeof value === "string" && value !== "", words: "text" };
@@ -81,7 +81,7 @@ export const positiveNumber: OptionRule = {
   words: "a positive number",
 };
 
-/** A value as errors show it: short values as they are, others by their type; never the password of a URL. */
+/** A value for an error message: short values themselves, others by their type. Hides the password of a URL. */
 export function shownValue(value: unknown): string {
   if (typeof value === "string") return shownText(value);
   if (Array.isArray(value)) return "a list";

@@ -1,10 +1,10 @@
 // The rules for options that several memories and strategies share.
-import { having, type OptionRule, someFunction } from "../base/options.ts";
+import { type OptionRule, objectWith, someFunction } from "../base/options.ts";
 
-export const counterRule: OptionRule = having("a counter { count(text) }", "count");
-export const embedderRule: OptionRule = having("an embedder { embed(texts) }", "embed");
+export const counterRule: OptionRule = objectWith("a counter { count(text) }", "count");
+export const embedderRule: OptionRule = objectWith("an embedder { embed(texts) }", "embed");
 export const listenerRule: OptionRule = someFunction;
-const model = having("a model", "doGenerate");
+const model = objectWith("a model", "doGenerate");
 export const summarizeRule: OptionRule = {
   isFit: (value) => someFunction.isFit(value) || model.isFit(value),
   words: "a function or a model",

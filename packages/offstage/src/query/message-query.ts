@@ -1,6 +1,6 @@
 // MessageQuery: a thin, read-only face over a list of messages. Each answer is computed by a function beside it, when it is asked for.
 import type { Writable } from "node:stream";
-import { checkOptions, having, type OptionRule, shownValue } from "../base/options.ts";
+import { checkOptions, type OptionRule, objectWith, shownValue } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
@@ -30,7 +30,7 @@ export interface MessageQueryOptions {
 }
 
 const optionRules: Readonly<Record<keyof MessageQueryOptions, OptionRule>> = {
-  tokenCounter: having("a token counter, with count(text)", "count"),
+  tokenCounter: objectWith("a token counter, with count(text)", "count"),
   where: { isFit: Array.isArray, words: 'a list of criteria, such as [{ role: "user" }]' },
 };
 

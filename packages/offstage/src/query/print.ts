@@ -1,6 +1,6 @@
 // Print: stats, tools and timeline for a terminal, in colour if it is one. Untrusted text comes out inert.
 import { inertLine, styleText } from "../base/inert.ts";
-import { checkOptions, having, type OptionRule, oneOf, positiveNumber, yesOrNo } from "../base/options.ts";
+import { checkOptions, type OptionRule, objectWith, oneOf, positiveNumber, yesOrNo } from "../base/options.ts";
 import { type MessageStats, renderStats } from "./stats.ts";
 import type { ToolCallRecord } from "./tool-calls.ts";
 import { renderToolSummary, type ToolCallInfo } from "./tool-summary.ts";
@@ -28,7 +28,7 @@ const optionRules: Readonly<Record<keyof PrintOptions, OptionRule>> = {
   color: yesOrNo,
   width: positiveNumber,
   preset: oneOf("compact", "detailed", "verbose"),
-  stream: having("a stream, with write(text)", "write"),
+  stream: objectWith("a stream, with write(text)", "write"),
 };
 
 type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "magenta";

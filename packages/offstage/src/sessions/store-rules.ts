@@ -2,10 +2,10 @@
 import {
   anything,
   checkOptions,
-  having,
   numberFrom,
   type OptionRule,
   type OptionRules,
+  objectWith,
   oneOf,
   positiveNumber,
   someFunction,
@@ -38,7 +38,7 @@ const someAddress: OptionRule = { ...someText, words: "an address, as text" };
 
 const postgresRules: Rules<PostgresOptions> = {
   url: someAddress,
-  pool: having("a pool with query()", "query"),
+  pool: objectWith("a pool with query()", "query"),
   prefix: someText,
   maxConnections: wholeFrom(1),
 };
@@ -46,7 +46,7 @@ const postgresRules: Rules<PostgresOptions> = {
 const redisRules: Rules<RedisOptions> = {
   url: someAddress,
   client: {
-    isFit: (value) => having("", "sendCommand").isFit(value) || having("", "call").isFit(value),
+    isFit: (value) => objectWith("", "sendCommand").isFit(value) || objectWith("", "call").isFit(value),
     words: "a client with sendCommand() or call()",
   },
   prefix: someText,

@@ -1,6 +1,6 @@
 // A store of sessions, runs and spans, on any driver. The files beside this one do the work.
 import type { JsonValue } from "../base/json.ts";
-import { having, shownValue } from "../base/options.ts";
+import { objectWith, shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { FoundRun } from "./found-run.ts";
@@ -73,7 +73,7 @@ export interface StoredSpans {
   list(place: SpanPlace): Promise<SpanData[]>;
 }
 
-const someDriver = having("a store driver", "open", "prepare", "get", "read", "commit", "close");
+const someDriver = objectWith("a store driver", "open", "prepare", "get", "read", "commit", "close");
 
 /** Creates a store on a driver: the driver keeps rows, and the store does everything else. */
 export function createStore(driver: StoreDriver, options: CoreOptions = {}): Store {

@@ -1,6 +1,6 @@
 // The contract of memories, as cases. Runs on any object with the methods of `AgentMemory`.
 import assert from "node:assert/strict";
-import { checkOptions, checkRequired, having, someFunction } from "../base/options.ts";
+import { checkOptions, checkRequired, objectWith, someFunction } from "../base/options.ts";
 import { isOffstageError } from "../errors.ts";
 import type { AgentMemory } from "../memory/agent-memory.ts";
 import { assistant, system, toolCall, toolResult, user } from "../messages/makers.ts";
@@ -21,7 +21,7 @@ export function memoryContract(
   checkRequired("open", open, someFunction);
   checkOptions(
     options,
-    { tokenCounter: having("a complete counter, such as tokenCounter()", "countMessages") },
+    { tokenCounter: objectWith("a complete counter, such as tokenCounter()", "countMessages") },
     "memoryContract()",
   );
   const { tokenCounter: counter = tokenCounter() } = options;

@@ -1,7 +1,7 @@
 // Leveled log lines that carry the trace and span they were written in. Not for timed operations: those are spans.
 
 import { errorType } from "../base/cancellation.ts";
-import { having, type OptionRule } from "../base/options.ts";
+import { type OptionRule, objectWith } from "../base/options.ts";
 import { messageOf } from "../errors.ts";
 import { currentScope, noTraceId } from "./trace-span.ts";
 
@@ -44,7 +44,10 @@ export interface RecordTracer extends Tracer {
 export const tracerLevels: readonly TracerLevel[] = ["trace", "debug", "info", "warning", "error"];
 
 /** The rule of an option that is a tracer. */
-export const tracerRule: OptionRule = having(`a tracer with the methods ${tracerLevels.join(", ")}`, ...tracerLevels);
+export const tracerRule: OptionRule = objectWith(
+  `a tracer with the methods ${tracerLevels.join(", ")}`,
+  ...tracerLevels,
+);
 
 /** Whether `level` is at least as severe as `threshold`. */
 export function isAtLeast(level: TracerLevel, threshold: TracerLevel): boolean {

@@ -5,9 +5,9 @@ import {
   anything,
   checkOptions,
   checkValue,
-  having,
   numberFrom,
   type OptionRule,
+  objectWith,
   oneOf,
   wholeFrom,
   yesOrNo,
@@ -41,16 +41,9 @@ const listOf = ({ isFit, words }: OptionRule): OptionRule => ({
   isFit: (value) => Array.isArray(value) && value.every(isFit),
   words: `a list of ${words}`,
 });
-const guardrails = listOf(having("objects { name, check(subject) }", "check"));
-/** What `withGuardrails` takes. */
-export const guardrailRules: Rules<Guardrails> = {
-  input: guardrails,
-  output: guardrails,
-  toolInput: guardrails,
-  toolOutput: guardrails,
-};
-const criterion = functionOr(having("a criterion { name, decide(state) }", "decide"));
-const memory = having("a memory with add, getContext and getAllMessages", "add", "getContext", "getAllMessages");
+const guardrails = listOf(objectWith("objects { name, check(subject) }", "check"));
+const criterion = functionOr(objectWith("a criterion { name, decide(state) }", "decide"));
+const memory = objectWith("a memory with add, getContext and getAllMessages", "add", "getContext", "getAllMessages");
 const session: OptionRule = { isFit: (value) => value !== null, words: "a session" };
 
 const agentRules: Rules<AgentOptions> = {
@@ -77,15 +70,15 @@ const agentRules: Rules<AgentOptions> = {
   toolOutputGuardrails: guardrails,
   output: anything,
   outputRetries: wholeFrom(0),
-  driver: having("a driver, such as reactDriver()", "preamble", "modelTools", "toPrompt", "read"),
+  driver: objectWith("a driver, such as reactDriver()", "preamble", "modelTools", "toPrompt", "read"),
   modelSettings: { isFit: isObject, words: "an object such as { temperature: 0 }" },
   retry: { isFit: isObject, words: "an object { maxRetries, initialDelayMs, maxDelayMs }" },
   maxSteps: anything,
   maxParallelTools: numberFrom(1),
   memory: functionOr(memory),
   memoryTokens: wholeFrom(1),
-  compaction: having("made with compactor({ … })", "open"),
-  tokenCounter: having("a counter { count(text) }", "count"),
+  compaction: objectWith("made with compactor({ … })", "open"),
+  tokenCounter: objectWith("a counter { count(text) }", "count"),
   keepMessages: wholeFrom(0),
   session,
   tracing: anything,
@@ -99,7 +92,7 @@ const runRules: Rules<RunOptions> = {
   persist: oneOf("conversation", "everything"),
   context: { isFit: (value) => value === null || isObject(value), words: "an AgentContext or an object of values" },
   hooks,
-  signal: having("an AbortSignal, such as controller.signal", "addEventListener"),
+  signal: objectWith("an AbortSignal, such as controller.signal", "addEventListener"),
   maxSteps: anything,
   tracing: anything,
 };

@@ -1,5 +1,5 @@
 // The compaction strategy: the port of a rule that shortens a list of messages. compaction.ts decides when it is used.
-import { having, type OptionRule, someFunction } from "../../base/options.ts";
+import { type OptionRule, objectWith, someFunction } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import type { Summarize, SummaryUsage } from "./summarize.ts";
@@ -42,7 +42,7 @@ export interface CompactionStrategy {
   readonly compact: CompactionFunction;
 }
 
-const strategyObject = having("{ name, compact }", "compact");
+const strategyObject = objectWith("{ name, compact }", "compact");
 
 /** The rule for the option "strategy". */
 export const strategyRule: OptionRule = {

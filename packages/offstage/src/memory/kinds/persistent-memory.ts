@@ -1,5 +1,5 @@
 // PersistentMemory: wraps any memory and keeps its messages in a session of a store, so that they outlive the process.
-import { checkRequired, having, someText } from "../../base/options.ts";
+import { checkRequired, objectWith, someText } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import { type Fifo, fifo } from "../../sessions/fifo.ts";
 import type { SessionPort } from "../../sessions/session.ts";
@@ -11,7 +11,7 @@ export interface MemoryBackend {
   session(id: string): SessionPort;
 }
 
-const innerMemory = having(
+const innerMemory = objectWith(
   "a memory such as new ConversationMemory(), passed as the last argument",
   ...["add", "getMessages", "getContext", "getAllMessages", "clear"],
 );
@@ -29,14 +29,14 @@ export class PersistentMemory implements AgentMemory {
 
   /** Opens the memory with this id. Its messages are in a session of their own, named "memory:" and the id. */
   static async on(store: MemoryBackend, id: string, memory: AgentMemory): Promise<PersistentMemory> {
-    checkRequired("store", store, having("a store, such as openStore(…)", "session"));
+    checkRequired("store", store, objectWith("a store, such as openStore(…)", "session"));
     checkRequired("id", id, someText);
     return PersistentMemory.over(store.session(`memory:${id}`), memory);
   }
 
   /** Opens a memory whose messages are the items of this session. The inner memory must be empty: it is filled from there. */
   static async over(session: SessionPort, memory: AgentMemory): Promise<PersistentMemory> {
-    checkRequired("session", session, having("a session", "getItems", "addItems"));
+    checkRequired("session", session, objectWith("a session", "getItems", "addItems"));
     checkRequired("memory", memory, innerMemory);
     await memory.add(await session.getItems());
     return new PersistentMemory(session, memory);

@@ -1,6 +1,6 @@
 // Sends spans to any OpenTelemetry SDK, under GenAI names, nested with other instrumentation. Needs "@opentelemetry/api".
 import type * as OpenTelemetry from "@opentelemetry/api";
-import { checkOptions, having, type OptionRules, someFunction, yesOrNo } from "../../base/options.ts";
+import { checkOptions, type OptionRules, objectWith, someFunction, yesOrNo } from "../../base/options.ts";
 import { type Redactor, redactor } from "../../base/redact.ts";
 import { OffstageError } from "../../errors.ts";
 import { redactSpan } from "../redact-span.ts";
@@ -24,7 +24,7 @@ export interface OtelExporterOptions {
 }
 
 const rules: OptionRules = {
-  provider: having('a tracer provider with a "getTracer" method', "getTracer"),
+  provider: objectWith('a tracer provider with a "getTracer" method', "getTracer"),
   content: yesOrNo,
   redact: someFunction,
 };

@@ -1,6 +1,6 @@
 // A tracer for people: one readable line per record, colored on a terminal. Untrusted text is redacted and made inert.
 import { inertLine, styleText } from "../../base/inert.ts";
-import { checkOptions, having, type OptionRules, oneOf, someFunction, yesOrNo } from "../../base/options.ts";
+import { checkOptions, type OptionRules, objectWith, oneOf, someFunction, yesOrNo } from "../../base/options.ts";
 import { type Redactor, redactor } from "../../base/redact.ts";
 import {
   isAtLeast,
@@ -24,7 +24,7 @@ export interface ConsoleTracerOptions {
 
 const rules: OptionRules = {
   level: oneOf(...tracerLevels),
-  stream: having('an object with a "write" method', "write"),
+  stream: objectWith('an object with a "write" method', "write"),
   color: yesOrNo,
   redact: someFunction,
 };
