@@ -1,6 +1,6 @@
-// Every error Offstage throws on purpose. Not tool failures (those are messages) and not aborts (those are the signal's reason).
+// The one error class of Offstage, and its codes. Failed tools give messages instead, and aborts throw the signal's reason.
 
-/** What went wrong, as a stable kebab-case tag. Branch on it; never on the sentence. */
+/** The kind of an error. Stable: branch on it, never on the message. */
 export type ErrorCode =
   | "invalid-argument"
   | "invalid-message"
@@ -39,19 +39,19 @@ export type ErrorCode =
   | "run-not-resumable";
 
 export interface OffstageErrorOptions {
-  /** The error underneath, if there is one. */
+  /** The error that caused this one. */
   readonly cause?: unknown;
-  /** What a failed run had done so far. */
+  /** The result so far of a failed run. */
   readonly result?: unknown;
 }
 
 const brand: unique symbol = Symbol.for("offstage.error");
 
-/** The one error class. Its sentence says what happened, with what, and what to do. */
+/** The error that Offstage throws. Its message says what happened, with what, and what to do. */
 export class OffstageError extends Error {
   override readonly name: string = "OffstageError";
   readonly code: ErrorCode;
-  /** For a failed run: the `RunResult` so far, with its state, steps and usage. */
+  /** The `RunResult` so far of a failed run, with its state, steps and usage. */
   readonly result?: unknown;
 
   constructor(code: ErrorCode, message: string, options: OffstageErrorOptions = {}) {
@@ -62,13 +62,13 @@ export class OffstageError extends Error {
       Object.defineProperty(this, "result", { value: options.result, enumerable: false });
   }
 
-  /** What logs need: a plain error would be `{}`. */
+  /** The fields for logs. JSON of a plain error is `{}`. */
   toJSON(): { name: string; code: ErrorCode; message: string } {
     return { name: this.name, code: this.code, message: this.message };
   }
 }
 
-/** True for an error of any copy of Offstage in the process, optionally with one code. */
+/** True for an OffstageError, even one of another copy of the package. If `code` is passed, the error must have it. */
 export function isOffstageError(error: unknown, code?: ErrorCode): error is OffstageError {
   try {
     if (typeof error !== "object" || error === null || !(brand in error)) return false;
@@ -78,7 +78,7 @@ export function isOffstageError(error: unknown, code?: ErrorCode): error is Offs
   }
 }
 
-/** The readable sentence of anything that was thrown. */
+/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   try {
     if (error instanceof AggregateError) return allMessages(error);
@@ -93,7 +93,7 @@ function allMessages({ message, name, errors }: AggregateError): string {
   return `${message || name}: ${errors.slice(0, 5).map(messageOf).join("; ")}`;
 }
 
-// "[object Object]" says nothing.
+// JSON instead of "[object Object]".
 function objectMessage(thrown: object): string {
   const { message } = thrown as { message?: unknown };
   if (typeof message === "string" && message !== "") return message;

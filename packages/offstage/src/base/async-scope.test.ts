@@ -20,7 +20,7 @@ test("a value follows the async code that was started with it", async () => {
   expect(seen).toEqual(["red", "blue"]);
 });
 
-test("setting one slot keeps the values of the others", () => {
+test("setting one value keeps the others", () => {
   color.run("red", () =>
     size.run(1, () => {
       expect([color.getStore(), size.getStore()]).toEqual(["red", 1]);
@@ -30,6 +30,6 @@ test("setting one slot keeps the values of the others", () => {
   );
 });
 
-test("slots of the same name are the same slot", () => {
+test("storages of the same name are the same storage", () => {
   color.run("red", () => expect(asyncScope<string>("test.color.1").getStore()).toBe("red"));
 });

@@ -4,8 +4,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 const holder = globalThis as { [key: symbol]: AsyncLocalStorage<unknown> | undefined };
 
 /**
- * The storage called `name`. A callback, a timer or a promise sees the value it was started with. Copies of Offstage that use the
- * same name share its value, so a name ends with the version of the value's shape.
+ * The storage called `name`. A callback, a timer or a promise sees the value it was started with. Copies of Offstage share the
+ * storage, so its name ends with the version of the value's shape.
  */
 export function asyncScope<Value>(name: string): AsyncLocalStorage<Value | undefined> {
   const key = Symbol.for(`offstage.async-scope.${name}`);

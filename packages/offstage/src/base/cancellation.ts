@@ -1,11 +1,11 @@
-// Cancellation: one abort for a whole run, however much waits on it; how an abort is recognised; and deadlines.
+// Cancellation: the abort of a run. Also tells aborts from other errors, and sets deadlines.
 
-/** A run's own abort: follows the caller's signal, or is told by `abort`. */
+/** The abort of a run. It aborts with the caller's signal, or when `abort()` is called. */
 export class Cancellation {
   readonly #controller = new AbortController();
   readonly #parent: AbortSignal | undefined;
   readonly #follow = (): void => this.abort(this.#parent?.reason);
-  // One listener per run, not one per wait: a signal with many listeners warns of a leak.
+  // One listener per run, not one per race: Node warns of a leak if a signal has many listeners.
   readonly #waiting = new Set<(reason: unknown) => void>();
   readonly signal: AbortSignal = this.#controller.signal;
   #isAborted = false;
@@ -20,7 +20,7 @@ export class Cancellation {
     return this.#isAborted;
   }
 
-  /** The value it was aborted with. */
+  /** The reason of the abort. */
   get reason(): unknown {
     return this.signal.reason;
   }
@@ -67,7 +67,7 @@ export function isAbort(error: unknown, signal?: AbortSignal): boolean {
   return errorType(error) === "AbortError";
 }
 
-/** The class or code of a thrown value: an identifier, never its message. */
+/** The class of a thrown value, or its code if it is an OffstageError. Never its message. */
 export function errorType(error: unknown): string {
   if (typeof error !== "object" || error === null) return typeof error;
   try {

@@ -1,6 +1,6 @@
-// The time of day, and its relation to the monotonic clock that durations are measured with, `performance.now()`.
+// The time of day, and its offset from `performance.now()`, the monotonic clock for durations.
 
-// To format a date takes 0.6 µs, and a step needs three: within one millisecond the text is used again.
+// Formatting a date takes 0.6 µs, and a step needs three dates, so the text is reused within one millisecond.
 let latest = { ms: Number.NaN, text: "" };
 
 /** The time of day, as ISO 8601. */
@@ -13,8 +13,8 @@ export function isoNow(): string {
 const maxSkewMs = 5;
 
 /**
- * The number that turns `performance.now()` into epoch milliseconds. Usually the process's start time; if the wall clock has moved
- * since (the machine slept, or the clock was set), it follows the wall clock.
+ * The number to add to `performance.now()` to get epoch milliseconds. Usually the start time of the process; if the wall clock has
+ * moved since (the machine slept, or the clock was set), it follows the wall clock.
  */
 export function clockOffsetMs(now: number = performance.now()): number {
   const offset = Date.now() - now;

@@ -20,12 +20,12 @@ describe("inert text", () => {
     expect(inertText(text)).toBe(shown);
   });
 
-  test("leaves ordinary text, tabs and newlines", () => {
+  test("keeps ordinary text, tabs and newlines", () => {
     const text = "Grüße, 日本語 😀👩‍👩‍👧\n\tשלום";
     expect(inertText(text)).toBe(text);
   });
 
-  test("holds no character that controls a terminal, for any text", () => {
+  test("contains nothing that controls a terminal, for any text", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary" }),

@@ -1,11 +1,11 @@
-// Inert text: untrusted text without the characters that control a terminal. HTML and Markdown are escaped by their formats.
+// Inert text: untrusted text that cannot control a terminal. HTML and Markdown have escapes of their own elsewhere.
 
 // C0 and C1 controls except tab and newline, DEL, bidirectional controls, separators and invisible tag characters.
 const active =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
 
-/** The text with every character that could control a terminal or hide text made visible. Tabs and newlines stay. */
+/** Replaces every character that could control a terminal or hide text with a visible one. Keeps tabs and newlines. */
 export function inertText(text: string): string {
   return text.replace(active, (found) => {
     const code = found.codePointAt(0) as number;
@@ -14,11 +14,11 @@ export function inertText(text: string): string {
   });
 }
 
-/** The inert text on one line: any run of blanks, tabs and line breaks becomes one blank. */
+/** The same on one line: each sequence of spaces, tabs and line breaks becomes one space. */
 export function inertLine(text: string): string {
   return inertText(text.replace(/\s+/g, " "));
 }
 
-/** Node's own colours for terminals, loaded on first use because most programs never print. */
+/** Node's `styleText`, loaded on first use because most programs never print. */
 export const styleText: typeof import("node:util").styleText = (format, text, options) =>
   process.getBuiltinModule("node:util").styleText(format, text, options);

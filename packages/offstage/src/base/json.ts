@@ -1,4 +1,4 @@
-// JSON: its types, and how to read it. All data that Offstage stores survives `JSON.parse(JSON.stringify(x))`.
+// JSON types and parsing. Everything that Offstage stores has these types and survives `JSON.parse(JSON.stringify(x))`.
 
 export type JsonPrimitive = string | number | boolean | null;
 export type JsonValue = JsonPrimitive | JsonObject | readonly JsonValue[];
@@ -6,12 +6,12 @@ export interface JsonObject {
   readonly [key: string]: JsonValue | undefined;
 }
 
-/** True for a plain JSON object: not null, not an array. */
+/** True for an object that is neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Sets a field by name, also `__proto__`, which an assignment would treat as the prototype. */
+/** Sets a field of any name. Assigning to `__proto__` would set the prototype instead. */
 export function setField(record: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== "__proto__") record[key] = value;
   else Object.defineProperty(record, key, { value, enumerable: true, writable: true, configurable: true });
@@ -26,10 +26,10 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-// Writing deeper values may overflow the stack.
+// `JSON.stringify` of a prompt with deeper values may overflow the stack.
 const maxDepth = 512;
 
-/** The parsed value, or undefined if the text is not JSON or nested too deep to be written again. */
+/** The parsed arguments of a tool call, or undefined if they are not JSON or nested too deeply to be sent. */
 export function parseArguments(text: string): JsonValue | undefined {
   return text.length > maxDepth * 2 && isTooDeep(text) ? undefined : parseJson(text);
 }

@@ -1,4 +1,4 @@
-// Mutable: a readonly type while its value is put together. A field set after the literal costs less than a spread within it.
+// Mutable: a readonly type for a value that is still being built.
 
-/** The same type, its fields writable. */
+/** The same type with writable fields. */
 export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

@@ -1,4 +1,4 @@
-// How our classes look in console.log: their data, not their private fields.
+// Makes console.log show the contents of our classes instead of their private fields.
 
 const inspect = Symbol.for("nodejs.util.inspect.custom");
 

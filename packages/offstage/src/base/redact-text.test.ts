@@ -97,7 +97,7 @@ const secrets: readonly string[] = [
 ];
 
 describe("the redactor, on text", () => {
-  test.for(secrets)("takes %s out of text", (secret) => {
+  test.for(secrets)("removes %s from text", (secret) => {
     for (const text of [
       secret,
       `before ${secret} after`,
@@ -182,7 +182,7 @@ describe("the redactor, on text", () => {
     expect(redact(text)).toBe(text);
   });
 
-  test("stays linear on hostile text", () => {
+  test("takes linear time on hostile text", () => {
     const pieces = [
       "a",
       "a=",
@@ -223,7 +223,7 @@ describe("the redactor, on text", () => {
     }
   });
 
-  test("keeps JSON text valid, also JSON within JSON, and hides the secrets in it", () => {
+  test("keeps JSON valid, even JSON within JSON, and hides its secrets", () => {
     const name = fc.constantFrom("password", "api_key", "name", "value", "note", "Cookie");
     const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.constant("Cookie: a=b"));
     fc.assert(

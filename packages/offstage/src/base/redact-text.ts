@@ -1,4 +1,4 @@
-// Redact text: takes secrets out of one text. Values that hold texts are in redact.ts, the forms of secrets in secret-forms.ts.
+// Removes secrets from a text. redact.ts does so for JSON values; secret-forms.ts lists the forms of secrets.
 
 export interface TextRedaction {
   readonly isSecretName: (name: string) => boolean;
@@ -7,14 +7,14 @@ export interface TextRedaction {
   readonly replacement: string;
 }
 
-/** The text without secrets: neither by their form nor by the name in front of them. */
+/** The text without secrets. They are found by their form, or by the name in front of them. */
 export function redactText(text: string, redaction: TextRedaction): string {
   let clean = text;
   for (const pattern of redaction.patterns) clean = clean.replace(pattern, () => redaction.replacement);
   return redactAssignments(clean, redaction);
 }
 
-/** The ways in which a text names a value. Each ends right before the value. */
+/** The ways to name a value in a text. Each match ends where the value begins. */
 const namings: readonly RegExp[] = [
   // name=value, "name": "value", \"name\": \"value\", name => value
   /(?<![A-Za-z0-9_-])(?<name>[A-Za-z][A-Za-z0-9_-]{1,60})(?<close>\\*["']?)\s{0,4}(?:=>|:=|[:=](?![:=]))\s{0,4}/g,
@@ -26,7 +26,7 @@ const namings: readonly RegExp[] = [
   /["'](?:name|key|header)(?<close>\\*["'])\s{0,4}:\s{0,4}\\*["'](?<name>[A-Za-z][A-Za-z0-9_-]{1,60})\\*["']\s{0,40},\s{0,40}\\*["']value\\*["']\s{0,4}:\s{0,4}/g,
 ];
 
-/** The forms of a value. A bare value ends with its line. */
+/** The forms of a value. A value without quotes extends to the end of its line. */
 const quotedForms: readonly RegExp[] = [
   /(?<quote>")(?:[^"\\]|\\.)*"?/y,
   /(?<quote>')(?:[^'\\\r\n]|\\.)*'/y,
@@ -37,7 +37,7 @@ const valueForms: readonly RegExp[] = [
   /(?<number>-?\d[\d.eE+-]{0,40})(?=\s{0,40}[,}\]])/y,
   /[^\s"'{[\\&;}](?:[^\r\n"'\\&;}]|\\[^"'\r\n])*/y,
 ];
-/** The forms of a flag's value on a command line: a bare one ends with its word. */
+/** The forms of a flag's value on a command line. One without quotes ends with its word. */
 const flagForms: readonly RegExp[] = [...quotedForms, /[^\s"'{[\\&;}](?:[^\s"'\\&;}]|\\[^"'\r\n])*/y];
 
 const noValue = /(?:true|false|null|undefined|None)(?=\s{0,40}(?:[,;}\]]|$))/y;
@@ -49,11 +49,11 @@ function redactAssignments(text: string, { isSecretName, replacement }: TextReda
   let copied = 0;
   for (const { index, 0: naming, groups = {} } of found) {
     const start = index + naming.length;
-    // The value of an ordinary name is read on, not skipped: it may be JSON with a secret inside.
+    // The value of an ordinary name is searched too: it may be JSON that contains a secret.
     if (start < copied || !isSecretName(groups.name ?? "")) continue;
     const value = valueAt(text, start, groups.flag === undefined ? valueForms : flagForms);
     if (value === undefined) continue;
-    // A number becomes text, in the quotes that its name has.
+    // A number becomes text, with the same quotes as its name.
     const quote = value.isNumber ? (groups.close ?? "") : value.quote;
     clean += `${text.slice(copied, start)}${quote}${replacement}${quote}`;
     copied = value.end;
@@ -81,8 +81,8 @@ function valueAt(text: string, start: number, forms: readonly RegExp[]): FoundVa
 }
 
 /**
- * The end of a quoted value in JSON within JSON. Its closing quote has as many backslashes as the opening one, behind whole pairs of
- * escaped backslashes; a quote with fewer belongs to the text around it.
+ * The end of a quoted value in JSON within JSON. Its closing quote has as many backslashes as the opening one, after any pairs of
+ * escaped backslashes. A quote with fewer belongs to the surrounding text.
  */
 function endOfEscaped(text: string, start: number, opening: string): number {
   const slashes = opening.length - 1;

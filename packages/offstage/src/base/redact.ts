@@ -1,13 +1,13 @@
-// Redact: takes secrets out of text and JSON before they leave the process. One redactor for exports, spans and events.
+// Removes secrets from text and JSON before they leave the process. Exports, spans and events use the same redactor.
 import { isObject } from "./json.ts";
 import { checkOptions, type OptionRule } from "./options.ts";
 import { redactText, type TextRedaction } from "./redact-text.ts";
 import { secretEnding, secretNames, secretPatterns } from "./secret-forms.ts";
 
 export interface RedactorOptions {
-  /** Further names whose values are secret, in any case and with or without `_` and `-`. */
+  /** Additional names whose values are secret. Case, `_` and `-` do not matter. */
   readonly keys?: readonly string[] | undefined;
-  /** Further patterns of secret text. */
+  /** Additional patterns of secrets in text. */
   readonly patterns?: readonly RegExp[] | undefined;
   /** Replaces each secret. Default "[redacted]". */
   readonly replacement?: string | undefined;
@@ -25,7 +25,7 @@ const optionRules: Readonly<Record<keyof RedactorOptions, OptionRule>> = {
 const maxNameLength = 100;
 const maxDepth = 200;
 
-/** Makes a redactor that knows the usual secrets: keys of providers, tokens, passwords, private keys, cookies, URLs with passwords. */
+/** Makes a redactor for the common secrets: API keys, tokens, passwords, private keys, cookies, URLs with passwords. */
 export function redactor(options: RedactorOptions = {}): Redactor {
   checkOptions(options, optionRules, "redactor");
   const { keys = [], patterns = [], replacement = "[redacted]" } = options;
@@ -34,12 +34,12 @@ export function redactor(options: RedactorOptions = {}): Redactor {
     const words = wordsOf(name.slice(-maxNameLength));
     return secretEnding.test(words.at(-1) ?? "") || words.some((_, from) => names.has(words.slice(from).join("")));
   };
-  const rules = { isSecretName, patterns: [...secretPatterns, ...patterns.map(everywhere)], replacement };
+  const rules = { isSecretName, patterns: [...secretPatterns, ...patterns.map(makeGlobal)], replacement };
   return (value) => redactValue(value, { ...rules, above: new Set() }) as typeof value;
 }
 
 interface Redaction extends TextRedaction {
-  /** The objects and lists around the value, to stop at circles and at great depth. */
+  /** The objects and lists that contain the value, to stop at cycles and at great depth. */
   readonly above: Set<unknown>;
 }
 
@@ -47,7 +47,7 @@ function listOf(words: string, isItem: (item: unknown) => boolean): OptionRule {
   return { isFit: (value) => Array.isArray(value) && value.every(isItem), words: `a list of ${words}` };
 }
 
-/** The words of a name in lower case, without a number at its end: "dbPassword1" gives "db" and "password". */
+/** The words of a name, in lower case and without a trailing number: "dbPassword1" gives "db" and "password". */
 function wordsOf(name: string): string[] {
   const spaced = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/([A-Z])([A-Z][a-z])/g, "$1 $2");
   return spaced
@@ -56,7 +56,7 @@ function wordsOf(name: string): string[] {
     .split(/[\s_.-]+/);
 }
 
-function everywhere(pattern: RegExp): RegExp {
+function makeGlobal(pattern: RegExp): RegExp {
   return new RegExp(pattern.source, `${pattern.flags.replace(/[gy]/g, "")}g`);
 }
 
@@ -81,7 +81,7 @@ function redactList(list: readonly unknown[], redaction: Redaction): readonly un
   return clean.some((item, i) => item !== list[i]) ? clean : list;
 }
 
-/** True for names and values in turn, as Node's `rawHeaders` has them. */
+/** True for a list of alternating names and values, such as Node's `rawHeaders`. */
 function isHeaderList(list: readonly unknown[]): boolean {
   const isHeader = (item: unknown, i: number): boolean =>
     typeof item === "string" && (i % 2 === 1 || /^[A-Za-z][A-Za-z0-9-]{0,60}$/.test(item));
@@ -89,7 +89,7 @@ function isHeaderList(list: readonly unknown[]): boolean {
 }
 
 function redactFields(fields: Record<string, unknown>, redaction: Redaction): Record<string, unknown> {
-  // { name: "authorization", value: "…" }: the name of a secret is the value of another field.
+  // In { name: "authorization", value: "…" } the name of the secret is the value of another field.
   const given = fields.name ?? fields.key ?? fields.header;
   let isChanged = false;
   const clean = Object.entries(fields).map(([name, value]) => {
@@ -102,7 +102,7 @@ function redactFields(fields: Record<string, unknown>, redaction: Redaction): Re
   return isChanged ? Object.fromEntries(clean) : fields;
 }
 
-// The names that a JSON Schema lists are names, not values.
+// The lists `required` and `enum` of a JSON Schema contain names, not secrets.
 function redactEntry(name: string, value: unknown, redaction: Redaction): unknown {
   const isNames = (name === "required" || name === "enum") && Array.isArray(value);
   return isNames && value.every((item) => typeof item === "string" && /^[A-Za-z_]+$/.test(item))
@@ -110,7 +110,7 @@ function redactEntry(name: string, value: unknown, redaction: Redaction): unknow
     : redactValue(value, redaction);
 }
 
-// Flags and missing values are no secrets, whatever they are called.
+// Booleans and missing values are not secrets, whatever their name.
 function isSecretField(name: unknown, value: unknown, { isSecretName }: Redaction): boolean {
   return (
     typeof name === "string" &&

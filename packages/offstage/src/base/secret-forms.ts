@@ -1,5 +1,5 @@
-// Secret forms: the names and forms of secrets. Data for redact.ts. Every pattern is linear: no part of it can match the same text in two
-// ways, and every lookahead is bounded.
+// The names and forms of secrets: data for redact.ts. Every pattern takes linear time: no part of it can match the same text in two
+// ways, and its lookarounds are bounded.
 
 /** A name is secret if it ends in one of these words: `OPENAI_API_KEY`, `githubToken`, `password1`. */
 export const secretNames: readonly string[] = [
@@ -16,7 +16,7 @@ export const secretNames: readonly string[] = [
     .map((owner) => `${owner}pass`),
 ];
 
-/** A name is secret too if its last word ends in one of these: `PGPASSWORD`, `dbpassword`. */
+/** A name is also secret if its last word ends in one of these: `PGPASSWORD`, `dbpassword`. */
 export const secretEnding: RegExp =
   /(?:passwords?|passwd|passphrase|apikeys?|privatekey|secretkey|(?:access|auth|refresh)token|clientsecret)$/;
 
@@ -97,17 +97,17 @@ const keyForms: readonly string[] = [
   ...["AGE-SECRET-KEY-1[A-Z0-9]{50,}", "ops_eyJ[\\w=-]{100,}", "eyJ[\\w-]{8,}\\.[\\w-]{8,}\\.[\\w-]*"],
 ];
 
-/** Secrets by their form, whatever name they have. */
+/** Secrets that are recognised by their form, whatever their name. */
 export const secretPatterns: readonly RegExp[] = [
-  // Private keys, PGP included: their headers, and their body as far as it goes.
+  // Private keys, including PGP: the header, and as much of the body as there is.
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\+[rn])*(?:[A-Za-z-]{3,30}: [^\r\n\\"']{0,200}(?:\s|\\+[rn])+){0,10}(?:[A-Za-z0-9+/=\s]|\\+(?=[rn])){0,20000}(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
   new RegExp(`(?<![A-Za-z0-9])(?:${keyForms.join("|")})`, "g"),
   // Cookies, to the end of the line or of the quoted header.
   /(?<=(?<quote>\\*["'])(?:set-)?cookie:\s?)(?:(?!\k<quote>)[^\r\n]){1,8000}/gi,
   /(?<=(?<!["'])\b(?:set-)?cookie:\s?)(?:[^\r\n"\\]|(?<==)"[^"\r\n;,]{0,400}"(?=;|\s|$)){1,8000}/gi,
-  // Credentials behind the name of a scheme, unless they read like a word: "basic understanding".
+  // Credentials after the name of a scheme, unless they read like a word: "basic understanding".
   /(?<=\b(?:[Bb]earer|[Bb]asic|[Tt]oken|BEARER|BASIC|TOKEN)\s{1,4})(?=[A-Za-z._~+/=-]{0,60}\d|[A-Za-z]{1,60}(?<=[a-z])[A-Z]|\S{32})[\w.~+/=-]{8,}/g,
-  // Passwords in URLs, up to the last "@". A number in front of a path is the port of a website.
+  // Passwords in URLs, up to the last "@", unless they look like the port of a website.
   /(?<=\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'<>[]{0,200}:)(?<!\b(?:http|ws)s?:\/\/[^\s:/@"'<>]{0,200}:(?=\d{1,5}[/?#]))[^\s"'<>]{1,500}(?=@)/gi,
   // Passwords given to curl.
   /(?<=\bcurl\b[^\r\n]{0,300}\s(?:-u|--user)[ =]["']?[^\s:"']{1,100}:)[^\s"']{1,200}/g,

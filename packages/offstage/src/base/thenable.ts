@@ -1,4 +1,4 @@
-// Thenables: values that can be awaited. Promises of other libraries and realms are no instances of `Promise`.
+// Recognises promises, including those of other libraries and realms, which are not instances of `Promise`.
 
 /** True for anything with a `then`. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -1,4 +1,4 @@
-// A time limit for synchronous work that cannot be interrupted otherwise, such as a pattern that backtracks for ever.
+// A time limit for synchronous work that cannot be interrupted otherwise, such as a regular expression that backtracks.
 import type { OffstageError } from "../errors.ts";
 
 export interface WithinTimeOptions {
@@ -8,8 +8,8 @@ export interface WithinTimeOptions {
 }
 
 /**
- * Returns the result of the work. Throws the error `late()` makes if it takes longer than `timeoutMs`. A runtime without
- * `node:vm` cannot stop the work: there is no limit.
+ * Returns the result of the work. Throws the error of `late()` if it takes longer than `timeoutMs`. Without `node:vm` the
+ * runtime cannot stop the work, so there is no limit.
  */
 export function withinTime<T>(work: () => T, { timeoutMs, late }: WithinTimeOptions): T {
   const vm = process.getBuiltinModule?.("node:vm");

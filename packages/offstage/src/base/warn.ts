@@ -1,4 +1,4 @@
-// The one printer of warnings. Everything a program did not ask to see goes through here: redacted, inert, on one line.
+// The one printer of warnings: redacted, inert, on one line.
 import { inertLine } from "./inert.ts";
 import { redactor } from "./redact.ts";
 
@@ -8,7 +8,7 @@ export interface WarnOptions {
   readonly code?: string;
 }
 
-/** Emits a process warning. Untrusted text in `sentence` can neither steer the terminal nor show a known kind of secret. */
+/** Emits a process warning. Untrusted text in `sentence` can neither control the terminal nor show known kinds of secrets. */
 export function warn(sentence: string, { type = "OffstageWarning", code }: WarnOptions = {}): void {
   const text = inertLine(redactor()(sentence));
   process.emitWarning?.(text, { type, ...(code !== undefined && { code }) });
