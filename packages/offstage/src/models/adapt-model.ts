@@ -19,7 +19,7 @@ type Fields = Record<string, unknown>;
 export function adaptModel(model: AnyModel): Model {
   const version = isObject(model) ? (model as AnyModel).specificationVersion : undefined;
   if (version === "v4") return model as Model;
-  if (version === "v3" || version === "v2") return adapted(model as LegacyModel);
+  if (version === "v3" || version === "v2") return adaptLegacy(model as LegacyModel);
   const given = typeof model === "string" ? `the text "${model}"` : shownValue(model);
   const found = isObject(model) ? `specificationVersion ${JSON.stringify(version) ?? "undefined"}` : given;
   throw new OffstageError(
@@ -28,7 +28,7 @@ export function adaptModel(model: AnyModel): Model {
   );
 }
 
-function adapted(model: LegacyModel): Model {
+function adaptLegacy(model: LegacyModel): Model {
   const isV2 = model.specificationVersion === "v2";
   const call = (options: ModelCallOptions) => ({ ...options, prompt: options.prompt.map(legacyMessage(isV2)) });
   return {

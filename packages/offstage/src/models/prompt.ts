@@ -140,21 +140,21 @@ function filePart(source: string, mediaType: string): PromptFile {
   if (inline !== null) {
     const [head, type, parameters = ""] = inline;
     const text = source.slice(head.length);
-    const data = parameters.endsWith(";base64") ? text : unescaped(text).toString("base64");
+    const data = parameters.endsWith(";base64") ? text : decodePercent(text).toString("base64");
     return { type: "file", mediaType: type || mediaType, data: { type: "data", data } };
   }
   if (!URL.canParse(source)) {
     const shown = source.length > 60 ? `${source.slice(0, 60)}…` : source;
     throw new OffstageError(
       "invalid-message",
-      `A content part points to "${shown}", which is neither an absolute URL nor a data: URL.`,
+      `A content part points to "${shown}", which is neither an absolute URL nor a data: URL. Pass one of them.`,
     );
   }
   return { type: "file", mediaType, data: { type: "url", url: new URL(source) } };
 }
 
 // Decodes percent-encoded text into bytes.
-function unescaped(text: string): Buffer {
+function decodePercent(text: string): Buffer {
   const bytes = text.replace(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   return Buffer.from(bytes, "latin1");
 }

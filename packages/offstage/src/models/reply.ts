@@ -53,7 +53,7 @@ function isOwnCall(part: ModelContent): boolean {
   return part.type === "tool-call" && part.providerExecuted !== true;
 }
 
-// Text and calls say all there is to such a part.
+// True if the reply's text and calls contain everything in the part.
 function isPlain(part: ModelContent): boolean {
   return part.providerMetadata === undefined && (part.type === "text" || isOwnCall(part));
 }

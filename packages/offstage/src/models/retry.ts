@@ -31,7 +31,7 @@ export interface WithRetriesOptions {
   readonly options?: RetryOptions | undefined;
   /** Ends the wait, and prevents further tries. */
   readonly cancellation: Cancellation;
-  /** Asked before each retry. Return false once a part of the reply was passed on: it cannot be taken back. */
+  /** Called before each retry. Return false once part of the reply was passed on: it cannot be taken back. */
   readonly mayRetry?: (() => boolean) | undefined;
   /** Called before each wait. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
@@ -53,7 +53,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, settings: WithRe
   }
 }
 
-// Undefined if there is to be no further try.
+// Undefined if there is no further try.
 function delayFor(error: unknown, tries: number, options: RetryOptions): number | undefined {
   const { maxRetries = 2, initialDelayMs = 500, maxDelayMs = 30_000 } = options;
   if (tries > maxRetries || !isRetryable(error)) return undefined;
@@ -93,7 +93,7 @@ export function isRetryable(error: unknown): boolean {
   return false;
 }
 
-/** The details of a failed call that belong into its message: ` after 3 tries with HTTP status 429`, or nothing. */
+/** The details of a failed call for its error message: ` after 3 tries with HTTP status 429`, or nothing. */
 export function failureDetails(error: unknown, tries: number): string {
   const status = causesOf(error)
     .map(statusIn)
@@ -108,7 +108,7 @@ type Fields = Readonly<Record<string, unknown>>;
 // Causes may be circular.
 const maxCauses = 10;
 
-/** The error and its causes, outermost first. Values that are no objects have nothing to read. */
+/** The error and its causes, outermost first. Leaves out values that are not objects. */
 function causesOf(error: unknown): Fields[] {
   const causes: Fields[] = [];
   let cause = error;

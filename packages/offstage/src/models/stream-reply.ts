@@ -13,7 +13,7 @@ export interface DeltaListener {
   end?(): void;
 }
 
-/** The whole reply of a stream. Rejects on an `error` part, if the stream ends early, and when the signal aborts. */
+/** Reads a stream and returns its whole reply. Rejects on an `error` part, if the stream ends early, and when the signal aborts. */
 export async function readStream(
   stream: ModelStream,
   listener: DeltaListener,

@@ -6,8 +6,8 @@ import { listPrices, type ModelPrice, type PriceTable } from "./prices.ts";
 import type { Usage } from "./usage.ts";
 
 /**
- * The cost of a usage in US dollars, or undefined if the price of the model is unknown. The table may leave out a provider in front of the
- * name ("openai/gpt-5").
+ * The cost of a usage in US dollars, or undefined if the table has no price for the model. The table may leave out the provider in
+ * front of a name ("openai/gpt-5").
  */
 export function costOf(usage: Usage, model: string, prices: PriceTable = listPrices): number | undefined {
   checkValue("usage", usage ?? null, { isFit: isUsage, words: "a usage, { inputTokens, outputTokens }" });

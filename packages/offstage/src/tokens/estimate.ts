@@ -1,10 +1,10 @@
-// Estimate: about how many tokens a text has, without a tokenizer. Exact counts are in bpe.ts.
+// Estimates the number of tokens of a text without a tokenizer. bpe.ts counts exactly.
 //
-// Each pair of neighbouring characters has a weight, by their kinds: a token mostly begins where the kind changes, and within a word
+// Each pair of neighbouring characters has a weight by their kinds: most tokens begin where the kind changes, or within a word
 // between letters that rarely follow each other. The weights are data, in weights.ts.
 import { latinKinds, latinWeights, rareScript, type ScriptWeights, scripts } from "./weights.ts";
 
-/** The digits of the weights of Latin characters, and the worth of each in hundredths of a token. */
+/** The digits in which Latin weights are written, and the value of one digit in hundredths of a token. */
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const digitWorth = 4;
 
@@ -21,10 +21,10 @@ interface ScriptKind {
   readonly next: number;
 }
 
-/** Made at the first call, since most programs never count. */
+/** Made on the first call, because most programs never count. */
 const tables = once(makeTables);
 
-/** About how many tokens a text has: within 5 % in English, code and JSON; in other languages at most 10 % too few. */
+/** Estimates the number of tokens: within 5 % for English, code and JSON; at most 10 % too low for other languages. */
 export function estimateTokens(text: string): number {
   if (text === "") return 0;
   const { kindOf, kindCount, weights } = tables();
@@ -68,7 +68,7 @@ function rangesOf(characters: string): (readonly [from: number, to: number])[] {
   return Array.from(found, ([, from = "", to = from]) => [from.charCodeAt(0), to.charCodeAt(0)]);
 }
 
-// A Latin character behind another script counts as behind a mark.
+// A Latin character after another script is weighed as if it followed a punctuation mark.
 function weightsOf(scriptKinds: readonly ScriptKind[]): Uint16Array {
   const latin = latinWeights.map((row) => Array.from(row, (digit) => digits.indexOf(digit) * digitWorth));
   const afterMark = latin[latinKinds.findIndex((characters) => characters.includes("!"))] ?? [];

@@ -21,10 +21,10 @@ export interface TokenCounting {
   readonly countMessages?: ((messages: Iterable<Message>) => number) | undefined;
 }
 
-/** The tokens that a message costs beside its words, in OpenAI's chat format. */
+/** The tokens that a message costs in addition to its words, in OpenAI's chat format. */
 const overhead = { message: 4, name: 1, toolCall: 3, image: 85 };
 
-/** Shorter texts are estimated again: looking up a count would take longer. */
+/** Estimates of shorter texts are not cached: looking them up would take longer. */
 const estimateCachedFrom = 2048;
 
 /**
@@ -33,8 +33,8 @@ const estimateCachedFrom = 2048;
  */
 export function tokenCounter(counting?: TokenCounting): TokenCounter {
   checkCounting(counting);
-  if (counting === undefined) return completed({ estimated: true, count: estimateTokens }, estimateCachedFrom);
-  return isComplete(counting) ? counting : completed(counting, 0);
+  if (counting === undefined) return completeCounter({ estimated: true, count: estimateTokens }, estimateCachedFrom);
+  return isComplete(counting) ? counting : completeCounter(counting, 0);
 }
 
 function checkCounting(counting: unknown): void {
@@ -54,10 +54,10 @@ function isComplete(counting: TokenCounting): counting is TokenCounter {
   return typeof counting.countMessage === "function" && typeof counting.countMessages === "function";
 }
 
-function completed(counting: TokenCounting, cachedFrom: number): TokenCounter {
+function completeCounter(counting: TokenCounting, cachedFrom: number): TokenCounter {
   const { estimated = false } = counting;
   const count = (text: string): number => counting.count(text);
-  const countMessage = cached(cachedFrom, measureOf(counting));
+  const countMessage = cacheCounts(cachedFrom, measureOf(counting));
   const countMessages = (messages: Iterable<Message>): number => {
     let total = 0;
     for (const message of messages) total += countMessage(message);
@@ -79,7 +79,7 @@ interface CachedCount {
 }
 
 // An entry has the content it was counted from, so that a message changed in place is counted again.
-function cached(cachedFrom: number, count: (message: Message) => number): (message: Message) => number {
+function cacheCounts(cachedFrom: number, count: (message: Message) => number): (message: Message) => number {
   const cache = new WeakMap<object, CachedCount>();
   return (message) => {
     if (typeof message !== "object" || message === null) return 0;

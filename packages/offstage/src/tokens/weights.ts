@@ -1,10 +1,10 @@
-// Weights of the token estimate: data only. Fitted by least squares to the o200k_base counts of prose in 70 languages, code, JSON and
-// encoded bytes. Prose in other languages than English was fitted 5 % high: a low estimate overflows a context window.
+// The weights of the token estimate: data only. Fitted by least squares to the o200k_base counts of prose in 70 languages, code, JSON
+// and encoded bytes. Prose in languages other than English was fitted 5 % high, because a low estimate overflows a context window.
 //
-// Characters are listed in strings, in which "–" means a range. A weight of Latin characters is one digit: 0 to 9, A to Z, a to z,
-// each worth four hundredths of a token more than the one before it.
+// Characters are listed in strings, in which "–" stands for a range. A Latin weight is one digit: 0 to 9, A to Z, a to z. Each digit
+// is worth four hundredths of a token more than the one before it.
 
-/** The kinds of characters in texts of Latin letters. A character that is listed twice belongs to the later kind. */
+/** The kinds of characters in Latin text. A character that is listed twice belongs to the later kind. */
 export const latinKinds: readonly string[] = [
   ..."abcdefghijklmnopqrstuvwxyz",
   "A–Z",
@@ -19,7 +19,7 @@ export const latinKinds: readonly string[] = [
   "\u0300–\u036f",
 ];
 
-/** The weight of a Latin character by its kind (across) and by the kind before it (down). Any other Latin character is of the last kind. */
+/** The weight of a Latin character by its own kind (across) and the kind before it (down). Unlisted Latin characters are of the last kind. */
 export const latinWeights: readonly string[] = [
   "N50040592D721357R17101E55E04ADEKF8OdF", // after a
   "1BA60474K0211A2549D006050826B1OHOLDKN", // after b
@@ -60,14 +60,14 @@ export const latinWeights: readonly string[] = [
   "RIBH3GRLPKE5G0QQNFUFILJGFBi78kFz72420", // after another Latin letter
 ];
 
-/** A script whose characters are weighed one by one. */
+/** The weights of a script that is not Latin. */
 export interface ScriptWeights {
   readonly characters: string;
-  /** Hundredths of a token for a character that follows one of another script, as at the start of a word. */
+  /** Hundredths of a token for a character that follows another script, such as the first letter of a word. */
   readonly first: number;
   /** Hundredths of a token for any other character. */
   readonly next: number;
-  /** Letters that tell languages apart, by their weight within a word. */
+  /** Letters that are typical of one language, with their weights within a word. */
   readonly letters?: Readonly<Record<string, number>>;
 }
 
