@@ -1,6 +1,6 @@
 // Crash points: a store in which one write throws, hangs or kills the process, before or after it takes effect.
 
-import { checkOptions, checkRequired, having, type OptionRule, oneOf, wholeFrom } from "../base/options.ts";
+import { checkOptions, checkRequired, type OptionRule, objectWith, oneOf, wholeFrom } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import { createStore, type Store, storeDriver, storeOptions } from "../sessions/store.ts";
 import { type StoreDriver, type WriteLabel, writeLabels } from "../sessions/store-driver.ts";
@@ -59,7 +59,7 @@ export function crashingDriver(driver: StoreDriver, point: CrashPoint): StoreDri
 
 /** The store with one crash point. Use it instead of the given store until the crash. */
 export function crashingStore(store: Store, point: CrashPoint): Store {
-  checkRequired("store", store, having("an open store", "session"));
+  checkRequired("store", store, objectWith("an open store", "session"));
   return createStore(crashingDriver(store[storeDriver], point), store[storeOptions]);
 }
 

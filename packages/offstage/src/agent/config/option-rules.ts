@@ -42,6 +42,13 @@ const listOf = ({ isFit, words }: OptionRule): OptionRule => ({
   words: `a list of ${words}`,
 });
 const guardrails = listOf(objectWith("objects { name, check(subject) }", "check"));
+/** The rules for the argument of `withGuardrails`. */
+export const guardrailRules: Rules<Guardrails> = {
+  input: guardrails,
+  output: guardrails,
+  toolInput: guardrails,
+  toolOutput: guardrails,
+};
 const criterion = functionOr(objectWith("a criterion { name, decide(state) }", "decide"));
 const memory = objectWith("a memory with add, getContext and getAllMessages", "add", "getContext", "getAllMessages");
 const session: OptionRule = { isFit: (value) => value !== null, words: "a session" };
