@@ -1,4 +1,4 @@
-// What an agent itself remembers: the list of what it exchanged, and nothing between runs unless it is told to.
+// An agent lists every message it exchanged, and remembers nothing between runs without a session or a state.
 import { describe, expect, test } from "vitest";
 import { Agent, AgentState, assistant, type OffstageError, user } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
@@ -12,7 +12,7 @@ function agentOf(script: readonly ScriptEntry[], options: { keepMessages?: numbe
 }
 
 describe("agent.messages", () => {
-  bothWays("holds everything that was exchanged, conversation and tool trace", async ({ play }) => {
+  bothWays("holds everything exchanged: conversation and tool trace", async ({ play }) => {
     const { agent } = agentOf([calls(echoing("a")), "One.", "Two."], { separateToolTrace: true });
     await play(agent, "First");
     await play(agent, "Second");
@@ -27,7 +27,7 @@ describe("agent.messages", () => {
     expect(agent.messages.all()).toEqual(agent.getMessages());
   });
 
-  bothWays("says of each message whose run and which step it belongs to", async ({ play }) => {
+  bothWays("labels each message with its run, step and agent", async ({ play }) => {
     const { agent } = agentOf([calls(echoing("a")), "One."]);
     const { runId } = await play(agent, "First");
     expect(agent.getMessages().map(({ metadata }) => [metadata?.runId, metadata?.step, metadata?.agent])).toEqual([
@@ -52,34 +52,34 @@ describe("agent.messages", () => {
     expect(agent.getMessages()).toHaveLength(4);
   });
 
-  bothWays("keeps what a failed run had said and done", async ({ fail }) => {
+  bothWays("keeps the messages of a failed run", async ({ fail }) => {
     const { agent } = agentOf([calls(echoing("a")), new Error("down")]);
     await fail(agent, "Go");
     expect(glance(agent.getMessages())).toEqual(["user: Go", "assistant: [echo]", "tool: echo a"]);
   });
 
-  bothWays("keeps the latest keepMessages", async ({ play }) => {
+  bothWays("keeps only the latest keepMessages messages", async ({ play }) => {
     const { agent } = agentOf(["1.", "2.", "3.", "4."], { keepMessages: 3 });
     for (const question of ["a", "b", "c", "d"]) await play(agent, question);
     expect(glance(agent.getMessages())).toEqual(["assistant: 3.", "user: d", "assistant: 4."]);
     expect(agent.getContextState().messageCount).toBe(3);
   });
 
-  bothWays("keeps a thousand by default", async ({ play }) => {
+  bothWays("keeps the latest 1,000 messages by default", async ({ play }) => {
     const agent = new Agent({ model: scriptedModel(() => "Ok.", { record: false }) });
     for (let turn = 0; turn < 520; turn++) await play(agent, `q${turn}`, { tracing: false });
     expect(agent.getMessages()).toHaveLength(1000);
     expect(glance(agent.getMessages())[0]).toBe("user: q20");
   });
 
-  bothWays("keeps nothing with 0", async ({ play }) => {
+  bothWays("keeps nothing if keepMessages is 0", async ({ play }) => {
     const { agent } = agentOf(["1."], { keepMessages: 0 });
     const { messages } = await play(agent, "a");
     expect(agent.getMessages()).toEqual([]);
     expect(messages.all()).toHaveLength(2);
   });
 
-  bothWays("is weighed by getContextState and emptied by clearContext", async ({ play }) => {
+  bothWays("is measured by getContextState() and emptied by clearContext()", async ({ play }) => {
     const { agent } = agentOf(["An answer of some words."]);
     const result = await play(agent, "A question");
     const { messageCount, tokenCount, estimated } = agent.getContextState();
@@ -91,7 +91,7 @@ describe("agent.messages", () => {
     expect(result.state.messages.length).toBe(2);
   });
 
-  test("is a live query: it sees what comes later", async () => {
+  test("is a live query: it sees later messages too", async () => {
     const { agent } = agentOf(["1.", "2."]);
     const { messages } = agent;
     await agent.run("a");
@@ -100,7 +100,7 @@ describe("agent.messages", () => {
     expect(messages.filter({ role: "user" })).toHaveLength(2);
   });
 
-  test("the list that getMessages gives is the caller's to change", async () => {
+  test("is not affected by changes to the list from getMessages()", async () => {
     const { agent } = agentOf(["1."]);
     await agent.run("a");
     agent.getMessages().length = 0;
@@ -108,7 +108,7 @@ describe("agent.messages", () => {
   });
 });
 
-onSessions("a step that failed and is done in a later attempt is in agent.messages once", async ({ play, session }) => {
+onSessions("a step that failed and was finished by resume() is in agent.messages once", async ({ play, session }) => {
   let checks = 0;
   const shaky = {
     name: "shaky",
@@ -133,14 +133,14 @@ onSessions("a step that failed and is done in a later attempt is in agent.messag
 });
 
 describe("between runs", () => {
-  bothWays("run remembers nothing without a session or a state", async ({ play }) => {
+  bothWays("run() remembers nothing without a session or a state", async ({ play }) => {
     const { agent, model } = agentOf(["One.", "Two."]);
     await play(agent, "My name is Ada.");
     await play(agent, "What is my name?");
     expect(glance(model.requests[1]?.messages ?? [])).toEqual(["user: What is my name?"]);
   });
 
-  bothWays("a list of messages is the conversation and the question", async ({ play }) => {
+  bothWays("run() accepts a list of messages: a conversation that ends with the question", async ({ play }) => {
     const { agent, model } = agentOf(["Ada."]);
     const history = [user("I am Ada."), assistant("Hello, Ada."), user("Who am I?")];
     await play(agent, history);
@@ -148,7 +148,7 @@ describe("between runs", () => {
   });
 
   for (const separateToolTrace of [true, false]) {
-    test(`execute goes from state to state over several turns, ${separateToolTrace ? "separated" : "together"}`, async () => {
+    test(`execute() carries a state through several turns, tool trace ${separateToolTrace ? "separated" : "in the messages"}`, async () => {
       const { agent, model } = agentOf([calls(echoing("a")), "One.", "Two.", calls(echoing("b")), "Three."], {
         separateToolTrace,
       });
@@ -180,7 +180,7 @@ describe("between runs", () => {
     });
   }
 
-  test("a state goes on after a round trip through JSON, as the same conversation", async () => {
+  test("a state continues its conversation after a round trip through JSON", async () => {
     const { agent, model } = agentOf(["One.", "Two."]);
     const first = await agent.execute(AgentState.empty().withUserMessage("1?"));
     const revived = AgentState.fromJSON(JSON.parse(JSON.stringify(first)));
@@ -188,7 +188,7 @@ describe("between runs", () => {
     expect(glance(model.requests[1]?.messages ?? [])).toEqual(["user: 1?", "assistant: One.", "user: 2?"]);
   });
 
-  test("execute leaves the state it was given as it was", async () => {
+  test("execute() does not change the state it is given", async () => {
     const { agent } = agentOf([calls(echoing("a")), "One."]);
     const state = AgentState.empty().withUserMessage("1?");
     const before = JSON.stringify(state);

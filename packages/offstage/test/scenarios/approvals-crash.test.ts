@@ -1,4 +1,4 @@
-// Approved calls and failures: what was approved runs once at most, and nothing that finished runs again.
+// Approvals and crashes: an approved call runs at most once, and a finished call never runs again.
 import { describe, expect } from "vitest";
 import { Agent, memoryStore, type Store, sqliteStore, tool } from "../../src/index.ts";
 import { type CrashPoint, crashingStore, scriptedModel } from "../../src/testing/index.ts";
@@ -14,8 +14,8 @@ function onCrashingStores(
   point: Omit<CrashPoint, "action">,
   act: (scene: Scene, store: Store) => Promise<void>,
 ) {
-  for (const [kind, open] of Object.entries({ "memory store": memoryStore, SQLite: sqliteInMemory })) {
-    bothWays(`${claim}, ${kind}`, async (scene) => {
+  for (const [kind, open] of Object.entries({ "a memory store": memoryStore, SQLite: sqliteInMemory })) {
+    bothWays(`${claim}, on ${kind}`, async (scene) => {
       await using store = crashingStore(open(), { ...point, action: crash });
       await act(scene, store);
       expect(await store.verify()).toEqual([]);
@@ -28,7 +28,7 @@ const sqliteInMemory = () => sqliteStore({ path: ":memory:" });
 describe("an approved call whose result was lost", () => {
   const lost = { at: "tool.result", when: "before" } as const;
 
-  onCrashingStores("does not wait again and does not run again", lost, async ({ play }, store) => {
+  onCrashingStores("neither waits nor runs again", lost, async ({ play }, store) => {
     const { agent, paid, model } = payingAgent([calls(payTo("ann")), "It may be paid."]);
     const { runId } = await play(agent, "Pay Ann", { session: store.session("s") });
     await expect(agent.resume(runId, { store, approve: ["ann"] })).rejects.toThrow("the store broke");
@@ -39,7 +39,7 @@ describe("an approved call whose result was lost", () => {
     expect(paid).toEqual(["ann"]);
   });
 
-  onCrashingStores("two levels down neither", lost, async ({ play }, store) => {
+  onCrashingStores("does not run again two levels down either", lost, async ({ play }, store) => {
     const { agent, paid } = payingFamily("ann");
     const { runId } = await play(agent, "Pay", { session: store.session("s") });
     await agent.resume(runId, { store, approve: ["ann"] }).catch(() => undefined);
@@ -49,7 +49,7 @@ describe("an approved call whose result was lost", () => {
     expect(paid).toEqual(["ann"]);
   });
 
-  onCrashingStores("runs again where its tool is idempotent", lost, async ({ play }, store) => {
+  onCrashingStores("runs again if its tool is idempotent", lost, async ({ play }, store) => {
     const set: string[] = [];
     const put = tool({ name: "put", needsApproval: true, idempotent: true, execute: () => void set.push("put") });
     const agent = new Agent({ model: scriptedModel([calls({ name: "put", id: "p" }), "Put."]), tools: [put] });
@@ -60,10 +60,10 @@ describe("an approved call whose result was lost", () => {
   });
 });
 
-describe("a call that waited for approval when its run was cut off", () => {
+describe("a call that was waiting for approval when its run was cut off", () => {
   const endLost = { at: "run.end", when: "before" } as const;
 
-  onCrashingStores("waits on, and runs once it is approved", endLost, async ({ fail }, store) => {
+  onCrashingStores("keeps waiting, and runs once it is approved", endLost, async ({ fail }, store) => {
     const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid."]);
     const { result } = await fail(agent, "Pay Ann", { session: store.session("s") });
     const resumed = await agent.resume(result.runId, { store });
@@ -74,7 +74,7 @@ describe("a call that waited for approval when its run was cut off", () => {
     expect(paid).toEqual(["ann"]);
   });
 
-  onCrashingStores("may be decided at once", endLost, async ({ fail }, store) => {
+  onCrashingStores("can be decided by the first resume()", endLost, async ({ fail }, store) => {
     const { agent, paid } = payingAgent([calls(payTo("ann"), payTo("bob")), "Done."]);
     const { result } = await fail(agent, "Pay", { session: store.session("s") });
     const resumed = await agent.resume(result.runId, { store, approve: ["ann"], reject: ["bob"] });
@@ -83,7 +83,7 @@ describe("a call that waited for approval when its run was cut off", () => {
   });
 
   const resultLost = { at: "tool.result", when: "before" } as const;
-  onCrashingStores("waits on where another of its step was interrupted", resultLost, async ({ fail }, store) => {
+  onCrashingStores("keeps waiting if another call of its step was interrupted", resultLost, async ({ fail }, store) => {
     const { agent, model, paid } = payingAgent([calls(payTo("ann"), echoing("a")), "Done."]);
     const { result } = await fail(agent, "Pay", { session: store.session("s") });
     const { approvals } = await agent.resume(result.runId, { store });
@@ -97,7 +97,7 @@ describe("a call that waited for approval when its run was cut off", () => {
   });
 
   const asked = { at: "tool.wait", when: "after" } as const;
-  onCrashingStores("waits on where a function said that it must", asked, async ({ fail }, store) => {
+  onCrashingStores("keeps waiting if a needsApproval function asked for approval", asked, async ({ fail }, store) => {
     const { paid, pay } = paying(() => true);
     const agent = new Agent({ model: scriptedModel([calls(payTo("ann")), "Paid."]), tools: [pay] });
     const { result } = await fail(agent, "Pay Ann", { session: store.session("s") });
@@ -110,28 +110,24 @@ describe("a call that waited for approval when its run was cut off", () => {
 describe("a state", () => {
   const oneLost = { at: "tool.result", when: "before", nth: 2 } as const;
 
-  onCrashingStores(
-    "from before a step that was cut off does not run the step again",
-    oneLost,
-    async ({ fail }, store) => {
-      const done: string[] = [];
-      const note = tool({
-        name: "note",
-        input: { type: "object", properties: { what: { type: "string" } } },
-        execute: (input) => void done.push((input as { what: string }).what),
-      });
-      const noting = (what: string) => ({ name: "note", id: what, input: { what } });
-      const model = scriptedModel([calls(noting("a"), noting("b")), "Noted."]);
-      const agent = new Agent({ model, tools: [note], maxParallelTools: 1 });
-      const { result } = await fail(agent, "Go", { session: store.session("s") });
-      expect(done).toEqual(["a", "b"]);
-      expect((await agent.resume(result.state, { store })).output).toBe("Noted.");
-      expect(done).toEqual(["a", "b"]);
-    },
-  );
+  onCrashingStores("saved before a step was cut off does not run the step again", oneLost, async ({ fail }, store) => {
+    const done: string[] = [];
+    const note = tool({
+      name: "note",
+      input: { type: "object", properties: { what: { type: "string" } } },
+      execute: (input) => void done.push((input as { what: string }).what),
+    });
+    const noting = (what: string) => ({ name: "note", id: what, input: { what } });
+    const model = scriptedModel([calls(noting("a"), noting("b")), "Noted."]);
+    const agent = new Agent({ model, tools: [note], maxParallelTools: 1 });
+    const { result } = await fail(agent, "Go", { session: store.session("s") });
+    expect(done).toEqual(["a", "b"]);
+    expect((await agent.resume(result.state, { store })).output).toBe("Noted.");
+    expect(done).toEqual(["a", "b"]);
+  });
 
   const stepLost = { at: "step.commit", when: "before" } as const;
-  onCrashingStores("with a step that was not stored brings it along", stepLost, async ({ fail }, store) => {
+  onCrashingStores("with a step that was never stored adds it to the store", stepLost, async ({ fail }, store) => {
     const agent = new Agent({ model: scriptedModel([calls(echoing("a")), "It said a."]), tools: [echo] });
     const { result } = await fail(agent, "Go", { session: store.session("s") });
     expect(result.steps).toHaveLength(1);
@@ -140,7 +136,7 @@ describe("a state", () => {
   });
 });
 
-onSessions("a resumed run is shown the tools of earlier turns as it was at first", async ({ play, fail, session }) => {
+onSessions("a resumed run is sent the same tool history as before the failure", async ({ play, fail, session }) => {
   const model = scriptedModel([calls(echoing("a")), "One.", new Error("down"), "Two."]);
   const agent = new Agent({ model, tools: [echo], toolHistory: "full" });
   await play(agent, "1", { session });

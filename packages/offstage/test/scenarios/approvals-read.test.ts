@@ -1,4 +1,4 @@
-// Approvals as others read them: what a run waits for is in its record, and reading it leaves no trace.
+// Pending approvals as others read them: they are in the record of the run, and reading them writes nothing.
 import { describe, expect } from "vitest";
 import type { FoundRun } from "../../src/doors/sessions.ts";
 import { Agent, InMemorySession, redactor, sqliteStore } from "../../src/index.ts";
@@ -13,19 +13,19 @@ interface ReadingScene extends SessionScene {
 }
 
 function onReaders(claim: string, act: (scene: ReadingScene) => Promise<void>): void {
-  bothWays(`${claim}, in memory`, (scene) => {
+  bothWays(`${claim}, on an in-memory session`, (scene) => {
     const session = new InMemorySession("s");
     return act({ ...scene, session, read: (runId) => session.run(runId) });
   });
   onStores(claim, (scene) => act({ ...scene, read: scene.store.runs.get }));
-  onStores(`${claim}, by its session`, (scene) => {
+  onStores(`${claim}, read through its session`, (scene) => {
     const session = scene.store.session(scene.session.sessionId);
     return act({ ...scene, read: (runId) => session.run(runId) });
   });
 }
 
-describe("what a run waits for", () => {
-  onReaders("is in its record as it is in its result", async ({ play, session, read }) => {
+describe("the pending approvals of a run", () => {
+  onReaders("are the same in its record as in its result", async ({ play, session, read }) => {
     const { agent } = payingAgent([calls(payTo("ann"), echoing("a", "e"), payTo("bob")), "Paid."]);
     const { runId, approvals } = await play(agent, "Pay", { session });
     expect(approvals.map(({ toolCallId }) => toolCallId)).toEqual(["ann", "bob"]);
@@ -37,7 +37,7 @@ describe("what a run waits for", () => {
     expect((await read(runId))?.approvals).toEqual([]);
   });
 
-  onReaders("two levels down is in the record of every run above it", async ({ play, session, read }) => {
+  onReaders("two levels down are in the record of every run above", async ({ play, session, read }) => {
     const { agent } = payingFamily("ann", "bob");
     const { runId, approvals } = await play(agent, "Pay", { session });
     expect(approvals).toHaveLength(2);
@@ -47,12 +47,12 @@ describe("what a run waits for", () => {
     for (const run of [outer, middle, inner]) expect(run?.approvals).toEqual(approvals);
   });
 
-  onReaders("is nothing once it was answered", async ({ play, session, read }) => {
+  onReaders("are an empty list if it waits for nothing", async ({ play, session, read }) => {
     const { runId } = await play(new Agent({ model: scriptedModel(["Hello."]) }), "Hi", { session });
     expect((await read(runId))?.approvals).toEqual([]);
   });
 
-  onStores("is read without adding a span, and decided with what was read", async ({ play, session, store }) => {
+  onStores("can be read without adding a span, and decided as read", async ({ play, session, store }) => {
     const { agent, paid } = payingFamily("ann");
     await play(agent, "Pay", { session });
     const [listed] = await store.runs.list({ status: "waiting" });
@@ -65,7 +65,7 @@ describe("what a run waits for", () => {
   });
 });
 
-onReaders("the answer of a run that waited is in the turn of its question", async ({ play, session }) => {
+onReaders("the answer of a run that waited joins the turn of its question", async ({ play, session }) => {
   const { agent } = payingAgent([calls(payTo("ann")), "You are welcome.", "Paid Ann."]);
   const { runId } = await play(agent, "Pay Ann", { session });
   await play(agent, "Thank you", { session });
@@ -78,7 +78,7 @@ onReaders("the answer of a run that waited is in the turn of its question", asyn
   expect(turns[0]).toMatchObject({ status: "completed", toolInteractions: [{ result: "paid ann" }] });
 });
 
-bothWays("a store that redacts shows what waits as it keeps it, in subagents too", async ({ play }) => {
+bothWays("a redacting store shows pending approvals redacted, in subagents too", async ({ play }) => {
   await using store = sqliteStore({ path: ":memory:", redact: redactor({ patterns: [/ann/g] }) });
   const below = payingAgent([calls({ name: "pay", id: "p", input: { to: "ann" } })], { name: "below" });
   const model = scriptedModel([calls({ name: "below", id: "b", input: { prompt: "Pay" } })]);

@@ -1,4 +1,4 @@
-// Approvals across a restart: one process waits, another decides, a third finds it done.
+// Approvals across restarts: one process waits, another decides, a third finds the run done.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,10 +17,10 @@ async function inNewProcess(job: AgentJob): Promise<AgentReport> {
   return reports[0] ?? {};
 }
 
-describe("calls that wait", () => {
+describe("calls waiting for approval", () => {
   const sources = ["runId", "state"] as const;
   test.for(sources.flatMap((source) => [false, true].map((isStreaming) => ({ source, isStreaming }))))(
-    "are decided in new processes, by $source, streaming $isStreaming: each runs once or never",
+    "are decided in new processes by $source (streaming: $isStreaming), and each runs once or never",
     async ({ source, isStreaming }) => {
       const place = join(folder, `${source}-${isStreaming}`);
       const job: AgentJob = { path: `${place}.db`, effects: `${place}.effects`, agent: "payer", isStreaming };
@@ -56,7 +56,7 @@ describe("calls that wait", () => {
     ["run.end", "before", 1],
     ["run.end", "after", 1],
     ["run.end", "before", 2],
-  ] as const)("wait on where the process that asked was killed at %s, %s, number %i", async (at, when, nth) => {
+  ] as const)("keep waiting if their process was killed at %s (%s write %i)", async (at, when, nth) => {
     const place = join(folder, `killed-${at}-${when}-${nth}`);
     const job: AgentJob = { path: `${place}.db`, effects: `${place}.effects`, agent: "payer", isStreaming: false };
     writeFileSync(job.effects, "");

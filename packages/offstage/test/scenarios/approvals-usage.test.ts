@@ -1,4 +1,4 @@
-// Tokens across approval and crash: what a subagent used before its process was killed is counted, and counted once.
+// Usage across approval and crash: the tokens a subagent used before its process was killed are counted exactly once.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { effectsIn, spawnAgents } from "../processes/spawn-agents.ts";
 const folder = mkdtempSync(join(tmpdir(), "offstage-usage-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-// Two calls of the steward's model and three of its subagent's, 15 tokens each.
+// The steward makes two model calls and its subagent three, 15 tokens each.
 const [whole, below] = [75, 45];
 
 const points: readonly Omit<CrashPoint, "action">[] = [
@@ -26,7 +26,7 @@ const points: readonly Omit<CrashPoint, "action">[] = [
 const cases = points.flatMap((point) => (["runId", "state"] as const).map((source) => ({ ...point, source })));
 type Case = (typeof cases)[number];
 
-/** All of them wait in one process; each is approved and killed in one of its own; all are finished in one more. */
+/** Starts all cases in one process, approves and kills each in a process of its own, and finishes all in one more. */
 async function finishAll(): Promise<ReadonlyMap<Case, { job: AgentJob; asked: AgentReport; finished: AgentReport }>> {
   const jobs = cases.map(({ at, when, nth, source }): AgentJob => {
     const place = join(folder, `${source}-${at}-${when}-${nth}`);
@@ -59,13 +59,13 @@ async function kill(n: number, job: AgentJob): Promise<void> {
   expect(signal, errors).toBe("SIGKILL");
 }
 
-describe("a subagent that was approved, and killed", () => {
+describe("a subagent that was approved and then killed", () => {
   let outcomes: Awaited<ReturnType<typeof finishAll>>;
   beforeAll(async () => {
     outcomes = await finishAll();
   });
 
-  test.for(cases)("$when $at $nth has its tokens counted once, resumed by $source", async (each) => {
+  test.for(cases)("$when $at ($nth) has its tokens counted once if resumed by $source", async (each) => {
     const { job, asked, finished } = outcomes.get(each) ?? {};
     expect(asked).toMatchObject({ status: "waiting", approvals: ["cy"], tokens: 30 });
     expect(finished).toMatchObject({ status: "completed", output: "Done.", tokens: whole });

@@ -1,4 +1,4 @@
-// Approvals: a call that needs somebody's word waits for it, runs once when it has it, and never without.
+// Approvals: a call that needs approval waits for it, runs once when approved, and never otherwise.
 import { describe, expect, test } from "vitest";
 import { Agent, AgentState, type Message, memoryStore, tool, user } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -11,7 +11,7 @@ const contentOf = (messages: readonly Message[] = [], id = "") =>
   String(messages.find((message) => message.role === "tool" && message.tool_call_id === id)?.content);
 
 describe("a tool that needs approval", () => {
-  onSessions("makes the run wait, with what waits in the result", async ({ play, session }) => {
+  onSessions("makes the run wait, with the waiting call in the result", async ({ play, session }) => {
     const { agent, paid, model } = payingAgent([calls(payTo("ann"), echoing("a", "e"))]);
     const { outcome, approvals, runId, state } = await play(agent, "Pay Ann", { session });
     expect(outcome).toMatchObject({ status: "waiting", reason: "approval" });
@@ -23,40 +23,40 @@ describe("a tool that needs approval", () => {
     expect(await session.runs()).toMatchObject([{ runId, status: "waiting", reason: "approval" }]);
   });
 
-  onSessions("is in agent.messages while it waits, and there once when it is done", async ({ play, session }) => {
-    const script = [calls(payTo("ann"), payTo("bob"), echoing("a", "e")), "Paid both."];
-    const { agent } = payingAgent(script);
-    const { runId } = await play(agent, "Pay Ann and Bob", { session });
-    const asked = ["user: Pay Ann and Bob", "assistant: [pay pay echo]"];
-    expect(glance(agent.messages.all())).toEqual([...asked, "tool: echo a"]);
-    await agent.resume(runId, { session, approve: ["ann"] });
-    expect(glance(agent.messages.all())).toEqual([...asked, "tool: paid ann", "tool: echo a"]);
-    await agent.resume(runId, { session, approve: ["bob"] });
-    const all = [...asked, "tool: paid ann", "tool: paid bob", "tool: echo a", "assistant: Paid both."];
-    expect(glance(agent.messages.all())).toEqual(all);
-    await agent.resume(runId, { session, approve: ["bob"] }).catch(() => {});
-    expect(glance(agent.messages.all())).toEqual(all);
-  });
-
   onSessions(
-    "that nobody decided about goes on waiting, whatever tools the agent has by now",
+    "has its call in agent.messages while it waits, and only once when it is done",
     async ({ play, session }) => {
-      const { agent, paid } = payingAgent([calls(payTo("ann"))]);
-      const { runId } = await play(agent, "Pay Ann", { session });
-      const free = tool({ name: "pay", execute: () => paid.push("free") });
-      for (const tools of [[], [free]]) {
-        const other = new Agent({ name: "payer", model: scriptedModel([]), tools });
-        const { outcome, approvals } = await other.resume(runId, { session });
-        expect({ status: outcome.status, waiting: approvals.length, paid }).toEqual({
-          status: "waiting",
-          waiting: 1,
-          paid: [],
-        });
-      }
+      const script = [calls(payTo("ann"), payTo("bob"), echoing("a", "e")), "Paid both."];
+      const { agent } = payingAgent(script);
+      const { runId } = await play(agent, "Pay Ann and Bob", { session });
+      const asked = ["user: Pay Ann and Bob", "assistant: [pay pay echo]"];
+      expect(glance(agent.messages.all())).toEqual([...asked, "tool: echo a"]);
+      await agent.resume(runId, { session, approve: ["ann"] });
+      expect(glance(agent.messages.all())).toEqual([...asked, "tool: paid ann", "tool: echo a"]);
+      await agent.resume(runId, { session, approve: ["bob"] });
+      const all = [...asked, "tool: paid ann", "tool: paid bob", "tool: echo a", "assistant: Paid both."];
+      expect(glance(agent.messages.all())).toEqual(all);
+      await agent.resume(runId, { session, approve: ["bob"] }).catch(() => {});
+      expect(glance(agent.messages.all())).toEqual(all);
     },
   );
 
-  bothWays("gives new messages ids of their own, whatever ids the input came with", async ({ play }) => {
+  onSessions("keeps an undecided call waiting, even if the agent's tools have changed", async ({ play, session }) => {
+    const { agent, paid } = payingAgent([calls(payTo("ann"))]);
+    const { runId } = await play(agent, "Pay Ann", { session });
+    const free = tool({ name: "pay", execute: () => paid.push("free") });
+    for (const tools of [[], [free]]) {
+      const other = new Agent({ name: "payer", model: scriptedModel([]), tools });
+      const { outcome, approvals } = await other.resume(runId, { session });
+      expect({ status: outcome.status, waiting: approvals.length, paid }).toEqual({
+        status: "waiting",
+        waiting: 1,
+        paid: [],
+      });
+    }
+  });
+
+  bothWays("gives new messages unique ids, whatever ids the input has", async ({ play }) => {
     const { agent } = payingAgent([calls(payTo("ann")), "Paid Ann."]);
     const given = user("Pay Ann", { metadata: { id: "order.9007199254740993" } });
     const { state } = await play(agent, given);
@@ -65,7 +65,7 @@ describe("a tool that needs approval", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  onSessions("runs once when it is approved by run id, and the run goes on", async ({ play, session }) => {
+  onSessions("runs once when approved by run id, and the run continues", async ({ play, session }) => {
     const { agent, paid, model } = payingAgent([calls(payTo("ann"), echoing("a", "e")), "Paid Ann."]);
     const { runId } = await play(agent, "Pay Ann", { session });
     const resumed = await agent.resume(runId, { session, approve: ["ann"] });
@@ -87,7 +87,7 @@ describe("a tool that needs approval", () => {
 
   for (const separateToolTrace of [true, false]) {
     bothWays(
-      `is approved by state, through JSON, ${separateToolTrace ? "separated" : "together"}`,
+      `can be approved by a state that went through JSON, tool trace ${separateToolTrace ? "separated" : "in the messages"}`,
       async ({ play }) => {
         const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid Ann."], { separateToolTrace });
         const { state } = await play(agent, "Pay Ann");
@@ -103,7 +103,7 @@ describe("a tool that needs approval", () => {
     );
   }
 
-  onSessions("is not run when it is rejected, and the model is told why", async ({ play, session }) => {
+  onSessions("does not run when rejected, and the model is told why", async ({ play, session }) => {
     const { agent, paid, model } = payingAgent([calls(payTo("ann"), payTo("bob")), "Only Bob."]);
     const { runId } = await play(agent, "Pay both", { session });
     const reject = [{ toolCallId: "ann", reason: "She was paid last week." }];
@@ -115,7 +115,7 @@ describe("a tool that needs approval", () => {
     expect(contentOf(sent, "bob")).toBe("paid bob");
   });
 
-  onSessions("goes on waiting while nothing is decided of it", async ({ play, session }) => {
+  onSessions("keeps waiting until it is decided", async ({ play, session }) => {
     const { agent, paid, model } = payingAgent([calls(payTo("ann"), payTo("bob")), "Both."]);
     const { runId } = await play(agent, "Pay both", { session });
     const first = await agent.resume(runId, { session, approve: ["bob"] });
@@ -136,7 +136,7 @@ describe("a tool that needs approval", () => {
     ]);
   });
 
-  onSessions("may wait again in a later step", async ({ play, session }) => {
+  onSessions("can wait again in a later step", async ({ play, session }) => {
     const { agent, paid } = payingAgent([calls(payTo("ann")), calls(payTo("bob")), "Both."]);
     const { runId } = await play(agent, "Pay both", { session });
     const again = await agent.resume(runId, { session, approve: ["ann"] });
@@ -146,7 +146,7 @@ describe("a tool that needs approval", () => {
     expect(glance(await session.getItems())).toEqual(["user: Pay both", "assistant: Both."]);
   });
 
-  onSessions("does not keep the session: another message is answered meanwhile", async ({ play, session }) => {
+  onSessions("does not lock the session: another message is answered meanwhile", async ({ play, session }) => {
     const { agent, model } = payingAgent([calls(payTo("ann")), "Later.", "Paid Ann."]);
     const { runId } = await play(agent, "Pay Ann", { session });
     await play(agent, "Are you there?", { session });
@@ -155,7 +155,7 @@ describe("a tool that needs approval", () => {
     expect(await session.getItemCount()).toBe(4);
   });
 
-  bothWays("asks a function where it is given one: only what it names waits", async ({ play }) => {
+  bothWays("makes only those calls wait for which its needsApproval function returns true", async ({ play }) => {
     const { paid, pay } = paying(async ({ to }) => to !== "ann");
     const agent = new Agent({ model: scriptedModel([calls(payTo("ann"), payTo("bob")), "Ok."]), tools: [pay] });
     const { approvals, state } = await play(agent, "Pay both");
@@ -168,9 +168,9 @@ describe("a tool that needs approval", () => {
   const unsure: readonly (readonly [string, () => boolean | Promise<boolean>])[] = [
     ["throws", () => raise("cannot say")],
     ["rejects", async () => raise("cannot say")],
-    ["gives nothing", () => undefined as unknown as boolean],
+    ["returns nothing", () => undefined as unknown as boolean],
   ];
-  test("says what its function threw", async () => {
+  test("reports an error thrown by its needsApproval function", async () => {
     const { pay } = paying(() => raise("cannot say"));
     const heard: unknown[] = [];
     const agent = new Agent({
@@ -185,7 +185,7 @@ describe("a tool that needs approval", () => {
   });
 
   for (const [what, needsApproval] of unsure) {
-    bothWays(`waits where its function ${what}`, async ({ play }) => {
+    bothWays(`waits if its needsApproval function ${what}`, async ({ play }) => {
       const { paid, pay } = paying(needsApproval);
       const agent = new Agent({ model: scriptedModel([calls(payTo("ann")), "Ok."]), tools: [pay] });
       const { outcome, state } = await play(agent, "Pay");
@@ -197,76 +197,7 @@ describe("a tool that needs approval", () => {
   }
 });
 
-describe("a decision that is a slip", () => {
-  const slips = {
-    "about an unknown call": { approve: ["nobody"] },
-    "made twice": { approve: ["ann", "ann"] },
-    "both ways at once": { approve: ["ann"], reject: ["ann"] },
-    "about another run": { approve: [{ toolCallId: "ann", runId: "another" }] },
-  };
-  for (const [what, decisions] of Object.entries(slips)) {
-    onSessions(`${what} is refused, and the run waits as before`, async ({ play, session }) => {
-      const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid Ann."]);
-      const { runId, state } = await play(agent, "Pay Ann", { session });
-      await expect(agent.resume(runId, { session, ...decisions })).rejects.toMatchObject({ code: "invalid-argument" });
-      expect(await session.runs()).toMatchObject([{ status: "waiting" }]);
-      await expect(agent.resume(state, { session, ...decisions })).rejects.toMatchObject({ code: "invalid-argument" });
-      expect(await session.runs()).toMatchObject([{ status: "waiting" }]);
-      expect(paid).toEqual([]);
-      expect((await agent.resume(runId, { session, approve: ["ann"] })).output).toBe("Paid Ann.");
-      expect(paid).toEqual(["ann"]);
-    });
-  }
-
-  onSessions("about a call of another run, or one that was approved before, says so", async ({ play, session }) => {
-    const { agent } = payingAgent([calls(payTo("ann"), payTo("bob")), calls(payTo("ann")), "Paid."]);
-    const first = await play(agent, "Pay both", { session });
-    const second = await play(agent, "Pay Ann", { session });
-    const foreign = agent.resume(first.runId, { session, approve: second.approvals });
-    await expect(foreign).rejects.toThrow(
-      `of run "${second.runId}" does not wait for approval; that of run "${first.runId}" does`,
-    );
-    await agent.resume(first.runId, { session, approve: ["ann"] });
-    const stale = agent.resume(first.runId, { session, approve: ["ann", "bob"] });
-    await expect(stale).rejects.toThrow('Tool call "ann" was approved before. Waiting calls: "bob".');
-  });
-
-  onSessions("by another agent is refused, and the run waits as before", async ({ play, session }) => {
-    const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid."]);
-    const { runId } = await play(agent, "Pay", { session });
-    const other = payingAgent(["Nothing to pay."], { name: "other" }).agent;
-    await expect(other.resume(runId, { session, approve: ["ann"] })).rejects.toMatchObject({
-      code: "run-not-resumable",
-      message: expect.stringContaining('belongs to agent "payer", and this is agent "other"'),
-    });
-    expect(await session.runs()).toMatchObject([{ status: "waiting" }]);
-    expect((await agent.resume(runId, { session, approve: ["ann"] })).output).toBe("Paid.");
-    expect(paid).toEqual(["ann"]);
-  });
-
-  onSessions("for a tool that the agent no longer has is refused, and not spent", async ({ play, session }) => {
-    const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid."]);
-    const { runId } = await play(agent, "Pay", { session });
-    const bare = new Agent({ name: "payer", model: scriptedModel(["Nothing to pay with."]) });
-    await expect(bare.resume(runId, { session, approve: ["ann"] })).rejects.toThrow('agent "payer" has no tool "pay"');
-    expect((await agent.resume(runId, { session, approve: ["ann"] })).output).toBe("Paid.");
-    expect(paid).toEqual(["ann"]);
-  });
-
-  onSessions("by a state that is older than the run is refused", async ({ play, session }) => {
-    const { agent, paid } = payingAgent([calls(payTo("ann"), payTo("bob")), "Both."]);
-    const { state } = await play(agent, "Pay both", { session });
-    await agent.resume(state, { session, approve: ["ann"] });
-    const again = agent.resume(state, { session, approve: ["ann", "bob"] });
-    await expect(again).rejects.toMatchObject({ code: "invalid-argument" });
-    expect(paid).toEqual(["ann"]);
-    expect(await session.runs()).toMatchObject([{ status: "waiting" }]);
-    await agent.resume(state.runId ?? "", { session, approve: ["bob"] });
-    expect(paid).toEqual(["ann", "bob"]);
-  });
-});
-
-test("a resumed run can be streamed, and starts with saying that it is", async () => {
+test("a resumed run can be streamed, from run-start to run-end", async () => {
   const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid Ann."]);
   const { state } = await agent.stream("Pay Ann").result;
   const stream = agent.resumeStream(state, { approve: ["ann"] });
@@ -282,7 +213,7 @@ function raise(message: string): never {
   throw new Error(message);
 }
 
-test("a state that waits is not run on: its calls would be forgotten", async () => {
+test("execute() refuses a waiting state, whose calls would be lost", async () => {
   const { agent } = payingAgent([calls(payTo("ann"))]);
   const waiting = await agent.execute(AgentState.empty().withUserMessage("Pay Ann"));
   await expect(agent.execute(waiting)).rejects.toMatchObject({
@@ -291,7 +222,7 @@ test("a state that waits is not run on: its calls would be forgotten", async () 
   });
 });
 
-test("a run that is nowhere to be looked up is told from one that is not there", async () => {
+test("resume() without a store and resume() of an unknown run fail with different errors", async () => {
   const { agent } = payingAgent([]);
   await expect(agent.resume("r1")).rejects.toThrow('Run "r1" cannot be looked up without its store');
   await expect(agent.resume("r1", { store: memoryStore() })).rejects.toThrow('Run "r1" was not found in the store');

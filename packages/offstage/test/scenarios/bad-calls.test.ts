@@ -6,7 +6,7 @@ import { type ScriptedToolCall, scriptedModel } from "../../src/testing/index.ts
 import { bothWays, type Scene } from "../support/both-ways.ts";
 import { calls, echo, echoing, glance } from "../support/cast.ts";
 
-/** A tool that counts how often it ran with what. */
+/** A tool that records every input it ran with. */
 function counting() {
   const ran: string[] = [];
   const counted: Tool = tool({
@@ -36,7 +36,7 @@ function expectEachCallAnswered({ steps }: RunResult<unknown>): void {
   }
 }
 
-describe("ids", () => {
+describe("tool call ids from a provider", () => {
   const cases: readonly [string, readonly (readonly ScriptedToolCall[])[]][] = [
     ["empty ids", [[counted(1, ""), counted(2, "")]]],
     ["duplicated ids in one reply", [[counted(1, "x"), counted(2, "x"), counted(3, "x")]]],
@@ -64,7 +64,7 @@ describe("ids", () => {
     });
   }
 
-  bothWays("an id that an earlier turn used is not used again", async ({ play }) => {
+  bothWays("an id that was used in an earlier turn is replaced", async ({ play }) => {
     const { counted: target } = counting();
     const model = scriptedModel([calls(counted(1, "x")), "Ok.", calls(counted(2, "x")), "Ok."]);
     const agent = new Agent({ model, tools: [target] });
@@ -73,7 +73,7 @@ describe("ids", () => {
     expect(second.steps[0]?.toolCalls[0]?.toolCallId).not.toBe("x");
   });
 
-  bothWays("bad ids beside reasoning do not come back to the provider", async ({ play }) => {
+  bothWays("bad ids in a reply with reasoning are not sent back to the provider", async ({ play }) => {
     const { counted: target } = counting();
     const model = scriptedModel([
       {
@@ -88,9 +88,9 @@ describe("ids", () => {
   });
 });
 
-describe("a bad call becomes one clear result, and the run goes on", () => {
+describe("a bad call becomes one clear result, and the run continues", () => {
   const cases: readonly [string, ScriptedToolCall, RegExp][] = [
-    ["cut JSON", { name: "echo", arguments: '{"text": "he' }, /not valid JSON/],
+    ["truncated JSON", { name: "echo", arguments: '{"text": "he' }, /not valid JSON/],
     ["spliced JSON", { name: "echo", arguments: '{"text":"a"}{"text":"b"}' }, /not valid JSON/],
     [
       "JSON nested too deep",
@@ -104,8 +104,12 @@ describe("a bad call becomes one clear result, and the run goes on", () => {
     ["a missing field", { name: "echo", input: {} }, /text/],
     ["an unknown tool", { name: "shout", input: { text: "a" } }, /no tool "shout".*"echo"/],
     ["a tool without a name", { name: "", input: {} }, /no tool ""/],
-    ["a name no provider takes", { name: "functions.echo:0", input: { text: "a" } }, /no tool "functions\.echo:0"/],
-    ["a name from the prototype", { name: "__proto__", input: {} }, /no tool "__proto__"/],
+    [
+      "a name that no provider accepts",
+      { name: "functions.echo:0", input: { text: "a" } },
+      /no tool "functions\.echo:0"/,
+    ],
+    ["a name inherited from Object.prototype", { name: "__proto__", input: {} }, /no tool "__proto__"/],
   ];
 
   for (const [name, bad, problem] of cases) {
@@ -124,13 +128,13 @@ describe("a bad call becomes one clear result, and the run goes on", () => {
   const nested = (levels: number): object => (levels === 1 ? {} : { next: nested(levels - 1) });
 
   for (const [name, input, problem] of [
-    ["a value too deep to be checked", nested(500), "is nested more than 192 levels deep"],
-    ["a text that a pattern cannot be done with", { word: `${"a".repeat(60)}!` }, "cannot be checked within 100 ms"],
+    ["a value nested too deep to be validated", nested(500), "is nested more than 192 levels deep"],
     [
-      "a value that does not fit a schema that holds itself",
-      { next: { next: 5 } },
-      "next.next must be object, not number",
+      "a text for which the schema's pattern takes too long",
+      { word: `${"a".repeat(60)}!` },
+      "cannot be checked within 100 ms",
     ],
+    ["a value that does not fit a recursive schema", { next: { next: 5 } }, "next.next must be object, not number"],
   ] as const) {
     bothWays(name, async ({ play }) => {
       const tree = tool({ name: "tree", input: node, execute: () => "grown" });
@@ -144,21 +148,21 @@ describe("a bad call becomes one clear result, and the run goes on", () => {
     });
   }
 
-  bothWays("no arguments at all are no input", async ({ play }) => {
+  bothWays("empty arguments count as an empty input", async ({ play }) => {
     const idle = tool({ name: "idle", execute: () => "idle" });
     const model = scriptedModel([calls({ name: "idle", arguments: "" }), "Ok."]);
     const { steps } = await play(new Agent({ model, tools: [idle] }), "Go");
     expect(steps[0]?.toolResults[0]).toMatchObject({ content: "idle", isError: false });
   });
 
-  bothWays("what the model wrote stays readable on the step", async ({ play }) => {
+  bothWays("the step keeps the arguments as the model wrote them", async ({ play }) => {
     const model = scriptedModel([calls({ name: "echo", arguments: '{"text": "he' }), "Ok."]);
     const { steps } = await play(new Agent({ model, tools: [echo] }), "Go");
     expect(steps[0]?.toolCalls[0]?.inputText).toBe('{"text": "he');
   });
 });
 
-// Every call in a stored message is one that any provider takes back.
+// Checks that every provider would accept the calls in the stored messages.
 function expectNothingRaw({ messages }: RunResult<unknown>): void {
   for (const message of messages.all()) {
     if (message.role !== "assistant") continue;

@@ -1,4 +1,4 @@
-// The clean conversation: what is remembered is what was said. The checklists of the first two design documents.
+// The clean conversation: only what was said is remembered. Covers the checklists of the first two design documents.
 import { describe, expect, test } from "vitest";
 import { Agent, AgentBuilder, AgentState, reactDriver } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
@@ -20,7 +20,7 @@ describe("separation plan, checklist", () => {
     expect(glance(state.messages)).toEqual(["user: What does it say?", "assistant: It said a."]);
   });
 
-  bothWays("1. single tool call: the trace is in the execution buffer while the run goes on", async ({ play }) => {
+  bothWays("1. single tool call: the tool trace is in the execution buffer during the run", async ({ play }) => {
     const buffers: string[][] = [];
     const model = scriptedModel(toolCallThenAnswer);
     const agent = new Agent({
@@ -147,8 +147,8 @@ describe("execution buffer guide, checklist", () => {
   });
 });
 
-describe("by step, not by role", () => {
-  bothWays("text beside tool calls is trace, not conversation", async ({ play }) => {
+describe("a message belongs to the conversation or the tool trace by its step, not by its role", () => {
+  bothWays("text beside tool calls is tool trace", async ({ play }) => {
     const { agent, model } = separated([{ text: "First I look.", toolCalls: [echoing("a")] }, "Found it."]);
     const { state, messages } = await play(agent, "Go");
     expect(glance(state.messages)).toEqual(["user: Go", "assistant: Found it."]);
@@ -156,7 +156,7 @@ describe("by step, not by role", () => {
     expect(glance(messages.all())).toContain("assistant: [echo] First I look.");
   });
 
-  bothWays("a ReAct run is as clean, though its trace is plain text to the model", async ({ play }) => {
+  bothWays("a ReAct run is just as clean, although its tool trace is plain text to the model", async ({ play }) => {
     const script = [
       'Thought: I need it.\nAction: echo\nAction Input: {"text": "a"}',
       "Thought: I have it.\nFinal Answer: It said a.",
@@ -168,7 +168,7 @@ describe("by step, not by role", () => {
     expect(glance(model.requests[1]?.messages ?? []).at(-1)).toBe("user: Observation: echo a");
   });
 
-  bothWays("an answer that a critic sent back is trace", async ({ play }) => {
+  bothWays("an answer that a critic sent back is tool trace", async ({ play }) => {
     const model = scriptedModel(["Draft.", "Final."]);
     const sendBackOnce = (state: AgentState) =>
       state.currentStep?.text === "Draft."
@@ -192,7 +192,7 @@ describe("by step, not by role", () => {
     expect(glance(agent.messages.filter({ runId, role: "tool" }))).toEqual(["tool: echo a"]);
   });
 
-  bothWays("within a run the model sees every call with its result", async ({ play }) => {
+  bothWays("during a run the model sees every call with its result", async ({ play }) => {
     const { agent, model } = separated([calls(echoing("a", "c1")), calls(echoing("b", "c2")), "Ok."]);
     await play(agent, "Go");
     const [, , last] = model.requests;
@@ -206,7 +206,7 @@ describe("by step, not by role", () => {
   });
 });
 
-test("the next turn of a clean conversation starts from questions and answers alone", async () => {
+test("the next turn of a clean conversation is sent questions and answers only", async () => {
   const { agent, model } = separated([...toolCallThenAnswer, "Twice."]);
   const first = await agent.execute(AgentState.empty().withUserMessage("One"));
   await agent.execute(first.withUserMessage("Two"));

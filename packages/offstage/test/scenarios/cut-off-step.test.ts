@@ -1,4 +1,4 @@
-// A step that is cut off after a tool took effect: the agent's own list and the session's query still show what was done.
+// A step cut off after a tool ran: agent.messages and the session's query still show what was done.
 import { expect } from "vitest";
 import { Agent, InMemorySession, memoryStore, sqliteStore, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -7,7 +7,7 @@ import { calls, glance } from "../support/cast.ts";
 
 const seen = ["user: Pay", "assistant: [pay wait]", "tool: paid 50"];
 
-bothWays("what a tool gave before a crash is the same value after the run is resumed", async ({ play }) => {
+bothWays("a tool's output before a failure is the same value after the run is resumed", async ({ play }) => {
   await using store = memoryStore();
   const order = tool({
     name: "order",
@@ -26,7 +26,7 @@ bothWays("what a tool gave before a crash is the same value after the run is res
   ]);
 });
 
-bothWays("what a tool did before an abort is one query away", async ({ play }) => {
+bothWays("a tool's result before an abort is found by a query", async ({ play }) => {
   for (const open of [() => memoryStore(), () => sqliteStore({ path: ":memory:" }), undefined]) {
     await using store = open?.();
     const session = store?.session("s") ?? new InMemorySession("s");

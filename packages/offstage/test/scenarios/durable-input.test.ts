@@ -1,4 +1,4 @@
-// The user's message: durable before the first model call, and there exactly once whatever happens after.
+// The user's message is durable before the first model call, and stored exactly once whatever happens afterwards.
 import { describe, expect } from "vitest";
 import { Agent, type SessionPort } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -9,7 +9,7 @@ const busy = Object.assign(new Error("overloaded"), { statusCode: 503 });
 const retry = { initialDelayMs: 1 };
 
 describe("the user's message", () => {
-  onSessions("is in the session when the model is first called", async ({ play, session }) => {
+  onSessions("is in the session before the first model call", async ({ play, session }) => {
     const seen: string[][] = [];
     const look = async (from: SessionPort) => void seen.push(glance(await from.getItems()));
     const model = scriptedModel([
@@ -22,20 +22,20 @@ describe("the user's message", () => {
     expect(seen).toEqual([["user: Hi"]]);
   });
 
-  onSessions("is there once where the model fails twice and then succeeds", async ({ play, session }) => {
+  onSessions("is stored once if the model fails twice and then succeeds", async ({ play, session }) => {
     const model = scriptedModel([busy, busy, "Hello."]);
     await play(new Agent({ model, retry }), "Hi", { session });
     expect(model.callCount).toBe(3);
     expect(glance(await session.getItems())).toEqual(["user: Hi", "assistant: Hello."]);
   });
 
-  onSessions("is there once where the run fails for good", async ({ fail, session }) => {
+  onSessions("is stored once if the run fails for good", async ({ fail, session }) => {
     const { result } = await fail(new Agent({ model: scriptedModel([new Error("down")]) }), "Hi", { session });
     expect(glance(await session.getItems())).toEqual(["user: Hi"]);
     expect(await session.runs()).toMatchObject([{ runId: result.runId, status: "failed", reason: "model-failed" }]);
   });
 
-  onSessions("is there once after a failed run is resumed, more than once", async ({ fail, session }) => {
+  onSessions("is stored once if a failed run is resumed several times", async ({ fail, session }) => {
     const model = scriptedModel([calls(echoing("a")), new Error("down"), new Error("still down"), "It said a."]);
     const agent = new Agent({ model, tools: [echo] });
     const { result } = await fail(agent, "Go", { session });
@@ -49,7 +49,7 @@ describe("the user's message", () => {
     await expect(agent.resume(result.runId, { session })).rejects.toMatchObject({ code: "run-not-resumable" });
   });
 
-  onSessions("is sent once when a failed run is resumed after another turn", async ({ play, fail, session }) => {
+  onSessions("is sent once if a failed run is resumed after another turn", async ({ play, fail, session }) => {
     const model = scriptedModel([new Error("down"), "Second.", "First."]);
     const agent = new Agent({ model });
     const { result } = await fail(agent, "One", { session });
@@ -65,7 +65,7 @@ describe("the user's message", () => {
     ]);
   });
 
-  onSessions("stays where it is when the run is resumed by its state", async ({ fail, session }) => {
+  onSessions("is not added again if the run is resumed by its state", async ({ fail, session }) => {
     const model = scriptedModel([calls(echoing("a")), new Error("down"), "It said a."]);
     const agent = new Agent({ model, tools: [echo], session, separateToolTrace: true });
     const { result } = await fail(agent, "Go");
@@ -74,23 +74,26 @@ describe("the user's message", () => {
     expect(glance(await session.getItems())).toEqual(["user: Go", "assistant: It said a."]);
   });
 
-  onStores("is found by the store alone: a run is resumed by its id", async ({ fail, session, store }) => {
-    const agent = new Agent({ model: scriptedModel([new Error("down"), "Hello."]) });
-    const { result } = await fail(agent, "Hi", { session });
-    expect((await agent.resume(result.runId, { store })).output).toBe("Hello.");
-    expect(glance(await session.getItems())).toEqual(["user: Hi", "assistant: Hello."]);
-    await expect(agent.resume("nobody", { store })).rejects.toMatchObject({ code: "run-not-found" });
-    await expect(agent.resume(result.runId)).rejects.toMatchObject({ code: "run-not-found" });
-  });
+  onStores(
+    "needs no session to be found: the store is enough to resume the run by its id",
+    async ({ fail, session, store }) => {
+      const agent = new Agent({ model: scriptedModel([new Error("down"), "Hello."]) });
+      const { result } = await fail(agent, "Hi", { session });
+      expect((await agent.resume(result.runId, { store })).output).toBe("Hello.");
+      expect(glance(await session.getItems())).toEqual(["user: Hi", "assistant: Hello."]);
+      await expect(agent.resume("nobody", { store })).rejects.toMatchObject({ code: "run-not-found" });
+      await expect(agent.resume(result.runId)).rejects.toMatchObject({ code: "run-not-found" });
+    },
+  );
+});
 
-  onStores("and the spans of all parts of a resumed run are kept", async ({ fail, session, store }) => {
-    const agent = new Agent({ model: scriptedModel([new Error("down"), new Error("still"), "Hello."]) });
-    const { result } = await fail(agent, "Hi", { session });
-    await expect(agent.resume(result.runId, { store })).rejects.toThrow("still");
-    await agent.resume(result.runId, { store });
-    const models = (spans: readonly { kind: string; status: string }[]) =>
-      spans.filter(({ kind }) => kind === "model").map(({ status }) => status);
-    expect(models(await store.spans.list({ runId: result.runId }))).toEqual(["error", "error", "ok"]);
-    expect(models(await store.spans.list({ sessionId: "s" }))).toEqual(["error", "error", "ok"]);
-  });
+onStores("a resumed run keeps the spans of every attempt", async ({ fail, session, store }) => {
+  const agent = new Agent({ model: scriptedModel([new Error("down"), new Error("still"), "Hello."]) });
+  const { result } = await fail(agent, "Hi", { session });
+  await expect(agent.resume(result.runId, { store })).rejects.toThrow("still");
+  await agent.resume(result.runId, { store });
+  const models = (spans: readonly { kind: string; status: string }[]) =>
+    spans.filter(({ kind }) => kind === "model").map(({ status }) => status);
+  expect(models(await store.spans.list({ runId: result.runId }))).toEqual(["error", "error", "ok"]);
+  expect(models(await store.spans.list({ sessionId: "s" }))).toEqual(["error", "error", "ok"]);
 });

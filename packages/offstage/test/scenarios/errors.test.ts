@@ -1,4 +1,4 @@
-// A run that fails rejects with a coded error and everything it had done. Misuse is told at once, in a sentence.
+// A failed run rejects with a coded error that holds everything done so far. Misuse is refused at once, with a sentence.
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -22,7 +22,7 @@ const agentOf = (script: readonly ScriptEntry[], options = {}) =>
   new Agent({ model: scriptedModel(script), tools: [echo], retry: fast, ...options });
 
 describe("a model that fails", () => {
-  bothWays("rejects with model-failed, its cause, and the result so far", async ({ fail }) => {
+  bothWays("fails the run with model-failed, the cause, and the result so far", async ({ fail }) => {
     const down = new Error("the server is down");
     const error = await fail(agentOf([calls(echoing("a")), down]), "Go");
     expect(error).toBeInstanceOf(OffstageError);
@@ -39,20 +39,20 @@ describe("a model that fails", () => {
     expect(state.status).toBe("failed");
   });
 
-  bothWays("can be tried again from the state it left", async ({ fail }) => {
+  bothWays("leaves a state from which the run can be tried again", async ({ fail }) => {
     const agent = agentOf([new Error("down"), "Up again."]);
     const { result } = await fail(agent, "Go");
     const state = await agent.execute(result.state);
     expect(glance(state.messages)).toEqual(["user: Go", "assistant: Up again."]);
   });
 
-  bothWays("does not print its result with the error", async ({ fail }) => {
+  bothWays("causes an error that does not print the result of the run", async ({ fail }) => {
     const error = await fail(agentOf([new Error("down")]), "Go");
     expect(Object.keys(error)).not.toContain("result");
     expect(isOffstageError(error, "model-failed")).toBe(true);
   });
 
-  bothWays("and throws no Error at all is told as well", async ({ fail }) => {
+  bothWays("with something other than an Error fails the run with model-failed too", async ({ fail }) => {
     const model = scriptedModel([]);
     const odd = {
       ...model,
@@ -70,19 +70,19 @@ describe("a model that fails", () => {
 
 describe("a model call", () => {
   const retried: readonly [string, Error][] = [
-    ["isRetryable", Object.assign(new Error("e"), { isRetryable: true })],
-    ["408", Object.assign(new Error("e"), { statusCode: 408 })],
-    ["409", Object.assign(new Error("e"), { statusCode: 409 })],
-    ["429", Object.assign(new Error("e"), { status: 429 })],
-    ["500", Object.assign(new Error("e"), { statusCode: 500 })],
-    ["529", Object.assign(new Error("e"), { statusCode: 529 })],
+    ["an error marked isRetryable", Object.assign(new Error("e"), { isRetryable: true })],
+    ["status 408", Object.assign(new Error("e"), { statusCode: 408 })],
+    ["status 409", Object.assign(new Error("e"), { statusCode: 409 })],
+    ["status 429", Object.assign(new Error("e"), { status: 429 })],
+    ["status 500", Object.assign(new Error("e"), { statusCode: 500 })],
+    ["status 529", Object.assign(new Error("e"), { statusCode: 529 })],
     ["a reset connection", Object.assign(new Error("e"), { code: "ECONNRESET" })],
     [
-      "a network error underneath",
+      "an error caused by a network error",
       new TypeError("fetch failed", { cause: Object.assign(new Error("e"), { code: "ETIMEDOUT" }) }),
     ],
     [
-      "429 with a short retry-after",
+      "status 429 with a short retry-after",
       Object.assign(new Error("e"), { statusCode: 429, responseHeaders: { "retry-after-ms": "2" } }),
     ],
   ];
@@ -96,12 +96,12 @@ describe("a model call", () => {
 
   const final: readonly [string, Error][] = [
     ["a plain Error", new Error("e")],
-    ["a TypeError of our own making", new TypeError("x is not a function")],
-    ["400", Object.assign(new Error("e"), { statusCode: 400 })],
-    ["401", Object.assign(new Error("e"), { statusCode: 401 })],
-    ["an error that says no", Object.assign(new Error("e"), { isRetryable: false, statusCode: 500 })],
+    ["a TypeError", new TypeError("x is not a function")],
+    ["status 400", Object.assign(new Error("e"), { statusCode: 400 })],
+    ["status 401", Object.assign(new Error("e"), { statusCode: 401 })],
+    ["an error marked as not retryable", Object.assign(new Error("e"), { isRetryable: false, statusCode: 500 })],
     [
-      "429 with a retry-after beyond all patience",
+      "status 429 with a retry-after above the maximum delay",
       Object.assign(new Error("e"), { statusCode: 429, responseHeaders: { "retry-after": "3600" } }),
     ],
   ];
@@ -113,7 +113,7 @@ describe("a model call", () => {
     });
   }
 
-  bothWays("is retried so often and no more", async ({ fail }) => {
+  bothWays("is retried at most maxRetries times", async ({ fail }) => {
     const busy = Object.assign(new Error("busy"), { statusCode: 503 });
     const model = scriptedModel(() => busy);
     const error = await fail(new Agent({ model, retry: { ...fast, maxRetries: 3 } }), "Go");
@@ -124,12 +124,12 @@ describe("a model call", () => {
     });
   });
 
-  bothWays("that runs out of script says so", async ({ fail }) => {
+  bothWays("beyond the end of the script fails with script-exhausted", async ({ fail }) => {
     expect(await fail(agentOf([calls(echoing("a"))]), "Go")).toMatchObject({ code: "script-exhausted" });
   });
 });
 
-describe("what users add", () => {
+describe("user code", () => {
   const boom = () => {
     throw new Error("boom");
   };
@@ -140,22 +140,26 @@ describe("what users add", () => {
       { processors: [(async (state, next) => boom.call(await next(state))) satisfies Processor] },
       "processor-failed",
     ],
-    ["a processor that forgets its state", { processors: [() => undefined] }, "processor-failed"],
-    ["a processor that makes up a state", { processors: [(() => ({ stepCount: 1 })) as never] }, "processor-failed"],
+    ["a processor that returns nothing", { processors: [() => undefined] }, "processor-failed"],
+    [
+      "a processor that returns a plain object as its state",
+      { processors: [(() => ({ stepCount: 1 })) as never] },
+      "processor-failed",
+    ],
     ["a processor that never calls next", { processors: [((state) => state) satisfies Processor] }, "processor-failed"],
     ["a criterion that throws", { stopWhen: boom }, "criterion-failed"],
     ["a criterion that rejects", { stopWhen: async () => boom() }, "criterion-failed"],
     ["a driver that throws", { driver: { ...toolCallingDriver(), read: boom } }, "run-failed"],
     [
-      "a memory that gives no messages",
+      "a memory that returns invalid messages",
       { memory: { ...quietMemory(), getMessages: async () => [7] } },
       "invalid-message",
     ],
     ["instructions that throw", { instructions: boom }, "run-failed"],
-    ["instructions that are no text", { instructions: () => 7 }, "invalid-argument"],
+    ["instructions that return a number", { instructions: () => 7 }, "invalid-argument"],
   ];
   for (const [name, options, code] of cases) {
-    bothWays(`${name}: ${code}, with the result so far`, async ({ fail }) => {
+    bothWays(`${name} fails the run with ${code} and the result so far`, async ({ fail }) => {
       const error = await fail(agentOf(["Hi."], options), "Go");
       expect(error.code).toBe(code);
       expect(error.result.outcome.status).toBe("failed");
@@ -163,13 +167,13 @@ describe("what users add", () => {
     });
   }
 
-  bothWays("tokens spent before a criterion threw are counted", async ({ fail }) => {
+  bothWays("that throws does not lose the tokens used before it", async ({ fail }) => {
     const stopWhen = (state: AgentState) => (state.stepCount > 0 ? boom() : undefined);
     expect((await fail(agentOf(["Hi."], { stopWhen }), "Go")).result.usage.totalTokens).toBe(15);
   });
 });
 
-describe("misuse is told in a sentence", () => {
+describe("misuse is refused with a sentence", () => {
   const agent = agentOf([]);
   const model = scriptedModel([]);
   const wrong = (value: unknown) => value as never;
@@ -179,14 +183,14 @@ describe("misuse is told in a sentence", () => {
     ["run with null", () => agent.run(wrong(null)), /found null/],
     ["run with a number", () => agent.run(wrong(7)), /found 7/],
     ["stream with a number", () => agent.stream(wrong(7)).result, /found 7/],
-    ["run with a message of no role", () => agent.run(wrong({ content: "x" })), /role/],
+    ["run with a message without a role", () => agent.run(wrong({ content: "x" })), /role/],
     [
-      "run with a message of an unknown role",
+      "run with a message with an unknown role",
       () => agent.run(wrong([{ role: "wizard", content: "x" }])),
       /input.*role/,
     ],
-    ["run with nothing to say", () => agent.run([]), /nothing to answer/],
-    ["execute without a state", () => agent.execute(wrong({})), /needs an AgentState/],
+    ["run with an empty list", () => agent.run([]), /nothing to answer/],
+    ["execute without a state", () => agent.execute(wrong({})), /takes an AgentState/],
     ["execute with an empty state", () => agent.execute(AgentState.empty()), /nothing to answer/],
     ["maxSteps 0", () => agent.run("Go", { maxSteps: 0 }), /"maxSteps" must be a whole number of at least 1/],
   ];
@@ -195,36 +199,44 @@ describe("misuse is told in a sentence", () => {
   const thrown: readonly [string, () => unknown, RegExp][] = [
     ["an agent without options", () => new Agent(wrong(undefined)), /model/],
     ["an agent without a model", () => new Agent(wrong({})), /"model" must be a language model/],
-    ["an agent with a model's name", () => new Agent({ model: wrong("gpt-5") }), /the text "gpt-5"/],
+    [
+      "an agent with the name of a model instead of a model",
+      () => new Agent({ model: wrong("gpt-5") }),
+      /the text "gpt-5"/,
+    ],
     ["an agent with an empty name", () => new Agent({ model, name: "" }), /"name" must be text/],
     [
-      "an agent with half a parallel tool",
+      "an agent with a fractional maxParallelTools",
       () => new Agent({ model, maxParallelTools: 0.5 }),
       /"maxParallelTools" must be/,
     ],
-    ["an agent that keeps half a message", () => new Agent({ model, keepMessages: 0.5 }), /"keepMessages"/],
+    ["an agent with a fractional keepMessages", () => new Agent({ model, keepMessages: 0.5 }), /"keepMessages"/],
     [
-      "an agent with two tools of one name",
+      "an agent with two tools of the same name",
       () => new Agent({ model, tools: [echo, echo] }),
       /Two tools have the name "echo"/,
     ],
     [
-      "an agent with something else as a tool",
+      "an agent with a tool that was not made by tool()",
       () => new Agent({ model, tools: [wrong({ name: "x" })] }),
       /made with tool/,
     ],
-    ["an agent with an impossible output", () => new Agent({ model, output: wrong(7) }), /schema/],
+    ["an agent whose output is not a schema", () => new Agent({ model, output: wrong(7) }), /schema/],
     ["a builder without a model", () => AgentBuilder.base().build(), /withModel/],
     ["a tool without a name", () => tool(wrong({ execute: () => 1 })), /name must be/],
     ["a tool with a space in its name", () => tool({ name: "a b", execute: () => 1 }), /found "a b"/],
-    ["a tool that does nothing", () => tool(wrong({ name: "x" })), /needs an execute function/],
-    ["a tool with no time", () => tool({ name: "x", timeoutMs: 0, execute: () => 1 }), /"timeoutMs"/],
+    ["a tool without an execute function", () => tool(wrong({ name: "x" })), /needs an execute function/],
+    ["a tool with a timeout of 0", () => tool({ name: "x", timeoutMs: 0, execute: () => 1 }), /"timeoutMs"/],
     [
-      "a tool whose schema is none",
+      "a tool whose input is not a schema",
       () => tool({ name: "x", input: wrong(7), execute: () => 1 }),
       /neither a Standard Schema/,
     ],
-    ["a tool whose input is no object", () => tool({ name: "x", input: z.string(), execute: () => 1 }), /object/],
+    [
+      "a tool whose input schema is not an object",
+      () => tool({ name: "x", input: z.string(), execute: () => 1 }),
+      /object/,
+    ],
   ];
   for (const [name, act, sentence] of thrown) {
     test(name, () => {
@@ -232,7 +244,7 @@ describe("misuse is told in a sentence", () => {
     });
   }
 
-  test("an agent refuses bad options before it takes the caller's signal", async () => {
+  test("run() refuses invalid options before it listens to the caller's signal", async () => {
     const controller = new AbortController();
     await expect(agent.run("Go", { maxSteps: -1, signal: controller.signal })).rejects.toThrow(
       expect.objectContaining({ code: "invalid-argument" }),
@@ -240,7 +252,7 @@ describe("misuse is told in a sentence", () => {
     expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   });
 
-  test("messages that come from elsewhere are taken as they are", async () => {
+  test("system messages and foreign metadata in the input are accepted", async () => {
     const open = new Agent({ model: scriptedModel(["Hi."]) });
     const result = await open.run([
       { role: "system", content: "Be kind." },

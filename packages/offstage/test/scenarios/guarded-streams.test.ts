@@ -1,4 +1,4 @@
-// What readers of a stream get to see where guardrails watch, and what happens with a verdict that is none.
+// Streams with guardrails: what a reader sees, and what an invalid verdict does.
 import { expect, test } from "vitest";
 import { Agent, type OutputGuardrail, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -11,26 +11,26 @@ async function textOf(agent: Agent): Promise<string> {
   return text;
 }
 
-test("a stream shows no word of an answer that a guardrail blocks", async () => {
+test("a stream shows nothing of an answer that a guardrail blocks", async () => {
   const agent = new Agent({ model: scriptedModel(["The password is hunter2."]), outputGuardrails: [noPasswords] });
   expect(await textOf(agent)).toBe("");
 });
 
-test("a stream shows a guarded answer once it has passed", async () => {
+test("a stream shows an answer once it has passed the guardrail", async () => {
   const look = tool({ name: "look", execute: () => "seen" });
   const script = [{ text: "Let me see. ", toolCalls: [{ name: "look" }] }, "It is sunny."];
   const agent = new Agent({ model: scriptedModel(script), tools: [look], outputGuardrails: [noPasswords] });
   expect(await textOf(agent)).toBe("Let me see. It is sunny.");
 });
 
-test.for([null, 0, [], { tripwireTriggered: true }])("a guardrail that says %j lets nothing pass", async (verdict) => {
+test.for([null, 0, [], { tripwireTriggered: true }])("a guardrail that returns %j fails the run", async (verdict) => {
   const guardrail = { name: "odd", check: () => verdict as unknown as boolean };
   const agent = new Agent({ model: scriptedModel(["Hello."]), inputGuardrails: [guardrail] });
   const run = agent.run("Hi.");
   await expect(run).rejects.toMatchObject({ code: "guardrail-failed", message: expect.stringContaining('"odd"') });
 });
 
-test("a call that waits for approval has not begun", async () => {
+test("a call that waits for approval emits no tool-start and has no result", async () => {
   const pay = tool({ name: "pay", needsApproval: true, execute: () => "paid" });
   const agent = new Agent({ model: scriptedModel([{ toolCalls: [{ name: "pay" }] }, "Paid."]), tools: [pay] });
   const stream = agent.stream("Pay.");

@@ -1,4 +1,4 @@
-// Guardrails may block what comes in, what goes out, and what tools are given and give. Every trip is reported.
+// Guardrails can block input, output, tool calls and tool results. Every trip is reported.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { GuardrailVerdict } from "../../src/agent/ports/guardrails.ts";
@@ -17,7 +17,7 @@ function agentOf(script: readonly ScriptEntry[], options: Partial<AgentOptions<s
 const noSecrets = { name: "no-secrets", check: ({ text }: { text: string }) => !text.includes(secret) };
 
 describe("input", () => {
-  bothWays("that is blocked reaches no model and no conversation", async ({ play }) => {
+  bothWays("that is blocked reaches neither the model nor the conversation", async ({ play }) => {
     const { agent, model } = agentOf(["Never."], { inputGuardrails: [noSecrets] });
     const result = await play(agent, `The word is ${secret}`);
     expect(result).toMatchObject({
@@ -28,7 +28,7 @@ describe("input", () => {
     expect({ calls: model.callCount, messages: result.state.messages.length }).toEqual({ calls: 0, messages: 0 });
   });
 
-  bothWays("that passes is left as it is", async ({ play }) => {
+  bothWays("that passes is answered, and no trip is reported", async ({ play }) => {
     const { agent } = agentOf(["Hi."], { inputGuardrails: [noSecrets, { name: "nothing", check: () => undefined }] });
     expect(await play(agent, "Hello")).toMatchObject({ output: "Hi.", guardrailTrips: [] });
   });
@@ -56,7 +56,7 @@ describe("input", () => {
 
 describe("output", () => {
   for (const separateToolTrace of [true, false]) {
-    const mode = separateToolTrace ? "separated" : "together";
+    const mode = separateToolTrace ? "tool trace separated" : "tool trace in the messages";
 
     bothWays(`that is blocked appears nowhere in the result, ${mode}`, async ({ play }) => {
       const { agent } = agentOf([calls(echoing("a")), { reasoning: `Hm, ${secret}.`, text: `It is ${secret}.` }], {
@@ -72,7 +72,7 @@ describe("output", () => {
       expect(JSON.stringify(agent.getMessages())).not.toContain(secret);
     });
 
-    bothWays(`is guarded as well where a limit leaves only partial text, ${mode}`, async ({ play }) => {
+    bothWays(`is guarded even if a limit leaves only partial text, ${mode}`, async ({ play }) => {
       const { agent } = agentOf([{ text: `It is ${secret}, let me check.`, toolCalls: [echoing("a")] }], {
         separateToolTrace,
         maxSteps: 1,
@@ -84,7 +84,7 @@ describe("output", () => {
     });
   }
 
-  bothWays("that is structured is shown to the guardrail as the checked value", async ({ play }) => {
+  bothWays("that is structured reaches the guardrail as the validated value", async ({ play }) => {
     const model = scriptedModel(['{"n": 7}']);
     const agent = new Agent({
       model,
@@ -95,7 +95,7 @@ describe("output", () => {
     expect(result).toMatchObject({ output: undefined, outcome: { reason: "guardrail" } });
   });
 
-  test("that was streamed when the reader left is not kept unguarded", async () => {
+  test("that was being streamed when the reader left is not kept unguarded", async () => {
     const { agent } = agentOf([`One ${secret} three.`], { outputGuardrails: [noSecrets] });
     for await (const event of agent.stream("Go"))
       if (event.type === "text-delta" && event.delta.includes(secret)) break;
@@ -139,7 +139,7 @@ describe("tools", () => {
   });
 });
 
-describe("a guardrail that throws fails the run, closed", () => {
+describe("a guardrail that throws fails the run and lets nothing through", () => {
   const throws = {
     name: "fragile",
     check: (): never => {
@@ -168,7 +168,7 @@ describe("a guardrail that throws fails the run, closed", () => {
   }
 });
 
-bothWays("guardrails see the context, the signal and whose run it is", async ({ play }) => {
+bothWays("guardrails receive the context, the signal, the run id and the name of the agent", async ({ play }) => {
   const seen: unknown[] = [];
   const look = {
     name: "look",
@@ -196,20 +196,20 @@ bothWays("guardrails see the context, the signal and whose run it is", async ({ 
   expect(seen).toEqual(Array.from({ length: 4 }, () => ["ada", false, "string", "guarded"]));
 });
 
-describe("a promise of another library", () => {
+describe("a guardrail's thenable", () => {
   const check = (then: (done: (verdict: boolean) => void) => void) => ({
     name: "foreign",
     check: () => ({ then }) as never,
   });
 
-  test("is waited for, and its verdict counts", async () => {
+  test("is awaited, and its verdict counts", async () => {
     const { agent } = agentOf(["Never."], { inputGuardrails: [check((done) => void setTimeout(done, 1, false))] });
     expect(await agent.run("Hello")).toMatchObject({ outcome: { reason: "guardrail" } });
     const { agent: open } = agentOf(["Hi."], { inputGuardrails: [check((done) => void setTimeout(done, 1, true))] });
     expect(await open.run("Hello")).toMatchObject({ output: "Hi." });
   });
 
-  test("that never settles gives way to an abort", async () => {
+  test("that never settles does not delay an abort", async () => {
     const { agent } = agentOf(["Never."], { inputGuardrails: [check(() => undefined)] });
     await expect(agent.run("Hello", { signal: AbortSignal.timeout(20) })).rejects.toThrow("timeout");
   });

@@ -1,4 +1,4 @@
-// Hooks observe. They are called in order with what they are about, and nothing they do breaks a run.
+// Hooks observe. They are called in order with their event, and nothing they do breaks a run.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Agent, AgentBuilder, AgentContext, type AgentHooks, type HookOptions, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -34,8 +34,8 @@ const agentOf = (hooks?: AgentHooks) =>
 
 afterEach(() => vi.restoreAllMocks());
 
-describe("all hooks", () => {
-  bothWays("are called in the order in which things happen", async ({ play }) => {
+describe("hooks", () => {
+  bothWays("are called in the order of the events", async ({ play }) => {
     const { heard, hooks } = recorder();
     await play(agentOf(), "Go", { hooks });
     expect(heard.map(([name]) => name)).toEqual([
@@ -58,7 +58,7 @@ describe("all hooks", () => {
     ]);
   });
 
-  bothWays("get what they are about", async ({ play }) => {
+  bothWays("receive the data of their event", async ({ play }) => {
     const { heard, hooks } = recorder();
     const result = await play(agentOf(), "Go", { hooks });
     const first = (name: string) => heard.find(([each]) => each === name)?.[1];
@@ -79,7 +79,7 @@ describe("all hooks", () => {
     expect(first("onRunEnd")?.result).toBe(result);
   });
 
-  bothWays("get the very error that a tool threw; nothing that is kept has it", async ({ play }) => {
+  bothWays("receive the very error that a tool threw, which is stored nowhere", async ({ play }) => {
     class SeatError extends Error {
       override readonly name = "SeatError";
     }
@@ -119,7 +119,7 @@ describe("all hooks", () => {
     for (const each of heard.values()) expect(each).toBe(context);
   });
 
-  bothWays("that are told of another's failure have the context as well", async ({ play }) => {
+  bothWays("receive the context in onError too", async ({ play }) => {
     const onStepStart = () => Promise.reject(new Error("hook trouble"));
     const tenants: unknown[] = [];
     const onError: AgentHooks["onError"] = (_, { context }) => tenants.push(context.get("tenant"));
@@ -135,7 +135,7 @@ describe("all hooks", () => {
     expect(order).toEqual(["agent", "run", "agent", "run"]);
   });
 
-  bothWays("hear of a failed run: the error, and then its end", async ({ fail }) => {
+  bothWays("are called for a failed run: onError, then onRunEnd", async ({ fail }) => {
     const { heard, hooks } = recorder();
     const error = await fail(new Agent({ model: scriptedModel([new Error("down")]) }), "Go", { hooks });
     expect(heard.slice(-2).map(([name]) => name)).toEqual(["onError", "onRunEnd"]);
@@ -143,7 +143,7 @@ describe("all hooks", () => {
     expect(heard.at(-1)?.[1]).toMatchObject({ outcome: { status: "failed", reason: "model-failed" } });
   });
 
-  bothWays("hear of an aborted run's end, and of no error", async ({ play }) => {
+  bothWays("are called for an aborted run: onRunEnd, but not onError", async ({ play }) => {
     const { heard, hooks } = recorder();
     await play(agentOf(), "Go", { hooks, signal: AbortSignal.abort() }).catch(() => {});
     expect(heard.map(([name]) => name)).toEqual(["onRunStart", "onRunEnd"]);
@@ -151,7 +151,7 @@ describe("all hooks", () => {
   });
 });
 
-describe("a hook that misbehaves", () => {
+describe("a failing hook", () => {
   const kinds: readonly [string, () => unknown][] = [
     [
       "throws",
@@ -166,14 +166,14 @@ describe("a hook that misbehaves", () => {
       },
     ],
     [
-      "rejects without being a real promise",
+      "returns a thenable that rejects",
       // biome-ignore lint/suspicious/noThenProperty: exactly what is tested
       () => ({ then: (_: unknown, reject: (error: Error) => void) => reject(new Error("hook trouble")) }),
     ],
   ];
 
   for (const [kind, misbehave] of kinds) {
-    bothWays(`and ${kind} is reported to onError, and the run is the same`, async ({ play }) => {
+    bothWays(`that ${kind} is reported to onError and does not affect the run`, async ({ play }) => {
       const errors: unknown[] = [];
       const hooks = Object.fromEntries(names.filter((name) => name !== "onError").map((name) => [name, misbehave]));
       const result = await play(agentOf(), "Go", { hooks: { ...hooks, onError: (event) => errors.push(event) } });
@@ -185,7 +185,7 @@ describe("a hook that misbehaves", () => {
       expect(errors).toHaveLength(16);
     });
 
-    bothWays(`and ${kind} is printed as a warning if there is no onError`, async ({ play }) => {
+    bothWays(`that ${kind} is printed as a warning if there is no onError`, async ({ play }) => {
       const printed = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
       await play(agentOf({ onStepStart: misbehave }), "Go");
       await pause(1);
@@ -195,7 +195,7 @@ describe("a hook that misbehaves", () => {
     });
   }
 
-  bothWays("and is onError itself is printed, not called again", async ({ fail }) => {
+  bothWays("that is onError itself is printed as a warning, and not called again", async ({ fail }) => {
     const printed = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     let called = 0;
     const onError = () => {
@@ -206,13 +206,13 @@ describe("a hook that misbehaves", () => {
     expect({ called, printed: printed.mock.calls.length }).toEqual({ called: 1, printed: 1 });
   });
 
-  bothWays("and hangs holds nothing up", async ({ play }) => {
+  bothWays("that hangs delays nothing", async ({ play }) => {
     const hooks = Object.fromEntries(names.map((name) => [name, () => new Promise(() => {})]));
     expect((await play(agentOf(), "Go", { hooks })).output).toBe("Found it.");
   });
 });
 
-test("the builder's hooks are the agent's", async () => {
+test("hooks given to the builder are called", async () => {
   const { heard, hooks } = recorder();
   await AgentBuilder.base()
     .withModel(scriptedModel(["Hi."]))

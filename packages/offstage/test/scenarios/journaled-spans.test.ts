@@ -1,4 +1,4 @@
-// The spans of a run in the journal of its session: all of them, whoever made them and however, and nobody else's.
+// Spans in the journal of a run: all of its own, however they were made, and no others.
 import { expect, test } from "vitest";
 import { storeExporter } from "../../src/doors/tracing.ts";
 import { Agent, type Store, sqliteStore, TraceContext, TraceSpan, tool, withSpan, withTrace } from "../../src/index.ts";
@@ -13,7 +13,7 @@ async function spanNames(store: Store, work: () => Promise<unknown>): Promise<st
   return (await store.spans.list({ runId })).map(({ name }) => name);
 }
 
-test("spans that a tool puts on the trace itself are kept with its run", async () => {
+test("spans that a tool adds to the trace itself are stored with its run", async () => {
   await using store = sqliteStore({ path: ":memory:" });
   const names = await spanNames(store, async () => {
     const trace = TraceContext.current as TraceContext;
@@ -25,7 +25,7 @@ test("spans that a tool puts on the trace itself are kept with its run", async (
   expect(names).toEqual(expect.arrayContaining(["outer", "work", "by hand", "in the trace", "inner"]));
 });
 
-test("an agent with exporters of its own, run within a tool, keeps its spans out of the journal around it", async () => {
+test("an agent with its own exporters, run inside a tool, keeps its spans out of the outer run's journal", async () => {
   await using store = sqliteStore({ path: ":memory:" });
   const exporter = memoryExporter();
   const tracing = { exporters: [exporter], content: true };
@@ -36,7 +36,7 @@ test("an agent with exporters of its own, run within a tool, keeps its spans out
   expect(exporter.spans.map(({ name }) => name)).toContain("inner");
 });
 
-test("the spans of a run within a run, on a session of the same store, are listed once", async () => {
+test("spans of a nested run on another session of the same store are listed once", async () => {
   await using store = sqliteStore({ path: ":memory:" });
   const inner = new Agent({ name: "inner", model: scriptedModel(["Yes."]) });
   const names = await spanNames(store, () => inner.run("?", { session: store.session("t") }));
@@ -46,7 +46,7 @@ test("the spans of a run within a run, on a session of the same store, are liste
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("spans that an exporter adds to the store of their session are listed once, with those of nobody's run", async () => {
+test("spans that an exporter adds to the store of their session are listed once, beside spans of no run", async () => {
   await using store = sqliteStore({ path: ":memory:" });
   const exporter = storeExporter(store);
   const agent = new Agent({ name: "outer", model: scriptedModel(["Yes."]) });
@@ -63,7 +63,7 @@ test("spans that an exporter adds to the store of their session are listed once,
   }
 });
 
-test("metadata that JSON cannot hold fails no run: the rest of the span is kept", async () => {
+test("span metadata that JSON cannot represent fails no run: the rest of the span is stored", async () => {
   await using store = sqliteStore({ path: ":memory:" });
   const metadata: Record<string, unknown> = { big: 1n, plain: "yes" };
   metadata.self = metadata;
@@ -77,7 +77,7 @@ test("metadata that JSON cannot hold fails no run: the rest of the span is kept"
   expect(odd?.metadata).toMatchObject({ big: "1", plain: "yes" });
 });
 
-test("a run in a trace that came from another process says so of its parent, read back from the store too", async () => {
+test("a run in a trace from another process marks its parent as remote, also when read back from the store", async () => {
   await using store = sqliteStore({ path: ":memory:" });
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const agent = new Agent({ name: "served", model: scriptedModel(["Yes."]) });

@@ -1,4 +1,4 @@
-// Stopping early is a result: a typed reason, the partial text kept and marked, the usage counted.
+// Stopping early is a result: it has a typed reason, the partial text marked as interrupted, and the usage.
 import { describe, expect, test } from "vitest";
 import {
   type Criterion,
@@ -12,21 +12,12 @@ import {
   retryLimit,
   selfCritic,
 } from "../../src/doors/criteria.ts";
-import {
-  Agent,
-  AgentBuilder,
-  costLimit,
-  type RunResult,
-  reactDriver,
-  stepLimit,
-  timeLimit,
-  tokenLimit,
-} from "../../src/index.ts";
+import { Agent, costLimit, type RunResult, reactDriver, stepLimit, timeLimit, tokenLimit } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { broken, calls, echo, echoing, glance, pause } from "../support/cast.ts";
 
-/** A model that talks, calls a tool, and never comes to an end. */
+/** A model that writes text and calls a tool in every reply, and never answers. */
 const restless = (script: (index: number) => ScriptEntry = working) =>
   scriptedModel((request) => script(request.index) as Exclude<ScriptEntry, (...args: never) => unknown>);
 const working = (index: number) => ({
@@ -80,8 +71,8 @@ describe("each limit stops a run with its own reason, its partial text and its u
   }
 });
 
-describe("what replies and errors stop", () => {
-  bothWays("a finish reason stops the run, and the cut answer is marked", async ({ play }) => {
+describe("replies and errors", () => {
+  bothWays("finishReason() stops the run, and marks the truncated answer as interrupted", async ({ play }) => {
     const model = scriptedModel([{ text: "It is be", finishReason: "length" }]);
     for (const separateToolTrace of [true, false]) {
       const agent = new Agent({
@@ -95,12 +86,12 @@ describe("what replies and errors stop", () => {
     }
   });
 
-  bothWays("a finish reason that nobody watches for is an answer", async ({ play }) => {
+  bothWays("a truncated reply is an answer if no criterion checks the finish reason", async ({ play }) => {
     const agent = new Agent({ model: scriptedModel([{ text: "It is be", finishReason: "length" }]) });
     expect((await play(agent, "Why?")).outcome).toMatchObject({ status: "completed", reason: "answered" });
   });
 
-  bothWays("error presence stops at the first failed tool", async ({ play }) => {
+  bothWays("errorPresence() stops the run at the first failed tool", async ({ play }) => {
     const model = scriptedModel([calls(echoing("a")), { text: "Hm.", toolCalls: [{ name: "broken" }] }]);
     const agent = new Agent({ model, tools: [echo, broken], separateToolTrace: true, stopWhen: errorPresence() });
     const result = await play(agent, "Go");
@@ -108,7 +99,7 @@ describe("what replies and errors stop", () => {
     expectPartial(result, "Hm.");
   });
 
-  bothWays("an error policy fails the run: the error has its code, and the result so far", async ({ fail }) => {
+  bothWays("an error policy fails the run with its own code and the result so far", async ({ fail }) => {
     const model = scriptedModel([calls({ name: "broken" })]);
     const error = await fail(new Agent({ model, tools: [broken], errorPolicy: "stop" }), "Go");
     expect(error).toMatchObject({ code: "error-policy", message: expect.stringContaining("the pipe burst") });
@@ -116,7 +107,7 @@ describe("what replies and errors stop", () => {
     expect(error.result.usage.totalTokens).toBe(15);
   });
 
-  bothWays("an error policy counts errors of the whole run, or failed steps in a row", async ({ fail }) => {
+  bothWays("an error policy counts the errors of the whole run, or failed steps in a row", async ({ fail }) => {
     const two = await fail(
       new Agent({
         model: restless(() => calls({ name: "broken" }, echoing("a"))),
@@ -149,7 +140,7 @@ describe("what replies and errors stop", () => {
     expect(outcome).toMatchObject({ status: "completed", reason: "answered" });
   });
 
-  bothWays("a retry limit fails a run whose model cannot be corrected", async ({ fail }) => {
+  bothWays("retryLimit() fails a run whose model keeps sending malformed replies", async ({ fail }) => {
     const model = scriptedModel(() => "Thought: hm");
     const agent = new Agent({ model, tools: [echo], driver: reactDriver(), stopWhen: retryLimit(1) });
     const error = await fail(agent, "Go");
@@ -157,7 +148,7 @@ describe("what replies and errors stop", () => {
     expect(error.result.steps).toHaveLength(2);
   });
 
-  bothWays("response content sends an answer back until it passes", async ({ play }) => {
+  bothWays("responseContent() sends an answer back until it passes", async ({ play }) => {
     const model = scriptedModel(["Not yet", "Now it is DONE"]);
     const agent = new Agent({
       model,
@@ -170,7 +161,7 @@ describe("what replies and errors stop", () => {
     expect(glance(state.messages)).toEqual(["user: Go", "assistant: Now it is DONE"]);
   });
 
-  bothWays("a self critic sends an answer back at most so often", async ({ play }) => {
+  bothWays("selfCritic() sends an answer back a limited number of times", async ({ play }) => {
     const model = scriptedModel(["One", "Two", "Three"]);
     const seen: string[] = [];
     const critic = selfCritic(async (answer) => {
@@ -204,7 +195,7 @@ describe("hard limits", () => {
     });
   }
 
-  bothWays("a limit that is reached with the answer changes nothing: the run has answered", async ({ play }) => {
+  bothWays("a limit reached by the step that answers does not stop the run: it is completed", async ({ play }) => {
     const script = [calls(echoing("a")), "Done."];
     for (const options of [
       { maxSteps: 2 },
@@ -218,16 +209,16 @@ describe("hard limits", () => {
     }
   });
 
-  bothWays("a limit that has passed before the first step makes no model call", async ({ play }) => {
+  bothWays("a limit exceeded before the first step prevents any model call", async ({ play }) => {
     const model = scriptedModel([]);
     const result = await play(new Agent({ model, stopWhen: deadline(Date.now() - 1) }), "Go");
     expectStopped(result, "deadline", 0);
     expect({ text: result.text, calls: model.callCount }).toEqual({ text: "", calls: 0 });
   });
 
-  bothWays("a criterion that is not a limit is first asked after a step", async ({ play }) => {
+  bothWays("a criterion that is not a limit is first asked after the first step", async ({ play }) => {
     const asked: number[] = [];
-    const unheard: CriterionFunction = (state) => {
+    const saysStop: CriterionFunction = (state) => {
       asked.push(state.stepCount);
       return state.currentStep?.text.includes("STOP");
     };
@@ -237,14 +228,14 @@ describe("hard limits", () => {
     };
     const script = [{ text: "Go on.", toolCalls: [echoing("a")] }, "STOP"];
     const model = () => scriptedModel(script);
-    const result = await play(new Agent({ model: model(), tools: [echo], stopWhen: unheard }), "Go");
-    expectStopped(result, "unheard", 2);
+    const result = await play(new Agent({ model: model(), tools: [echo], stopWhen: saysStop }), "Go");
+    expectStopped(result, "saysStop", 2);
     expect(asked).toEqual([1, 2]);
     const once = await play(new Agent({ model: model(), tools: [echo], stopWhen: never }), "Go");
     expectStopped(once, "never", 1);
   });
 
-  bothWays("maxSteps of a run overrides the agent's", async ({ play }) => {
+  bothWays("maxSteps of a run overrides maxSteps of the agent", async ({ play }) => {
     const agent = new Agent({ model: restless(), tools: [echo], maxSteps: 5 });
     expect((await play(agent, "Go", { maxSteps: 1 })).steps).toHaveLength(1);
     expect((await play(agent, "Go")).steps).toHaveLength(5);
@@ -259,7 +250,7 @@ describe("hard limits", () => {
     expect({ ...outcomes[0] }).toEqual({ ...outcomes[1] });
   });
 
-  bothWays("a run without any word stops without any text", async ({ play }) => {
+  bothWays("a run that is stopped before the model wrote any text has an empty text", async ({ play }) => {
     const agent = new Agent({
       model: restless(() => calls(echoing("a"))),
       tools: [echo],
@@ -272,34 +263,7 @@ describe("hard limits", () => {
   });
 });
 
-bothWays("the builder and the constructor give the same", async ({ play }) => {
-  const options = {
-    tools: [echo],
-    separateToolTrace: true,
-    maxSteps: 4,
-    stopWhen: [repeatedCall(3), tokenLimit(300)],
-  };
-  const built = AgentBuilder.base()
-    .withModel(restless())
-    .withTools(echo)
-    .withSeparatedToolTrace()
-    .withMaxSteps(4)
-    .withStopWhen(repeatedCall(3))
-    .withStopWhen(tokenLimit(300))
-    .build();
-  const [a, b] = [await play(new Agent({ model: restless(), ...options }), "Go"), await play(built, "Go")];
-  expect(a.outcome).toEqual(b.outcome);
-  expect({ text: a.text, usage: a.usage, agent: a.agent }).toEqual({ text: b.text, usage: b.usage, agent: b.agent });
-  expect(glance(a.state.messages)).toEqual(glance(b.state.messages));
-});
-
-test("a builder is immutable: a shared base is not changed by what is built on it", () => {
-  const base = AgentBuilder.base().withModel(scriptedModel([])).withName("base");
-  base.withName("other").withTools(echo).build();
-  expect(base.build().name).toBe("base");
-});
-
-test("limits that make no sense are refused", () => {
+test("invalid limits are refused", () => {
   for (const make of [() => stepLimit(0), () => tokenLimit(-1), () => timeLimit(Number.NaN), () => costLimit(0)]) {
     expect(make).toThrow(expect.objectContaining({ code: "invalid-argument" }));
   }

@@ -1,4 +1,4 @@
-// A conversation of thousands of turns against a model with a small window: what it is sent, and what is kept.
+// Conversations of thousands of turns with a model that has a small context window: what is sent, and what is kept.
 import { expect, test } from "vitest";
 import { compactor, summarizeOlder } from "../../src/doors/memory.ts";
 import {
@@ -18,7 +18,7 @@ const window = 16_000;
 const counter = tokenCounter();
 const lookUp = tool({ name: "look_up", execute: () => "an order with many details, ".repeat(40) });
 
-/** A model that looks something up before each answer, and remembers how much it was sent. */
+/** A model that looks something up before each answer, and records how many tokens it was sent. */
 function orderModel() {
   const sent: number[] = [];
   const reply = ({ messages }: ScriptedRequest) => {
@@ -39,13 +39,13 @@ async function talk(turns: number, options: Partial<AgentOptions>) {
   return { sent, session, agent };
 }
 
-test("two thousand turns with tools stay within a window of 16,000 tokens, and the session keeps every word", async () => {
+test("2,000 turns with tools stay within a window of 16,000 tokens, and the session keeps every message", async () => {
   const { sent, session } = await talk(2000, { compaction: compactor({ threshold: window }) });
   expect(Math.max(...sent)).toBeLessThanOrEqual(window);
   expect(await session.getItemCount()).toBe(4000);
 });
 
-test.for([2, 5, 20, 60])("a threshold of %i tokens still shows the model what was asked", async (threshold) => {
+test.for([2, 5, 20, 60])("a threshold of %i tokens still sends the question to the model", async (threshold) => {
   const model = scriptedModel(["Fine."]);
   const agent = new Agent({ model, compaction: compactor({ threshold }) });
   const history = [user("Hello. ".repeat(100)), assistant("Hello yourself. ".repeat(100))];
@@ -53,7 +53,7 @@ test.for([2, 5, 20, 60])("a threshold of %i tokens still shows the model what wa
   expect(String(model.requests[0]?.messages.at(-1)?.content)).toMatch(/^Where/);
 });
 
-test("older turns are summarised by the agent's own model, whose tokens are counted", async () => {
+test("older turns are summarised by the agent's own model, and the session keeps them", async () => {
   const compaction = compactor({ threshold: 3000, strategy: summarizeOlder() });
   const { session, agent } = await talk(60, { compaction });
   const reports: unknown[] = [];
@@ -64,7 +64,7 @@ test("older turns are summarised by the agent's own model, whose tokens are coun
   expect((await session.getAllItems())[0]?.content).toBe("Turn 0: where is my order?");
 });
 
-test("a long tool loop is made shorter within its run, and every request stays valid", async () => {
+test("a long tool loop is compacted during its run, and every request stays valid", async () => {
   const sent: number[] = [];
   const model = scriptedModel(
     ({ messages, index }) => {
@@ -86,7 +86,7 @@ test("a long tool loop is made shorter within its run, and every request stays v
   expect(result.steps).toHaveLength(201);
 });
 
-test("a memory chooses what the model is shown, and is told the answer", async () => {
+test("a memory chooses what is sent to the model, and receives the answer", async () => {
   const memory = new SlidingWindowMemory();
   const model = scriptedModel(["One.", "Two.", "Three."]);
   const agent = new Agent({ model, memory, memoryTokens: 30 });
@@ -112,7 +112,7 @@ test("an abort does not wait for a memory", async () => {
   await expect(agent.run("Hello", { signal: AbortSignal.timeout(20) })).rejects.toThrow("timeout");
 });
 
-test("a state goes on where its last compaction left it, also after it was stored", async () => {
+test("a state continues from its last compaction, also after a round trip through JSON", async () => {
   const compaction = compactor({ threshold: 1000 });
   const model = scriptedModel(() => "A fairly long answer to think about. ".repeat(10), { record: true });
   const agent = new Agent({ model, compaction });
@@ -126,7 +126,7 @@ test("a state goes on where its last compaction left it, also after it was store
   expect(Math.max(...model.requests.map(({ messages }) => counter.countMessages(messages)))).toBeLessThanOrEqual(1000);
 });
 
-test("a summary is never shown to another conversation of the same id, nor after its session was cleared", async () => {
+test("a summary is not used for another session with the same id, nor after its session was cleared", async () => {
   const secret = "the vault opens with 4711";
   const compaction = compactor({ threshold: 600, strategy: summarizeOlder({ summarize: () => secret }) });
   const model = scriptedModel(() => "An answer that takes up some room in the window. ".repeat(4));

@@ -60,7 +60,7 @@ describe("thirteen calls, four of which fail differently", () => {
     ]);
   });
 
-  bothWays("mark the failed four as errors, to the model too", async ({ play }) => {
+  bothWays("mark the four failures as errors, for the model too", async ({ play }) => {
     const model = scriptedModel([calls(...thirteen), "Ok."]);
     const { steps, messages } = await play(new Agent({ model, tools: [slow, echo, broken, hanging] }), "Go");
     const failed = steps[0]?.toolResults.flatMap((result, index) => (result.isError ? [index] : []));
@@ -72,7 +72,7 @@ describe("thirteen calls, four of which fail differently", () => {
     );
   });
 
-  bothWays("give the same with two at a time", async ({ play }) => {
+  bothWays("give the same results when run two at a time", async ({ play }) => {
     const run = async (maxParallelTools: number) => {
       const model = scriptedModel([calls(...thirteen), "Ok."]);
       const result = await play(new Agent({ model, tools: [slow, echo, broken, hanging], maxParallelTools }), "Go");
@@ -82,7 +82,7 @@ describe("thirteen calls, four of which fail differently", () => {
   });
 });
 
-describe("how many at once", () => {
+describe("parallelism", () => {
   const crowd = async (maxParallelTools: number | undefined) => {
     let now = 0;
     let most = 0;
@@ -110,7 +110,7 @@ describe("how many at once", () => {
     [3, 3],
     [100, 40],
   ] as const) {
-    bothWays(`maxParallelTools ${given ?? "by default"} runs at most ${expected} at once`, async ({ play }) => {
+    bothWays(`with maxParallelTools ${given ?? "left out"} is at most ${expected} of 40 calls`, async ({ play }) => {
       const { agent, most } = await crowd(given);
       const { steps } = await play(agent, "Go");
       expect(most()).toBe(expected);
@@ -119,7 +119,7 @@ describe("how many at once", () => {
   }
 });
 
-bothWays("a tool that hangs with a timeout is told to stop and holds nobody up", async ({ play }) => {
+bothWays("a hanging tool is aborted after its timeout and delays no other call", async ({ play }) => {
   let reason: unknown;
   const hangs = tool({
     name: "hangs",
@@ -137,7 +137,7 @@ bothWays("a tool that hangs with a timeout is told to stop and holds nobody up",
   expect(reason).toMatchObject({ name: "TimeoutError" });
 });
 
-bothWays("a tool that answers in time keeps no timer", async ({ play }) => {
+bothWays("a tool that returns in time leaves no timer behind", async ({ play }) => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
   const before = timers();
   const prompt = tool({ name: "prompt", timeoutMs: 60_000, execute: () => "now" });
@@ -145,7 +145,7 @@ bothWays("a tool that answers in time keeps no timer", async ({ play }) => {
   expect(timers()).toBe(before);
 });
 
-bothWays("when one guardrail fails, calls that had not started never start", async ({ fail }) => {
+bothWays("if a guardrail fails, calls that have not started never start", async ({ fail }) => {
   const started: string[] = [];
   const noted = tool({
     name: "noted",
@@ -177,7 +177,7 @@ bothWays("when one guardrail fails, calls that had not started never start", asy
   expect(started).toEqual(["a", "b"]);
 });
 
-bothWays("a run that fails leaves no tool of its step running behind it", async ({ fail }) => {
+bothWays("a failed run leaves no tool of its step running", async ({ fail }) => {
   let running = 0;
   const busy = tool({
     name: "busy",

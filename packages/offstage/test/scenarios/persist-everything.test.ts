@@ -1,4 +1,4 @@
-// Runs that put everything into the conversation: each message is there once and in order, however often the run is taken up.
+// persist: "everything" puts each message into the conversation once and in order, however often the run is resumed.
 import { describe, expect } from "vitest";
 import { Agent, type AgentOptions, type AgentState, type RunResult } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
@@ -55,40 +55,40 @@ for (const [name, sourceOf] of Object.entries(sources)) {
   });
 }
 
-onSessions(
-  "what an earlier part of a run kept to itself joins when a later part persists everything",
-  async (scene) => {
-    const { fail, session } = scene;
-    const agent = worker([calls(echoing("a")), down, "Said."]);
-    const { result } = await fail(agent, "Go", { session });
-    await agent.resume(result.runId, { session, persist });
-    expect(glance(await session.getItems())).toEqual([
-      "user: Go",
-      "assistant: [echo]",
-      "tool: echo a",
-      "assistant: Said.",
-    ]);
-  },
-);
+onSessions('resuming with persist: "everything" also adds the tool messages from before the failure', async (scene) => {
+  const { fail, session } = scene;
+  const agent = worker([calls(echoing("a")), down, "Said."]);
+  const { result } = await fail(agent, "Go", { session });
+  await agent.resume(result.runId, { session, persist });
+  expect(glance(await session.getItems())).toEqual([
+    "user: Go",
+    "assistant: [echo]",
+    "tool: echo a",
+    "assistant: Said.",
+  ]);
+});
 
 describe("a run whose messages were removed from the conversation", () => {
   const removals = ["clearSession", "popTurn"] as const;
   for (const removal of removals)
     for (const options of [{ persist }, {}] as const)
-      onSessions(`by ${removal} is not resumed by id with ${JSON.stringify(options)}`, async ({ fail, session }) => {
-        const agent = worker([calls({ name: "broken" }), "Never."], { errorPolicy: "stop" });
-        const { result } = await fail(agent, "Go", { session, ...options });
-        await session[removal]();
-        const resumed = agent.resume(result.runId, { session, ...options });
-        await expect(resumed).rejects.toMatchObject({
-          code: "run-not-resumable",
-          message: expect.stringMatching(/removed from the conversation.*new run/),
-        });
-        expect(await session.getItems()).toEqual([]);
-        expect(await session.runs()).toMatchObject([{ status: "failed" }]);
-      });
+      onSessions(
+        `by ${removal}() is not resumed by id with options ${JSON.stringify(options)}`,
+        async ({ fail, session }) => {
+          const agent = worker([calls({ name: "broken" }), "Never."], { errorPolicy: "stop" });
+          const { result } = await fail(agent, "Go", { session, ...options });
+          await session[removal]();
+          const resumed = agent.resume(result.runId, { session, ...options });
+          await expect(resumed).rejects.toMatchObject({
+            code: "run-not-resumable",
+            message: expect.stringMatching(/removed from the conversation.*new run/),
+          });
+          expect(await session.getItems()).toEqual([]);
+          expect(await session.runs()).toMatchObject([{ status: "failed" }]);
+        },
+      );
 
-  onSessions("goes on by the state it left", async ({ fail, session }) => {
+  onSessions("can still be resumed by state", async ({ fail, session }) => {
     const agent = worker([calls({ name: "broken" }), down, "Said."]);
     const { result } = await fail(agent, "Go", { session, persist });
     await session.clearSession();

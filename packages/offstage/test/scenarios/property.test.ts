@@ -1,4 +1,4 @@
-// For any script of replies and any behaviour of tools, run and stream do and keep the same.
+// A property test: for any script of replies and any tool behaviour, run and stream do and keep the same.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -119,7 +119,7 @@ function isSaid(message: Message): boolean {
   return message.role !== "assistant" || Boolean(message.tool_calls?.length) || /\S/.test(String(message.content));
 }
 
-// Ids, times and durations aside: made ids are numbered in the order in which they are first seen.
+// Removes times and durations, and numbers generated ids in the order in which they first appear.
 function plain(value: unknown): unknown {
   const seen = new Map<string, string>();
   const ids = /(call_)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;

@@ -16,7 +16,7 @@ function agentOf(script: readonly ScriptEntry[]) {
 const act = (text: string) => `Thought: I need it.\nAction: echo\nAction Input: {"text": "${text}"}`;
 const answer = "Thought: I have it.\nFinal Answer: It said a.";
 
-describe("a run", () => {
+describe("a ReAct run", () => {
   bothWays("goes from thought to action to observation to answer", async ({ play }) => {
     const { agent, model } = agentOf([act("a"), answer]);
     const result = await play(agent, "Go");
@@ -34,7 +34,7 @@ describe("a run", () => {
   });
 
   bothWays(
-    "tells the model its tools in words, behind the instructions, and none through the port",
+    "describes its tools in text after the instructions, and passes none through the model port",
     async ({ play }) => {
       const { agent, model } = agentOf([answer]);
       await play(agent, "Go");
@@ -46,7 +46,7 @@ describe("a run", () => {
     },
   );
 
-  bothWays("keeps its messages in the one format: the query reads them like any other", async ({ play }) => {
+  bothWays("keeps its messages in the usual format, which queries can read", async ({ play }) => {
     const { agent } = agentOf([act("a"), act("b"), answer]);
     const { messages } = await play(agent, "Go");
     expect(glance(messages.all())).toEqual([
@@ -60,7 +60,7 @@ describe("a run", () => {
     expect(messages.toolSummary()).toMatchObject([{ toolName: "echo", callCount: 2, results: ["echo a", "echo b"] }]);
   });
 
-  bothWays("sees a failed tool as an observation", async ({ play }) => {
+  bothWays("shows the model a failed tool as an observation", async ({ play }) => {
     const { agent, model } = agentOf(["Action: broken\nAction Input: {}", answer]);
     await play(agent, "Go");
     expect(glance(model.requests[1]?.messages ?? []).at(-1)).toBe(
@@ -69,7 +69,7 @@ describe("a run", () => {
   });
 });
 
-describe("a decision in another form is understood", () => {
+describe("a decision in another format is understood", () => {
   const forms: readonly [string, string][] = [
     ["without a thought", 'Action: echo\nAction Input: {"text": "a"}'],
     ["with a fenced input", 'Thought: x\nAction: echo\nAction Input:\n```json\n{"text": "a"}\n```'],
@@ -78,7 +78,7 @@ describe("a decision in another form is understood", () => {
     ["inline", 'Thought: x\nAction: echo({"text": "a"})'],
     ["as JSON", '{"thought": "x", "action": "echo", "input": {"text": "a"}}'],
     [
-      "with an observation made up behind it",
+      "followed by a made-up observation",
       'Action: echo\nAction Input: {"text": "a"}\nObservation: echo z\nFinal Answer: z',
     ],
   ];
@@ -92,10 +92,10 @@ describe("a decision in another form is understood", () => {
   }
 });
 
-describe("a malformed decision recovers", () => {
+describe("a run recovers from a malformed decision", () => {
   const bad: readonly [string, string, RegExp][] = [
-    ["a thought that leads nowhere", "Thought: hm.", /neither "Action:" nor "Final Answer:"/],
-    ["nothing at all", "", /neither "Action:" nor "Final Answer:"/],
+    ["a thought without an action", "Thought: hm.", /neither "Action:" nor "Final Answer:"/],
+    ["an empty reply", "", /neither "Action:" nor "Final Answer:"/],
   ];
   for (const [kind, reply, told] of bad) {
     bothWays(`${kind} is sent back with the reason`, async ({ play }) => {
@@ -107,11 +107,11 @@ describe("a malformed decision recovers", () => {
   }
 
   for (const [kind, reply, told] of [
-    ["broken input", 'Action: echo\nAction Input: {"text": "a', /not valid JSON/],
+    ["input that is not valid JSON", 'Action: echo\nAction Input: {"text": "a', /not valid JSON/],
     ["an unknown tool", "Action: shout\nAction Input: {}", /no tool "shout"/],
     ["no input", "Action: echo", /text/],
   ] as const) {
-    bothWays(`${kind} is an observation`, async ({ play }) => {
+    bothWays(`${kind} becomes an observation`, async ({ play }) => {
       const { agent, model } = agentOf([reply, answer]);
       await play(agent, "Go");
       expect(glance(model.requests[1]?.messages ?? []).at(-1)).toMatch(told);
@@ -131,22 +131,22 @@ describe("streamed text", () => {
   };
 
   const cases: readonly [string, readonly string[], string][] = [
-    ["the final answer, and nothing of the way to it", [act("a"), answer], "It said a."],
+    ["the final answer, without thoughts and actions", [act("a"), answer], "It said a."],
     [
-      "the answer of several lines",
+      "an answer of several lines",
       ["Thought: x\nFinal Answer: One.\n\nTwo: three.\n- Final Answer: four"],
       "One.\n\nTwo: three.\n- Final Answer: four",
     ],
-    ["the answer whatever its case", ["thought: x\nfinal answer: Yes."], "Yes."],
+    ["an answer marked in lower case", ["thought: x\nfinal answer: Yes."], "Yes."],
     ["an answer in plain prose", ["It is simply so."], "It is simply so."],
     ["an answer as JSON", ['{"thought": "x", "answer": "Forty-two."}'], "Forty-two."],
     [
-      "no answer that was made up behind an action",
+      "not an answer made up after an action",
       [`${act("a")}\nObservation: z\nFinal Answer: made up`, answer],
       "It said a.",
     ],
     [
-      "no answer that a thought only mentions",
+      "not an answer that is only mentioned in a thought",
       ['Thought: soon I give my Final Answer: but not yet.\nAction: echo\nAction Input: {"text": "a"}', answer],
       "It said a.",
     ],
@@ -158,7 +158,7 @@ describe("streamed text", () => {
     });
   }
 
-  test("has the thoughts and actions beside it, as reasoning", async () => {
+  test("comes with thoughts and actions as reasoning", async () => {
     const { reasoning } = await streamed([act("a"), answer]);
     expect(reasoning).toContain("Thought: I need it.\nAction: echo");
     expect(reasoning).toContain("Thought: I have it.");
@@ -166,7 +166,7 @@ describe("streamed text", () => {
   });
 });
 
-describe("a reply that goes on and on is read in time that grows with its length", () => {
+describe("a very long reply is parsed in linear time", () => {
   const forms: readonly [string, string][] = [
     ["blank lines before an action", `${"\n".repeat(200_000)}${act("a")}`],
     ["blank lines and nothing else", `Thought: hm${"\n".repeat(200_000)}.`],

@@ -1,11 +1,11 @@
-// The result of a run as a value: what it has is its own.
+// The result of a run is a value: all of its members are own properties.
 import { expect } from "vitest";
 import type { RunResult } from "../../src/index.ts";
 import { payingAgent, payTo } from "../support/approval-cast.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { calls, echoing, glance } from "../support/cast.ts";
 
-// Listed by the compiler: what a result gains is missed here until it is added.
+// The compiler demands that every member of a result is listed here.
 const members: Readonly<Record<keyof RunResult, true>> = {
   output: true,
   text: true,
@@ -24,7 +24,7 @@ const members: Readonly<Record<keyof RunResult, true>> = {
   approvals: true,
 };
 
-bothWays("a copy of a result has everything the result has", async ({ play }) => {
+bothWays("a spread copy of a result has every member of the result", async ({ play }) => {
   const { agent } = payingAgent([calls(echoing("a")), calls(payTo("ann"))]);
   const result = await play(agent, "Pay Ann");
   const copy = { ...result };

@@ -1,4 +1,4 @@
-// Runs whose process was killed are resumed by their id, in another process.
+// A run whose process was killed is resumed by id in another process.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

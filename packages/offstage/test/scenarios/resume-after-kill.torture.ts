@@ -1,4 +1,4 @@
-// The same as resume-after-kill.slow.ts, many times at each point.
+// Repeats resume-after-kill.slow.ts many times at each point.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

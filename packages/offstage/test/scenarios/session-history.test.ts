@@ -1,15 +1,6 @@
-// How much of a session a run is sent, how runs on one session queue, and sessions of the user's own.
+// Sessions and runs: how much history a run is sent, how runs on one session queue, and custom sessions.
 import { describe, expect, test } from "vitest";
-import {
-  Agent,
-  assistant,
-  InMemorySession,
-  isOffstageError,
-  type Message,
-  type SessionPort,
-  system,
-  user,
-} from "../../src/index.ts";
+import { Agent, assistant, isOffstageError, type Message, type SessionPort, system, user } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { payingAgent, payTo } from "../support/approval-cast.ts";
 import { bothWays } from "../support/both-ways.ts";
@@ -30,7 +21,7 @@ describe("historyLimit", () => {
     [100, whole],
   ];
   for (const [limit, sent] of cases) {
-    onSessions(`${limit} sends ${sent.length} of nine messages: whole turns`, async ({ play, session }) => {
+    onSessions(`${limit} sends ${sent.length} of nine messages, in whole turns`, async ({ play, session }) => {
       await session.addItems(long);
       const model = scriptedModel(["Ok."]);
       const options = limit === undefined ? {} : { historyLimit: limit };
@@ -47,14 +38,14 @@ describe("historyLimit", () => {
     expect(model.requests[0]?.messages).toHaveLength(51);
   });
 
-  onSessions("leaves what stands before the first question, where all fits", async ({ play, session }) => {
+  onSessions("keeps messages before the first question if everything fits", async ({ play, session }) => {
     await session.addItems([system("Be kind."), assistant("Welcome."), user("Hi"), assistant("Hello.")]);
     const model = scriptedModel(["Ok."]);
     await play(new Agent({ model }), "Now", { session });
     expect(model.requests[0]?.messages).toHaveLength(5);
   });
 
-  onSessions("that is no whole number is refused before anything is written", async ({ fail, session }) => {
+  onSessions("that is not a whole number is refused before anything is written", async ({ fail, session }) => {
     const agent = new Agent({ model: scriptedModel([]) });
     const error = await fail(agent, "Hi", { session, historyLimit: -1 });
     expect(String(error.cause ?? error)).toContain('"historyLimit" must be a whole number');
@@ -86,8 +77,8 @@ class ListSession implements SessionPort {
   }
 }
 
-describe("a session of the user's own, with the five methods", () => {
-  bothWays("is added to exactly twice a turn", async ({ play }) => {
+describe("a custom session with the five methods", () => {
+  bothWays("is written to exactly twice per turn", async ({ play }) => {
     const session = new ListSession();
     const model = scriptedModel([calls(echoing("a")), calls(echoing("b")), "Both.", "Yes."]);
     const agent = new Agent({ model, tools: [echo] });
@@ -98,7 +89,7 @@ describe("a session of the user's own, with the five methods", () => {
     expect(glance(model.requests[3]?.messages ?? [])).toEqual(["user: Go", "assistant: Both.", "user: Sure?"]);
   });
 
-  bothWays("gets whole turns, read in as many messages as it takes", async ({ play }) => {
+  bothWays("is read as far back as it takes to send whole turns", async ({ play }) => {
     const session = new ListSession();
     session.items.push(user("a"), ...Array.from({ length: 9 }, (_, n) => assistant(`a${n}`)));
     const model = scriptedModel(["Ok."]);
@@ -106,7 +97,7 @@ describe("a session of the user's own, with the five methods", () => {
     expect(model.requests[0]?.messages).toHaveLength(11);
   });
 
-  bothWays("that cannot take the answer makes the run a failure, and is free for the next", async ({ play, fail }) => {
+  bothWays("that cannot store the answer fails the run, and is free for the next run", async ({ play, fail }) => {
     const session = new ListSession();
     const agent = new Agent({ model: scriptedModel(["One.", "Two."]) });
     session.addItems = async (items) => {
@@ -120,7 +111,7 @@ describe("a session of the user's own, with the five methods", () => {
     expect(glance(session.items)).toEqual(["user: 1", "user: 2", "assistant: Two."]);
   });
 
-  bothWays("gets the answer of a run that waited, resumed by the state it left", async ({ play }) => {
+  bothWays("receives the answer of a run that waited and was resumed by state", async ({ play }) => {
     const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid."]);
     const session = new ListSession();
     const { state, runId } = await play(agent, "Pay", { session });
@@ -135,7 +126,7 @@ describe("a session of the user's own, with the five methods", () => {
     expect(glance(session.items)).toHaveLength(4);
   });
 
-  bothWays("gets each message of a run that waited once, where everything is recorded", async ({ play }) => {
+  bothWays('receives each message of a run that waited once, with persist: "everything"', async ({ play }) => {
     const script = [calls(echoing("a")), calls(payTo("ann")), calls(payTo("bob")), "Paid."];
     const { agent } = payingAgent(script);
     const session = new ListSession();
@@ -155,7 +146,7 @@ describe("a session of the user's own, with the five methods", () => {
     ]);
   });
 
-  bothWays("may give the very list it keeps: a question is sent once", async ({ play }) => {
+  bothWays("may return its own internal list, and a question is still sent once", async ({ play }) => {
     const session = new ListSession();
     session.getItems = async () => session.items;
     const model = scriptedModel(["One.", "Two."]);
@@ -171,32 +162,29 @@ describe("a session of the user's own, with the five methods", () => {
       Object.assign(new ListSession(), { getItems: async () => undefined }),
       "must return a list of messages; found undefined",
     ],
-  ])("that lacks what a run needs is told what (%#)", async (session, sentence) => {
+  ])("that lacks a method or returns a wrong value is refused with the reason (case %#)", async (session, sentence) => {
     const running = new Agent({ model: scriptedModel(["Hi."]) }).run("Hi", { session: session as never });
     await expect(running).rejects.toThrow(sentence);
   });
 
-  test("keeps no runs, and says so when one is to be resumed", async () => {
+  test("stores no runs, so that resume() by id is refused", async () => {
     const agent = new Agent({ model: scriptedModel([]), session: new ListSession() });
     await expect(agent.resume("r")).rejects.toMatchObject({ code: "run-not-resumable" });
   });
 });
 
 describe("one run at a time on a session", () => {
-  const kinds = { "of the user's own": () => new ListSession(), "in memory": () => new InMemorySession("s") };
   const slow = () =>
     scriptedModel(async ({ messages }) => {
       await pause(2);
       return `${messages.filter(({ role }) => role === "user").length} asked`;
     });
-  for (const [kind, open] of Object.entries(kinds)) {
-    bothWays(`runs asked for at once queue in order, ${kind}`, ({ play }) => queue(play, open()));
-    bothWays(`onBusy: "reject" gives SessionBusyError and writes nothing, ${kind}`, ({ play, fail }) =>
-      reject({ play, fail }, open()),
-    );
-  }
-  onSessions("runs asked for at once queue in order", ({ play, session }) => queue(play, session));
-  onSessions('onBusy: "reject" gives SessionBusyError and writes nothing', ({ play, fail, session }) =>
+  bothWays("concurrent runs queue in order, on a custom session", ({ play }) => queue(play, new ListSession()));
+  bothWays('onBusy: "reject" fails with SessionBusyError and writes nothing, on a custom session', ({ play, fail }) =>
+    reject({ play, fail }, new ListSession()),
+  );
+  onSessions("concurrent runs queue in order", ({ play, session }) => queue(play, session));
+  onSessions('onBusy: "reject" fails with SessionBusyError and writes nothing', ({ play, fail, session }) =>
     reject({ play, fail }, session),
   );
 
@@ -227,7 +215,7 @@ describe("one run at a time on a session", () => {
     expect(glance(await session.getItems())).toEqual(["user: 1", "assistant: 1 asked"]);
   }
 
-  onSessions("a run that is aborted while it waits leaves the queue", async ({ play, fail, session }) => {
+  onSessions("a run that is aborted while queued leaves the queue", async ({ play, fail, session }) => {
     const agent = new Agent({ model: slow() });
     const aborting = new AbortController();
     const first = play(agent, "1", { session });

@@ -1,4 +1,4 @@
-// What a store knows of runs beside the conversation: tool traces, runs of subagents, spans, and how they point at each other.
+// What a store keeps of runs beside the conversation: tool traces, runs of subagents and spans, linked by ids.
 import { describe, expect } from "vitest";
 import { memoryExporter } from "../../src/doors/tracing.ts";
 import { Agent, type Message, TraceContext, tool, withTrace } from "../../src/index.ts";
@@ -20,7 +20,7 @@ function family() {
 }
 
 describe("session.query()", () => {
-  onSessions("sees conversation and tool trace, in order of time and by run", async ({ play, session }) => {
+  onSessions("returns conversation and tool trace, in order and by run", async ({ play, session }) => {
     const agent = new Agent({ model: scriptedModel([...lookThenAnswer, ...lookThenAnswer]), tools: [echo] });
     const first = await play(agent, "One", { session });
     const second = await play(agent, "Two", { session });
@@ -35,7 +35,7 @@ describe("session.query()", () => {
     );
   });
 
-  onSessions("sees the trace and the text of a run that a limit stopped", async ({ play, session }) => {
+  onSessions("returns the tool trace and the partial text of a run stopped by a limit", async ({ play, session }) => {
     const agent = new Agent({ model: scriptedModel([{ text: "I look.", toolCalls: [echoing("a")] }]), tools: [echo] });
     await play(agent, "Go", { session, maxSteps: 1 });
     expect(glance((await session.query()).all())).toEqual([
@@ -48,7 +48,7 @@ describe("session.query()", () => {
 });
 
 describe("subagents", () => {
-  onSessions("leave nothing in the session of the run above them", async ({ play, session }) => {
+  onSessions("leave nothing in the session of their parent run", async ({ play, session }) => {
     await play(family(), "Go", { session });
     expect(glance(await session.getItems())).toEqual(["user: Go", "assistant: All looked."]);
     expect(glance((await session.query()).all())).toEqual([
@@ -60,7 +60,7 @@ describe("subagents", () => {
     expect(await session.runs()).toHaveLength(1);
   });
 
-  onStores("are journaled under it, each with its parent and its own steps", async ({ play, session, store }) => {
+  onStores("are journaled under their parent run, each with its own steps", async ({ play, session, store }) => {
     const { runId, usage } = await play(family(), "Go", { session });
     const outer = await store.runs.get(runId);
     expect(outer).toMatchObject({ agent: "outer", status: "completed", usage });
@@ -78,7 +78,7 @@ describe("subagents", () => {
     expect((await store.runs.list()).map((run) => run.runId)).toEqual([runId]);
   });
 
-  onStores("ignore a session of their own while they answer a parent", async ({ play, session, store }) => {
+  onStores("ignore their own session while they answer a parent", async ({ play, session, store }) => {
     const own = store.session("own");
     const child = new Agent({ name: "child", model: scriptedModel(["Hello."]), session: own });
     const model = scriptedModel([calls({ name: "child", input: { prompt: "Hi" } }), "It greets."]);
@@ -91,23 +91,20 @@ function callIds(message: Message): string[] {
   return message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [];
 }
 
-describe("agent integration, tracing tests of the design document", () => {
-  onSessions(
-    "testTraceContextPropagation: a run joins the trace around it, its tools too",
-    async ({ play, session }) => {
-      const seen: (string | undefined)[] = [];
-      const look = tool({ name: "look", execute: () => void seen.push(TraceContext.current?.traceId) });
-      const agent = new Agent({ model: scriptedModel([calls({ name: "look" }), "Ok."]), tools: [look] });
-      await withTrace("Outer", async () => {
-        const { traceId } = await play(agent, "Go", { session });
-        expect(traceId).toBe(TraceContext.current?.traceId);
-        expect(seen).toEqual([traceId]);
-      });
-    },
-  );
+describe("agent integration: tracing tests of the design document", () => {
+  onSessions("testTraceContextPropagation: a run and its tools join the enclosing trace", async ({ play, session }) => {
+    const seen: (string | undefined)[] = [];
+    const look = tool({ name: "look", execute: () => void seen.push(TraceContext.current?.traceId) });
+    const agent = new Agent({ model: scriptedModel([calls({ name: "look" }), "Ok."]), tools: [look] });
+    await withTrace("Outer", async () => {
+      const { traceId } = await play(agent, "Go", { session });
+      expect(traceId).toBe(TraceContext.current?.traceId);
+      expect(seen).toEqual([traceId]);
+    });
+  });
 
   onSessions(
-    "testSpansCollectedInTrace: run, steps, model calls and tools, the session as group",
+    "testSpansCollectedInTrace: run, steps, model calls and tools are spans, grouped by session",
     async ({ play, session }) => {
       const agent = new Agent({ name: "looker", model: scriptedModel(lookThenAnswer), tools: [echo] });
       const { trace } = await play(agent, "Go", { session });
@@ -118,8 +115,8 @@ describe("agent integration, tracing tests of the design document", () => {
   );
 });
 
-describe("a trace that is opened for a run", () => {
-  onStores("has the digits of the run's id, and a run that is taken up again another", async ({ play, session }) => {
+describe("the trace of a run", () => {
+  onStores("has the digits of the run id, and a resumed run gets a new trace id", async ({ play, session }) => {
     const ask = tool({ name: "ask", needsApproval: true, execute: () => "ok" });
     const model = scriptedModel([{ toolCalls: [{ name: "ask", input: {} }] }, "Done."]);
     const agent = new Agent({ model, tools: [ask] });
@@ -163,7 +160,7 @@ describe("spans", () => {
     }
   });
 
-  onStores("of runs that failed say so", async ({ fail, session, store }) => {
+  onStores("of a failed run have the status error", async ({ fail, session, store }) => {
     const agent = new Agent({ model: scriptedModel([calls(echoing("a")), new Error("down")]), tools: [echo] });
     const { result } = await fail(agent, "Go", { session });
     const spans = await store.spans.list({ runId: result.runId });
@@ -172,7 +169,7 @@ describe("spans", () => {
     expect(await store.runs.get(result.runId)).toMatchObject({ status: "failed", error: { code: "model-failed" } });
   });
 
-  onStores("are not kept where tracing is off, and everything else is", async ({ play, session, store }) => {
+  onStores("are not stored if tracing is off, but everything else is", async ({ play, session, store }) => {
     const agent = new Agent({ model: scriptedModel(lookThenAnswer), tools: [echo] });
     const { runId } = await play(agent, "Go", { session, tracing: false });
     expect(await store.spans.list({ runId })).toEqual([]);
@@ -181,7 +178,7 @@ describe("spans", () => {
 });
 
 describe("content in spans", () => {
-  onStores("names a call's input and output as events do", async ({ play, store }) => {
+  onStores("uses the same names for a call's input and output as events do", async ({ play, store }) => {
     const exporter = memoryExporter();
     const agent = new Agent({ model: scriptedModel(lookThenAnswer), tools: [echo] });
     await play(agent, "Look", { session: store.session("s"), tracing: { content: true, exporters: [exporter] } });
@@ -191,20 +188,23 @@ describe("content in spans", () => {
     expect(contentOf("model")?.toolCalls).toMatchObject([{ toolName: "echo", inputText }]);
   });
 
-  onStores("is the prompt as well, for exporters; the journal has the messages already", async ({ play, store }) => {
-    const exporter = memoryExporter();
-    const agent = new Agent({ model: scriptedModel(lookThenAnswer), tools: [echo], instructions: "Be brief." });
-    const session = store.session("s");
-    const { runId } = await play(agent, "Look", { session, tracing: { content: true, exporters: [exporter] } });
-    const shown = exporter.spans.filter(({ kind }) => kind === "model").map(({ content }) => content?.messages);
-    expect(shown).toMatchObject([
-      [{ role: "system" }, { role: "user", content: "Look" }],
-      [{ role: "system" }, { role: "user" }, { role: "assistant" }, { role: "tool", content: "echo a" }],
-    ]);
-    const stored = (await store.spans.list({ runId })).filter(({ kind }) => kind === "model");
-    expect(stored.map(({ content }) => Object.keys(content ?? {}))).toEqual([
-      ["text", "toolCalls"],
-      ["text", "toolCalls"],
-    ]);
-  });
+  onStores(
+    "includes the prompt for exporters, but not in the journal, which already has the messages",
+    async ({ play, store }) => {
+      const exporter = memoryExporter();
+      const agent = new Agent({ model: scriptedModel(lookThenAnswer), tools: [echo], instructions: "Be brief." });
+      const session = store.session("s");
+      const { runId } = await play(agent, "Look", { session, tracing: { content: true, exporters: [exporter] } });
+      const shown = exporter.spans.filter(({ kind }) => kind === "model").map(({ content }) => content?.messages);
+      expect(shown).toMatchObject([
+        [{ role: "system" }, { role: "user", content: "Look" }],
+        [{ role: "system" }, { role: "user" }, { role: "assistant" }, { role: "tool", content: "echo a" }],
+      ]);
+      const stored = (await store.spans.list({ runId })).filter(({ kind }) => kind === "model");
+      expect(stored.map(({ content }) => Object.keys(content ?? {}))).toEqual([
+        ["text", "toolCalls"],
+        ["text", "toolCalls"],
+      ]);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// The agent on sessions: what is remembered between runs, and what is not.
+// Agents with sessions: what is remembered between runs, and what is not.
 import { describe, expect, test } from "vitest";
 import {
   Agent,
@@ -25,7 +25,7 @@ async function said(session: SessionPort): Promise<string[]> {
   return glance(await session.getItems());
 }
 
-describe("agent integration, tests of the design document", () => {
+describe("agent integration: tests of the design document", () => {
   bothWays("testAgentWithInMemorySession: a run stores its question and its answer", async ({ play }) => {
     const session = new InMemorySession("test_session");
     await play(speaking(["Hello Alice."]).agent, "My name is Alice", { session });
@@ -57,7 +57,7 @@ describe("agent integration, tests of the design document", () => {
   });
 
   onSessions(
-    "testMultiTurnConversationWithSession: three turns, another agent, all there",
+    "testMultiTurnConversationWithSession: three turns with two agents are all in the session",
     async ({ play, session }) => {
       const first = speaking(["Hello Alice.", "Alice."]);
       await play(first.agent, "My name is Alice", { session });
@@ -70,10 +70,10 @@ describe("agent integration, tests of the design document", () => {
   );
 });
 
-describe("a session is clean", () => {
+describe("the conversation of a session", () => {
   for (const separateToolTrace of [true, false]) {
-    const mode = separateToolTrace ? "separated" : "together";
-    onSessions(`user and final answer exactly, ${mode}`, async ({ play, session }) => {
+    const mode = separateToolTrace ? "tool trace separated" : "tool trace in the messages";
+    onSessions(`is exactly the user message and the final answer, ${mode}`, async ({ play, session }) => {
       const script = [{ text: "Let me look.", toolCalls: [echoing("a")] }, calls(echoing("b")), "It said a and b."];
       const { agent, model } = speaking([...script, "Yes."], { separateToolTrace });
       const { runId } = await play(agent, "What does it say?", { session });
@@ -89,7 +89,7 @@ describe("a session is clean", () => {
     });
   }
 
-  onSessions('persist: "everything" stores tool messages, once and in order', async ({ play, session }) => {
+  onSessions('includes tool messages with persist: "everything", once and in order', async ({ play, session }) => {
     const { agent, model } = speaking([calls(echoing("a")), "It said a.", "Yes."]);
     await play(agent, "Go", { session, persist: "everything" });
     const whole = ["user: Go", "assistant: [echo]", "tool: echo a", "assistant: It said a."];
@@ -99,7 +99,7 @@ describe("a session is clean", () => {
     expect(glance(model.requests[2]?.messages ?? [])).toEqual([...whole, "user: Sure?"]);
   });
 
-  onSessions("blocked input does not join the conversation", async ({ play, session }) => {
+  onSessions("does not include blocked input", async ({ play, session }) => {
     const inputGuardrails = [{ name: "polite", check: ({ text }: { text: string }) => text !== "Damn" }];
     const { agent, model } = speaking(["Hello."], { inputGuardrails });
     const { outcome } = await play(agent, "Damn", { session });
@@ -113,18 +113,21 @@ describe("a session is clean", () => {
     ]);
   });
 
-  onSessions("partial text of a run that a limit stopped is stored and marked", async ({ play, session }) => {
-    const { agent, model } = speaking([{ text: "Let me look.", toolCalls: [echoing("a")] }, "Yes."]);
-    const { outcome, text } = await play(agent, "Go", { session, maxSteps: 1 });
-    expect({ reason: outcome.reason, text }).toEqual({ reason: "step-limit", text: "Let me look." });
-    const items = await session.getItems();
-    expect(glance(items)).toEqual(["user: Go", "assistant: Let me look."]);
-    expect(items[1]?.metadata?.interrupted).toBe(true);
-    await play(agent, "Go on", { session });
-    expect(model.requests[1]?.messages).toHaveLength(3);
-  });
+  onSessions(
+    "includes the partial text of a run stopped by a limit, marked as interrupted",
+    async ({ play, session }) => {
+      const { agent, model } = speaking([{ text: "Let me look.", toolCalls: [echoing("a")] }, "Yes."]);
+      const { outcome, text } = await play(agent, "Go", { session, maxSteps: 1 });
+      expect({ reason: outcome.reason, text }).toEqual({ reason: "step-limit", text: "Let me look." });
+      const items = await session.getItems();
+      expect(glance(items)).toEqual(["user: Go", "assistant: Let me look."]);
+      expect(items[1]?.metadata?.interrupted).toBe(true);
+      await play(agent, "Go on", { session });
+      expect(model.requests[1]?.messages).toHaveLength(3);
+    },
+  );
 
-  onSessions("stored answers carry no parts of the provider", async ({ play, session }) => {
+  onSessions("does not include provider parts", async ({ play, session }) => {
     const { agent } = speaking([{ reasoning: "Hm.", text: "Hello." }]);
     const result = await play(agent, "Hi", { session });
     expect(result.messages.last()[0]?.metadata?.providerParts).toBeDefined();
@@ -133,8 +136,8 @@ describe("a session is clean", () => {
   });
 });
 
-describe("which session", () => {
-  bothWays("an agent's own session is the default, and a run may name another", async ({ play }) => {
+describe("choosing a session", () => {
+  bothWays("the agent's session is the default, and a run may use another", async ({ play }) => {
     const [own, other] = [new InMemorySession("own"), new InMemorySession("other")];
     const { agent } = speaking(["One.", "Two."], { session: own });
     await play(agent, "1");
@@ -143,7 +146,7 @@ describe("which session", () => {
     expect(await said(other)).toEqual(["user: 2", "assistant: Two."]);
   });
 
-  test("an id or a promise in place of a session is refused with what to do", async () => {
+  test("an id or a promise instead of a session is refused with advice", async () => {
     const { agent } = speaking([]);
     const promised = PersistentSession.inMemory("s");
     const run = (session: unknown) => agent.run("Hi", { session: session as SessionPort });
@@ -152,7 +155,7 @@ describe("which session", () => {
     await (await promised).close();
   });
 
-  test("execute stores what is new of a state, and does not load the session over it", async () => {
+  test("execute() stores the new messages of a state, and does not load history from the session", async () => {
     const session = new InMemorySession("s");
     await session.addItems([user("Earlier"), assistant("Indeed.")]);
     const { agent, model } = speaking(["Hello."]);
@@ -162,7 +165,7 @@ describe("which session", () => {
   });
 });
 
-onSessions("runs are listed by status and agent; a filter that means nothing is refused", async ({ play, session }) => {
+onSessions("runs can be listed by status and agent, and an invalid filter is refused", async ({ play, session }) => {
   const agent = (name: string, ...script: ScriptEntry[]) => new Agent({ name, model: scriptedModel(script) });
   await play(agent("ann", "Hello."), "Hi", { session });
   await play(agent("bob", "Hello."), "Hi", { session });
@@ -182,7 +185,7 @@ describe("a turn that was removed", () => {
     ["popTurn", (session: Session & { popTurn(): Promise<unknown> }) => session.popTurn()],
     ["clearSession", (session: Session) => session.clearSession()],
   ] as const)
-    onSessions(`by ${how} is in no query, with its tools`, async ({ play, session }) => {
+    onSessions(`by ${how}() is in no query, and neither are its tool messages`, async ({ play, session }) => {
       const agent = new Agent({ model: scriptedModel([calls(echoing("a")), "A."]), tools: [echo] });
       await play(agent, "Go", { session });
       expect((await session.query()).length).toBe(4);
@@ -191,32 +194,32 @@ describe("a turn that was removed", () => {
     });
 });
 
-onSessions(
-  "a conversation that is put in its own place keeps the tools of its turns in queries",
-  async ({ play, session }) => {
-    const agent = new Agent({
-      model: scriptedModel([calls(echoing("a")), "A.", calls(echoing("b")), "B."]),
-      tools: [echo],
-    });
-    await play(agent, "1", { session });
-    await play(agent, "2", { session });
-    const before = glance((await session.query()).all());
-    await session.replaceItems(await session.getItems());
-    expect(glance((await session.query()).all())).toEqual(before);
-  },
-);
-
-onSessions("the tools of a run with several questions stay as long as one of them does", async ({ play, session }) => {
-  const agent = new Agent({ model: scriptedModel([calls(echoing("a")), "A."]), tools: [echo] });
-  await play(agent, [user("1"), user("2")], { session });
-  await session.popTurn();
-  expect(glance((await session.query()).all())).toEqual(["user: 1", "assistant: [echo]", "tool: echo a"]);
-  await session.popItem();
-  expect((await session.query()).all()).toEqual([]);
+onSessions("a conversation replaced by itself keeps its tool messages in queries", async ({ play, session }) => {
+  const agent = new Agent({
+    model: scriptedModel([calls(echoing("a")), "A.", calls(echoing("b")), "B."]),
+    tools: [echo],
+  });
+  await play(agent, "1", { session });
+  await play(agent, "2", { session });
+  const before = glance((await session.query()).all());
+  await session.replaceItems(await session.getItems());
+  expect(glance((await session.query()).all())).toEqual(before);
 });
 
 onSessions(
-  "where everything is recorded, what was popped of a tool trace stays behind its call",
+  "tool messages of a run with several questions stay in queries as long as one question does",
+  async ({ play, session }) => {
+    const agent = new Agent({ model: scriptedModel([calls(echoing("a")), "A."]), tools: [echo] });
+    await play(agent, [user("1"), user("2")], { session });
+    await session.popTurn();
+    expect(glance((await session.query()).all())).toEqual(["user: 1", "assistant: [echo]", "tool: echo a"]);
+    await session.popItem();
+    expect((await session.query()).all()).toEqual([]);
+  },
+);
+
+onSessions(
+  'with persist: "everything", a popped tool result stays in queries after its call',
   async ({ play, session }) => {
     const agent = new Agent({ model: scriptedModel([calls(echoing("a")), "A."]), tools: [echo] });
     await play(agent, "1", { session, persist: "everything" });
@@ -227,7 +230,7 @@ onSessions(
   },
 );
 
-onSessions("the tools of a run that was asked nothing stand before its answer", async ({ play, session }) => {
+onSessions("tool messages of a run without input come before its answer in queries", async ({ play, session }) => {
   await session.addItem(user("Go"));
   const agent = new Agent({ model: scriptedModel([calls(echoing("a")), "A."]), tools: [echo] });
   await play(agent, [], { session });

@@ -1,4 +1,4 @@
-// A very long conversation: memory and the cost of a turn stay what they were.
+// A very long conversation: memory use and the cost of a turn stay flat.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { shown, soak } from "../processes/soak.ts";
 const folder = mkdtempSync(join(tmpdir(), "offstage-soak-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("20,000 turns on one SQLite session: the heap does not grow, and a turn costs what it did", async () => {
+test("20,000 turns on one SQLite session: heap and cost per turn stay flat", async () => {
   const soaked = await soak(folder, 20_000);
   process.stdout.write(shown(20_000, soaked));
   expect(soaked.slope).toBeLessThan(200);

@@ -1,4 +1,4 @@
-// A store that fails a run: told as a failure of the store, whatever was being written, with what the run had done.
+// A failing store fails the run with store-failed, whatever was being written, and with the result so far.
 import { describe, expect } from "vitest";
 import { z } from "zod";
 import { Agent, memoryStore } from "../../src/index.ts";
@@ -8,7 +8,7 @@ import { calls, echo, echoing, glance } from "../support/cast.ts";
 
 const gone = new Error("the disk is gone");
 
-describe("a store that throws any error", () => {
+describe("a store that throws", () => {
   for (const at of ["run.begin", "tool.intent", "tool.result", "step.commit", "run.end"] as const)
     bothWays(`at ${at} fails the run with store-failed, the name of the store and the cause`, async ({ fail }) => {
       await using store = crashingStore(memoryStore(), { at, when: "before", action: gone });
@@ -34,7 +34,7 @@ describe("an answer that could not be stored", () => {
     expect(glance(await store.session("s").getItems())).toEqual(["user: Go"]);
   });
 
-  bothWays("is there as the checked value where there is a schema", async ({ fail }) => {
+  bothWays("is in the result as the validated value if there is a schema", async ({ fail }) => {
     await using store = broken();
     const output = z.object({ n: z.number() });
     const agent = new Agent({ model: scriptedModel(['{"n": 1}']), output });
@@ -42,7 +42,7 @@ describe("an answer that could not be stored", () => {
     expect(error.result.output).toEqual({ n: 1 });
   });
 
-  bothWays("stays withheld where a guardrail blocked it", async ({ fail }) => {
+  bothWays("stays out of the result if a guardrail blocked it", async ({ fail }) => {
     await using store = broken();
     const output = z.object({ n: z.number() });
     const blocks = { name: "never", check: () => false };

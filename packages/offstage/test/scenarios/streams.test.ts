@@ -1,4 +1,4 @@
-// A stream is the same run as events: in order, safe to leave, to abandon and to read slowly.
+// A stream is the same run as events: in order, and safe to leave early, abandon or read slowly.
 import { getEventListeners } from "node:events";
 import { describe, expect, test, vi } from "vitest";
 import { Agent, type AgentEvent, type AgentStream, isOffstageError } from "../../src/index.ts";
@@ -17,7 +17,7 @@ async function read(stream: AgentStream): Promise<AgentEvent[]> {
 const talkative = { reasoning: "Let me think.", text: "I look.", toolCalls: [echoing("a", "c1")] };
 
 describe("events", () => {
-  test("come in the order in which things happen", async () => {
+  test("arrive in the order in which things happen", async () => {
     const events = await read(agentOf([talkative, "Found it."]).stream("Go"));
     const types = events.map((event) =>
       "step" in event && event.step !== undefined ? `${event.type} ${event.step}` : event.type,
@@ -45,7 +45,7 @@ describe("events", () => {
     ]);
   });
 
-  test("carry what they are about", async () => {
+  test("carry their data", async () => {
     const stream = agentOf([talkative, "Found it."]).stream("Go");
     const events = await read(stream);
     const { runId } = stream;
@@ -83,7 +83,7 @@ describe("events", () => {
     expect(only("run-end")[0]?.result).toBe(await stream.result);
   });
 
-  test("tell of a retry before it is made", async () => {
+  test("announce a retry before it is made", async () => {
     const agent = new Agent({
       model: scriptedModel([Object.assign(new Error("busy"), { status: 429 }), "Hi."]),
       retry: { initialDelayMs: 1 },
@@ -96,7 +96,7 @@ describe("events", () => {
     });
   });
 
-  test("of a failed run end with the error and run-end, and then throw", async () => {
+  test("of a failed run end with error and run-end, and then the iteration throws", async () => {
     const stream = agentOf([new Error("down")]).stream("Go");
     const events: AgentEvent[] = [];
     const thrown = await (async () => {
@@ -108,8 +108,8 @@ describe("events", () => {
   });
 });
 
-describe("text", () => {
-  test("is the text alone, delta by delta", async () => {
+describe("stream.text", () => {
+  test("yields only the text, delta by delta", async () => {
     const pieces: string[] = [];
     const stream = agentOf(["One two three."]).stream("Count");
     for await (const piece of stream.text) pieces.push(piece);
@@ -117,7 +117,7 @@ describe("text", () => {
     expect((await stream.result).output).toBe("One two three.");
   });
 
-  test("left early aborts the run", async () => {
+  test("aborts the run if it is left early", async () => {
     const stream = agentOf(["One two three."]).stream("Count");
     for await (const piece of stream.text) if (piece === "One ") break;
     await expect(stream.result).rejects.toMatchObject({ name: "AbortError" });
@@ -125,14 +125,14 @@ describe("text", () => {
 });
 
 describe("a stream", () => {
-  test("starts at once, read or not", async () => {
+  test("starts at once, whether it is read or not", async () => {
     const model = scriptedModel(["Hi."]);
     const stream = new Agent({ model }).stream("Go");
     await vi.waitFor(() => expect(model.callCount).toBe(1));
     expect((await stream.result).output).toBe("Hi.");
   });
 
-  test("is read once: reading it again says so", async () => {
+  test("can be read only once", async () => {
     const stream = agentOf(["Hi."]).stream("Go");
     await read(stream);
     expect(() => stream[Symbol.asyncIterator]()).toThrow(expect.objectContaining({ code: "stream-consumed" }));
@@ -140,7 +140,7 @@ describe("a stream", () => {
     expect(() => stream.text[Symbol.asyncIterator]()).toThrow(/read only once/);
   });
 
-  test("gives every event to readers that ask ahead", async () => {
+  test("gives every event to a reader that calls next() ahead", async () => {
     const iterator = agentOf(["Hi."]).stream("Go")[Symbol.asyncIterator]();
     const ahead = await Promise.all(Array.from({ length: 12 }, () => iterator.next()));
     const types = ahead.map(({ value, done }) => (done ? "done" : value.type));
@@ -148,14 +148,14 @@ describe("a stream", () => {
     expect(types.at(-1)).toBe("done");
   });
 
-  test("that was read after its end still gives everything", async () => {
+  test("that is read after its run has ended still gives every event", async () => {
     const stream = agentOf(["Hi."]).stream("Go");
     await stream.result;
     const types = (await read(stream)).map(({ type }) => type);
     expect([types[0], types.at(-1)]).toEqual(["run-start", "run-end"]);
   });
 
-  test("runs beside others without mixing with them", async () => {
+  test("does not mix with concurrent streams", async () => {
     const model = scriptedModel(async ({ messages }) => {
       await pause(Math.random() * 5);
       const asked = String(messages[0]?.content);
@@ -172,7 +172,7 @@ describe("a stream", () => {
   });
 });
 
-describe("leaving", () => {
+describe("leaving a stream", () => {
   const moments: readonly [string, AgentEvent["type"], ScriptEntry][] = [
     ["at the start", "run-start", "One two."],
     ["in the middle of the text", "text-delta", "One two three four."],
@@ -180,7 +180,7 @@ describe("leaving", () => {
   ];
 
   for (const [moment, type, reply] of moments) {
-    test(`${moment} aborts the run: result rejects with an AbortError that nobody must handle`, async () => {
+    test(`${moment} aborts the run with an AbortError that is never an unhandled rejection`, async () => {
       const unhandled: unknown[] = [];
       const note = (error: unknown) => unhandled.push(error);
       process.on("unhandledRejection", note);
@@ -195,7 +195,7 @@ describe("leaving", () => {
     });
   }
 
-  test("by an error in the reader aborts the run too, and the error is the reader's", async () => {
+  test("by an error in the reader aborts the run, and the reader gets its own error", async () => {
     const stream = agentOf([calls({ name: "patient" })]).stream("Go");
     const reading = (async () => {
       for await (const event of stream) if (event.type === "tool-start") throw new Error("mine");
@@ -204,7 +204,7 @@ describe("leaving", () => {
     await expect(stream.result).rejects.toMatchObject({ name: "AbortError" });
   });
 
-  test("at run-end is no abort: the run has ended", async () => {
+  test("at run-end does not abort the run, which has ended", async () => {
     const stream = agentOf(["Hi."]).stream("Go");
     for await (const event of stream) if (event.type === "run-end") break;
     expect((await stream.result).output).toBe("Hi.");
@@ -224,8 +224,8 @@ describe("leaving", () => {
   });
 });
 
-describe("abandoning", () => {
-  test("a stream that nobody reads completes, and lets go of its signal", async () => {
+describe("an abandoned stream", () => {
+  test("completes, and removes its listeners from the signal", async () => {
     const controller = new AbortController();
     const agent = agentOf([calls(echoing("a")), "Done."]);
     agent.stream("Go", { signal: controller.signal });
@@ -233,7 +233,7 @@ describe("abandoning", () => {
     await vi.waitFor(() => expect(getEventListeners(controller.signal, "abort")).toEqual([]));
   });
 
-  test("a stream that fails unread is no unhandled rejection", async () => {
+  test("that fails causes no unhandled rejection", async () => {
     const unhandled: unknown[] = [];
     const note = (error: unknown) => unhandled.push(error);
     process.on("unhandledRejection", note);
@@ -243,7 +243,7 @@ describe("abandoning", () => {
     expect(unhandled).toEqual([]);
   });
 
-  test("a reader that stops asking does not hold up the run", async () => {
+  test("completes even if its reader has stopped reading", async () => {
     const agent = agentOf([calls(echoing("a")), "Done."]);
     const stream = agent.stream("Go");
     const iterator = stream[Symbol.asyncIterator]();
@@ -252,7 +252,7 @@ describe("abandoning", () => {
   });
 });
 
-describe("a slow reader", () => {
+describe("a reader", () => {
   const words = 20_000;
   const long = Array.from({ length: words }, (_, index) => `w${index}`).join(" ");
 
@@ -268,19 +268,19 @@ describe("a slow reader", () => {
       .map((event) => (event.type === "text-delta" || event.type === "reasoning-delta" ? event.delta : ""))
       .join("");
 
-  test("gets longer deltas instead of more of them, and loses no text", async () => {
+  test("that is slow gets fewer and longer text deltas, and loses no text", async () => {
     const events = await lagging(agentOf([long]));
     expect(events.length).toBeLessThan(1100);
     expect(textOf(events)).toBe(long);
   });
 
-  test("of reasoning the same", async () => {
+  test("that is slow gets fewer and longer reasoning deltas", async () => {
     const events = await lagging(agentOf([{ reasoning: long, text: "Ok." }]));
     expect(events.length).toBeLessThan(1100);
     expect(textOf(events)).toBe(`${long}Ok.`);
   });
 
-  test("of a subagent's text the same", async () => {
+  test("that is slow gets fewer and longer deltas of a subagent", async () => {
     const child = new Agent({ name: "child", model: scriptedModel([long]) });
     const model = scriptedModel([calls({ name: "child", input: { prompt: "x" } }), "Ok."]);
     const events = await lagging(new Agent({ model, tools: [child.asTool()] }));
@@ -288,7 +288,7 @@ describe("a slow reader", () => {
     expect(textOf(events)).toBe(`${long}Ok.`);
   });
 
-  test("that keeps up gets every delta as it came", async () => {
+  test("that keeps up gets every delta unchanged", async () => {
     const events = await read(agentOf([long]).stream("Go"));
     expect(events.filter((event) => event.type === "text-delta")).toHaveLength(words);
   });

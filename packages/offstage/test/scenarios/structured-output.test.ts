@@ -1,4 +1,4 @@
-// Structured output: the answer fits the schema, or the run says that it does not.
+// Structured output: the answer fits the schema, is sent back until it does, or the run has no output.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent, AgentBuilder } from "../../src/index.ts";
@@ -24,12 +24,12 @@ const ada = '{"name": "Ada", "age": 36}';
 
 describe("an answer that fits", () => {
   for (const [kind, text] of [
-    ["as it is", ada],
-    ["in a fence", `\`\`\`json\n${ada}\n\`\`\``],
-    ["in a fence without a language", `\`\`\`\n${ada}\n\`\`\`\n`],
-    ["with blanks around it", `\n  ${ada}  \n`],
+    ["as plain JSON", ada],
+    ["in a code fence", `\`\`\`json\n${ada}\n\`\`\``],
+    ["in a code fence without a language", `\`\`\`\n${ada}\n\`\`\`\n`],
+    ["surrounded by whitespace", `\n  ${ada}  \n`],
   ] as const) {
-    bothWays(`${kind} is the output, checked and typed`, async ({ play }) => {
+    bothWays(`${kind} is the output, validated and typed`, async ({ play }) => {
       const { output, text: said, outcome } = await play(agentOf([text]).agent, "Who?");
       const typed: { name: string; age: number } = output;
       expect(typed).toEqual({ name: "Ada", age: 36 });
@@ -38,12 +38,12 @@ describe("an answer that fits", () => {
     });
   }
 
-  bothWays("after tools is the output", async ({ play }) => {
+  bothWays("after tool calls is the output", async ({ play }) => {
     const { output } = await play(agentOf([calls(echoing("a")), ada]).agent, "Who?");
     expect(output).toEqual({ name: "Ada", age: 36 });
   });
 
-  bothWays("is what the schema makes of it", async ({ play }) => {
+  bothWays("is transformed by the schema", async ({ play }) => {
     const agent = AgentBuilder.base()
       .withModel(scriptedModel(['{"at": "7"}']))
       .withOutput(z.object({ at: z.coerce.number(), by: z.string().default("me") }))
@@ -51,12 +51,12 @@ describe("an answer that fits", () => {
     expect((await play(agent, "When?")).output).toEqual({ at: 7, by: "me" });
   });
 
-  bothWays("with the last step that is allowed is the output", async ({ play }) => {
+  bothWays("in the last allowed step is the output", async ({ play }) => {
     expect((await play(agentOf([ada]).agent, "Who?", { maxSteps: 1 })).output).toEqual({ name: "Ada", age: 36 });
   });
 });
 
-bothWays("the model is told the schema, by the port and in words", async ({ play }) => {
+bothWays("the model gets the schema through the port and in text", async ({ play }) => {
   const { agent, model } = agentOf([ada]);
   await play(agent, "Who?");
   const [request] = model.requests;
@@ -89,7 +89,7 @@ describe("an answer that does not fit", () => {
     [0, 1],
     [1, 2],
   ] as const) {
-    bothWays(`fails the run after ${tries} tries with ${retries ?? "the default"} retries`, async ({ fail }) => {
+    bothWays(`fails the run after ${tries} tries with outputRetries ${retries ?? "left out"}`, async ({ fail }) => {
       const { agent, model } = agentOf(Array(5).fill("Nope."), retries);
       const error = await fail(agent, "Who?");
       expect(error.code).toBe("output-mismatch");
@@ -104,14 +104,14 @@ describe("an answer that does not fit", () => {
     });
   }
 
-  bothWays("goes back as often as the builder says", async ({ fail }) => {
+  bothWays("is sent back as often as withOutputRetries() allows", async ({ fail }) => {
     const model = scriptedModel(() => "Nope.");
     const builder = AgentBuilder.base().withModel(model).withOutput(Person).withOutputRetries(1);
     expect((await fail(builder.build(), "Who?")).code).toBe("output-mismatch");
     expect(model.callCount).toBe(2);
   });
 
-  bothWays("because the check throws is sent back with what it said", async ({ play }) => {
+  bothWays("because the validator threw is sent back with the error message", async ({ play }) => {
     let checks = 0;
     const standard = Person["~standard"];
     const validate = (value: unknown) => {
@@ -132,19 +132,19 @@ describe("an answer that does not fit", () => {
     expect(glance(model.requests[1]?.messages ?? []).at(-1)).toContain("nested too deep");
   });
 
-  bothWays("a JSON Schema is sent back with its problems", async ({ play }) => {
+  bothWays("a JSON Schema is sent back with the list of problems", async ({ play }) => {
     const output = { type: "object", properties: { age: { type: "integer", not: { const: 0 } } }, required: ["age"] };
     const model = scriptedModel(['{"age":0}', '{"age":36}']);
     expect((await play(new Agent({ model, output }), "Who?")).output).toEqual({ age: 36 });
     expect(glance(model.requests[1]?.messages ?? []).at(-1)).toContain('- age must not match {"const":0}');
   });
 
-  bothWays("counts retries in a row only", async ({ play }) => {
+  bothWays("counts as a retry only in a row", async ({ play }) => {
     const { agent } = agentOf(["No.", "No.", calls(echoing("a")), "No.", "No.", ada]);
     expect((await play(agent, "Who?")).output).toEqual({ name: "Ada", age: 36 });
   });
 
-  bothWays("when a limit stops the run leaves no output and its text", async ({ play }) => {
+  bothWays("when a limit stops the run leaves its text but no output", async ({ play }) => {
     const { output, text, outcome } = await play(agentOf(["Not JSON."]).agent, "Who?", { maxSteps: 1 });
     expect({ output, text, reason: outcome.reason }).toEqual({
       output: undefined,
@@ -154,7 +154,7 @@ describe("an answer that does not fit", () => {
   });
 });
 
-test("an answer of a fence and blank lines without end is read in time that grows with its length", async () => {
+test("a very long answer in an unclosed code fence is parsed in linear time", async () => {
   const endless = `\`\`\`${"\n".repeat(100_000)}.`;
   const agent = new Agent({ model: scriptedModel([endless, "{}"]), output: { type: "object" } });
   const startedAt = performance.now();
@@ -163,13 +163,13 @@ test("an answer of a fence and blank lines without end is read in time that grow
 });
 
 test.for([
-  ["a value that is no schema", 5, 'The schema of the output of agent "clerk" is neither a Standard Schema'],
+  ["not a schema", 5, 'The schema of the output of agent "clerk" is neither a Standard Schema'],
   [
-    "a reference to nothing",
+    "a schema with a dangling reference",
     { $ref: "#/$defs/a" },
     'The schema of the output of agent "clerk" is invalid: "$ref" leads',
   ],
-] as const)("an output that is %s is refused with the code invalid-argument", ([, output, sentence]) => {
+] as const)("an output that is %s is refused with invalid-argument", ([, output, sentence]) => {
   const define = () => new Agent({ name: "clerk", model: scriptedModel(["x"]), output: output as never });
   expect(define).toThrow(sentence);
   expect(define).toThrow(expect.objectContaining({ code: "invalid-argument" }));

@@ -1,4 +1,4 @@
-// A subagent that finished before its parent was cut off: its answer is taken, and nothing of it is done again.
+// A subagent that finished before its parent was cut off: its answer is reused, and nothing is done again.
 import { describe, expect, test } from "vitest";
 import { Agent, InMemorySession, type Store, tool } from "../../src/index.ts";
 import { createStore } from "../../src/sessions/store.ts";
@@ -17,7 +17,7 @@ function payingParent() {
   return { parent, paid };
 }
 
-/** The store as a process has it that dies before one of its writes; others find the session free. */
+/** A store whose process dies before its nth write with this label, and leaves the session free for others. */
 function dyingAt(driver: StoreDriver, label: WriteLabel, nth: number): Store {
   let count = 0;
   const commit: StoreDriver["commit"] = async (given) => {
@@ -29,7 +29,7 @@ function dyingAt(driver: StoreDriver, label: WriteLabel, nth: number): Store {
 }
 
 describe("a subagent that finished before its parent was cut off", () => {
-  test("runs no more after a second crash either", async () => {
+  test("does not run again, even after a second crash", async () => {
     const driver = memoryDriver();
     const { parent, paid } = payingParent();
     // The first result is the subagent's own, the second the parent's.
@@ -44,7 +44,7 @@ describe("a subagent that finished before its parent was cut off", () => {
     expect(await store.verify()).toEqual([]);
   });
 
-  test("stays completed in a session in memory", async () => {
+  test("stays completed on an in-memory session", async () => {
     const session = new InMemorySession("s");
     const { journal } = session;
     const log = await journal.open(start("r", "question"));

@@ -1,4 +1,4 @@
-// What reaches through a subagent: tokens, depth, budget, abort, time and context.
+// What a subagent shares with its parent: usage, depth, budget, abort, timeout and context.
 import { describe, expect } from "vitest";
 import { Agent, type AgentOptions, type RunResult, tokenLimit, tool } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
@@ -15,8 +15,8 @@ function agent(
 
 const ask = (name: string, prompt = "Do it") => calls({ name, input: { prompt } });
 
-describe("what reaches through", () => {
-  bothWays("own usage and the children's make the total", async ({ play }) => {
+describe("a subagent and its parent", () => {
+  bothWays("the usage of a run is its own plus that of its children", async ({ play }) => {
     const used = (inputTokens: number, outputTokens: number) => ({ usage: { inputTokens, outputTokens } });
     const c = agent("c", [{ ...calls(echoing("x")), ...used(1, 2) }, new Error("late")], { tools: [echo] });
     const b = agent(
@@ -41,7 +41,7 @@ describe("what reaches through", () => {
     expect(result.children[0]?.children[0]?.usage.totalTokens).toBe(3);
   });
 
-  bothWays("subagents nest three deep, and the fourth is refused", async ({ play }) => {
+  bothWays("subagents nest three levels deep, and a fourth level is refused", async ({ play }) => {
     const bottom = agent("l4", ["never"]);
     const l3 = agent("l3", [ask("l4"), "l3 done"], { tools: [bottom.asTool()] });
     const l2 = agent("l2", [ask("l3"), "l2 done"], { tools: [l3.asTool()] });
@@ -56,7 +56,7 @@ describe("what reaches through", () => {
     expect(third.children).toEqual([]);
   });
 
-  bothWays("an agent that calls itself comes to the same end", async ({ play }) => {
+  bothWays("an agent that calls itself does not recurse forever", async ({ play }) => {
     let self: Agent | undefined;
     const again = tool({
       name: "again",
@@ -83,8 +83,8 @@ describe("what reaches through", () => {
   });
 
   for (const [name, waits] of [
-    ["a tool that listens", patient],
-    ["a tool that does not", deaf],
+    ["a tool that honours it", patient],
+    ["a tool that ignores it", deaf],
   ] as const) {
     bothWays(`an abort reaches ${name} three levels down, and every level ends`, async ({ play, ended }) => {
       const controller = new AbortController();
@@ -105,15 +105,24 @@ describe("what reaches through", () => {
     });
   }
 
-  bothWays("a child that takes too long is aborted, told, and still counted", async ({ play }) => {
-    const child = agent("slow", [calls({ name: "patient" })], { tools: [patient] });
-    const result = await play(agent("boss", [ask("slow"), "Ok."], { tools: [child.asTool({ timeoutMs: 20 })] }), "Go");
-    expect(result.steps[0]?.toolResults[0]).toMatchObject({ isError: true, content: expect.stringContaining("20 ms") });
-    expect(result.children[0]?.outcome).toMatchObject({ status: "stopped", reason: "aborted" });
-    expect(result.usage.totalTokens).toBe(45);
-  });
+  bothWays(
+    "a child that exceeds its timeout is aborted, becomes an error result, and its tokens count",
+    async ({ play }) => {
+      const child = agent("slow", [calls({ name: "patient" })], { tools: [patient] });
+      const result = await play(
+        agent("boss", [ask("slow"), "Ok."], { tools: [child.asTool({ timeoutMs: 20 })] }),
+        "Go",
+      );
+      expect(result.steps[0]?.toolResults[0]).toMatchObject({
+        isError: true,
+        content: expect.stringContaining("20 ms"),
+      });
+      expect(result.children[0]?.outcome).toMatchObject({ status: "stopped", reason: "aborted" });
+      expect(result.usage.totalTokens).toBe(45);
+    },
+  );
 
-  bothWays("the context is shared, both ways", async ({ play }) => {
+  bothWays("the context is shared in both directions", async ({ play }) => {
     const trail: unknown[] = [];
     const note = tool({
       name: "note",

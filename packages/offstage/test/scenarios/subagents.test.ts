@@ -1,4 +1,4 @@
-// A subagent shows its parent one result; everything else stays below, one property away.
+// A subagent shows its parent one result. Everything else stays in the child run, readable from the parent's result.
 import { describe, expect, test } from "vitest";
 import { Agent, AgentContext, type AgentEvent, type AgentOptions } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
@@ -21,7 +21,7 @@ function threeLevels(deepest: Script) {
 }
 
 describe("what the parent sees", () => {
-  bothWays("is exactly one result text with the answer", async ({ play }) => {
+  bothWays("is exactly one tool result with the answer", async ({ play }) => {
     const child = agent("helper", [calls(echoing("a")), "Done."], { tools: [echo] });
     const result = await play(agent("boss", [ask("helper"), "Thanks."], { tools: [child.asTool()] }), "Go");
     expect(glance(result.messages.all())).toEqual([
@@ -33,7 +33,7 @@ describe("what the parent sees", () => {
     expect(result.steps[0]?.toolResults[0]).toMatchObject({ isError: false, childRunId: result.children[0]?.runId });
   });
 
-  bothWays("is one error result with the reason where the child fails", async ({ play }) => {
+  bothWays("is one error result with the reason if the child fails", async ({ play }) => {
     const child = agent("helper", [new Error("no light")]);
     const result = await play(agent("boss", [ask("helper"), "Pity."], { tools: [child.asTool()] }), "Go");
     const [failed] = result.steps[0]?.toolResults ?? [];
@@ -45,7 +45,7 @@ describe("what the parent sees", () => {
     expect(result.children[0]?.outcome).toMatchObject({ status: "failed", reason: "model-failed" });
   });
 
-  bothWays("is one error result with the partial answer where a limit stops the child", async ({ play }) => {
+  bothWays("is one error result with the partial answer if a limit stops the child", async ({ play }) => {
     const child = agent("helper", [{ text: "Half.", toolCalls: [echoing("a")] }], { tools: [echo], maxSteps: 1 });
     const result = await play(agent("boss", [ask("helper"), "Ok."], { tools: [child.asTool()] }), "Go");
     expect(result.steps[0]?.toolResults[0]?.content).toBe(
@@ -53,7 +53,7 @@ describe("what the parent sees", () => {
     );
   });
 
-  bothWays("is the answer where a child answers with its last step", async ({ play }) => {
+  bothWays("is the answer if the child answers in its last allowed step", async ({ play }) => {
     const child = agent("helper", ["At once."], { maxSteps: 1 });
     const result = await play(agent("boss", [ask("helper"), "Ok."], { tools: [child.asTool()] }), "Go");
     expect(result.steps[0]?.toolResults[0]?.content).toBe("[Subagent: helper] At once.");
@@ -87,8 +87,8 @@ describe("what the parent sees", () => {
   });
 });
 
-describe("what stays below", () => {
-  bothWays("a child's messages are in neither the parent's conversation nor its list", async ({ play }) => {
+describe("child runs", () => {
+  bothWays("keep their messages out of the parent's conversation and list of messages", async ({ play }) => {
     const { a, b, c } = threeLevels([calls(echoing("secret")), "c is done"]);
     const { state } = await play(a, "Go");
     expect(JSON.stringify([...state.messages])).not.toContain("secret");
@@ -97,7 +97,7 @@ describe("what stays below", () => {
     expect(JSON.stringify(c.getMessages())).toContain("secret");
   });
 
-  bothWays("three levels are readable from the top, each under its own run id", async ({ play }) => {
+  bothWays("three levels deep are readable from the top, each under its own run id", async ({ play }) => {
     const result = await play(threeLevels([calls(echoing("x")), "c is done"]).a, "Go");
     const [b] = result.children;
     const [c] = b?.children ?? [];
@@ -113,7 +113,7 @@ describe("what stays below", () => {
     expect(b?.state.parentAgentId).toBe(result.state.agentId);
   });
 
-  bothWays("a failure three levels down is a result at each level above", async ({ play }) => {
+  bothWays("that fail become an error result one level up, and the levels above complete", async ({ play }) => {
     const result = await play(threeLevels([calls(echoing("x")), new Error("flooded")]).a, "Go");
     const [b] = result.children;
     expect(result).toMatchObject({ output: "a heard b", outcome: { status: "completed" } });
@@ -121,7 +121,7 @@ describe("what stays below", () => {
     expect(b?.children[0]?.steps).toHaveLength(1);
   });
 
-  bothWays("parallel children are all there", async ({ play }) => {
+  bothWays("that run in parallel are all listed", async ({ play }) => {
     const names = ["p", "q", "r"];
     const children = names.map((name) => agent(name, [() => pause(name === "p" ? 10 : 1).then(() => `${name}!`)]));
     const parent = agent("boss", [calls(...names.map((name) => ({ name, input: { prompt: name } }))), "Ok."], {
@@ -135,7 +135,7 @@ describe("what stays below", () => {
   });
 });
 
-test("a child's events come wrapped in the parent's stream, each under its own run id", async () => {
+test("events of child runs are wrapped in the parent's stream, each with its own run id", async () => {
   const { a } = threeLevels([calls(echoing("x")), "c is done"]);
   const events: AgentEvent[] = [];
   const stream = a.stream("Go");
@@ -163,7 +163,7 @@ test("a child's events come wrapped in the parent's stream, each under its own r
   ).toBe("a heard b");
 });
 
-test("a subagent run by hand, without a parent, gives the same text", async () => {
+test("a subagent tool executed without a parent gives the same text", async () => {
   const child = agent("helper", ["Hi."]).asTool();
   const result = await child.execute(
     { prompt: "x" },

@@ -1,3 +1,4 @@
+// A text memory: the user's own memory that returns text instead of messages.
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { TextMemory } from "../../src/memory/text-memory.ts";
@@ -5,7 +6,7 @@ import { type Message, textOf } from "../../src/messages/message.ts";
 import { InMemorySession } from "../../src/sessions/in-memory-session.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 
-/** A memory with only the five required names. */
+/** A memory with only the five required members. */
 class NoteMemory implements TextMemory {
   readonly kept: Message[] = [];
   add(message: Message): void {
@@ -27,7 +28,7 @@ class NoteMemory implements TextMemory {
   }
 }
 
-test("the question is always shown, and a failed add is not repeated for messages that were added", async () => {
+test("the question is always sent, and after a failed add only the missing messages are added again", async () => {
   const taken: string[] = [];
   let isFailing = false;
   const memory: TextMemory = {
@@ -52,7 +53,7 @@ test("the question is always shown, and a failed add is not repeated for message
   expect(taken).toEqual(["one", "A", "two", "B", "three", "C"]);
 });
 
-test("an agent accepts a memory with the five names: it gets each message once, and its text is shown", async () => {
+test("an agent accepts a memory with the five members, adds each message once, and sends its text", async () => {
   const memory = new NoteMemory();
   const model = scriptedModel(["Noted.", "Blue."]);
   const agent = new Agent({ model, memory, memoryTokens: 100 });

@@ -1,4 +1,4 @@
-// Tool history: what later turns see of earlier turns' tools, by agent and by tool, the same bytes every time.
+// Tool history: what later turns are sent of earlier turns' tools, per agent and per tool, byte-identical every time.
 import { describe, expect } from "vitest";
 import { Agent, type AgentOptions, type Message, type Tool, tool } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
@@ -8,7 +8,7 @@ import { onSessions, onStores } from "../support/session-kinds.ts";
 
 const longText = "all work and no play ".repeat(200);
 
-/** A tool that reads out the same long text. */
+/** A tool that always returns the same long text. */
 function reading(remember?: Remember): Tool {
   return tool({ name: "read", execute: () => longText, ...(remember === undefined ? undefined : { remember }) });
 }
@@ -25,14 +25,14 @@ const contentOf = (messages: readonly Message[] = [], id = "") =>
   String(messages.find((message) => message.role === "tool" && message.tool_call_id === id)?.content);
 
 describe("toolHistory", () => {
-  onSessions("none is the default: questions and answers alone", async ({ play, session }) => {
+  onSessions("none is the default: only questions and answers are sent", async ({ play, session }) => {
     const { agent, model } = agentOf(["Yes."]);
     await play(agent, "Go", { session });
     await play(agent, "Sure?", { session });
     expect(shownOf(model.requests[2]?.messages)).toBe("user assistant user");
   });
 
-  onSessions("full replays the pairs whole, between question and answer", async ({ play, session }) => {
+  onSessions("full replays whole pairs of call and result between question and answer", async ({ play, session }) => {
     const { agent, model } = agentOf(["Yes."], { toolHistory: "full" });
     await play(agent, "Go", { session });
     await play(agent, "Sure?", { session });
@@ -63,7 +63,7 @@ describe("toolHistory", () => {
     ["digest", "none", "c1"],
   ];
   for (const [toolHistory, remember, shown] of policies) {
-    onSessions(`${toolHistory} yields to a tool that remembers ${remember}`, async ({ play, session }) => {
+    onSessions(`${toolHistory} is overridden by a tool with remember: "${remember}"`, async ({ play, session }) => {
       const { agent, model } = agentOf(["Yes."], { toolHistory, tools: [echo, reading(remember)] });
       await play(agent, "Go", { session });
       await play(agent, "Sure?", { session });
@@ -75,7 +75,7 @@ describe("toolHistory", () => {
   }
 
   for (const toolHistory of ["digest", "full"] as const) {
-    onSessions(`${toolHistory} is rendered to the same bytes every time`, async ({ play, session }) => {
+    onSessions(`${toolHistory} renders the same bytes every time`, async ({ play, session }) => {
       const { agent, model } = agentOf([calls(echoing("b", "c3")), "Two.", "Three.", "Four."], { toolHistory });
       for (const text of ["One", "Two", "Three", "Four"]) await play(agent, text, { session });
       const prompts = model.requests.map(({ options }) => options.prompt);
@@ -90,7 +90,7 @@ describe("toolHistory", () => {
     });
   }
 
-  onStores("is the same for a store that was opened again", async ({ play, session, store }) => {
+  onStores("is the same for a session that was opened again", async ({ play, session, store }) => {
     const { agent, model } = agentOf(["Two.", "Three."], { toolHistory: "digest" });
     await play(agent, "One", { session });
     await play(agent, "Two", { session });
@@ -101,7 +101,7 @@ describe("toolHistory", () => {
     expect(JSON.stringify(after?.slice(0, before?.length))).toBe(JSON.stringify(before));
   });
 
-  onSessions("shows the tools of a run that failed after its question", async ({ play, fail, session }) => {
+  onSessions("shows the tools of a failed run after its question", async ({ play, fail, session }) => {
     const model = scriptedModel([calls(echoing("a", "c1")), new Error("down"), "Yes."]);
     const agent = new Agent({ model, tools: [echo], toolHistory: "full" });
     await fail(agent, "Go", { session });
@@ -109,14 +109,14 @@ describe("toolHistory", () => {
     expect(shownOf(model.requests[2]?.messages)).toBe("user assistant tool user");
   });
 
-  onSessions("shows everything once where everything was recorded", async ({ play, session }) => {
+  onSessions('shows every message once if the turn was run with persist: "everything"', async ({ play, session }) => {
     const { agent, model } = agentOf(["Yes."], { toolHistory: "full" });
     await play(agent, "Go", { session, persist: "everything" });
     await play(agent, "Sure?", { session });
     expect(shownOf(model.requests[2]?.messages)).toBe("user assistant tool tool assistant user");
   });
 
-  onSessions("says nothing of the steps of subagents", async ({ play, session }) => {
+  onSessions("does not show the steps of subagents", async ({ play, session }) => {
     const child = new Agent({ name: "child", model: scriptedModel([calls(echoing("a")), "Seen."]), tools: [echo] });
     const model = scriptedModel([calls({ name: "child", input: { prompt: "Look" }, id: "c1" }), "Ok.", "Yes."]);
     const agent = new Agent({ model, tools: [child.asTool()], toolHistory: "full" });
@@ -126,7 +126,7 @@ describe("toolHistory", () => {
     expect(model.requests[2]?.messages).toHaveLength(5);
   });
 
-  onSessions("survives a tool that no longer exists", async ({ play, session }) => {
+  onSessions("still shows the calls of a tool that no longer exists", async ({ play, session }) => {
     await play(agentOf([]).agent, "Go", { session });
     const model = scriptedModel(["Yes."]);
     await play(new Agent({ model, toolHistory: "full" }), "Sure?", { session });

@@ -1,4 +1,4 @@
-// The tree of spans of a run with parallel tools and nested subagents, however it went and whoever consumed it.
+// The span tree of a run with parallel tools and a nested subagent, however the run ends and whoever reads the stream.
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
 import { memoryExporter, type SpanData, type SpanNode, spanTree } from "../../src/doors/tracing.ts";
@@ -16,7 +16,7 @@ const bad = tool({
 });
 const hang = tool({ name: "hang", execute: () => new Promise(() => undefined) });
 
-/** A director who calls tools at once and an assistant, who calls one tool of its own. */
+/** A director that calls tools and an assistant in parallel. The assistant calls one tool of its own. */
 function cast(last: ScriptEntry, tools = [ok, bad]) {
   const exporter = memoryExporter();
   const helper = scriptedModel([{ toolCalls: [{ name: "ok" }] }, "Done."], { modelId: "small" });
@@ -52,7 +52,7 @@ function treeOf(spans: readonly SpanData[]): Tree[] {
   return build(spanTree(spans));
 }
 
-// Steps keep their order; what runs at once is put in the order of its name.
+// Keeps steps in order, and sorts parallel spans by name.
 function sorted(trees: Tree[]): Tree[] {
   return trees.every(([label]) => label.startsWith("step")) ? trees : trees.toSorted((a, b) => (a[0] < b[0] ? -1 : 1));
 }
@@ -72,7 +72,7 @@ function consumedElsewhere(stream: AgentStream): Promise<void> {
   return done;
 }
 
-test.for(["run", "stream"])("a run that answers gives exactly its tree (%s)", async (way) => {
+test.for(["run", "stream"])("a completed run gives exactly the expected tree (%s)", async (way) => {
   const { agent, spans } = cast("All is well.");
   if (way === "run") await agent.run("Go.");
   else await consumedElsewhere(agent.stream("Go."));
@@ -80,7 +80,7 @@ test.for(["run", "stream"])("a run that answers gives exactly its tree (%s)", as
   expect(checkSpans(spans())).toEqual([]);
 });
 
-test.for(["run", "stream"])("a model that fails marks its span, its step and its run (%s)", async (way) => {
+test.for(["run", "stream"])("a failed model call marks its span, its step and its run as errors (%s)", async (way) => {
   const { agent, spans } = cast(new Error("out of order"));
   const run = way === "run" ? agent.run("Go.") : consumedElsewhere(agent.stream("Go."));
   await expect(run).rejects.toThrow("out of order");
@@ -97,7 +97,7 @@ async function untilHelperIsDone(stream: AgentStream): Promise<void> {
   for await (const event of stream) if (event.type === "tool-end" && event.toolName === "assistant") return;
 }
 
-test("an abort cancels what was under way and leaves what was done", async () => {
+test("an abort cancels the open spans and keeps the finished ones", async () => {
   const { agent, spans } = cast("never said", [hang]);
   const controller = new AbortController();
   const run = agent.run("Go.", {
@@ -109,7 +109,7 @@ test("an abort cancels what was under way and leaves what was done", async () =>
   expect(checkSpans(spans())).toEqual([]);
 });
 
-test("a reader who breaks out of the stream cancels the same way", async () => {
+test("breaking out of a stream cancels the open spans and keeps the finished ones", async () => {
   const { agent, spans } = cast("never said", [hang]);
   const stream = agent.stream("Go.");
   await untilHelperIsDone(stream);
@@ -118,7 +118,7 @@ test("a reader who breaks out of the stream cancels the same way", async () => {
   expect(checkSpans(spans())).toEqual([]);
 });
 
-test("a stream that nobody reads to its end gives the whole tree all the same", async () => {
+test("a stream that is not read to its end still gives the whole tree", async () => {
   const { agent, spans } = cast("All is well.");
   const stream = agent.stream("Go.");
   await stream[Symbol.asyncIterator]().next();

@@ -1,3 +1,4 @@
+// Re-entry: code called by a run may not start another run on the same session, which would deadlock.
 import { expect, test } from "vitest";
 import type { SpanData } from "../../src/doors/tracing.ts";
 import {
@@ -21,7 +22,7 @@ const kinds: readonly (readonly [string, () => Session])[] = [
 
 const ask = { toolCalls: [{ name: "ask", id: "ask", input: {} }] };
 
-/** An agent whose tool asks another one, on a session. */
+/** An agent with a tool that runs another agent on `session`. */
 function asking(session: Session, seen: unknown[] = []): Agent {
   const helper = new Agent({ name: "helper", model: scriptedModel(() => "Helped.") });
   const run = async () => {
@@ -36,74 +37,83 @@ function asking(session: Session, seen: unknown[] = []): Agent {
   return new Agent({ model, tools: [tool({ name: "ask", execute: run })] });
 }
 
-test.for(kinds)("a tool that runs an agent on the session of its own run is refused at once: %s", async ([, make]) => {
-  const session = make();
-  const seen: unknown[] = [];
-  const result = await asking(session, seen).run("Go", { session });
-  expect(seen).toEqual([expect.any(SessionBusyError)]);
-  expect(String(result.steps[0]?.toolResults[0]?.content)).toMatch(/would deadlock.*agent\.asTool\(\)/);
-  expect(glance(await session.getItems())).toEqual(["user: Go", "assistant: Done."]);
-});
+test.for(kinds)(
+  "a tool that runs an agent on the session of its own run is refused at once (session %s)",
+  async ([, make]) => {
+    const session = make();
+    const seen: unknown[] = [];
+    const result = await asking(session, seen).run("Go", { session });
+    expect(seen).toEqual([expect.any(SessionBusyError)]);
+    expect(String(result.steps[0]?.toolResults[0]?.content)).toMatch(/would deadlock.*agent\.asTool\(\)/);
+    expect(glance(await session.getItems())).toEqual(["user: Go", "assistant: Done."]);
+  },
+);
 
-test.for(kinds)("a tool may run an agent on another session: %s", async ([, make]) => {
+test.for(kinds)("a tool may run an agent on another session (session %s)", async ([, make]) => {
   const session = make();
   const other = make();
   expect((await asking(other).run("Go", { session })).text).toBe("Done.");
   expect(glance(await other.getItems())).toEqual(["user: Help", "assistant: Helped."]);
 });
 
-test.for(kinds)("what a tool leaves behind may run on the session when its run has ended: %s", async ([, make]) => {
-  const session = make();
-  const helper = new Agent({ name: "helper", model: scriptedModel(() => "Helped.") });
-  const gate = Promise.withResolvers<void>();
-  let later: Promise<unknown> = Promise.resolve();
-  const leave = tool({
-    name: "ask",
-    execute: () => {
-      later = gate.promise.then(() => helper.run("Help", { session }));
-      return "later";
-    },
-  });
-  const model = scriptedModel(({ messages }) => (messages.at(-1)?.role === "user" ? ask : "Done."));
-  await new Agent({ model, tools: [leave] }).run("Go", { session });
-  gate.resolve();
-  await later;
-  expect(glance(await session.getItems())).toEqual([
-    "user: Go",
-    "assistant: Done.",
-    "user: Help",
-    "assistant: Helped.",
-  ]);
-});
+test.for(kinds)(
+  "work that a tool left in the background may use the session after the run has ended (session %s)",
+  async ([, make]) => {
+    const session = make();
+    const helper = new Agent({ name: "helper", model: scriptedModel(() => "Helped.") });
+    const gate = Promise.withResolvers<void>();
+    let later: Promise<unknown> = Promise.resolve();
+    const leave = tool({
+      name: "ask",
+      execute: () => {
+        later = gate.promise.then(() => helper.run("Help", { session }));
+        return "later";
+      },
+    });
+    const model = scriptedModel(({ messages }) => (messages.at(-1)?.role === "user" ? ask : "Done."));
+    await new Agent({ model, tools: [leave] }).run("Go", { session });
+    gate.resolve();
+    await later;
+    expect(glance(await session.getItems())).toEqual([
+      "user: Go",
+      "assistant: Done.",
+      "user: Help",
+      "assistant: Helped.",
+    ]);
+  },
+);
 
-test.for(kinds)("so is a memory, when it is read and when it is fed: %s", async ([, make]) => {
-  const session = make();
-  const helper = new Agent({ name: "helper", model: scriptedModel(() => "Helped.") });
-  const seen: unknown[] = [];
-  const ask = async () => void (await helper.run("Help", { session }).catch((error: unknown) => seen.push(error)));
-  const plain = new ConversationMemory();
-  const memory = {
-    ...plain,
-    count: 0,
-    getContext: (query: string) => plain.getContext(query),
-    getAllMessages: () => plain.getAllMessages(),
-    clear: () => plain.clear(),
-    add: async (added: Parameters<typeof plain.add>[0]) => {
-      await ask();
-      await plain.add(added);
-    },
-    getMessages: async (query: string) => {
-      await ask();
-      return plain.getMessages(query);
-    },
-  };
-  const agent = new Agent({ model: scriptedModel(() => "Done."), memory });
-  expect((await agent.run("Go", { session })).text).toBe("Done.");
-  expect(seen.length).toBeGreaterThanOrEqual(2);
-  expect(seen.every((error) => error instanceof SessionBusyError && error.isOwn)).toBe(true);
-});
+test.for(kinds)(
+  "a memory that runs an agent on the session of its run is refused, on read and on add (session %s)",
+  async ([, make]) => {
+    const session = make();
+    const helper = new Agent({ name: "helper", model: scriptedModel(() => "Helped.") });
+    const seen: unknown[] = [];
+    const ask = async () => void (await helper.run("Help", { session }).catch((error: unknown) => seen.push(error)));
+    const plain = new ConversationMemory();
+    const memory = {
+      ...plain,
+      count: 0,
+      getContext: (query: string) => plain.getContext(query),
+      getAllMessages: () => plain.getAllMessages(),
+      clear: () => plain.clear(),
+      add: async (added: Parameters<typeof plain.add>[0]) => {
+        await ask();
+        await plain.add(added);
+      },
+      getMessages: async (query: string) => {
+        await ask();
+        return plain.getMessages(query);
+      },
+    };
+    const agent = new Agent({ model: scriptedModel(() => "Done."), memory });
+    expect((await agent.run("Go", { session })).text).toBe("Done.");
+    expect(seen.length).toBeGreaterThanOrEqual(2);
+    expect(seen.every((error) => error instanceof SessionBusyError && error.isOwn)).toBe(true);
+  },
+);
 
-test("an exporter that runs an agent on the session of the run it hears of is refused, and nobody waits for ever", async () => {
+test("an exporter that runs an agent on the session of the exported run is refused and does not deadlock", async () => {
   const session = new InMemorySession("s");
   const helper = new Agent({ name: "helper", model: scriptedModel(() => "Helped."), tracing: false });
   let helping: Promise<unknown> | undefined;
@@ -128,7 +138,7 @@ test("an exporter that runs an agent on the session of the run it hears of is re
   expect(await helping).toBeInstanceOf(SessionBusyError);
 });
 
-test("spans that a session of the user's own makes belong to the span of its work", async () => {
+test("spans that a custom session creates are children of the session span around them", async () => {
   const spans: SpanData[] = [];
   const items: Message[] = [];
   const session = {

@@ -1,4 +1,4 @@
-// What a decision is about: one call that waited, in one run. No other call has anybody's word, whatever a model calls it.
+// A decision covers one waiting call of one run. It approves no other call, even if a model reuses the call's id.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,12 +17,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const again = (to: string) => ({ ...payTo(to), id: "same" });
 const lengthy = "x".repeat(2_000);
 
-describe("a later call with the id of one that was approved", () => {
+describe("a later call that reuses the id of an approved one", () => {
   for (const [kind, compaction] of [
-    ["as it is", undefined],
-    ["where the model is not shown the first any more", compactor({ contextWindow: 2_000, strategy: slidingWindow() })],
+    ["in the prompt", undefined],
+    ["compacted out of the prompt", compactor({ contextWindow: 2_000, strategy: slidingWindow() })],
   ] as const)
-    onSessions(`waits for its own approval, ${kind}`, async ({ play, session }) => {
+    onSessions(`waits for its own approval, with the first call ${kind}`, async ({ play, session }) => {
       const between = Array.from({ length: 6 }, (_, n) => calls(echoing(lengthy, `e${n}`)));
       const script = [calls(again("ann")), ...between, calls(again("everybody")), "Done."];
       const { agent, paid } = payingAgent(script, compaction && { compaction });
@@ -34,7 +34,7 @@ describe("a later call with the id of one that was approved", () => {
     });
 });
 
-describe("a call of a subagent with the id of one that was approved above it", () => {
+describe("a subagent's call that reuses the id of a call approved in its parent", () => {
   onSessions("waits for its own approval", async ({ play, session }) => {
     const outer = paying();
     const inner = payingAgent([calls(again("everybody")), "Done."], { name: "inner" });
@@ -47,7 +47,7 @@ describe("a call of a subagent with the id of one that was approved above it", (
   });
 });
 
-/** An agent that asks another, which must be allowed to begin, and then to pay. */
+/** An agent with a subagent that needs approval to start, and again to pay. */
 function careful() {
   const began: string[] = [];
   const note = tool({ name: "note", execute: () => began.push("began") });
@@ -68,8 +68,8 @@ function careful() {
 const toolCount = (messages: readonly { readonly role: string }[]) =>
   messages.filter(({ role }) => role === "tool").length;
 
-describe("a subagent that needs approval to begin, and asks for more", () => {
-  test("is taken up where it was, by the states it leaves", async () => {
+describe("a subagent that needs approval to start, and again for a call of its own", () => {
+  test("continues where it stopped if resumed by state", async () => {
     const { began, paid, agent } = careful();
     const first = await agent.run("Pay");
     const second = await agent.resume(first.state, { approve: first.approvals });
@@ -79,7 +79,7 @@ describe("a subagent that needs approval to begin, and asks for more", () => {
     expect([began, paid]).toEqual([["began"], ["ann"]]);
   });
 
-  onSessions("is taken up where it was, by the id of the run", async ({ play, session }) => {
+  onSessions("continues where it stopped if resumed by run id", async ({ play, session }) => {
     const { began, paid, agent } = careful();
     const { runId, approvals } = await play(agent, "Pay", { session });
     const second = await agent.resume(runId, { session, approve: approvals });
@@ -94,7 +94,7 @@ describe("a subagent that needs approval to begin, and asks for more", () => {
     ["step.commit", "after"],
     ["run.end", "before"],
     ["run.end", "after"],
-  ] as const)("does nothing twice where its process is killed at %s, %s", async (at, when) => {
+  ] as const)("does nothing twice if its process is killed at %s (%s the write)", async (at, when) => {
     const place = join(folder, `${at}-${when}`);
     writeFileSync(`${place}.effects`, "");
     const job = { path: `${place}.db`, effects: `${place}.effects`, agent: "guard", isStreaming: false } as const;
@@ -110,7 +110,7 @@ describe("a subagent that needs approval to begin, and asks for more", () => {
   });
 });
 
-test("a state is not resumed with a store that does not hold its run", async () => {
+test("a state is not resumed on a store that does not have its run", async () => {
   const store = memoryStore();
   const { agent, paid } = payingAgent([calls(payTo("ann")), "Paid."]);
   const { runId, state } = await agent.run("Pay", { session: store.namespace("a").session("s") });
@@ -119,7 +119,7 @@ test("a state is not resumed with a store that does not hold its run", async () 
   expect((await agent.resume(runId, { store: store.namespace("a"), approve: ["ann"] })).output).toBe("Paid.");
 });
 
-test("arguments that could not be read do not run as none after a crash", async () => {
+test("a call with unreadable arguments does not run with empty ones after a crash", async () => {
   const purged: unknown[] = [];
   const purge = tool({
     name: "purge",
@@ -148,7 +148,7 @@ test("arguments that could not be read do not run as none after a crash", async 
   expect(purged).toEqual([]);
 });
 
-test("the run of a subagent is not taken up by an agent of another name behind the same tool", async () => {
+test("a subagent's run is not resumed by an agent with another name behind the same tool", async () => {
   const store = memoryStore();
   const bossOf = (name: string) => {
     const child = payingAgent([calls(payTo("ann")), "Paid."], { name });
@@ -164,7 +164,7 @@ test("the run of a subagent is not taken up by an agent of another name behind t
   expect(child.paid).toEqual([]);
 });
 
-test("what is inherited by the options of a resume counts as it does for a run", async () => {
+test("options of resume() may be inherited from a prototype", async () => {
   const { agent } = payingAgent([calls(payTo("ann")), "Paid."]);
   const session = memoryStore().session("s");
   const { runId } = await agent.run("Pay", { session });

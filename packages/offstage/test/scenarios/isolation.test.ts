@@ -1,4 +1,4 @@
-// What one run does to its own things reaches no other: prompts, states, and a session whose run could not begin.
+// Isolation: changes that a model, a guardrail, a hook or a caller makes to its own data affect no other run and no session.
 import { describe, expect, test } from "vitest";
 import {
   Agent,
@@ -14,7 +14,7 @@ import { withMetadata } from "../../src/messages/message.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";
 
-bothWays("a model that edits its prompt edits it for that call alone", async ({ play }) => {
+bothWays("a model that edits its prompt edits it for that call only", async ({ play }) => {
   const seen: string[] = [];
   const model = scriptedModel(() => "Hello.");
   const edit = (prompt: readonly { content: unknown }[]) => {
@@ -40,14 +40,14 @@ bothWays("a model that edits its prompt edits it for that call alone", async ({ 
   expect(seen).toEqual(["Be kind.", "Be kind."]);
 });
 
-test("new states share nothing that can be changed", () => {
+test("new states share no mutable data", () => {
   const [one, other] = [AgentState.empty(), AgentState.empty()];
   (one.metadata as Record<string, unknown>).tenant = "one";
   (one.usageByModel as Record<string, unknown>).model = {};
   expect([other.metadata, other.usageByModel, AgentState.empty().metadata]).toEqual([{}, {}, {}]);
 });
 
-bothWays("a run whose input cannot be kept leaves its session free", async ({ play }) => {
+bothWays("a run whose input cannot be stored does not block its session", async ({ play }) => {
   const session = new InMemorySession("s");
   const agent = new Agent({ model: scriptedModel(() => "Hello.") });
   const input = [user("hi", { metadata: { id: "1", big: 1n } })];
@@ -55,7 +55,7 @@ bothWays("a run whose input cannot be kept leaves its session free", async ({ pl
   expect((await play(agent, "again", { session })).output).toBe("Hello.");
 });
 
-bothWays("the history that a result shows cannot be used to change the session", async ({ play }) => {
+bothWays("the messages of a result and of a run record cannot be used to change the session", async ({ play }) => {
   const session = new InMemorySession("s");
   const agent = new Agent({ model: scriptedModel(["One.", "Two."]) });
   await play(agent, "First", { session });
@@ -67,7 +67,7 @@ bothWays("the history that a result shows cannot be used to change the session",
   expect((await session.run(runId))?.steps[0]?.messages[0]?.content).toBe("Two.");
 });
 
-test("a run in memory whose answer cannot be kept is not said to be completed", async () => {
+test("a run whose answer cannot be stored is not listed as completed", async () => {
   const session = new InMemorySession("s");
   const spoil: Processor = async (state, next) => {
     const after = await next(state);
@@ -83,7 +83,7 @@ describe.each([
   ["in memory", () => new InMemorySession("s")],
   ["on a store", () => memoryStore().session("s")],
 ] as const)("a session %s", (_, make) => {
-  bothWays("keeps what a guardrail put in the place of its input, and a copy of it", async ({ play }) => {
+  bothWays("stores a copy of the message with which a guardrail replaced the input", async ({ play }) => {
     const session = make();
     let mine: { content: string } | undefined;
     const check = ({ messages }: { messages?: readonly Message[] }) => {
@@ -97,7 +97,7 @@ describe.each([
     expect((await session.getItems()).map(({ content }) => content)).toEqual(["[hidden]", "Hi."]);
   });
 
-  bothWays("is not changed by a hook that empties the list of its input", async ({ play }) => {
+  bothWays("is not changed by a hook that empties the input list", async ({ play }) => {
     const session = make();
     let given: unknown[] = [];
     const onRunStart = ({ input }: { input: readonly Message[] }) => {
@@ -110,7 +110,7 @@ describe.each([
   });
 });
 
-bothWays("a session of the user's own may write to the answers it is given", async ({ play }) => {
+bothWays("a custom session may modify the messages it is given without changing the result", async ({ play }) => {
   const items: Message[] = [];
   const session = {
     sessionId: "s",

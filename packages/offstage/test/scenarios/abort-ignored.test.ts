@@ -1,4 +1,4 @@
-// What does not listen to an abort is left behind: the run ends, its subagents before it, and its session is free.
+// An abort does not wait for code that ignores it: subagents end, then the run, and the session is released.
 import { describe, expect, test, vi } from "vitest";
 import { Agent, InMemorySession, memoryStore, type Processor, type Store } from "../../src/index.ts";
 import { createStore } from "../../src/sessions/store.ts";
@@ -11,7 +11,7 @@ import { calls, deaf, glance, pause, quietMemory } from "../support/cast.ts";
 
 const hangs = () => new Promise<never>(() => {});
 
-/** A store that is told once a run has begun, before whoever began it. */
+/** A store that calls `onBegun` when a run's first write has succeeded, before the run learns of it. */
 function storeWith(onBegun: () => unknown): Store {
   const driver = memoryDriver();
   const commit: StoreDriver["commit"] = async (given) => {
@@ -23,12 +23,12 @@ function storeWith(onBegun: () => unknown): Store {
   return createStore({ ...driver, commit });
 }
 
-describe("where something does not listen", () => {
-  bothWays("a memory that takes the answer for ever does not hold the session", async ({ play, ended }) => {
+describe("an aborted run", () => {
+  bothWays("releases its session even if the memory never finishes adding the answer", async ({ play, ended }) => {
     const session = new InMemorySession();
     const controller = new AbortController();
     let added = 0;
-    // The first time it is told the input, the second time the answer.
+    // The first call adds the input, the second the answer.
     const memory = { ...quietMemory(), add: () => (++added === 2 ? hangs() : Promise.resolve()) };
     const agent = new Agent({ model: scriptedModel(["Hi."]), memory });
     const settled = play(agent, "Go", { session, signal: controller.signal }).catch(() => "ended");
@@ -40,7 +40,7 @@ describe("where something does not listen", () => {
     expect((await next.run("And now?", { session })).output).toBe("Again.");
   });
 
-  bothWays("a step that was done is kept, though a processor still thought about it", async ({ play, ended }) => {
+  bothWays("keeps a finished step even if a processor is still pending", async ({ play, ended }) => {
     const store = memoryStore();
     const session = store.session("s");
     const controller = new AbortController();
@@ -60,7 +60,7 @@ describe("where something does not listen", () => {
     await store.close();
   });
 
-  bothWays("a run that was aborted during its first write ends there too, and nobody resumes it", async ({ play }) => {
+  bothWays("is stored as stopped even if it was aborted during its first write", async ({ play }) => {
     const controller = new AbortController();
     const store = storeWith(() => controller.abort(new Error("enough")));
     const session = store.session("s");
@@ -73,7 +73,7 @@ describe("where something does not listen", () => {
     await store.close();
   });
 
-  bothWays("what was said beside a call is no answer", async ({ play }) => {
+  bothWays("does not keep text beside a tool call as its answer", async ({ play }) => {
     const session = new InMemorySession();
     const controller = new AbortController();
     const model = scriptedModel([{ text: "Let me look.", toolCalls: [{ name: "deaf" }] }]);
@@ -86,7 +86,7 @@ describe("where something does not listen", () => {
     expect(agent.messages.all()).toHaveLength(2);
   });
 
-  bothWays("a subagent ends before the run that called it, behind a processor too", async ({ play }) => {
+  bothWays("ends after its subagents, even with a processor around the step", async ({ play }) => {
     const order: string[] = [];
     const told = (name: string) => ({ onRunEnd: () => void order.push(name) });
     const child = new Agent({ name: "child", model: scriptedModel([hangs]), hooks: told("child") });
@@ -103,13 +103,13 @@ describe("where something does not listen", () => {
   });
 });
 
-describe("taking up a run from a store that does not answer", () => {
+describe("resuming a run from a store that hangs", () => {
   const silent = {
-    "to a write": (driver: StoreDriver) => ({ ...driver, commit: hangs }),
-    "to a read": (driver: StoreDriver) => ({ ...driver, get: hangs }),
+    writes: (driver: StoreDriver) => ({ ...driver, commit: hangs }),
+    reads: (driver: StoreDriver) => ({ ...driver, get: hangs }),
   };
 
-  test.for(Object.entries(silent))("%s ends with the abort, by resume and by resumeStream", async ([, mute]) => {
+  test.for(Object.entries(silent))("on %s ends when aborted, with resume() and resumeStream()", async ([, mute]) => {
     const driver = memoryDriver();
     const { agent } = payingAgent([calls(payTo("ann"))]);
     const { runId } = await agent.run("Pay Ann", { session: createStore(driver).session("s") });
@@ -124,10 +124,10 @@ describe("taking up a run from a store that does not answer", () => {
     expect((await createStore(driver).runs.get(runId))?.status).toBe("waiting");
   });
 
-  test("that answers late after all leaves it ended", async () => {
+  test("leaves the run stopped if the store answers after the abort", async () => {
     const controller = new AbortController();
     let begun = 0;
-    // The first is that of the run, the second that of the resumption.
+    // The first write is the run's, the second the resumption's.
     const store = storeWith(() => ++begun === 2 && controller.abort(new Error("enough")));
     const { agent, paid } = payingAgent([calls(payTo("ann"))]);
     const { runId, usage } = await agent.run("Pay Ann", { session: store.session("s") });

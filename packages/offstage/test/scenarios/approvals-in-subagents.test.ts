@@ -1,4 +1,4 @@
-// Approvals inside subagents: what waits below makes the run above wait, and is decided there.
+// Approvals inside subagents: a waiting call makes every run above it wait, and is decided at the top.
 import { describe, expect } from "vitest";
 import { Agent, AgentState } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -7,8 +7,8 @@ import { bothWays } from "../support/both-ways.ts";
 import { calls, glance } from "../support/cast.ts";
 import { onSessions, onStores } from "../support/session-kinds.ts";
 
-describe("a call two levels down", () => {
-  onSessions("waits in the result of the run at the top, and is approved there by id", async ({ play, session }) => {
+describe("a call two levels down that needs approval", () => {
+  onSessions("is listed in the result of the top run, and approved there by id", async ({ play, session }) => {
     const { agent, paid, inner, model } = payingFamily("ann", "bob");
     const { runId, approvals, outcome } = await play(agent, "Pay", { session });
     expect(outcome.status).toBe("waiting");
@@ -29,7 +29,7 @@ describe("a call two levels down", () => {
     expect(resumed.usage.totalTokens).toBe(6 * 15);
   });
 
-  bothWays("is approved by the state of the run at the top, through JSON", async ({ play }) => {
+  bothWays("can be approved through the state of the top run, after a round trip through JSON", async ({ play }) => {
     const { agent, paid } = payingFamily("ann");
     const { state, approvals } = await play(agent, "Pay");
     const restored = AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
@@ -39,7 +39,7 @@ describe("a call two levels down", () => {
     expect(paid).toEqual(["ann"]);
   });
 
-  onSessions("goes on waiting while nothing is decided of it", async ({ play, session }) => {
+  onSessions("keeps waiting until it is decided", async ({ play, session }) => {
     const { agent, paid, inner } = payingFamily("ann", "bob");
     const { runId } = await play(agent, "Pay", { session });
     const first = await agent.resume(runId, { session, approve: ["bob"] });
@@ -52,7 +52,7 @@ describe("a call two levels down", () => {
     expect(inner.callCount).toBe(2);
   });
 
-  onStores("has runs of its own that wait with it and end with it", async ({ play, session, store }) => {
+  onStores("makes all three runs wait, then complete together", async ({ play, session, store }) => {
     const { agent } = payingFamily("ann");
     const { runId } = await play(agent, "Pay", { session });
     const statuses = async (id: string): Promise<string[]> => {
@@ -66,17 +66,17 @@ describe("a call two levels down", () => {
     expect(await statuses(runId)).toEqual(["outer completed", "middle completed", "inner completed"]);
   });
 
-  onSessions("cannot be approved by a slip", async ({ play, session }) => {
+  onSessions("is not approved by the id of the subagent call around it", async ({ play, session }) => {
     const { agent, paid } = payingFamily("ann");
     const { runId } = await play(agent, "Pay", { session });
-    const slip = agent.resume(runId, { session, approve: ["to-inner"] });
-    await expect(slip).rejects.toMatchObject({ code: "invalid-argument" });
+    const wrong = agent.resume(runId, { session, approve: ["to-inner"] });
+    await expect(wrong).rejects.toMatchObject({ code: "invalid-argument" });
     expect(paid).toEqual([]);
     expect(await session.runs()).toMatchObject([{ status: "waiting" }]);
   });
 });
 
-describe("several subagents at once", () => {
+describe("several subagents with waiting calls", () => {
   function two() {
     const [left, right] = ["left", "right"].map((name) =>
       payingAgent([calls(payTo("ann")), `${name} paid.`], { name }),
@@ -89,7 +89,7 @@ describe("several subagents at once", () => {
   }
 
   onSessions(
-    "wait together, and each gets its own decision though their call ids are the same",
+    "wait together, and each gets its own decision even if their call ids are equal",
     async ({ play, session }) => {
       const { left, right, model, tools } = two();
       const { paid, pay } = paying();
@@ -128,20 +128,23 @@ describe("a subagent that itself needs approval", () => {
     return { inner, model, tools: [inner.agent.asTool({ needsApproval: isNeeded })] };
   };
 
-  onSessions("does not begin before it is approved, and its tools ask for themselves", async ({ play, session }) => {
-    const { inner, model, tools } = asked();
-    const agent = new Agent({ name: "outer", model, tools });
-    const { runId, approvals } = await play(agent, "Pay", { session });
-    expect(approvals).toMatchObject([{ agent: "outer", toolName: "inner", toolCallId: "to-inner" }]);
-    expect(inner.model.callCount).toBe(0);
-    const below = await agent.resume(runId, { session, approve: ["to-inner"] });
-    expect(below.approvals).toMatchObject([{ agent: "inner", toolName: "pay", toolCallId: "ann" }]);
-    expect(inner.paid).toEqual([]);
-    expect((await agent.resume(runId, { session, approve: ["ann"] })).output).toBe("Done.");
-    expect(inner.paid).toEqual(["ann"]);
-  });
+  onSessions(
+    "does not start before it is approved, and its tools still need their own approval",
+    async ({ play, session }) => {
+      const { inner, model, tools } = asked();
+      const agent = new Agent({ name: "outer", model, tools });
+      const { runId, approvals } = await play(agent, "Pay", { session });
+      expect(approvals).toMatchObject([{ agent: "outer", toolName: "inner", toolCallId: "to-inner" }]);
+      expect(inner.model.callCount).toBe(0);
+      const below = await agent.resume(runId, { session, approve: ["to-inner"] });
+      expect(below.approvals).toMatchObject([{ agent: "inner", toolName: "pay", toolCallId: "ann" }]);
+      expect(inner.paid).toEqual([]);
+      expect((await agent.resume(runId, { session, approve: ["ann"] })).output).toBe("Done.");
+      expect(inner.paid).toEqual(["ann"]);
+    },
+  );
 
-  onSessions("never begins where it is rejected", async ({ play, session }) => {
+  onSessions("never starts if it is rejected", async ({ play, session }) => {
     const { inner, model, tools } = asked();
     const agent = new Agent({ name: "outer", model, tools });
     const { runId } = await play(agent, "Pay", { session });

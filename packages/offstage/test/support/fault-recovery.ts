@@ -1,10 +1,10 @@
-// A run that something disturbs, and what must hold after it: the next message works, and what was cut off can be finished.
+// An agent for fault injection, and the check that a session recovered: the next message works and every run can be finished.
 import { expect } from "vitest";
 import { Agent, isOffstageError, type PersistentSession, type Store, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { calls, echo, echoing, glance } from "./cast.ts";
 
-/** An agent that answers a question with two tools and a subagent, and counts what its tools did. */
+/** An agent that answers with the help of two tools and a subagent, and records the effects of its tools. */
 export function workingAgent() {
   const effects: string[] = [];
   const charge = tool({ name: "charge", execute: (_, { runId }) => void effects.push(runId) });
@@ -23,8 +23,8 @@ export function workingAgent() {
 
 export type Working = ReturnType<typeof workingAgent>;
 
-/** The next message is answered, the disturbed run can be finished or is over, and no effect happened twice. */
-export async function expectUnharmed(store: Store, session: PersistentSession, { agent, effects }: Working) {
+/** Expects that the next message is answered, that no run is stuck, and that no effect happened twice. */
+export async function expectRecovered(store: Store, session: PersistentSession, { agent, effects }: Working) {
   const next = await agent.run("Next", { session });
   expect(next.outcome.status).toBe("completed");
   expect(glance(await session.getItems(2))).toEqual(["user: Next", "assistant: Done."]);
@@ -44,10 +44,7 @@ export async function expectUnharmed(store: Store, session: PersistentSession, {
   expect(await store.verify()).toEqual([]);
 }
 
-/** True where the error is the disturbance itself, or what the agent made of it. */
-export function isFrom(error: unknown, disturbance: Error): boolean {
-  return (
-    error === disturbance ||
-    (isOffstageError(error) && (error.cause === disturbance || isFrom(error.cause, disturbance)))
-  );
+/** Returns true if the error is the injected fault, or was caused by it. */
+export function isCausedBy(error: unknown, fault: Error): boolean {
+  return error === fault || (isOffstageError(error) && (error.cause === fault || isCausedBy(error.cause, fault)));
 }

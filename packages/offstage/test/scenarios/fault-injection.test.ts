@@ -1,4 +1,4 @@
-// Abort, crash or store failure at every await of a run: the next message works, and what was cut off can be finished.
+// Fault injection: after an abort or a store failure at any await of a run, the next message works and the run can be finished.
 import { describe, expect } from "vitest";
 import { createStore, type StoreDriver } from "../../src/doors/store-driver.ts";
 import { Agent, memoryStore, type Store, sqliteStore } from "../../src/index.ts";
@@ -6,19 +6,19 @@ import { storeDriver } from "../../src/sessions/store.ts";
 import { type CrashPoint, crashingStore, scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { echo, echoing, glance } from "../support/cast.ts";
-import { expectUnharmed, isFrom, workingAgent } from "../support/disturbances.ts";
+import { expectRecovered, isCausedBy, workingAgent } from "../support/fault-recovery.ts";
 
 const crash = new Error("the store broke");
-const stores = { "memory store": () => memoryStore(), SQLite: () => sqliteStore({ path: ":memory:" }) };
+const stores = { "a memory store": () => memoryStore(), SQLite: () => sqliteStore({ path: ":memory:" }) };
 
 describe("a write that throws", () => {
   const labels = ["run.begin", "tool.intent", "tool.result", "step.commit", "run.end", "run.child"] as const;
   for (const at of labels) {
     for (const when of ["before", "after"] as const) {
-      // The one call of the subagent is written with its step.
+      // The subagent's only call is written together with its step.
       for (const nth of at === "tool.result" ? [1, 2, 3] : at === "run.end" ? [1, 2] : [1]) {
         const point: CrashPoint = { at, when, nth, action: crash };
-        bothWays(`${when} ${at} (${nth}) leaves a session that goes on`, async ({ play }) => {
+        bothWays(`${when} ${at} (${nth}) leaves a session that still works`, async ({ play }) => {
           for (const open of Object.values(stores)) {
             await using store = crashingStore(open(), point);
             const session = store.session("s");
@@ -27,8 +27,8 @@ describe("a write that throws", () => {
               () => undefined,
               (reason: unknown) => reason,
             );
-            if (error !== undefined) expect(isFrom(error, crash), String(error)).toBe(true);
-            await expectUnharmed(store, session, working);
+            if (error !== undefined) expect(isCausedBy(error, crash), String(error)).toBe(true);
+            await expectRecovered(store, session, working);
           }
         });
       }
@@ -36,7 +36,7 @@ describe("a write that throws", () => {
   }
 });
 
-/** A store whose nth operation, of whatever kind, throws, until it is disarmed; that says whether it was reached. */
+/** A store whose nth operation throws. `disarm()` turns that off and returns whether the operation was reached. */
 function failingAt(store: Store, nth: number): { store: Store; disarm: () => boolean } {
   const driver = store[storeDriver];
   let count = 0;
@@ -66,7 +66,7 @@ function failingAt(store: Store, nth: number): { store: Store; disarm: () => boo
 
 describe("a store that fails", () => {
   for (const [kind, open] of Object.entries(stores)) {
-    bothWays(`at any one operation of a run leaves a session that goes on, ${kind}`, async ({ play }) => {
+    bothWays(`at any single operation of a run leaves a session that still works, on ${kind}`, async ({ play }) => {
       for (let nth = 1, isReached = true; isReached; nth++) {
         const failing = failingAt(open(), nth);
         await using store = failing.store;
@@ -74,10 +74,10 @@ describe("a store that fails", () => {
         const session = store.session("s");
         const working = workingAgent();
         await play(working.agent, "Go", { session }).catch((error: unknown) => {
-          expect(isFrom(error, crash), `operation ${nth}: ${String(error)}`).toBe(true);
+          expect(isCausedBy(error, crash), `operation ${nth}: ${String(error)}`).toBe(true);
         });
         isReached = failing.disarm();
-        await expectUnharmed(store, session, working);
+        await expectRecovered(store, session, working);
       }
     });
   }
@@ -85,7 +85,7 @@ describe("a store that fails", () => {
 
 describe("an abort", () => {
   for (const [kind, open] of Object.entries(stores)) {
-    bothWays(`at any event of a run leaves a session that goes on, ${kind}`, async ({ play }) => {
+    bothWays(`at any event of a run leaves a session that still works, on ${kind}`, async ({ play }) => {
       for (let nth = 1, isReached = true; isReached; nth++) {
         await using store = open();
         const session = store.session("s");
@@ -107,13 +107,13 @@ describe("an abort", () => {
           expect(error).toBe(crash);
         });
         isReached = count >= nth;
-        await expectUnharmed(store, session, working);
+        await expectRecovered(store, session, working);
       }
     });
   }
 });
 
-bothWays("a guardrail that fails behind the last result does not lose it", async ({ play }) => {
+bothWays("a guardrail that fails after the last tool result does not lose that result", async ({ play }) => {
   for (const open of Object.values(stores)) {
     await using store = open();
     const fails = { name: "fails", check: () => Promise.reject(crash) };
