@@ -1,4 +1,4 @@
-// What the types say of agents and tools: what a schema describes, and nothing that is not there.
+// The types of agents and tools: they follow the schema, and allow nothing else.
 import { expectTypeOf } from "vitest";
 import { z } from "zod";
 import { Agent, type AgentContext, type AgentHooks, type HookOptions, type Tool, tool } from "../src/index.ts";
@@ -10,11 +10,11 @@ interface Ticket {
   title: string;
 }
 
-// Without a schema the output is text, with one it is what that describes.
+// Without a schema the output is text, with one it has the type of the schema.
 expectTypeOf(new Agent({ model })).toEqualTypeOf<Agent>();
 expectTypeOf(new Agent({ model, output: ticket })).toEqualTypeOf<Agent<Ticket>>();
 
-// A tool without a schema gets an object that nothing is known of.
+// A tool without a schema gets a plain object of unknown shape.
 export const plain: Tool = tool({
   name: "plain",
   needsApproval: (input) => {
@@ -23,7 +23,7 @@ export const plain: Tool = tool({
   },
   execute(input) {
     expectTypeOf(input).toEqualTypeOf<object>();
-    // @ts-expect-error the model was told of no city
+    // @ts-expect-error no schema declares a city
     return input.city;
   },
 });
@@ -33,7 +33,7 @@ export const typed: Tool = tool({
   execute: (input) => expectTypeOf(input).toEqualTypeOf<Ticket>(),
 });
 
-// A hook has the context of its run; one that knows what is in it says so.
+// A hook has the context of its run, and may declare the type of its contents.
 interface Tenancy {
   tenant: string;
 }

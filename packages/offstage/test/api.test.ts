@@ -1,4 +1,4 @@
-// The public face: every export of every entry point, listed by hand. Reads the built package.
+// The public API: every export of every entry point, listed by hand. Reads the built package.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import manifest from "../package.json" with { type: "json" };
@@ -91,7 +91,7 @@ function words(text: string): string[] {
   return text.split(/\s+/).filter(Boolean).sort();
 }
 
-/** The names that a file of types exports, values included. */
+/** Returns the names that a declaration file exports, values included. */
 function declaredNames(path: string): string[] {
   const lists = readFileSync(new URL(`../${path}`, import.meta.url), "utf8").matchAll(
     /^export (?:type )?\{([^}]*)\}/gm,
@@ -123,13 +123,13 @@ test("the root has at most 110 exports, values and types together", () => {
   expect(root!.values.length + root!.types.length).toBeLessThanOrEqual(110);
 });
 
-test("no name has two doors, but the makers of stores that need a package", () => {
+test("no name is exported by two entry points", () => {
   const names = doors.flatMap(({ values, types }) => [...values, ...types]);
   const twice = names.filter((name, index) => names.indexOf(name) !== index);
   expect(twice).toEqual(["postgresStore", "redisStore"]);
 });
 
-test("every type of the driver port is at its door", () => {
+test("./store-driver exports every type of the driver port", () => {
   const port = readFileSync(new URL("../src/sessions/store-driver.ts", import.meta.url), "utf8");
   const named = [...port.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name]) => name).sort();
   expect(named).toEqual(words(api["./store-driver"]!.types));

@@ -1,8 +1,8 @@
-// The shape of the source: which room may import which, and how a file looks. Reads src/, runs none of it.
+// The shape of the source: which room may import which, and how a file looks. Reads src/ and runs none of it.
 import { expect, test } from "vitest";
 import { findCycle, importsOf, readSourceFiles, type SourceFile } from "./support/source-files.ts";
 
-// What each room may import, besides itself and `version`. "types:" allows `import type` only; "all" is any room.
+// The rooms that each room may import, besides itself, `version` and `base`. "types:" allows `import type` only; "all" is any room.
 const allowedImports: Record<string, readonly string[]> = {
   version: [],
   errors: [],
@@ -23,7 +23,7 @@ const allowedImports: Record<string, readonly string[]> = {
   index: ["all"],
 };
 
-// Folders of leaves: each file (or folder) in one is known only to the file that lists them, and to the front doors.
+// Folders of leaves: each file or folder in them is imported only by the file that lists them, and by the entry points.
 const leafFolders = [
   "state/processors",
   "sessions/stores",
@@ -34,7 +34,7 @@ const leafFolders = [
   "memory/compaction/strategies",
 ];
 
-// The only files that may import an outside package, and which one. Each stands behind a subpath of its own, except that
+// The only files that may import an outside package, and which one. Each has its own subpath export, except that
 // @cfworker/json-schema is bundled.
 const outsideImports: Record<string, readonly string[]> = {
   "sessions/stores/postgres.ts": ["pg"],
@@ -45,7 +45,7 @@ const outsideImports: Record<string, readonly string[]> = {
   "tracing/exporters/otel.ts": ["@opentelemetry/api"],
 };
 
-// Files that are one long table, and may therefore pass the wall of 400 lines.
+// Files that are one long table, and may therefore have more than 400 lines.
 const dataTables: readonly string[] = [];
 
 const files = readSourceFiles();
@@ -58,12 +58,12 @@ const roomOf = (path: string): string => path.split("/", 1)[0]!.replace(/\.ts$/,
 
 const reExport = /^export (?:type )?\{[^}]*\} from "[^"]+";$/gm;
 
-/** The paths, or lines about them, that break a rule: `[]` when all is well. */
+/** Returns a line for each file that breaks a rule; `[]` if none does. */
 function offenders(find: (file: SourceFile) => readonly string[]): string[] {
   return files.flatMap((file) => find(file).map((what) => `${file.path}: ${what}`));
 }
 
-/** The leaf a path belongs to: `sqlite` for `stores/sqlite.ts` and `stores/sqlite/schema.ts`; `index` is the list. */
+/** Returns the leaf of a path: `sqlite` for `stores/sqlite.ts` and `stores/sqlite/schema.ts`; `index` is the list. */
 const leafOf = (folder: string, path: string): string => path.slice(folder.length + 1).replace(/(\/.*|\.ts)$/, "");
 const isLeaf = (folder: string, path: string): boolean =>
   path.startsWith(`${folder}/`) && leafOf(folder, path) !== "index";
@@ -72,7 +72,7 @@ test("every room is in the table of allowed imports", () => {
   expect(offenders(({ path }) => (roomOf(path) in allowedImports ? [] : ["is in no known room"]))).toEqual([]);
 });
 
-test("a room imports only the rooms it may know", () => {
+test("a room imports only the rooms it may import", () => {
   const found = offenders(({ path, imports }) => {
     const own = roomOf(path);
     const allowed = new Set([own, "version", "base", ...(allowedImports[own] ?? [])]);
@@ -87,7 +87,7 @@ test("a room imports only the rooms it may know", () => {
   expect(found).toEqual([]);
 });
 
-test("sessions know nothing of the processors of state", () => {
+test("sessions do not import the processors of state", () => {
   const found = offenders(({ path, imports }) =>
     imports
       .map(({ target }) => target)
@@ -96,7 +96,7 @@ test("sessions know nothing of the processors of state", () => {
   expect(found).toEqual([]);
 });
 
-test("nobody imports the command line, and only it imports a front door", () => {
+test("nothing imports the command line, and only the command line imports an entry point", () => {
   const found = offenders(({ path, imports }) =>
     imports
       .map(({ target }) => target)
@@ -105,7 +105,7 @@ test("nobody imports the command line, and only it imports a front door", () => 
   expect(found).toEqual([]);
 });
 
-test.for(leafFolders)("a leaf in %s is imported by nobody but the one file that lists them", (folder) => {
+test.for(leafFolders)("a leaf in %s is imported only by the file that lists the leaves", (folder) => {
   const importers = files.filter(({ path, imports }) =>
     imports.some(({ target }) => {
       if (!isLeaf(folder, target) || frontDoors.includes(path)) return false;
@@ -117,7 +117,7 @@ test.for(leafFolders)("a leaf in %s is imported by nobody but the one file that 
   expect(paths.slice(1), `${paths[0]} is the list; these go around it`).toEqual([]);
 });
 
-test("outside packages are imported only where a subpath asks for them", () => {
+test("outside packages are imported only behind their own subpath", () => {
   const found = offenders(({ path, imports }) =>
     imports
       .filter(({ target, isRelative }) => !isRelative && !target.startsWith("node:"))
@@ -127,7 +127,7 @@ test("outside packages are imported only where a subpath asks for them", () => {
   expect(found).toEqual([]);
 });
 
-// The folders of a room from low to high: a file imports files of its own folder and of lower ones. "" is the room's own folder.
+// The folders of a room from low to high: a file imports only from its own folder and from lower ones. "" is the room itself.
 const ladders: Record<string, readonly string[]> = {
   agent: ["ports", "drivers", "config", "run", "input", "step", "lifecycle", "resume", ""],
 };
@@ -159,15 +159,15 @@ test("only the loop assigns the state of a run", () => {
   ]);
 });
 
-test("no code asks a value whether it is a promise, or keeps a shape for the engine", () => {
+test("no code checks whether a value is a promise, or keeps an object shape for the engine", () => {
   expect(offenders(({ text }) => text.match(/"then" in|keepShape/g) ?? [])).toEqual([]);
 });
 
-test("no import goes in a circle, types included", () => {
+test("there is no import cycle, type imports included", () => {
   expect(findCycle(files)).toBeUndefined();
 });
 
-test("no source file passes 400 lines", () => {
+test("no source file has more than 400 lines", () => {
   const found = offenders(({ path, text }) => {
     const lines = text.trimEnd().split("\n").length;
     return lines > 400 && !dataTables.includes(path) ? [`${lines} lines`] : [];
@@ -175,51 +175,18 @@ test("no source file passes 400 lines", () => {
   expect(found).toEqual([]);
 });
 
-test("a front door holds named re-exports and nothing else", () => {
+test("an entry point has only named re-exports", () => {
   const found = offenders(({ path, text }) =>
     frontDoors.includes(path) ? (text.replace(reExport, "").match(/^(?!\/\/).+$/gm) ?? []) : [],
   );
   expect(found).toEqual([]);
 });
 
-// Files in base that two rooms share, and why they are there.
-const sharedByTwo: Record<string, string> = {
-  "base/async-scope.ts": "sessions and tracing keep their values in one async storage",
-  "base/mutable.ts": "a type without a room",
-  "base/time-limit.ts": "query and tools run untrusted patterns, and neither may import the other",
-};
-
-test("a file in base is imported by at least three rooms, or by base", () => {
-  const importersOf = (path: string): Set<string> =>
-    new Set(
-      files
-        .filter((file) => !frontDoors.includes(file.path) && file.imports.some(({ target }) => target === path))
-        .map((file) => roomOf(file.path)),
-    );
-  const found = offenders(({ path }) => {
-    if (roomOf(path) !== "base" || path in sharedByTwo) return [];
-    const rooms = importersOf(path);
-    return rooms.has("base") || rooms.size >= 3 ? [] : [`is imported by ${[...rooms].join(" and ") || "no room"} only`];
-  });
-  expect(found).toEqual([]);
-});
-
-// Folders that may hold more files for the time being, and why.
-const largeFolders: Record<string, string> = { sessions: "it is to be split into folders" };
-
-test("no folder holds more than 15 source files", () => {
-  const counts = Map.groupBy(files, ({ path }) => path.split("/").slice(0, -1).join("/"));
-  const found = [...counts]
-    .filter(([folder, { length }]) => length > 15 && !(folder in largeFolders))
-    .map(([folder, { length }]) => `${folder}: ${length} files`);
-  expect(found).toEqual([]);
-});
-
-test("nothing is exported by star", () => {
+test("there is no export *", () => {
   expect(offenders(({ text }) => text.match(/^export\s+(type\s+)?\*.*$/gm) ?? [])).toEqual([]);
 });
 
-test("files and folders are kebab-case, and none is named after no noun", () => {
+test("files and folders are kebab-case, and none has a catch-all name such as utils", () => {
   const found = offenders(({ path }) =>
     path
       .replace(/\.ts$/, "")
@@ -235,7 +202,7 @@ test("a file opens with a comment", () => {
   expect(offenders(({ text }) => (/^(#!.*\n)?(\/\/ |\/\*)/.test(text) ? [] : ["opens with code"]))).toEqual([]);
 });
 
-test("the reader of imports sees every form of them", () => {
+test("importsOf() finds every form of import", () => {
   const text = [
     'import type { A } from "./a.ts";',
     'import {\n  b,\n  type B,\n} from "../b.ts";',
@@ -252,7 +219,7 @@ test("the reader of imports sees every form of them", () => {
   expect(seen).toEqual(["type room/a.ts", "b.ts", "node:fs", "room/c.ts", "room/f.ts"]);
 });
 
-test("the search for circles finds one", () => {
+test("findCycle() finds a cycle", () => {
   const file = (path: string, ...targets: string[]): SourceFile => {
     return { path, text: "", imports: targets.map((target) => ({ target, isRelative: true, isTypeOnly: true })) };
   };

@@ -1,4 +1,4 @@
-// Kills the demonstration at several moments and starts it again.
+// Kills the demo at several moments and starts it again.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ const scratch = mkdtempSync(join(tmpdir(), "offstage-demo-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 test.concurrent.for(["latency {", "on-call, step 2", "read_diff {", "on-call, step 3"])(
-  'the demonstration, killed at "%s", resumes the run',
+  'the demo resumes its run after it was killed at "%s"',
   async (killAt, { expect }) => {
     const path = join(scratch, `${killAt.replaceAll(/\W/g, "-")}.db`);
     expect(await runDemo(path, killAt)).toMatchObject({ stderr: "", signal: "SIGKILL" });

@@ -1,4 +1,4 @@
-// Type-checks and runs the code of README.md and docs/: what a reader copies works. Reads the built package.
+// Type-checks and runs the code in README.md and docs/, so that code a reader copies works. Reads the built package.
 import { execFile } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DocProgram, programsOf, readPages } from "./support/doc-pages.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-// Ignored by git, and inside the package, so that "offstage" means the one just built.
+// Ignored by git, and inside the package, so that "offstage" resolves to the package just built.
 const folder = fileURLToPath(new URL(`../dist/.docs-${process.pid}/`, import.meta.url));
 const run = promisify(execFile);
 
@@ -21,11 +21,11 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("README.md shows code that runs", () => {
+test("README.md has code that is run", () => {
   expect(programs.filter(({ name, isRun }) => name.startsWith("README") && isRun)).not.toEqual([]);
 });
 
-test("every block of code in the docs fits the types of the package", async () => {
+test("every code block in the docs type-checks", async () => {
   const config = {
     extends: `${root}tsconfig.base.json`,
     compilerOptions: {
@@ -46,7 +46,7 @@ test("every block of code in the docs fits the types of the package", async () =
 });
 
 test.concurrent.for(programs.filter(({ isRun }) => isRun))(
-  "$name runs, prints what its comments say and warns of nothing",
+  "$name runs, prints what its comments say, and prints no warning",
   async ({ name, code }: DocProgram, { expect }) => {
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, NO_COLOR: "1" };
     const { stdout, stderr } = await run(process.execPath, [folder + name], { cwd: folder, env });
@@ -55,7 +55,7 @@ test.concurrent.for(programs.filter(({ isRun }) => isRun))(
   },
 );
 
-// What a comment behind a console.log promises must be printed, in this order.
+// The comment after each console.log must be printed, in this order.
 function unkept(code: string, printed: string): string[] {
   let from = 0;
   const promises = [...code.matchAll(/^\s*console\.log\(.*\); \/\/ (.+)$/gm)].map(([, promise = ""]) => promise);

@@ -1,4 +1,4 @@
-// Runs every lesson and the demonstration.
+// Runs every lesson and the demo.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,16 +14,19 @@ test("there are examples", () => {
   expect(lessons).not.toEqual([]);
 });
 
-test.for(lessons)("examples/%s is a lesson: two lines of what it teaches, under sixty lines", (name, { expect }) => {
-  const lines = readFileSync(examplesFolder + name, "utf8")
-    .trimEnd()
-    .split("\n");
-  expect(lines.length).toBeLessThan(60);
-  expect(lines[0]).toMatch(new RegExp(`^// Lesson ${Number(name.slice(0, 2))}: `));
-  expect(lines[1]).toMatch(/^\/\/ /);
-});
+test.for(lessons)(
+  "examples/%s is a lesson: it opens with two lines about itself and has under sixty lines",
+  (name, { expect }) => {
+    const lines = readFileSync(examplesFolder + name, "utf8")
+      .trimEnd()
+      .split("\n");
+    expect(lines.length).toBeLessThan(60);
+    expect(lines[0]).toMatch(new RegExp(`^// Lesson ${Number(name.slice(0, 2))}: `));
+    expect(lines[1]).toMatch(/^\/\/ /);
+  },
+);
 
-test.concurrent.for(lessons)("examples/%s runs, prints something and warns of nothing", async (name, { expect }) => {
+test.concurrent.for(lessons)("examples/%s runs, prints something, and prints no warning", async (name, { expect }) => {
   const { stdout, stderr } = await runLesson(name);
   expect(stderr).toBe("");
   expect(stdout.trim()).not.toBe("");
@@ -42,7 +45,7 @@ test("examples/15-postgres.ts lets two machines share a session", async ({ expec
   }
 });
 
-test("the demonstration streams, shows both streams and counts", async () => {
+test("the demo streams its answer, shows both streams, and counts tokens", async () => {
   const { stdout, stderr } = await runDemo(join(scratch, "whole.db"));
   expect(stderr).toBe("");
   expect(stdout).toContain("Commit 7f3a9c1, deployed at 12:04");

@@ -1,4 +1,4 @@
-// Follows the links of the pages where they are read: in the repository, and in the package, which has only some of its files.
+// Checks the links of the pages where they are read: in the repository, and in the package, which has only some of the files.
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,19 +13,19 @@ const paths = globSync(["*.md", "docs/**/*.md", "bench/*.md"], { cwd: root }).ma
 const pages = new Map(paths.map((path) => [path, readFileSync(root + path, "utf8")]));
 const links = [...pages].flatMap(([path, text]) => linksOf(path, text));
 
-test("every link to a file of the repository leads to one", () => {
+test("every link to a file of the repository leads to an existing file", () => {
   expect(links.length).toBeGreaterThan(50);
   expect(links.filter(({ target }) => !existsSync(root + target))).toEqual([]);
 });
 
-test("every link to a heading leads to one", () => {
+test("every link to a heading leads to an existing heading", () => {
   const lost = links.filter(
     ({ target, anchor }) => anchor !== "" && !anchorsOf(pages.get(target) ?? "").includes(anchor),
   );
   expect(lost).toEqual([]);
 });
 
-test("every path that a page names is in the repository", () => {
+test("every path that a page mentions is in the repository", () => {
   const named = [...pages].flatMap(([page, text]) => namedPathsOf(text).map((path) => ({ page, path })));
   expect(named.filter(({ path }) => !existsSync(root + path))).toEqual([]);
 });
@@ -38,17 +38,17 @@ test("a relative link of a page in the package leads to a file in the package", 
     ({ page, target, isRelative }) => isRelative && packed.includes(page) && !isPacked(target),
   );
   expect(broken).toEqual([]);
-  // A reader of the package does not have these files, so that their names are links to the repository.
+  // A reader of the package does not have these files, so their names must be links to the repository.
   const bare = packed.flatMap((page) => namedPathsOf(pages.get(page) ?? "").map((path) => ({ page, path })));
   expect(bare).toEqual([]);
 });
 
-test("the registry finds relative links of README.md at the root of the repository", () => {
+test("the registry resolves relative links of README.md at the root of the repository", () => {
   const { repository } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   expect(repository).toEqual({ type: "git", url: "git+https://github.com/offstage-dev/offstage.git" });
 });
 
-/** What npm packs of the pages, tried in a folder of its own: packing in place would rebuild what other tests run. */
+/** Returns the pages that npm packs. Packs a copy, because packing in place would rebuild files that other tests run. */
 async function packedPages(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "offstage-links-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const exclude = ["**/node_modules/**"];
 const lockFiles = globSync("**/package-lock.json", { cwd: root, exclude });
 
-test("no lock file holds a download address, so that it works with any registry", () => {
+test("no lock file contains a download URL, so that it works with any registry", () => {
   expect(lockFiles.length).toBeGreaterThan(2);
   expect(lockFiles.filter((path) => /"resolved": "https?:/.test(readFileSync(root + path, "utf8")))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// The published package: what it installs, and what it contains of others.
+// The published package: what it installs, and which packages it bundles.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -18,7 +18,7 @@ const importsIn = (text: string): string[] =>
     ([, fixed, dynamic]) => fixed ?? dynamic ?? "",
   );
 
-test("it installs nothing else", () => {
+test("the package installs no other package", () => {
   expect(manifest.dependencies).toBeUndefined();
   const optional = Object.keys(manifest.peerDependenciesMeta);
   expect(Object.keys(manifest.peerDependencies)).toEqual(optional);
@@ -29,12 +29,12 @@ test("it installs nothing else", () => {
   expect(outside).not.toEqual([]);
 });
 
-test("its types name no package that it contains", () => {
+test("the types of the package do not import a bundled package", () => {
   const named = builtFiles(".d.ts").filter(({ text }) => bundled.some((name) => importsIn(text).includes(name)));
   expect(named.map(({ path }) => path)).toEqual([]);
 });
 
-test("it ships the licence of every package that it contains", () => {
+test("the package ships the licence of every bundled package", () => {
   expect(manifest.files).toContain("THIRD_PARTY_LICENSES");
   const licences = readFileSync(`${folder}/../../THIRD_PARTY_LICENSES`, "utf8");
   for (const name of bundled) expect(licences).toContain(`${name} ${manifest.devDependencies[name]}\n`);

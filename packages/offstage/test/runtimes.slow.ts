@@ -34,7 +34,7 @@ const withFiles = [
 ];
 afterAll(() => Promise.all(servers.map((server) => server?.stop())));
 
-/** The claims that held in a process: it prints a line for each. */
+/** Runs a process and returns the claims it printed as passed. */
 async function claimsOf(binary: string, args: readonly string[]): Promise<string[]> {
   const { stdout } = await run(binary, args, { cwd: interop, timeout: 60_000 });
   return [...stdout.matchAll(/^ok: (.+)$/gm)].map(([, claim = ""]) => claim);
@@ -42,7 +42,7 @@ async function claimsOf(binary: string, args: readonly string[]): Promise<string
 
 const installed = new Map<string, Promise<unknown>>();
 
-/** Installs the runtimes of a folder of interop/ once, and tells whether `binary` is there: not every platform has one. */
+/** Installs the runtimes of a folder of interop/ once, and returns whether `binary` exists: not every platform has it. */
 async function install(folder: string, binary: string): Promise<boolean> {
   const isExpected = process.platform === "linux" && process.arch === "x64";
   if (isExpected && !installed.has(folder)) {
@@ -85,7 +85,7 @@ describe("the package works on workerd", () => {
     isInstalled = await install("workerd", binary);
   });
 
-  // The first date on which nodejs_compat has what we need, and the last on which it must be asked for.
+  // The first date on which nodejs_compat has what we need, and the last on which it must be enabled explicitly.
   test.for(["2024-09-23", "2026-08-03"])("with nodejs_compat, as of %s", async (date, { skip }) => {
     if (!isInstalled) return skip();
     const folder = mkdtempSync(join(tmpdir(), "offstage-workerd-"));
@@ -96,7 +96,7 @@ describe("the package works on workerd", () => {
   });
 });
 
-/** A configuration for `workerd test`. Bare specifiers are names of modules there, so that "offstage" is one of them. */
+/** A configuration for `workerd test`. It resolves bare specifiers by module name, so "offstage" is declared as a module. */
 function workerdConfig(folder: string, date: string): string {
   const file = (name: string, path: string) => `(name = "${name}", esModule = embed "${relative(folder, path)}")`;
   const modules = [

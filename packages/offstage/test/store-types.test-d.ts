@@ -1,4 +1,4 @@
-// What the types say of stores: whatever a public signature names has a name at the front door too.
+// The types of stores: every type that a public signature names is exported too.
 import { expectTypeOf } from "vitest";
 import type {
   EncryptedStoreOptions,
@@ -19,6 +19,6 @@ expectTypeOf<Parameters<StoredSessions["list"]>[0]>().toEqualTypeOf<ListSessions
 expectTypeOf(encryptedStore).parameter(1).toEqualTypeOf<EncryptedStoreOptions>();
 expectTypeOf(PersistentSession.persistent).parameter(1).toEqualTypeOf<PersistentSessionOptions | undefined>();
 
-// A limit that may be undefined is passed on as it is: undefined is all.
+// A limit that may be undefined can be passed on; undefined means no limit.
 declare const page: { limit?: number | undefined };
 export const options: ListRunsOptions & ListSessionsOptions = { limit: page.limit };

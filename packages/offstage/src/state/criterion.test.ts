@@ -17,7 +17,7 @@ const saying = (name: string, said: Verdict | undefined, isAsync = false): Crite
   name,
   decide: () => (isAsync ? Promise.resolve(said) : said),
 });
-const [stop, goOn, mayStop] = [
+const [stop, continueAfter, mayStop] = [
   saying("f", verdict("stop")),
   saying("r", verdict("continue", { feedback: "more" })),
   saying("a", verdict("may-stop")),
@@ -27,13 +27,13 @@ const state = buildState({ steps: [buildStep()] });
 
 describe("one rule decides", () => {
   test("any vote to stop stops the run, whatever the others say", async () => {
-    expect(await rule([goOn, mayStop, stop, silent], state)).toMatchObject({
+    expect(await rule([continueAfter, mayStop, stop, silent], state)).toMatchObject({
       outcome: { status: "stopped", criterion: "f" },
     });
   });
 
   test("else any vote to continue continues it", async () => {
-    expect(await rule([mayStop, silent, goOn], state)).toEqual({ outcome: undefined, feedback: "more" });
+    expect(await rule([mayStop, silent, continueAfter], state)).toEqual({ outcome: undefined, feedback: "more" });
   });
 
   test("else any vote that it may stop completes it", async () => {
@@ -72,7 +72,7 @@ describe("one rule decides", () => {
 
 describe("the outcome says", () => {
   test("which criterion decided, why, and how the others voted", async () => {
-    expect(await rule([goOn, stop, mayStop, silent], state)).toEqual({
+    expect(await rule([continueAfter, stop, mayStop, silent], state)).toEqual({
       feedback: undefined,
       outcome: {
         status: "stopped",
@@ -95,7 +95,7 @@ describe("the outcome says", () => {
 
   test("of several votes to continue, the feedback of one that has any", async () => {
     const mute = saying("a", verdict("continue"));
-    expect(await rule([mute, goOn], state)).toMatchObject({ feedback: "more" });
+    expect(await rule([mute, continueAfter], state)).toMatchObject({ feedback: "more" });
   });
 });
 

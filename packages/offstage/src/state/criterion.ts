@@ -55,13 +55,13 @@ async function voteOf(criterion: Criterion, state: AgentState): Promise<NamedVer
 }
 
 function weigh(votes: readonly NamedVerdict[]): Ruling {
-  const goOn = pick(votes, "continue");
+  const continueAfter = pick(votes, "continue");
   const mayStop = pick(votes, "may-stop");
-  const isAnswered = mayStop !== undefined && goOn === undefined;
+  const isAnswered = mayStop !== undefined && continueAfter === undefined;
   // An answer that no vote sends back completes the run, even if it came with the last permitted step.
   const stop = pick(isAnswered ? votes.filter(({ isLimit }) => isLimit !== true) : votes, "stop");
   if (stop !== undefined) return { outcome: outcomeOf(stop, "stopped", votes), feedback: undefined };
-  if (goOn !== undefined) return { outcome: undefined, feedback: goOn.feedback };
+  if (continueAfter !== undefined) return { outcome: undefined, feedback: continueAfter.feedback };
   const outcome = mayStop === undefined ? undefined : outcomeOf(mayStop, "completed", votes);
   return { outcome, feedback: undefined };
 }

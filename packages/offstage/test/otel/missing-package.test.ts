@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 
 const run = promisify(execFile);
 
-test("without its package, the OpenTelemetry exporter names the package to install", async () => {
+test("the OpenTelemetry exporter without its package fails with the package to install", async () => {
   const folder = mkdtempSync(join(tmpdir(), "offstage-bare-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const part of ["tracing", "base", "errors.ts"]) {

@@ -1,10 +1,10 @@
-// A process that runs or resumes agents on SQLite files, may be killed at any named point, and says as JSON what came of it.
+// A process that runs or resumes agents on SQLite files, can be killed at any named point, and prints the results as JSON.
 import { appendFileSync, writeSync } from "node:fs";
 import type { Decisions } from "../../src/agent/ports/approvals.ts";
 import { Agent, AgentState, isOffstageError, type RunResult, type Store, sqliteStore, tool } from "../../src/index.ts";
 import { type CrashPoint, crashingStore, type ScriptedRequest, scriptedModel } from "../../src/testing/index.ts";
 
-/** Where the process dies, beside the writes of the store: before or after the nth model call, or within a tool. */
+/** The point at which the process dies: a write of the store, before or after the nth model call, or inside a tool. */
 export type KillPoint =
   | CrashPoint
   | { readonly model: number; readonly when: "before" | "after" }
@@ -12,7 +12,7 @@ export type KillPoint =
 
 export interface AgentJob {
   readonly path: string;
-  /** A file to which every tool adds its name. */
+  /** A file to which every tool appends its name. */
   readonly effects: string;
   /**
    * `worker` calls three tools in two steps; `parent` has it as a subagent, `guard` as one that needs approval; `payer` pays three people with approval;
@@ -21,7 +21,7 @@ export interface AgentJob {
   readonly agent: "worker" | "parent" | "guard" | "payer" | "steward";
   readonly isStreaming: boolean;
   readonly killAt?: KillPoint;
-  /** The run to take up again, by its id or by its state; otherwise a new one begins. */
+  /** The run to resume, by id or by state. Left out, a new run starts. */
   readonly resume?: { readonly runId: string } | { readonly state: unknown };
   readonly decisions?: Decisions;
 }
@@ -30,13 +30,13 @@ export interface AgentReport {
   readonly runId?: string;
   readonly status?: string;
   readonly output?: unknown;
-  /** The code of the error it failed with. */
+  /** The code of the error that the run failed with. */
   readonly failure?: string;
   readonly approvals?: readonly string[];
-  /** All tokens of the run, those of subagents included. */
+  /** All tokens of the run, including its subagents. */
   readonly tokens?: number;
   readonly state?: unknown;
-  /** Tool results by call id, as the model got them. */
+  /** Tool results by call id, as sent to the model. */
   readonly results?: Readonly<Record<string, string>>;
 }
 

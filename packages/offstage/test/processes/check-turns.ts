@@ -1,4 +1,4 @@
-// What must hold of a session that writers worked on, however often they were killed.
+// Checks of a session after its writers were killed any number of times.
 import { expect } from "vitest";
 import type { Store } from "../../src/sessions/store.ts";
 
@@ -8,7 +8,7 @@ export interface TurnCounts {
   readonly partial: number;
 }
 
-/** Acknowledged turns that are missing, turns that are there twice, answers away from their question. Runs and rows agree. */
+/** Counts acknowledged turns that are missing, duplicated turns, and answers without their question. Also verifies the store. */
 export async function countFaults(store: Store, acknowledged: readonly string[], sessionId = "s"): Promise<TurnCounts> {
   const texts = (await store.session(sessionId).getItems()).map(({ content }) => String(content));
   const answers = new Set(texts.filter((text) => text.startsWith("answer")));
@@ -23,7 +23,7 @@ export async function countFaults(store: Store, acknowledged: readonly string[],
   return counts;
 }
 
-/** Every run is completed where its answer is there, and interrupted where it is not. */
+/** Expects each run to be completed if its answer is stored, and interrupted if not. */
 export async function checkRuns(store: Store, sessionId = "s"): Promise<{ completed: number; interrupted: number }> {
   const answers = new Set((await store.session(sessionId).getItems()).map(({ content }) => content));
   const runs = await store.session(sessionId).runs();

@@ -1,4 +1,4 @@
-// Kills a process in mid-run at each named point, takes the runs up again in another one, and says what was left and what came of it.
+// Kills a process in mid-run at each named point, resumes the runs in another process, and checks the results.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -12,13 +12,13 @@ export interface KillCase {
   readonly killAt: KillPoint;
   /** How often each tool ran, in both processes together. */
   readonly effects: { readonly charge: number; readonly put: number };
-  /** The tool of which the model was told that it is unknown whether it took effect. */
+  /** The tool whose effect is reported to the model as unknown. */
   readonly unknown?: "charge";
-  /** Nothing of the run was stored. */
+  /** True if nothing of the run was stored. */
   readonly isUnbegun?: boolean;
-  /** The run had ended when the process died. */
+  /** True if the run had ended when the process died. */
   readonly isOver?: boolean;
-  /** It is a subagent that was at work. */
+  /** True if a subagent was running when the process died. */
   readonly isBelow?: boolean;
 }
 
@@ -39,7 +39,7 @@ function result(nth: number, when: "before" | "after", more: Partial<KillCase> =
 
 type Label = Extract<KillPoint, { at: unknown }>["at"];
 
-// The first intent, result, step and end of the process are the subagent's, but for the intent that calls it.
+// The first result, step and end of the process are the subagent's; so is the second intent, after the one that calls it.
 function casesBelow(): KillCase[] {
   const below = (at: Label, when: "before" | "after", more: Partial<KillCase> = {}): KillCase => {
     const nth = at === "tool.intent" ? 2 : 1;
@@ -60,7 +60,7 @@ function casesBelow(): KillCase[] {
   ];
 }
 
-/** Every named point of a run of two tool steps and an answer. */
+/** Every named point of a run with two tool steps and an answer. */
 export const killCases: readonly KillCase[] = [
   { ...write("run.begin", "before"), isUnbegun: true, effects: { charge: 0, put: 0 } },
   write("run.begin", "after"),
@@ -71,16 +71,16 @@ export const killCases: readonly KillCase[] = [
   ),
   write("tool.intent", "before"),
   { ...write("tool.intent", "after"), unknown: "charge", effects: { charge: 0, put: 1 } },
-  { name: "within a tool", killAt: { tool: "charge" }, unknown: "charge", effects: once },
+  { name: "inside a tool", killAt: { tool: "charge" }, unknown: "charge", effects: once },
   result(1, "before", { unknown: "charge" }),
   result(1, "after"),
-  { name: "within an idempotent tool", killAt: { tool: "put" }, effects: { charge: 1, put: 2 } },
+  { name: "inside an idempotent tool", killAt: { tool: "put" }, effects: { charge: 1, put: 2 } },
   result(2, "before", { effects: { charge: 1, put: 2 } }),
   result(2, "after"),
   write("step.commit", "before"),
   write("step.commit", "after"),
   {
-    name: "before step.commit of a lone call",
+    name: "before step.commit of a single call",
     killAt: { at: "step.commit", when: "before", nth: 2, action: "kill" },
     effects: once,
   },
@@ -89,14 +89,14 @@ export const killCases: readonly KillCase[] = [
   ...casesBelow(),
 ];
 
-/** One case: the process was killed, and another took the run up where that was possible. */
+/** One case after its process was killed, with the report of the process that resumed it, if that was possible. */
 export interface Survived {
   readonly job: AgentJob;
   readonly runId: string | undefined;
   resumed?: AgentReport;
 }
 
-/** Kills one process per case, two at a time, then takes all runs up again in one new process. */
+/** Kills one process per case, two at a time, then resumes all runs in one new process. */
 export async function killAndResume(
   folder: string,
   cases: readonly KillCase[],
@@ -144,7 +144,7 @@ async function kill(
   return { job, runId: run?.runId };
 }
 
-/** What must hold of a run that was killed and taken up again. */
+/** Expects that a killed run was finished correctly, with no effect repeated. */
 export async function expectResumed({ job, runId, resumed }: Survived, each: KillCase): Promise<void> {
   const { charge = 0, put = 0, look = 0 } = effectsIn(job.effects);
   expect({ charge, put }).toEqual(each.effects);

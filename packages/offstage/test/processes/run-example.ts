@@ -1,4 +1,4 @@
-// Runs programs of examples/ as a user would: in a process of its own, without a key, with the built package.
+// Runs programs of examples/ as a user would: each in its own process, without a key, with the built package.
 import { execFile, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 export const examplesFolder: string = fileURLToPath(new URL("../../../../examples/", import.meta.url));
 const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, NO_COLOR: "1" };
 
-/** Runs one lesson. A non-zero exit rejects with the output in its message. */
+/** Runs one lesson. Rejects on a non-zero exit, with the output in the error message. */
 export function runLesson(
   name: string,
   settings: Record<string, string> = {},
@@ -20,7 +20,7 @@ export interface DemoEnd {
   readonly signal: string | null;
 }
 
-/** Runs the demonstration on the file at `path`; with `killAt`, kills it as soon as it has printed that. */
+/** Runs the demo on the file at `path`. With `killAt`, kills it as soon as it has printed that text. */
 export async function runDemo(path: string, killAt?: string): Promise<DemoEnd> {
   const pace = killAt === undefined ? "0" : "0.5";
   const settings = { ...env, OFFSTAGE_DEMO_DB: path, OFFSTAGE_DEMO_PACE: pace };

@@ -1,4 +1,4 @@
-// A soak: many turns of one agent on one SQLite session, with the heap and the time of a turn measured on the way.
+// A soak test: many turns of one agent on one SQLite session, measuring heap and time per turn.
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -7,21 +7,21 @@ import { scriptedModel } from "../../src/testing/index.ts";
 import { calls, echo, echoing } from "../support/cast.ts";
 
 export interface SoakOptions {
-  /** How many messages the agent's own list holds. The default is reached after some 500 turns only. */
+  /** How many messages `agent.messages` keeps. The default is reached only after about 500 turns. */
   readonly keepMessages?: number;
 }
 
 export interface Soaked {
-  /** Bytes that the heap grew by for each turn, by least squares. */
+  /** Heap growth in bytes per turn, by least squares. */
   readonly slope: number;
-  /** Median milliseconds of a turn in the first and in the last tenth. */
+  /** Median milliseconds per turn, in the first and in the last tenth. */
   readonly earlyMs: number;
   readonly lateMs: number;
 }
 
 const samples = 20;
 
-/** So many turns, each with a tool call and an answer; the heap is looked at from the second quarter on. */
+/** Plays this many turns, each with a tool call and an answer. Samples the heap from the second quarter on. */
 export async function soak(folder: string, turns: number, options: SoakOptions = {}): Promise<Soaked> {
   await using store = sqliteStore({ path: join(folder, `soak-${turns}.db`) });
   const session = store.session("soak");
@@ -61,7 +61,7 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
-/** What a soak showed, in a line. */
+/** Formats the result of a soak test as one line. */
 export function shown(turns: number, { slope, earlyMs, lateMs }: Soaked): string {
   const heap = `${slope.toFixed(0)} B of heap per turn`;
   return `${turns} turns: ${heap}; a turn takes ${earlyMs.toFixed(2)} ms early, ${lateMs.toFixed(2)} ms late\n`;

@@ -1,4 +1,4 @@
-// Starts processes that run agents, and collects what they said before they ended or were killed.
+// Starts processes that run agents, and collects their output until they end or are killed.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ export interface Ended {
   readonly errors: string;
 }
 
-/** Does these jobs in a new process, one after another. */
+/** Performs these jobs in a new process, one after another. */
 export function spawnAgents(jobs: readonly AgentJob[]): Promise<Ended> {
   const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "offstage-compile-cache"), NODE_OPTIONS: "" };
   const child = spawn(process.execPath, [script, JSON.stringify(jobs)], { env, stdio: ["ignore", "pipe", "pipe"] });
@@ -36,7 +36,7 @@ export function spawnAgents(jobs: readonly AgentJob[]): Promise<Ended> {
   });
 }
 
-/** How often each thing was done, by the file that counts it. */
+/** Counts how often each effect is listed in the file at `path`. */
 export function effectsIn(path: string): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const name of readFileSync(path, "utf8").split("\n").slice(0, -1)) counts[name] = (counts[name] ?? 0) + 1;

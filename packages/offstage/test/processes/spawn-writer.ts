@@ -1,4 +1,4 @@
-// Starts processes that write to a store, kills them, and collects what they said before.
+// Starts processes that write to a store, kills them, and collects their output.
 import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,9 +9,9 @@ import type { TurnWriterOptions } from "./turn-writer.ts";
 const script = fileURLToPath(new URL("./turn-writer.ts", import.meta.url));
 
 export interface Writer {
-  /** Resolves when the first turn was acknowledged or holds its session, or the process is gone. */
+  /** Resolves when the first turn was acknowledged or has locked its session, or the process has ended. */
   readonly started: Promise<void>;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   readonly done: Promise<Written>;
   kill(signal?: NodeJS.Signals): void;
 }
@@ -53,19 +53,19 @@ export function spawnWriter(options: TurnWriterOptions): Writer {
 
 export interface KillWritersOptions {
   readonly kills: number;
-  /** What the names of the writers begin with. Default "w". */
+  /** Prefix of the writers' names. Default "w". */
   readonly name?: string;
   /** Default "s". */
   readonly sessionId?: string;
 }
 
 /**
- * Writers on one session, each killed at a random moment, the next one waiting for its turn already. Gives all
+ * Starts writers on one session, each killed at a random moment while the next is already waiting. Returns all
  * acknowledged turns.
  */
 export async function killWriters(url: string, options: KillWritersOptions): Promise<string[]> {
   const { kills, name = "w", sessionId = "s" } = options;
-  // One that ends well fills the cache of compiled modules.
+  // A writer that ends normally fills the cache of compiled modules.
   const first = await spawnWriter({ url, sessionId, name: `${name}-first`, turns: 1 }).done;
   const acknowledged = [...first.acknowledged];
   const spawnNext = (n: number): Writer => spawnWriter({ url, sessionId, name: `${name}${n}`, turns: 1_000_000 });
@@ -73,7 +73,7 @@ export async function killWriters(url: string, options: KillWritersOptions): Pro
   for (let n = 0; n < kills; n++) {
     const writer = next;
     if (n + 1 < kills) next = spawnNext(n + 1);
-    // Most are killed at work, some while they open the store.
+    // Most are killed while writing, some while they open the store.
     if (Math.random() < 0.8) await writer.started;
     await sleep(Math.random() * 50);
     writer.kill();

@@ -1,4 +1,4 @@
-// A process that takes turns on a session of a store, and says so after each. Made to be killed.
+// A process that writes turns to a session of a store and prints each one when it is acknowledged. Made to be killed.
 import { appendFileSync, writeSync } from "node:fs";
 import os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,22 +10,22 @@ import { answered, calling, ended, resultOf, said, start, step } from "../../src
 
 export interface TurnWriterOptions {
   readonly url: string;
-  /** Several are written to at once; one that is named twice, by two at once. */
+  /** One session, or several that are written to concurrently. A session listed twice gets two concurrent writers. */
   readonly sessionId: string | readonly string[];
-  /** What its runs are called: `<name>-<n>`, or `<name>.<place of the session>-<n>` where there are several. */
+  /** Prefix of run ids: `<name>-<n>`, or `<name>.<index of the session>-<n>` if there are several sessions. */
   readonly name: string;
   readonly from?: number;
   readonly turns: number;
   readonly point?: CrashPoint;
-  /** A file to which each tool call adds the id of its run. */
+  /** A file to which each tool call appends the id of its run. */
   readonly effects?: string;
   /** Adds question and answer as items, without a run. */
   readonly isPlain?: boolean;
-  /** With "reject", a turn that is refused is tried again by the writer itself. Default "queue". */
+  /** With "reject", the writer itself retries a refused turn. Default "queue". */
   readonly onBusy?: "queue" | "reject";
-  /** How long each run holds its session before its first step; says `holding` when it does. */
+  /** How long each run keeps its session locked before its first step. Prints `holding` when it starts to. */
   readonly pauseMs?: number;
-  /** The machine it seems to run on. */
+  /** The host name that the process pretends to have. */
   readonly hostname?: string;
 }
 
@@ -52,7 +52,7 @@ async function takeTurns(sessionId: string, name: string): Promise<void> {
   }
 }
 
-// At once and whole, so that a kill loses nothing that was said. A full pipe is waited for: whoever reads it is busy.
+// Writes synchronously, so that a kill loses no printed line. Waits while the pipe is full.
 function say(line: string): void {
   for (;;) {
     try {

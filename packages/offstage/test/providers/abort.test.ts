@@ -3,12 +3,12 @@ import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { tool } from "../../src/index.ts";
 import type { FakeProvider, FakeTurn } from "./fake-provider.ts";
-import { anthropic, ask, cases, facesOf, goOn, loopback, openAI } from "./loopback-agents.ts";
+import { anthropic, ask, cases, continueAfter, facesOf, loopback, openAI } from "./loopback-agents.ts";
 
 const hanging: FakeTurn = { begin: { text: ["It ", "is ", "sunny"] }, events: 4, ending: "hang" };
 const silent: FakeTurn = { begin: {}, events: 0, ending: "hang" };
 
-// Aborts a little after the server began its first turn, so that the client has had time to read what there was.
+// Aborts shortly after the server began its first reply, so that the client has had time to read the beginning.
 function abortDuring(server: FakeProvider): { signal: AbortSignal; reason: Error } {
   const controller = new AbortController();
   const reason = new Error("the user left");
@@ -19,8 +19,8 @@ function abortDuring(server: FakeProvider): { signal: AbortSignal; reason: Error
 describe.each(cases)("$name, $face", (provider) => {
   test.each([
     { when: "in the middle of a reply", turn: hanging },
-    { when: "before the first byte of it", turn: silent },
-  ])("an abort $when hangs up on the server and rejects with the reason", async ({ turn }) => {
+    { when: "before its first byte", turn: silent },
+  ])("an abort $when closes the connection and rejects with the reason", async ({ turn }) => {
     await using at = await loopback(provider, [turn]);
     const { signal, reason } = abortDuring(at.server);
     await expect(provider.play(at.agent, "Weather?", { signal })).rejects.toBe(reason);
@@ -29,14 +29,14 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
-  test("a signal that has aborted before sends nothing", async () => {
+  test("nothing is sent if the signal has already aborted", async () => {
     await using at = await loopback(provider, []);
     const reason = new Error("too late");
     await expect(provider.play(at.agent, "Hello", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(at.server.requests).toHaveLength(0);
   });
 
-  test("an abort while a tool runs sends nothing more", async () => {
+  test("nothing more is sent after an abort during a tool", async () => {
     const slow = tool({ name: "weather", execute: () => new Promise(() => undefined) });
     await using at = await loopback(provider, [{ calls: [ask("c1", "Rome")] }], { tools: [slow] });
     const { signal, reason } = abortDuring(at.server);
@@ -44,7 +44,7 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(at.server.requests).toHaveLength(1);
   });
 
-  test("an abort while waiting for a retry sends nothing more", async () => {
+  test("nothing more is sent after an abort during the wait for a retry", async () => {
     await using at = await loopback(provider, [{ status: 500 }], { retry: { initialDelayMs: 10_000 } });
     const { signal, reason } = abortDuring(at.server);
     await expect(provider.play(at.agent, "Weather?", { signal })).rejects.toBe(reason);
@@ -52,18 +52,18 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
-  test("after an abort the conversation goes on", async () => {
+  test("the conversation can continue after an abort", async () => {
     await using at = await loopback(provider, [hanging, { text: ["Back."] }]);
     const { signal } = abortDuring(at.server);
     const ended: unknown[] = [];
     const hooks = { onRunEnd: ({ result }: { result: unknown }) => void ended.push(result) };
     await expect(provider.play(at.agent, "Weather?", { signal, hooks })).rejects.toThrow("the user left");
-    expect(await goOn(provider, at.agent, ended[0])).toBe("Back.");
+    expect(await continueAfter(provider, at.agent, ended[0])).toBe("Back.");
   });
 });
 
 describe.each([openAI, anthropic].map((provider) => facesOf(provider)[1]!))("$name", (provider) => {
-  test("leaving the stream hangs up on the server", async () => {
+  test("leaving the stream closes the connection", async () => {
     await using at = await loopback(provider, [hanging]);
     const stream = at.agent.stream("Weather?");
     for await (const event of stream) if (event.type === "text-delta") break;

@@ -1,12 +1,12 @@
-// What the Anthropic messages API refuses, as its reference says. Remembers what it said itself, since thinking must come
-// back as it was.
+// The requests that the Anthropic messages API refuses, according to its reference. Remembers its own replies, since thinking
+// must be sent back unchanged.
 import type { FakeRequest, Json } from "./fake-provider.ts";
 import { isBase64, isToolName } from "./openai-rules.ts";
 
 export interface AnthropicRules {
-  /** The first rule that a request breaks; undefined where it is valid. */
+  /** Returns the first rule that a request breaks, or undefined. */
   problem(request: FakeRequest): string | undefined;
-  /** Blocks the model said, in order. */
+  /** The blocks of each reply, in order. */
   remember(blocks: readonly Json[]): void;
 }
 
@@ -106,7 +106,7 @@ function pairingProblem(messages: readonly Message[]): string | undefined {
   return undefined;
 }
 
-// Within a turn, the thinking in front of a call comes back unchanged and in its place.
+// Within a turn, the thinking before a call must be sent back unchanged and in its place.
 function thinkingProblem(messages: readonly Message[], said: readonly (readonly Json[])[]): string | undefined {
   for (const [index, { content }] of messages.entries()) {
     if (index <= messages.findLastIndex(isSpoken)) continue;

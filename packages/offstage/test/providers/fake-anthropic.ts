@@ -54,7 +54,7 @@ function thoughtBlock(thought: FakeThought): Json {
     : { type: "thinking", thinking: thought.text, signature: thought.signature };
 }
 
-// Only a stream can bring broken JSON; what comes whole is an object.
+// Only a stream can deliver broken JSON; a whole reply has a parsed object.
 function inputOf(call: FakeCall): unknown {
   return call.arguments === undefined ? (call.input ?? {}) : { broken: call.arguments };
 }
@@ -93,7 +93,7 @@ function framesOf(reply: FakeReply): string[] {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
-// A list of events is one content block: it gets the next index and its stop.
+// A list of events is one content block, which gets the next index and a stop event.
 function numbered(): (event: Json | Json[]) => Json[] {
   let index = -1;
   return (event) => {

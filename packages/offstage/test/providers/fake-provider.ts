@@ -1,5 +1,5 @@
 // A loopback HTTP server that plays a script, one turn per request, and refuses every request that breaks the rules of the
-// provider it stands for. How a turn looks on the wire is the dialect's business: fake-openai.ts, fake-anthropic.ts.
+// provider it imitates. The wire formats are in fake-openai.ts and fake-anthropic.ts.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -17,29 +17,29 @@ export interface FakeCall {
 
 export type FakeThought = { readonly text: string; readonly signature: string } | { readonly redacted: string };
 
-/** What the fake model says, whichever provider says it. */
+/** A reply of the fake model, independent of the provider. */
 export interface FakeReply {
   readonly thoughts?: readonly FakeThought[];
-  /** Text in the pieces it is streamed in. */
+  /** The text, in the pieces in which it is streamed. */
   readonly text?: readonly string[];
   readonly calls?: readonly FakeCall[];
   readonly usage?: { input: number; cached?: number; output: number; reasoning?: number };
-  /** Default: by whether there are calls. */
+  /** Default: depends on whether there are calls. */
   readonly finish?: "stop" | "length";
-  /** Blocks or fields of the provider's own, put in front of the calls. */
+  /** Provider-specific blocks or fields, placed before the calls. */
   readonly extra?: readonly Json[];
 }
 
-/** What a request gets. */
+/** The server's response to one request. */
 export type FakeTurn =
   | FakeReply
   /** An HTTP error. */
   | { readonly status: number; readonly headers?: Record<string, string>; readonly error?: Json }
-  /** The connection is reset before any answer. */
+  /** The connection is reset before any response. */
   | { readonly reset: true }
-  /** The first events of a reply, and then: the end, a reset, or nothing for ever. */
+  /** The first events of a reply, followed by the end, a reset, or silence. */
   | { readonly begin: FakeReply; readonly events: number; readonly ending: "end" | "reset" | "hang" }
-  /** The first events of a reply and these frames behind them; the connection may stay open. */
+  /** The first events of a reply, followed by these frames. The connection may stay open. */
   | {
       readonly begin: FakeReply;
       readonly events: number;
@@ -54,9 +54,9 @@ export interface FakeRequest {
   readonly at: number;
 }
 
-/** How a provider speaks. */
+/** The wire format of a provider. */
 export interface Dialect {
-  /** What is wrong with a request by the provider's rules. */
+  /** Returns the provider rule that a request breaks, if any. */
   check(request: FakeRequest): string | undefined;
   json(reply: FakeReply): Json;
   /** The frames of a streamed reply. */
@@ -67,13 +67,13 @@ export interface Dialect {
 export interface FakeProvider extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly FakeRequest[];
-  /** Why requests were answered with a 400 of the server's own. */
+  /** The reasons for which requests were refused with status 400. */
   readonly refusals: readonly string[];
-  /** How many turns nobody asked for. */
+  /** The number of turns that were not requested. */
   readonly unplayed: number;
-  /** Resolves when the first turn was played, or begun. */
+  /** Resolves when the first turn was played or begun. */
   readonly played: Promise<void>;
-  /** Resolves when a client has hung up on a reply that was under way. */
+  /** Resolves when a client has closed the connection during a reply. */
   readonly hungUp: Promise<void>;
 }
 
@@ -142,7 +142,7 @@ function play(turn: FakeTurn, stage: Stage): void {
   else sendJson(response, 200, dialect.json(turn));
 }
 
-// Without streaming a broken reply is half a JSON text, or one that never ends.
+// Without streaming, a broken reply is half a JSON text or one that never ends.
 function playBroken(turn: Extract<FakeTurn, { begin: FakeReply }>, { dialect, response, isStreamed }: Stage): void {
   const frames = dialect.frames(turn.begin).slice(0, turn.events);
   const half = JSON.stringify(dialect.json(turn.begin)).slice(0, 40);
@@ -150,7 +150,7 @@ function playBroken(turn: Extract<FakeTurn, { begin: FakeReply }>, { dialect, re
   else response.writeHead(200, { "content-type": "application/json" }).write(half);
   if ("frames" in turn && isStreamed) response.write(turn.frames.join(""));
   if (turn.ending === "end" || turn.ending === undefined) response.end();
-  // The client must have read the beginning for the cut to be in the middle.
+  // The client must have read the beginning, so that the cut is in the middle.
   else if (turn.ending === "reset") setTimeout(() => response.socket?.resetAndDestroy(), 50);
 }
 
@@ -167,7 +167,7 @@ export function argumentsOf(call: FakeCall): string {
   return call.arguments ?? JSON.stringify(call.input ?? {});
 }
 
-/** A text in two pieces, as a stream would bring it. */
+/** Splits a text into two pieces, as a stream would deliver it. */
 export function halves(text: string): string[] {
   const middle = Math.ceil(text.length / 2);
   return [text.slice(0, middle), text.slice(middle)].filter((piece) => piece !== "");

@@ -3,7 +3,7 @@ import { createOpenAICompatible as createV2 } from "ai-sdk-openai-compatible-v2"
 import { createOpenAICompatible as createV3 } from "ai-sdk-openai-compatible-v3";
 import { describe, expect, test } from "vitest";
 import { adaptModel } from "../../src/models/adapt-model.ts";
-import { ask, facesOf, failureOf, goOn, loopback, openAI } from "./loopback-agents.ts";
+import { ask, continueAfter, facesOf, failureOf, loopback, openAI } from "./loopback-agents.ts";
 
 const generations = [
   { ...openAI, name: "V2", model: (baseURL: string) => createV2({ ...settings, baseURL }).chatModel("m") },
@@ -12,13 +12,13 @@ const generations = [
 const settings = { name: "old", apiKey: "key", includeUsage: true };
 
 describe.each(generations.flatMap(facesOf))("$name, $face", (provider) => {
-  test("the model says its generation, and is adapted to the present one", () => {
+  test("the model declares its generation, and is adapted to the current one", () => {
     const model = provider.model("http://127.0.0.1:1");
     expect(model.specificationVersion).toBe(provider.name.toLowerCase());
     expect(adaptModel(model)).toMatchObject({ specificationVersion: "v4", provider: "old.chat", modelId: "m" });
   });
 
-  test("tools, text beside calls and usage are as with the present generation", async () => {
+  test("tools, text beside calls and usage work as in the current generation", async () => {
     const usage = { input: 100, cached: 60, output: 20, reasoning: 8 };
     await using at = await loopback(provider, [
       { text: ["Let me look."], calls: [ask("c1", "Rome"), ask("c2", "Oslo")], usage },
@@ -37,7 +37,7 @@ describe.each(generations.flatMap(facesOf))("$name, $face", (provider) => {
     if (provider.face === "stream") expect(events.filter(({ type }) => type === "text-delta")).toHaveLength(3);
   });
 
-  test("reasoning goes back within the run", async () => {
+  test("reasoning is sent back during the run", async () => {
     const thoughts = [{ text: "Rome is in Italy.", signature: "" }];
     await using at = await loopback(provider, [{ thoughts, calls: [ask("c1", "Rome")] }, { text: ["Sunny."] }]);
     await provider.play(at.agent, "Weather?");
@@ -45,19 +45,19 @@ describe.each(generations.flatMap(facesOf))("$name, $face", (provider) => {
     expect(sent[1]?.reasoning_content).toBe("Rome is in Italy.");
   });
 
-  test("a failed tool is told as its result", async () => {
+  test("a failed call is sent back as its result", async () => {
     await using at = await loopback(provider, [{ calls: [{ id: "c1", name: "gone" }] }, { text: ["Sorry."] }]);
     expect((await provider.play(at.agent, "Weather?")).result.text).toBe("Sorry.");
   });
 
-  test("a server error is retried, a refusal is not, and the conversation goes on", async () => {
+  test("a server error is retried, a refused request is not, and the conversation can continue", async () => {
     await using at = await loopback(provider, [{ status: 500 }, { status: 400 }, { text: ["Back."] }]);
     const error = await failureOf(provider.play(at.agent, "Weather?"));
     expect(error.cause).toMatchObject({ statusCode: 400 });
-    expect(await goOn(provider, at.agent, error.result)).toBe("Back.");
+    expect(await continueAfter(provider, at.agent, error.result)).toBe("Back.");
   });
 
-  test("an abort in the middle of a reply hangs up on the server", async () => {
+  test("an abort in the middle of a reply closes the connection", async () => {
     await using at = await loopback(provider, [{ begin: { text: ["It ", "is"] }, events: 2, ending: "hang" }]);
     const controller = new AbortController();
     const played = provider.play(at.agent, "Weather?", { signal: controller.signal });

@@ -1,9 +1,9 @@
-// Failures before a reply begins: what is retried, what is not, and that the conversation survives either.
+// Failures before a reply begins: which are retried, and that the conversation survives both kinds.
 import { APICallError } from "@ai-sdk/provider";
 import { describe, expect, test } from "vitest";
 import type { ModelRetryEvent } from "../../src/agent/ports/events.ts";
 import type { RunResult } from "../../src/index.ts";
-import { ask, cases, failureOf, goOn, loopback } from "./loopback-agents.ts";
+import { ask, cases, continueAfter, failureOf, loopback } from "./loopback-agents.ts";
 
 function noted(): { retries: ModelRetryEvent[]; hooks: { onModelRetry(event: ModelRetryEvent): void } } {
   const retries: ModelRetryEvent[] = [];
@@ -11,7 +11,7 @@ function noted(): { retries: ModelRetryEvent[]; hooks: { onModelRetry(event: Mod
 }
 
 describe.each(cases)("$name, $face", (provider) => {
-  test("a refused request is not retried; the error keeps its cause and the work so far", async () => {
+  test("a refused request is not retried, and the error has its cause and the result so far", async () => {
     await using at = await loopback(provider, [{ calls: [ask("c1", "Rome")] }, { status: 400 }, { text: ["Back."] }]);
     const error = await failureOf(provider.play(at.agent, "Weather?"));
     expect(error.message).toContain("status 400 on purpose");
@@ -23,10 +23,10 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(usage.inputTokens).toBe(10);
     expect(outcome).toMatchObject({ status: "failed", reason: "model-failed" });
     expect(at.server.requests).toHaveLength(2);
-    expect(await goOn(provider, at.agent, error.result)).toBe("Back.");
+    expect(await continueAfter(provider, at.agent, error.result)).toBe("Back.");
   });
 
-  test("a rate limit is waited out as long as retry-after-ms says", async () => {
+  test("a rate-limited request is retried after the delay in retry-after-ms", async () => {
     const headers = { "retry-after-ms": "60", "retry-after": "9" };
     await using at = await loopback(provider, [{ status: 429, headers }, { text: ["Sunny."] }]);
     const { retries, hooks } = noted();
@@ -37,7 +37,7 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(served!.at - refused!.at).toBeGreaterThanOrEqual(58);
   });
 
-  test("retry-after counts in seconds, and a wait beyond the longest is not begun", async () => {
+  test("retry-after is in seconds, and a delay above maxDelayMs fails the run at once", async () => {
     const turn = { status: 429, headers: { "retry-after": "2" } };
     await using at = await loopback(provider, [turn], { retry: { initialDelayMs: 1, maxDelayMs: 1999 } });
     const error = await failureOf(provider.play(at.agent, "Weather?"));
@@ -45,7 +45,7 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(at.server.requests).toHaveLength(1);
   });
 
-  test.each([500, 503, 529])("status %s twice, then an answer: the run does not notice", async (status) => {
+  test.each([500, 503, 529])("status %s twice, then an answer, completes the run", async (status) => {
     await using at = await loopback(provider, [{ status }, { status }, { text: ["Sunny."] }]);
     const { retries, hooks } = noted();
     const { result } = await provider.play(at.agent, "Weather?", { hooks });
@@ -54,21 +54,21 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(retries.map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
-  test("a server that stays broken fails the run after the last retry", async () => {
+  test("a server that keeps failing fails the run after the last retry", async () => {
     await using at = await loopback(provider, [{ status: 500 }, { status: 500 }, { status: 500 }, { text: ["Back."] }]);
     const error = await failureOf(provider.play(at.agent, "Weather?"));
     expect(error.cause).toMatchObject({ statusCode: 500 });
     expect(error.message).toContain("after 3 tries with HTTP status 500");
-    expect(await goOn(provider, at.agent, error.result)).toBe("Back.");
+    expect(await continueAfter(provider, at.agent, error.result)).toBe("Back.");
   });
 
-  test("a connection that is reset before the reply is tried again", async () => {
+  test("a connection that is reset before the reply is retried", async () => {
     await using at = await loopback(provider, [{ reset: true }, { text: ["Sunny."] }]);
     expect((await provider.play(at.agent, "Weather?")).result.text).toBe("Sunny.");
     expect(at.server.requests).toHaveLength(2);
   });
 
-  test("a server that is not there fails the run, and says so", async () => {
+  test("an unreachable server fails the run with the reason", async () => {
     const gone = await loopback(provider, []);
     await gone[Symbol.asyncDispose]();
     const { retries, hooks } = noted();
@@ -77,7 +77,7 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(retries).toHaveLength(2);
   });
 
-  test("a body that holds no reply fails the run", async () => {
+  test("a response without a reply fails the run", async () => {
     await using at = await loopback(provider, [{ begin: {}, events: 0, frames: [] }], { retry: { maxRetries: 0 } });
     const error = await failureOf(provider.play(at.agent, "Weather?"));
     expect(error.cause).toBeInstanceOf(Error);

@@ -22,7 +22,7 @@ function generation(name: string, create: typeof createV2 | typeof createV3): Pr
 const openAIs = [openAI, generation("V2", createV2), generation("V3", createV3)].flatMap(facesOf);
 
 describe.each(openAIs)("OpenAI-compatible ($name), $face", (provider) => {
-  test.each([`data:image/png;base64,${pixel}`, url])("an image arrives as it was given: %s", async (source) => {
+  test.each([`data:image/png;base64,${pixel}`, url])("an image arrives unchanged: %s", async (source) => {
     await using at = await loopback(provider, [{ text: ["A pixel."] }]);
     const { result } = await provider.play(at.agent, user(image(source)));
     expect(result.text).toBe("A pixel.");
@@ -49,7 +49,7 @@ describe.each(facesOf(anthropic))("Anthropic, $face", (provider) => {
   });
 });
 
-test("a data URL that is not base64 arrives as the bytes it stands for", async () => {
+test("a data URL that is not base64 arrives as base64 of the same bytes", async () => {
   const [provider] = facesOf(openAI);
   await using at = await loopback(provider!, [{ text: ["A text."] }]);
   const bytes = Array.from(Buffer.from(pixel, "base64"), (byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");

@@ -1,4 +1,4 @@
-// The real provider packages against the fake servers, and the two faces of a run: every scenario is played on all four.
+// The real provider packages with the fake servers, run and streamed: every scenario is played in all four combinations.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { expect } from "vitest";
@@ -19,12 +19,12 @@ import { fakeAnthropic } from "./fake-anthropic.ts";
 import { fakeOpenAI } from "./fake-openai.ts";
 import type { FakeProvider, FakeTurn } from "./fake-provider.ts";
 
-/** A provider package and the server it speaks to. */
+/** A provider package and its fake server. */
 export interface Provider {
   readonly name: string;
   serve(script: readonly FakeTurn[]): Promise<FakeProvider>;
   model(url: string): AnyModel;
-  /** What makes the model think aloud. */
+  /** The settings that turn on reasoning. */
   readonly settings?: ModelSettings;
 }
 
@@ -44,7 +44,7 @@ export const anthropic: Provider = {
   settings: { providerOptions: { anthropic: { thinking: { type: "enabled", budgetTokens: 1024 } } } },
 };
 
-/** What a run gave and, where it was streamed, what was heard on the way. */
+/** The result of a run and, if it was streamed, its events. */
 export interface Played<Output = string> {
   readonly result: RunResult<Output>;
   readonly events: readonly AgentEvent[];
@@ -56,7 +56,7 @@ export interface Face {
   play<Output>(agent: Agent<Output>, input: RunInput, options?: RunOptions): Promise<Played<Output>>;
 }
 
-/** Everything an async iterable gives. */
+/** Collects everything that an async iterable yields. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
@@ -77,7 +77,7 @@ const faces: readonly Face[] = [
 
 export interface Case extends Face, Provider {}
 
-/** The faces on one provider. */
+/** Returns both ways to run an agent on one provider. */
 export function facesOf(provider: Provider): Case[] {
   return faces.map((face) => ({ ...face, ...provider }));
 }
@@ -90,7 +90,7 @@ export interface Loopback<Output> extends AsyncDisposable {
   readonly server: FakeProvider;
 }
 
-/** An agent on a server that plays the script. When it is let go of, nothing was refused and everything was played. */
+/** An agent on a server that plays the script. Its disposal checks that nothing was refused and everything was played. */
 export async function loopback<Output = string>(
   provider: Provider,
   script: readonly FakeTurn[],
@@ -127,7 +127,7 @@ export function ask(id: string, city: string): { id: string; name: string; input
   return { id, name: "weather", input: { city } };
 }
 
-/** The error of a run that must fail. */
+/** Returns the error of a run that must fail. */
 export async function failureOf(play: Promise<unknown>): Promise<OffstageError> {
   const error = await play.then(
     () => expect.fail("the run did not fail"),
@@ -137,8 +137,8 @@ export async function failureOf(play: Promise<unknown>): Promise<OffstageError> 
   return error;
 }
 
-/** Says one more thing on everything the run left; the server must take it. */
-export async function goOn({ play }: Face, agent: Agent, after: unknown): Promise<string> {
+/** Continues the conversation of a run with one more message, which the server must accept. */
+export async function continueAfter({ play }: Face, agent: Agent, after: unknown): Promise<string> {
   const { state } = after as RunResult;
   const { result } = await play(agent, [...state.messagesForInference(), user("And now?")]);
   return result.text;

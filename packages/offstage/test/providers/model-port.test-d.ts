@@ -1,4 +1,4 @@
-// The model port against the types of the real packages: what fits does so without a cast, and what does not is refused.
+// The model port and the types of the real packages: supported models fit without a cast, and others are refused.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
@@ -25,11 +25,11 @@ expectTypeOf<LanguageModelV4>().toExtend<AnyModel>();
 expectTypeOf<ScriptedModel>().toExtend<Model>();
 expectTypeOf<ModelCallOptions>().toExtend<LanguageModelV4CallOptions>();
 
-// @ts-expect-error a model of an older generation is no Model until it is adapted
+// @ts-expect-error a model of an older generation is not a Model until it is adapted
 export const old: Model = v3;
 // @ts-expect-error neither is an object that happens to have a name
 export const random: AnyModel = { modelId: "m", provider: "p" };
-// @ts-expect-error nor one of a generation to come
+// @ts-expect-error nor is one of a future generation
 export const future: AnyModel = { ...chat, specificationVersion: "v5" as const };
-// @ts-expect-error nor the name of a model
+// @ts-expect-error nor is the name of a model
 export const name: AnyModel = "openai/gpt-5";

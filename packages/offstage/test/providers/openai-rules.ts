@@ -1,15 +1,15 @@
-// What the OpenAI chat-completions API refuses, as its reference says. Gives the first broken rule of a request.
+// The requests that the OpenAI chat-completions API refuses, according to its reference.
 import type { FakeRequest, Json } from "./fake-provider.ts";
 
 const messageFields: Record<string, readonly string[]> = {
   system: ["role", "content", "name"],
   user: ["role", "content", "name"],
-  // `reasoning_content` is not OpenAI's own: DeepSeek and others, whom the same package speaks to, have it.
+  // `reasoning_content` is not from OpenAI, but from DeepSeek and others that the same package supports.
   assistant: ["role", "content", "name", "refusal", "tool_calls", "reasoning_content"],
   tool: ["role", "content", "tool_call_id"],
 };
 
-/** The first rule that a request breaks; undefined where it is valid. */
+/** Returns the first rule that a request breaks, or undefined. */
 export function openAIProblem({ body, headers }: FakeRequest): string | undefined {
   const { model, messages, tools, response_format } = body;
   if (!/^Bearer .+/.test(headers.authorization ?? "")) return "You didn't provide an API key.";
@@ -51,7 +51,7 @@ function partProblem(part: Json): string | undefined {
   return encoded !== undefined && isBase64(encoded) ? undefined : `'${url.slice(0, 40)}' is neither a URL nor base64`;
 }
 
-/** True for text that is base64 as it should be written. */
+/** Returns true for well-formed base64. */
 export function isBase64(text: string): boolean {
   return text !== "" && Buffer.from(text, "base64").toString("base64") === text;
 }
@@ -65,7 +65,7 @@ function callProblem(call: Json): string | undefined {
   return isJsonObject(called.arguments) ? undefined : `'${called.arguments}' is not a JSON object.`;
 }
 
-/** True for a name both providers take. */
+/** Returns true for a tool name that both providers accept. */
 export function isToolName(name: unknown): boolean {
   return typeof name === "string" && /^[a-zA-Z0-9_-]{1,64}$/.test(name);
 }

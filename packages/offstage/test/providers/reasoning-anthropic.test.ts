@@ -1,4 +1,4 @@
-// Anthropic's thinking: within a run it goes back unchanged and in its place, and it stays out of what is remembered.
+// Anthropic's thinking is sent back unchanged and in its place during a run, and is never remembered.
 import { describe, expect, test } from "vitest";
 import { user } from "../../src/index.ts";
 import type { FakeThought, Json } from "./fake-provider.ts";
@@ -23,7 +23,7 @@ function typesOf(message: WireMessage | undefined): unknown[] {
 }
 
 describe.each(facesOf(anthropic))("$face", (provider) => {
-  test("a thinking block goes back with its signature, in front of the call it led to", async () => {
+  test("a thinking block is sent back with its signature, before its call", async () => {
     await using at = await loopback(provider, [
       { thoughts: [first], calls: [ask("c1", "Rome")] },
       { text: ["Sunny."] },
@@ -34,7 +34,7 @@ describe.each(facesOf(anthropic))("$face", (provider) => {
     expect(result.text).toBe("Sunny.");
   });
 
-  test("redacted thinking goes back as it came", async () => {
+  test("redacted thinking is sent back unchanged", async () => {
     const thoughts = [first, hidden];
     await using at = await loopback(provider, [{ thoughts, calls: [ask("c1", "Rome")] }, { text: ["Sunny."] }]);
     await provider.play(at.agent, "Weather?");
@@ -45,7 +45,7 @@ describe.each(facesOf(anthropic))("$face", (provider) => {
     ]);
   });
 
-  test("thinking whose text is withheld goes back with its signature", async () => {
+  test("thinking with empty text is sent back with its signature", async () => {
     const thoughts = [{ text: "", signature: "SIG-EMPTY" }];
     await using at = await loopback(provider, [{ thoughts, calls: [ask("c1", "Rome")] }, { text: ["Sunny."] }]);
     await provider.play(at.agent, "Weather?");
@@ -65,7 +65,7 @@ describe.each(facesOf(anthropic))("$face", (provider) => {
     expect(messages[3]?.content[0]).toMatchObject({ thinking: "And in Oslo.", signature: "SIG-2" });
   });
 
-  test("a re-minted call id does not cost the thinking its place", async () => {
+  test("thinking stays before its call if the call gets a new id", async () => {
     await using at = await loopback(provider, [
       { thoughts: [first], calls: [ask("c1", "Rome")] },
       { thoughts: [second], calls: [ask("c1", "Oslo")] },
@@ -75,7 +75,7 @@ describe.each(facesOf(anthropic))("$face", (provider) => {
     expect(typesOf(sent(at.server, 2)[3])).toEqual(["thinking", "tool_use"]);
   });
 
-  test("a failed try leaves no thinking behind", async () => {
+  test("thinking of a failed attempt is not sent back", async () => {
     await using at = await loopback(provider, [
       { begin: { thoughts: [second], text: ["Hm"] }, events: 5, ending: "reset" },
       { thoughts: [first], calls: [ask("c1", "Rome")] },
@@ -85,7 +85,7 @@ describe.each(facesOf(anthropic))("$face", (provider) => {
     expect(sent(at.server, 2)[1]?.content).toMatchObject([blockOf.first, { type: "tool_use" }]);
   });
 
-  test("a reply of thinking alone is an empty answer, and the conversation goes on", async () => {
+  test("a reply with only thinking is an empty answer, and the conversation can continue", async () => {
     await using at = await loopback(provider, [{ thoughts: [first] }, { text: ["Back."] }]);
     const { result } = await provider.play(at.agent, "Weather?");
     expect(result.text).toBe("");
@@ -93,7 +93,7 @@ describe.each(facesOf(anthropic))("$face", (provider) => {
     expect(next.text).toBe("Back.");
   });
 
-  test("what a server tool of the provider did goes back as it came", async () => {
+  test("calls and results of a provider's server tool are sent back unchanged", async () => {
     const extra = [
       { type: "mcp_tool_use", id: "mcptoolu_1", name: "search", server_name: "library", input: { query: "Rome" } },
       {
@@ -113,7 +113,7 @@ describe.each(facesOf(anthropic))("$face", (provider) => {
     expect(sent(at.server, 1)[1]?.content).toMatchObject([...extra, { type: "tool_use", id: "c1" }]);
   });
 
-  test("an answer without thinking or signatures holds nothing of the provider", async () => {
+  test("an answer without thinking or signatures stores no provider parts", async () => {
     await using at = await loopback(provider, [{ text: ["Sunny."] }]);
     const { result } = await provider.play(at.agent, "Weather?");
     expect(result.steps[0]?.messages[0]?.metadata).not.toHaveProperty("providerParts");

@@ -1,10 +1,10 @@
-// Reasoning of OpenAI-compatible servers, and the metadata their calls carry: both go back within the run.
+// Reasoning of OpenAI-compatible servers and the metadata of their calls are sent back during the run.
 import { describe, expect, test } from "vitest";
 import type { Json } from "./fake-provider.ts";
 import { ask, facesOf, loopback, openAI } from "./loopback-agents.ts";
 
 describe.each(facesOf(openAI))("$face", (provider) => {
-  test("reasoning_content goes back with the call it led to", async () => {
+  test("reasoning_content is sent back with its call", async () => {
     const thoughts = [{ text: "I need the weather.", signature: "" }];
     await using at = await loopback(provider, [
       { thoughts, text: ["Let me look."], calls: [ask("c1", "Rome")] },
@@ -20,7 +20,7 @@ describe.each(facesOf(openAI))("$face", (provider) => {
     });
   });
 
-  test("what a provider attaches to a call goes back on that call", async () => {
+  test("provider metadata of a call is sent back with that call", async () => {
     await using at = await loopback(provider, [
       { calls: [{ ...ask("c1", "Rome"), signature: "THOUGHT" }, ask("c2", "Oslo")] },
       { text: ["Sunny."] },
@@ -31,7 +31,7 @@ describe.each(facesOf(openAI))("$face", (provider) => {
     expect(asked?.tool_calls[1]).not.toHaveProperty("extra_content");
   });
 
-  test("it stays on its call where the call got another id", async () => {
+  test("provider metadata stays with its call if the call gets a new id", async () => {
     await using at = await loopback(provider, [
       { calls: [{ ...ask("c1", "Rome"), signature: "ONE" }] },
       { calls: [{ ...ask("c1", "Oslo"), signature: "TWO" }] },
@@ -43,7 +43,7 @@ describe.each(facesOf(openAI))("$face", (provider) => {
     expect(messages[3]?.tool_calls[0]?.id).not.toBe("c1");
   });
 
-  test("a plain answer holds nothing of the provider", async () => {
+  test("a plain answer stores no provider parts", async () => {
     await using at = await loopback(provider, [{ text: ["Sunny."] }]);
     const { result } = await provider.play(at.agent, "Weather?");
     expect(result.steps[0]?.messages[0]?.metadata).not.toHaveProperty("providerParts");

@@ -1,4 +1,4 @@
-// The fake servers refuse what the real ones refuse; without this, passing them would prove nothing.
+// The fake servers refuse what the real ones refuse. Otherwise, passing them would prove nothing.
 import { describe, expect, test } from "vitest";
 import { anthropicRules } from "./anthropic-rules.ts";
 import type { Json } from "./fake-provider.ts";
@@ -13,7 +13,7 @@ const headers = { authorization: "Bearer key", "x-api-key": "key", "anthropic-ve
 describe("OpenAI", () => {
   const problemOf = (...messages: Json[]) => openAIProblem({ body: { model: "m", messages }, headers, at: 0 });
 
-  test("a valid conversation is taken", () => {
+  test("a valid conversation is accepted", () => {
     const broken = problemOf(says("hi"), asks("a", "b"), answers("b"), answers("a"), {
       role: "assistant",
       content: "ok",
@@ -30,11 +30,11 @@ describe("OpenAI", () => {
     ["a second result for a call", [asks("a"), answers("a"), answers("a")]],
     ["the same id twice", [asks("a", "a"), answers("a"), answers("a")]],
     ["an empty id", [asks(""), answers("")]],
-    ["arguments that are no text", [{ role: "assistant", tool_calls: [call("a", {})] }, answers("a")]],
-    ["arguments that are no JSON", [{ role: "assistant", tool_calls: [call("a", "{")] }, answers("a")]],
-    ["an assistant message without content and calls", [{ role: "assistant", content: null }]],
-    ["a field nobody knows", [{ ...says("hi"), metadata: {} }]],
-    ["an image that is not one", [says([{ type: "image_url", image_url: { url: "data:image/png;base64,[object" } }])]],
+    ["arguments that are not text", [{ role: "assistant", tool_calls: [call("a", {})] }, answers("a")]],
+    ["arguments that are not JSON", [{ role: "assistant", tool_calls: [call("a", "{")] }, answers("a")]],
+    ["an assistant message with neither content nor calls", [{ role: "assistant", content: null }]],
+    ["an unknown field", [{ ...says("hi"), metadata: {} }]],
+    ["an invalid image", [says([{ type: "image_url", image_url: { url: "data:image/png;base64,[object" } }])]],
   ])("%s is refused", (_, messages) => {
     expect(problemOf(...messages)).toEqual(expect.any(String));
   });
@@ -52,7 +52,7 @@ describe("Anthropic", () => {
     return rules.problem({ body: { messages, max_tokens: 1, tools: [] }, headers, at: 0 });
   };
 
-  test("a valid conversation is taken", () => {
+  test("a valid conversation is accepted", () => {
     expect(problemOf([hi], [hi, use("a"), use("b")], [result("b"), result("a"), hi], [hi], [hi])).toBeUndefined();
     expect(problemOf([hi], [thinking, use("t")], [result("t")])).toBeUndefined();
   });
@@ -63,7 +63,7 @@ describe("Anthropic", () => {
     ["a message without content", [[hi], [], [hi]]],
     ["a call without a result", [[hi], [use("a")], [hi]]],
     ["one of two calls without a result", [[hi], [use("a"), use("b")], [result("a")]]],
-    ["a result behind text", [[hi], [use("a")], [hi, result("a")]]],
+    ["a result after text", [[hi], [use("a")], [hi, result("a")]]],
     ["a result without a call", [[hi], [hi], [result("a")]]],
     ["an id that was used before", [[hi], [use("a")], [result("a")], [use("a")], [result("a")]]],
     ["an id with a dot", [[hi], [use("a.b")], [result("a.b")]]],
@@ -71,7 +71,7 @@ describe("Anthropic", () => {
     ["blank text", [[hi], [{ type: "text", text: "\n" }], [hi]]],
     ["thinking that was left out", [[hi], [use("t")], [result("t")]]],
     ["thinking that was changed", [[hi], [{ ...thinking, thinking: "other" }, use("t")], [result("t")]]],
-    ["thinking behind its call", [[hi], [use("t"), thinking], [result("t")]]],
+    ["thinking after its call", [[hi], [use("t"), thinking], [result("t")]]],
     ["thinking without a signature", [[hi], [{ ...thinking, signature: "" }, use("x")], [result("x")]]],
   ])("%s is refused", (_, contents) => {
     expect(problemOf(...contents)).toEqual(expect.any(String));

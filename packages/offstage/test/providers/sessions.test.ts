@@ -1,4 +1,4 @@
-// Several turns of one session through the real provider packages: what was said is remembered, how it was said is not.
+// Several turns of one session through the real provider packages: messages are remembered, reasoning and tools are not.
 import { describe, expect, test } from "vitest";
 import { InMemorySession } from "../../src/sessions/in-memory-session.ts";
 import { ask, cases, failureOf, loopback } from "./loopback-agents.ts";
@@ -7,7 +7,7 @@ const thoughts = [{ text: "I need the weather.", signature: "SIG-1" }];
 const conclusion = [{ text: "It is sunny there.", signature: "SIG-2" }];
 
 describe.each(cases)("$name, $face", (provider) => {
-  test("thinking, signatures and tool calls of a turn stay out of the next", async () => {
+  test("thinking, signatures and tool calls of a turn are not sent in the next", async () => {
     await using at = await loopback(provider, [
       { thoughts, calls: [{ ...ask("c1", "Rome"), signature: "THOUGHT" }] },
       { thoughts: conclusion, text: ["Sunny."] },
@@ -29,7 +29,7 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(at.server.requests[2]?.body.messages).toHaveLength(3);
   });
 
-  test("a call id that an earlier turn used is no trouble to a later one", async () => {
+  test("a call id from an earlier turn can be reused in a later one", async () => {
     const turn = [{ calls: [ask("c1", "Rome")] }, { text: ["Sunny."] }];
     await using at = await loopback(provider, [...turn, ...turn], { toolHistory: "full" });
     const session = new InMemorySession();
@@ -38,7 +38,7 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(result.text).toBe("Sunny.");
   });
 
-  test("after a failed turn the next one works on a valid history", async () => {
+  test("the turn after a failed one is sent a valid history", async () => {
     await using at = await loopback(provider, [{ calls: [ask("c1", "Rome")] }, { status: 400 }, { text: ["Back."] }]);
     const session = new InMemorySession();
     await failureOf(provider.play(at.agent, "Weather?", { session }));

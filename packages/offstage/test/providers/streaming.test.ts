@@ -1,4 +1,4 @@
-// What a stream tells while a real provider package streams: text, reasoning and tool input, piece by piece.
+// Streaming through the real provider packages: text, reasoning and tool input arrive piece by piece.
 import { describe, expect, test } from "vitest";
 import type { AgentEvent } from "../../src/index.ts";
 import { anthropic, ask, collect, facesOf, loopback, openAI } from "./loopback-agents.ts";
@@ -10,7 +10,7 @@ function deltas(events: readonly AgentEvent[], type: "text-delta" | "reasoning-d
 }
 
 describe.each(streamed)("$name", (provider) => {
-  test("text comes in the pieces the server sent, and the answer is their sum", async () => {
+  test("text arrives in the pieces that the server sent, and the answer is all of them joined", async () => {
     const text = ["It ", "is ", "sunny ", "in Rome."];
     await using at = await loopback(provider, [{ text }]);
     const { result, events } = await provider.play(at.agent, "Weather?");
@@ -18,12 +18,12 @@ describe.each(streamed)("$name", (provider) => {
     expect(result.text).toBe(text.join(""));
   });
 
-  test("stream.text gives the text alone", async () => {
+  test("stream.text yields only the text", async () => {
     await using at = await loopback(provider, [{ calls: [ask("c1", "Rome")] }, { text: ["Sun", "ny."] }]);
     expect(await collect(at.agent.stream("Weather?").text)).toEqual(["Sun", "ny."]);
   });
 
-  test("the input of parallel calls comes in pieces that name their call and tool", async () => {
+  test("the input of parallel calls arrives in pieces that name their call and tool", async () => {
     await using at = await loopback(provider, [
       { calls: [ask("c1", "Rome"), ask("c2", "Oslo")] },
       { text: ["Sunny."] },
@@ -36,7 +36,7 @@ describe.each(streamed)("$name", (provider) => {
     expect([inputOf("c1"), inputOf("c2")]).toEqual(['{"city":"Rome"}', '{"city":"Oslo"}']);
   });
 
-  test("reasoning comes in pieces and stays out of the text", async () => {
+  test("reasoning arrives in pieces and is not part of the text", async () => {
     const thoughts = [{ text: "Rome is in Italy.", signature: "SIG" }];
     await using at = await loopback(provider, [{ thoughts, text: ["Sunny."] }]);
     const { result, events } = await provider.play(at.agent, "Weather?");
@@ -45,13 +45,13 @@ describe.each(streamed)("$name", (provider) => {
     expect(result.steps[0]?.reasoning).toBe("Rome is in Italy.");
   });
 
-  test("the model that answered is the one the server names", async () => {
+  test("the model id of a step is the one that the server reports", async () => {
     await using at = await loopback(provider, [{ text: ["Hi."] }]);
     const { result } = await provider.play(at.agent, "Hello");
     expect(result.steps[0]?.modelId).toMatch(/loopback/);
   });
 
-  test("events come in the order of the run, deltas within their step", async () => {
+  test("events arrive in the order of the run, deltas within their step", async () => {
     await using at = await loopback(provider, [{ calls: [ask("c1", "Rome")] }, { text: ["Sunny."] }]);
     const { events } = await provider.play(at.agent, "Weather?");
     const kinds = events.map(({ type }) => type).filter((type, index, all) => type !== all[index - 1]);

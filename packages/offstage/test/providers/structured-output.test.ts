@@ -9,14 +9,14 @@ const output = z.object({ city: z.string(), degrees: z.number() });
 const answer = ['{"city":"Rome",', '"degrees":21}'];
 
 describe.each(cases)("$name, $face", (provider) => {
-  test("an answer that fits the schema is the checked output", async () => {
+  test("an answer that fits the schema is the validated output", async () => {
     await using at = await loopback(provider, [{ text: answer }], { output });
     const { result } = await provider.play(at.agent, "Weather?");
     expect(result.output).toEqual({ city: "Rome", degrees: 21 });
     expect(result.output.degrees).toBe(21);
   });
 
-  test("tools come before the structured answer", async () => {
+  test("tools can be called before the structured answer", async () => {
     await using at = await loopback(provider, [{ calls: [ask("c1", "Rome")] }, { text: answer }], { output });
     const { result } = await provider.play(at.agent, "Weather?");
     expect(result.output).toEqual({ city: "Rome", degrees: 21 });
@@ -37,7 +37,7 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(JSON.stringify(at.server.requests[2]?.body)).toContain("degrees");
   });
 
-  test("the model is shown the schema", async () => {
+  test("the schema is sent to the model", async () => {
     await using at = await loopback(provider, [{ text: answer }], { output });
     await provider.play(at.agent, "Weather?");
     expect(JSON.stringify(at.server.requests[0]?.body)).toContain("degrees");
@@ -45,7 +45,7 @@ describe.each(cases)("$name, $face", (provider) => {
 });
 
 describe.each(facesOf(openAI))("OpenAI-compatible with structured outputs, $face", (provider) => {
-  test("the schema is the response format", async () => {
+  test("the schema is sent as the response format", async () => {
     const model = (baseURL: string) =>
       createOpenAICompatible({ name: "strict", apiKey: "key", baseURL, supportsStructuredOutputs: true }).chatModel(
         "m",
@@ -61,7 +61,7 @@ describe.each(facesOf(openAI))("OpenAI-compatible with structured outputs, $face
 });
 
 describe.each(facesOf(anthropic))("Anthropic without structured outputs, $face", (provider) => {
-  test("the answer given through the provider's own tool is the output", async () => {
+  test("an answer given through the provider's own JSON tool is the output", async () => {
     const model = (baseURL: string) => createAnthropic({ apiKey: "key", baseURL })("claude-3-haiku-20240307");
     const calls = [{ id: "c2", name: "json", input: { city: "Rome", degrees: 21 } }];
     await using at = await loopback({ ...provider, model }, [{ calls: [ask("c1", "Rome")] }, { calls }], {

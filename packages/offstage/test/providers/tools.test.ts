@@ -1,10 +1,10 @@
-// Tools through the real provider packages: every request the servers got was valid, and the answers are right.
+// Tools through the real provider packages: every request is valid, and the answers are right.
 import { describe, expect, test } from "vitest";
 import { tool } from "../../src/index.ts";
 import { ask, cases, loopback } from "./loopback-agents.ts";
 
 describe.each(cases)("$name, $face", (provider) => {
-  test("a tool call is answered and the answer comes back", async () => {
+  test("a tool call gets its result, and the model answers", async () => {
     await using at = await loopback(provider, [{ calls: [ask("c1", "Rome")] }, { text: ["It is ", "sunny."] }]);
     const { result } = await provider.play(at.agent, "Weather in Rome?");
     expect(result.text).toBe("It is sunny.");
@@ -13,13 +13,13 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(JSON.stringify(at.server.requests[1]?.body)).toContain("Rome: sunny");
   });
 
-  test("a call counts where the server says that it stopped", async () => {
+  test("a call runs even if the finish reason is stop", async () => {
     const calls = [ask("c1", "Rome")];
     await using at = await loopback(provider, [{ calls, finish: "stop" }, { text: ["Sunny."] }]);
     expect((await provider.play(at.agent, "Weather?")).result.text).toBe("Sunny.");
   });
 
-  test("parallel calls are all answered, in call order, before the model speaks again", async () => {
+  test("parallel calls all get their results, in call order, before the next model call", async () => {
     const calls = [ask("c1", "Rome"), ask("c2", "Oslo"), ask("c3", "Lima")];
     await using at = await loopback(provider, [{ calls }, { text: ["Sunny everywhere."] }]);
     const { result } = await provider.play(at.agent, "Weather in Rome, Oslo and Lima?");
@@ -31,7 +31,7 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(result.text).toBe("Sunny everywhere.");
   });
 
-  test("over several steps every pair stays in its place", async () => {
+  test("over several steps every call is followed by its result, in order", async () => {
     const cities = ["Rome", "Oslo", "Lima", "Cairo"];
     const script = cities.map((city, index) => ({ text: [`Looking at ${city}.`], calls: [ask(`c${index}`, city)] }));
     await using at = await loopback(provider, [...script, { text: ["Done."] }], { instructions: "Be brief." });
@@ -43,7 +43,7 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(places).not.toContain(-1);
   });
 
-  test("text beside calls goes back with them", async () => {
+  test("text beside calls is sent back with them", async () => {
     await using at = await loopback(provider, [
       { text: ["Let me look."], calls: [ask("c1", "Rome"), ask("c2", "Oslo")] },
       { text: ["Sunny."] },
@@ -86,7 +86,7 @@ describe.each(cases)("$name, $face", (provider) => {
     });
   });
 
-  test("a failing tool, an unknown tool and a misfit input are results the model can read", async () => {
+  test("a failing tool, an unknown tool and an invalid input become results that the model can read", async () => {
     const fails = tool({ name: "fails", execute: () => Promise.reject(new Error("no network")) });
     await using at = await loopback(
       provider,
@@ -108,7 +108,7 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(result.text).toBe("I could not.");
   });
 
-  test("a tool name that no provider takes goes back as one it does", async () => {
+  test("an invalid tool name is sent back as a valid one", async () => {
     const calls = [{ id: "c1", name: "we ather!" }];
     await using at = await loopback(provider, [{ calls }, { text: ["Sorry."] }]);
     expect((await provider.play(at.agent, "Weather?")).result.text).toBe("Sorry.");

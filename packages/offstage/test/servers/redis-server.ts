@@ -1,4 +1,4 @@
-// A real Redis for a test file: the one at TEST_REDIS_URL, or a redis-server from the PATH in a folder of its own.
+// A real Redis server for a test file: the one at TEST_REDIS_URL, or a redis-server from the PATH in a temporary folder.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,12 +9,12 @@ import { freePort } from "./postgres-server.ts";
 
 export interface RedisServer {
   readonly url: string;
-  /** Kills the server and starts it again on its append-only file. Only where we started it. */
+  /** Kills the server, and starts it again on its append-only file. A no-op for a server that the tests did not start. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A running server, or undefined, after saying so loudly, where there is none to be had. With CI=true it must be there. */
+/** Starts a server. Without one the tests are skipped, after a loud warning; with CI=true this throws instead. */
 export async function startRedis(): Promise<RedisServer | undefined> {
   const given = process.env.TEST_REDIS_URL;
   if (given !== undefined) return { url: given, restart: async () => {}, stop: async () => {} };
@@ -32,7 +32,7 @@ async function startLocal(): Promise<RedisServer> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   const args = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
-  // With any other setting it may answer before it has written, and lose that when it is killed.
+  // With any other setting it may reply before it has written, and lose the write when killed.
   args.push("--appendonly", "yes", "--appendfsync", "always");
   const startOnce = async (): Promise<ChildProcess> => {
     const server = spawn("redis-server", args, { stdio: "ignore" });
@@ -44,7 +44,7 @@ async function startLocal(): Promise<RedisServer> {
     failed.catch(() => {});
     return server;
   };
-  // While a server is down, another process may have its port for a moment.
+  // While the server is down, another process may briefly take its port.
   const start = async (): Promise<ChildProcess> => {
     for (let attempt = 1; attempt < 10; attempt++) {
       const server = await startOnce().catch(() => undefined);

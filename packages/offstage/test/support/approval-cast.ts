@@ -1,9 +1,9 @@
-// The parts that scenarios of approval share: a tool that must be allowed, and agents that call it at some depth.
+// The parts that approval scenarios share: a tool that needs approval, and agents that call it at some depth.
 import { Agent, type AgentOptions, type Tool, tool } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 import { calls, echo } from "./cast.ts";
 
-/** A tool that pays, needs approval unless told otherwise, and keeps what it paid. */
+/** A tool that pays and records its payments. It needs approval by default. */
 export function paying(needsApproval: Tool["needsApproval"] = true) {
   const paid: string[] = [];
   const pay = tool({
@@ -19,7 +19,7 @@ export function paying(needsApproval: Tool["needsApproval"] = true) {
   return { paid, pay };
 }
 
-/** A call of `pay`, whose id is the name. */
+/** A call of `pay` whose id is the name. */
 export function payTo(to: string) {
   return { name: "pay", id: to, input: { to } };
 }
@@ -30,7 +30,7 @@ export function payingAgent(script: readonly ScriptEntry[], options: Partial<Age
   return { paid, model, agent: new Agent({ name: "payer", model, tools: [pay, echo], ...options }) };
 }
 
-/** Three agents, each the tool of the one before it; the innermost pays those named at once. */
+/** Three nested agents, of which the innermost pays all names in parallel. */
 export function payingFamily(...names: readonly string[]) {
   const inner = payingAgent([calls(...names.map(payTo)), "Paid."], { name: "inner" });
   const middle = new Agent({

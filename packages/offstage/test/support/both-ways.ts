@@ -1,4 +1,4 @@
-// Plays every scenario twice, by `run` and by `stream`, and checks after each what must hold of every run.
+// Plays every scenario twice, with `run` and with `stream`, and checks the invariants of every run afterwards.
 import { getEventListeners } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -7,19 +7,19 @@ import { checkEvents, checkRun, checkTraces, type RecordedSpan } from "./invaria
 
 export interface Scene {
   readonly way: "run" | "stream";
-  /** Plays one run to its end, the way of this scene. */
+  /** Plays one run to its end, the way this scene does. */
   play<Output>(agent: Agent<Output>, input: RunInput, options?: RunOptions): Promise<RunResult<Output>>;
-  /** Plays a run that fails, and gives its error; `result` is what it had done. */
+  /** Plays a run that fails, and returns its error. */
   fail(agent: Agent<unknown>, input: RunInput, options?: RunOptions): Promise<RunFailure>;
-  /** Every event that a stream of this scene gave; none where it runs. */
+  /** Every event of the streams of this scene; empty if the scene uses `run`. */
   readonly events: AgentEvent[];
-  /** Every run of the scene that came to its end, aborted ones too. */
+  /** Every run of this scene that has ended, aborted ones included. */
   readonly ended: RunResult<unknown>[];
 }
 
 export type RunFailure = OffstageError & { readonly result: RunResult<unknown> };
 
-/** One claim, tested both ways. */
+/** Tests one claim both ways. */
 export function bothWays(claim: string, act: (scene: Scene) => Promise<void>, timeoutMs = 10_000): void {
   for (const way of ["run", "stream"] as const) test(`${claim} (${way})`, () => perform(way, act), timeoutMs);
 }
@@ -77,7 +77,7 @@ class Stage implements Scene {
   async #stream<Output>(agent: Agent<Output>, input: RunInput, options: RunOptions): Promise<RunResult<Output>> {
     const events: AgentEvent[] = [];
     const stream = agent.stream(input, options);
-    // A run that was refused has no events.
+    // A refused run has no events.
     if (stream.runId !== "") this.#streams.push(events);
     let thrown: { readonly error: unknown } | undefined;
     try {

@@ -1,10 +1,10 @@
-// Builders of steps and states with good defaults, so that a test names only what it is about.
+// Builders of steps and states with good defaults, so that a test states only what matters to it.
 import { assistant, toolCall, toolResult } from "../../src/messages/makers.ts";
 import { AgentState } from "../../src/state/agent-state.ts";
 import type { Step, ToolResult } from "../../src/state/step.ts";
 import { noUsage, type Usage } from "../../src/tokens/usage.ts";
 
-/** A step that answers, unless told otherwise. */
+/** A step that answers, by default. */
 export function buildStep(changes: Partial<Step> = {}): Step {
   const text = changes.text ?? "the answer";
   return {
@@ -31,7 +31,7 @@ export interface BuildCallOptions {
   readonly isError?: boolean;
 }
 
-/** A step that called tools: one for each of the options. */
+/** A step that called tools, one call per entry. */
 export function buildToolStep(calls: readonly BuildCallOptions[] = [{}], changes: Partial<Step> = {}): Step {
   const made = calls.map(({ id, name = "search", input = {}, isError = false }, i) => {
     const call = { toolCallId: id ?? `c${i + 1}`, toolName: name, inputText: JSON.stringify(input) };
@@ -65,14 +65,14 @@ export interface BuildStateOptions {
   readonly startedAt?: number;
 }
 
-/** A state with one user message and these steps taken. */
+/** A state with one user message and these steps. */
 export function buildState(options: BuildStateOptions = {}): AgentState {
   const { steps = [], usageByModel = {}, startedAt = Date.now() } = options;
   const started = AgentState.empty().withUserMessage("hi").withRun({ runId: "run-1", startedAt });
   return steps.reduce((state, step, i) => state.withStep({ ...step, index: i + 1 }, usageByModel), started);
 }
 
-/** A usage of so many tokens. */
+/** A usage with these token counts. */
 export function buildUsage(inputTokens: number, outputTokens = 0): Usage {
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
 }

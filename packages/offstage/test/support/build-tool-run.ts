@@ -1,4 +1,4 @@
-// A builder for running one tool without an agent around it.
+// Runs one tool without an agent.
 import { Cancellation } from "../../src/base/cancellation.ts";
 import { AgentContext } from "../../src/state/agent-context.ts";
 import type { StepToolCall, ToolResult } from "../../src/state/step.ts";
@@ -8,7 +8,7 @@ import { type Tool, type ToolOptions, tool, toolsByName } from "../../src/tools/
 
 type AnyOptions = Partial<ToolOptions<Record<string, unknown>, Record<string, unknown>>>;
 
-/** A tool named "search" that takes anything and finds something, unless told otherwise. */
+/** A tool named "search" that accepts anything and returns "found", by default. */
 export function buildTool(options: AnyOptions = {}): Tool {
   return tool({ name: "search", input: {}, execute: () => "found", ...options });
 }
@@ -23,7 +23,7 @@ export interface BuildRunOptions extends Partial<Omit<CallSite, "tools" | "about
   readonly tools?: readonly Tool[];
 }
 
-/** What becomes of one call, every approval given; throws where it waits all the same. */
+/** Runs one call with every approval given and returns its result. Throws if it waits nevertheless. */
 export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResult> {
   const { call, tools = [buildTool()], cancellation = new Cancellation() } = options;
   const about: CallSite["about"] = (own) => ({
@@ -43,7 +43,7 @@ export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResul
   return result;
 }
 
-/** What becomes of a value that a tool gives. */
+/** Returns the result of a tool that returns `value`. */
 export function givenBack(value: unknown, options: AnyOptions = {}): Promise<ToolResult> {
   return runBuilt({ tools: [buildTool({ ...options, execute: () => value })] });
 }

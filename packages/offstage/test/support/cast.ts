@@ -1,9 +1,9 @@
-// The small parts that scenarios share: a tool that answers, one that fails, one that waits, and short ways to look.
+// The small parts that scenarios share: tools that answer, fail or hang, and short summaries of messages.
 import { z } from "zod";
 import { type AgentMemory, type Message, type Tool, tool, user } from "../../src/index.ts";
 import type { ScriptedReply, ScriptedToolCall } from "../../src/testing/index.ts";
 
-/** A tool that says back what it is told. */
+/** A tool that returns its input. */
 export const echo: Tool = tool({
   name: "echo",
   description: "Says it back.",
@@ -19,7 +19,7 @@ export const broken: Tool = tool({
   },
 });
 
-/** A tool that never answers, and stops when it is told to. */
+/** A tool that never returns, but stops when aborted. */
 export const patient: Tool = tool({
   name: "patient",
   execute: (_, { signal }) =>
@@ -28,10 +28,10 @@ export const patient: Tool = tool({
     }),
 });
 
-/** A tool that never answers and never listens. */
+/** A tool that never returns and ignores aborts. */
 export const deaf: Tool = tool({ name: "deaf", execute: () => new Promise(() => {}) });
 
-/** A reply that calls tools, and nothing else. */
+/** A reply with only tool calls. */
 export function calls(...toolCalls: readonly ScriptedToolCall[]): ScriptedReply {
   return { toolCalls };
 }
@@ -41,7 +41,7 @@ export function echoing(text: string, id?: string): ScriptedToolCall {
   return { name: "echo", input: { text }, ...(id === undefined ? undefined : { id }) };
 }
 
-/** Messages at a glance: "user: hello", "assistant: [echo] words", "tool: result". */
+/** Summarises each message in a line: "user: hello", "assistant: [echo] words", "tool: result". */
 export function glance(messages: Iterable<Message>): string[] {
   return [...messages].map((message) => {
     const called = (message.role === "assistant" ? (message.tool_calls ?? []) : []).map((each) => each.function.name);
@@ -53,7 +53,7 @@ function words({ content }: Message): string[] {
   return typeof content === "string" && content !== "" ? [content] : [];
 }
 
-/** Resolves after so long; rejects with the signal's reason when it aborts. */
+/** Resolves after `ms`; rejects with the signal's reason if it aborts first. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -69,7 +69,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** A memory that holds nothing, and shows one question: Go. */
+/** A memory that stores nothing and always returns one question: Go. */
 export function quietMemory(): AgentMemory {
   return {
     add: async () => {},

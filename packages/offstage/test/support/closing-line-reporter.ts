@@ -1,7 +1,7 @@
 // A vitest reporter that ends a run with one plain line, for scripts to read. It reports nothing else.
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Prints `N passed, N failed, N skipped` after everything else. A file or a run that broke counts as a failure. */
+/** Prints `N passed, N failed, N skipped` after everything else. A file or run that crashed counts as a failure. */
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const count = { passed: 0, failed: unhandledErrors.length, skipped: 0 };

@@ -1,18 +1,18 @@
-// The pages a user reads, as the docs test sees them: their text, and the programs in their code blocks.
+// The documentation pages for the docs test: their text, and the programs in their code blocks.
 import { globSync, readFileSync } from "node:fs";
 
 export interface DocPage {
-  /** From the root of the repository, with forward slashes. */
+  /** Relative to the root of the repository, with forward slashes. */
   readonly path: string;
   readonly text: string;
 }
 
 /**
- * One program: a block of `ts` that imports, with the blocks after it that import nothing. A block marked `ts no-run` is
- * only type-checked (it needs a key or a server); one marked `ts no-check` is a sketch, and left alone.
+ * One program: a `ts` block with imports, and the blocks after it that import nothing. A block marked `ts no-run` is
+ * only type-checked (it needs a key or a server); one marked `ts no-check` is a sketch, and skipped.
  */
 export interface DocProgram {
-  /** The file it is written to, named after its page and line. */
+  /** The name of its file, after its page and line. */
   readonly name: string;
   readonly code: string;
   readonly isRun: boolean;
@@ -26,7 +26,7 @@ export function readPages(root: string): DocPage[] {
   });
 }
 
-/** The programs of a page, each keeping the line numbers of the page. */
+/** Returns the programs of a page, with the line numbers of the page. */
 export function programsOf(path: string, text: string): DocProgram[] {
   const programs: { name: string; code: string; isRun: boolean }[] = [];
   for (const { line, info, code } of blocksOf(text)) {
@@ -45,9 +45,9 @@ export function programsOf(path: string, text: string): DocProgram[] {
 }
 
 interface Block {
-  /** Where the block begins, from 1. */
+  /** The line on which the block begins, from 1. */
   readonly line: number;
-  /** What stands behind `ts`. */
+  /** The text after `ts`. */
   readonly info: string;
   readonly code: string;
 }

@@ -1,4 +1,4 @@
-// Generated histories: valid conversations, and the same after everything that happens to them in the field.
+// Generated histories: valid conversations, and conversations damaged in the ways seen in practice.
 import fc from "fast-check";
 import { assistant, system, toolCall, toolResult, user } from "../../src/messages/makers.ts";
 import type { Message } from "../../src/messages/message.ts";
@@ -25,7 +25,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   answer: word,
 });
 
-/** Conversations that every provider takes. */
+/** Conversations that every provider accepts. */
 export const validHistories: fc.Arbitrary<Message[]> = fc
   .record({ isInstructed: fc.boolean(), turns: fc.array(turn, { maxLength: 4 }) })
   .map(({ isInstructed, turns }) => {
@@ -45,7 +45,7 @@ export const validHistories: fc.Arbitrary<Message[]> = fc
 
 type Fields = Record<string, unknown>;
 
-// What is found in lists that somebody else wrote.
+// Entries found in lists written by other programs.
 const garbage: readonly unknown[] = [
   ...[null, undefined, 42, "bare text", [], {}, { role: "alien", content: "x" }, { role: "user" }, { role: 7 }],
   ...[
@@ -77,7 +77,7 @@ interface Damage {
   readonly to: number;
 }
 
-/** One thing that may happen to a list. `at` and `to` are whole numbers to choose places with. */
+/** One kind of damage to a list. `at` and `to` are whole numbers that select positions. */
 const damages = {
   cutFront: (list: unknown[], { at }: Damage) => list.slice(at % (list.length + 1)),
   cutEnd: (list: unknown[], { at }: Damage) => list.slice(0, at % (list.length + 1)),
@@ -130,7 +130,7 @@ const damage: fc.Arbitrary<Damage> = fc.record({
   to: fc.nat(40),
 });
 
-/** Any list that a store, an import or a careless caller may hand in. Typed as messages, as a caller would claim. */
+/** Any list that a store, an import or a careless caller may pass, typed as messages. */
 export const anyHistories: fc.Arbitrary<Message[]> = fc
   .tuple(validHistories, fc.array(damage, { maxLength: 6 }), fc.infiniteStream(fc.nat(100)), fc.nat(9))
   .map(([history, happened, order, luck]) => {
@@ -147,7 +147,7 @@ function byFirst(a: readonly [number, unknown], b: readonly [number, unknown]): 
   return a[0] - b[0];
 }
 
-/** The value, frozen all the way down: whoever writes to it throws. */
+/** Deep-freezes a value, so that any write to it throws. */
 export function deepFrozen<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -1,4 +1,4 @@
-// What holds of every run, however it was played and however it ended.
+// The invariants of every run, however it was started and however it ended.
 import { expect } from "vitest";
 import {
   type AgentEvent,
@@ -28,7 +28,7 @@ const resultKeys = [
   "guardrailTrips",
 ] as const;
 
-/** A result has one shape, its messages are valid, its state survives JSON, and its tokens add up. */
+/** Checks that a result is complete, its messages are valid, its state survives JSON, and its tokens add up. */
 export function checkRun(result: RunResult<unknown>): void {
   for (const key of resultKeys) expect(key in result, `a result has "${key}"`).toBe(true);
   checkMessages(result);
@@ -51,7 +51,7 @@ function checkMessages({ messages, state, steps, runId }: RunResult<unknown>): v
   }
 }
 
-// Repair gives back the very list where nothing needs it. A reply without words is kept and not sent.
+// repairMessages() returns the same list if it is valid. An empty reply is kept but not sent.
 function expectValid(messages: readonly Message[]): void {
   const said = messages.filter(
     (message) => message.role !== "assistant" || message.tool_calls || String(message.content).trim() !== "",
@@ -78,7 +78,7 @@ function checkUsage({ usage, steps, children, outcome }: RunResult<unknown>): vo
   else expect(usage.totalTokens).toBeGreaterThanOrEqual(known.input + known.output);
 }
 
-/** What is wrong with the spans of these runs: each ended once, in its place, and before the run it belongs to. */
+/** Returns what is wrong with the spans of these runs: each must end once, in its place, and before its run. */
 export function checkTraces(spans: readonly RecordedSpan[], results: readonly RunResult<unknown>[]): string[] {
   const active = results.flatMap(({ trace }) => trace?.getSpans() ?? []).filter((span) => span.status === "active");
   const late = spans.filter((span, index) => {
@@ -92,7 +92,7 @@ export function checkTraces(spans: readonly RecordedSpan[], results: readonly Ru
   ];
 }
 
-/** A stream begins with run-start and ends with run-end, and every event says what it is and whose. */
+/** Checks that a stream begins with run-start, ends with run-end, and that every event names its run and step. */
 export function checkEvents(events: readonly AgentEvent[]): void {
   expect(events.at(0)?.type).toBe("run-start");
   expect(events.at(-1)?.type).toBe("run-end");

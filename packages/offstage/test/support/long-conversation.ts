@@ -1,4 +1,4 @@
-// Builders of long conversations with tools, for tests of memory. Every message has an id.
+// Builders of long conversations with tools, for memory tests. Every message has an id.
 import { assistant, toolCall, toolResult, user } from "../../src/messages/makers.ts";
 import type { Message } from "../../src/messages/message.ts";
 import type { Messages } from "../../src/messages/messages.ts";

@@ -1,20 +1,20 @@
-// The links of Markdown pages, as the links test sees them.
+// The links of Markdown pages, for the links test.
 import { posix } from "node:path";
 
 const repository = "https://github.com/offstage-dev/offstage/";
 
 export interface PageLink {
-  /** The page that holds the link, from the root of the repository. */
+  /** The page with the link, relative to the root of the repository. */
   readonly page: string;
-  /** The file or folder that it leads to, from the root of the repository. */
+  /** The target file or folder, relative to the root of the repository. */
   readonly target: string;
-  /** The heading it leads to, or "". */
+  /** The anchor of the target heading, or "". */
   readonly anchor: string;
-  /** A relative link needs its target beside the page; another one leads to the repository on the web. */
+  /** True for a relative link, which needs its target beside the page. Other links lead to the repository on the web. */
   readonly isRelative: boolean;
 }
 
-/** The links of a page to files of the repository, relative or by its address. Links elsewhere are left out. */
+/** Returns the links of a page to files of the repository, relative or absolute. Other links are left out. */
 export function linksOf(page: string, text: string): PageLink[] {
   return [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = ""]) => {
     const inRepository = link.startsWith(repository) ? link.slice(repository.length) : undefined;
@@ -27,7 +27,7 @@ export function linksOf(page: string, text: string): PageLink[] {
   });
 }
 
-/** The anchors of a page: its headings as GitHub names them. */
+/** Returns the anchors of a page: its headings as GitHub names them. */
 export function anchorsOf(text: string): string[] {
   return [...withoutCode(text).matchAll(/^#+ +(.+)$/gm)].map(([, heading = ""]) =>
     heading
@@ -37,7 +37,7 @@ export function anchorsOf(text: string): string[] {
   );
 }
 
-/** Paths of the repository that a page names in a code span that is not the text of a link. */
+/** Returns the repository paths that a page mentions in code spans outside links. */
 export function namedPathsOf(text: string): string[] {
   return [...withoutCode(text).matchAll(/(?<!\[)`((?:packages|examples|bench|interop)\/[\w./-]*)`/g)].map(
     ([, path = ""]) => path,

@@ -1,8 +1,8 @@
-// What providers refuse in a list of messages, written down from the words of the design. Shares no code with src/.
+// The messages that providers refuse, written from the design document. Shares no code with src/.
 
 type Fields = Record<string, unknown>;
 
-/** What a provider would refuse in the list; empty where nothing is. */
+/** Returns everything a provider would refuse in the list. */
 export function providerViolations(list: readonly unknown[]): string[] {
   const walk: Walk = { problems: [], used: new Set(), owed: [] };
   for (const [index, message] of list.entries()) {
@@ -15,7 +15,7 @@ export function providerViolations(list: readonly unknown[]): string[] {
 interface Walk {
   readonly problems: string[];
   readonly used: Set<unknown>;
-  /** The calls of the newest assistant message whose results have not come yet. */
+  /** The calls of the latest assistant message that have no result yet. */
   owed: unknown[];
 }
 
@@ -55,17 +55,17 @@ function checkAssistant(message: Fields, walk: Walk): string[] {
   if (!("tool_calls" in message))
     return saysSomething(content) ? problems : [...problems, "has neither text nor calls"];
   const calls = message.tool_calls;
-  if (!Array.isArray(calls) || calls.length === 0) return [...problems, "has a list of calls without calls"];
+  if (!Array.isArray(calls) || calls.length === 0) return [...problems, "has an empty list of calls"];
   return [...problems, ...calls.flatMap((call) => checkCall(call, walk))];
 }
 
 function checkCall(call: unknown, walk: Walk): string[] {
-  if (!isFields(call) || !isFields(call.function)) return ["has a call that is no call"];
+  if (!isFields(call) || !isFields(call.function)) return ["has a call that is not an object"];
   const { name, arguments: text } = call.function;
   const rules: [boolean, string][] = [
     [typeof call.id === "string" && call.id.length > 0, "has a call without an id"],
     [!walk.used.has(call.id), `repeats the id ${call.id}`],
-    [call.type === "function", "has a call that is no function"],
+    [call.type === "function", "has a call that is not a function call"],
     [typeof name === "string" && name.length > 0, "has a call without a name"],
     [typeof text === "string" && /^\s*\{/.test(text) && isJson(text), "has arguments that are not a JSON object"],
   ];

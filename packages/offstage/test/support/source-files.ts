@@ -1,4 +1,4 @@
-// The sources as the architecture test sees them: paths, text and imports. Tests beside the sources are left out.
+// The source files for the architecture test: paths, text and imports. Tests beside the sources are excluded.
 import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,12 +17,12 @@ export interface SourceFile {
   readonly imports: readonly SourceImport[];
 }
 
-// Statements start a line, since the formatter puts them there; so code inside indented comments is not read.
+// The formatter puts statements at the start of a line, so code in indented comments is not matched.
 const statement = /^(?:import|export)\s+(?:(type)\s+)?(?:[^;"']*?\sfrom\s+)?["']([^"']+)["']/gm;
 const expression = /\bimport\(\s*["']([^"']+)["']/g;
 const comment = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm;
 
-/** Every import in `text`, which is the file at `path`: static, dynamic, re-export, and `import("…")` in a type. */
+/** Returns every import in `text`, the content of the file at `path`: static, dynamic, re-export, and `import("…")` in a type. */
 export function importsOf(path: string, text: string): SourceImport[] {
   const code = text.replace(comment, "");
   const toImport = (specifier: string, isTypeOnly: boolean): SourceImport => {
@@ -35,7 +35,7 @@ export function importsOf(path: string, text: string): SourceImport[] {
   ];
 }
 
-/** All source files below src/, sorted by path. */
+/** Returns all source files below src/, sorted by path. */
 export function readSourceFiles(): SourceFile[] {
   const root = fileURLToPath(new URL("../../src/", import.meta.url));
   return readdirSync(root, { recursive: true, encoding: "utf8" })
@@ -48,7 +48,7 @@ export function readSourceFiles(): SourceFile[] {
     });
 }
 
-/** The first import cycle found, as a path that ends where it began; `undefined` when there is none. */
+/** Returns the first import cycle as a path that ends where it began, or undefined. */
 export function findCycle(files: readonly SourceFile[]): string[] | undefined {
   const importsByPath = new Map(files.map((file) => [file.path, file.imports]));
   const finished = new Set<string>();

@@ -1,6 +1,6 @@
-// Prose in many languages and scripts, written for the tests of the token estimate: what people ask an assistant, and what it answers.
+// Prose in many languages and scripts for the tests of the token estimate: typical questions and answers.
 
-/** A text by the language it is written in. */
+/** Texts by language. */
 export const textsByLanguage: Readonly<Record<string, string>> = {
   German:
     "Guten Morgen, ich habe letzte Woche eine Lampe bestellt und noch keine Versandbestätigung erhalten. Könnten Sie bitte nachsehen, ob das Paket schon unterwegs ist? Falls die Lieferung sich verzögert, würde ich die Bestellung lieber stornieren und das Geld zurückbekommen. Außerdem hätte ich gern gewusst, ob die Rechnung auf unsere neue Adresse ausgestellt werden kann.",

@@ -1,4 +1,4 @@
-// How much the torture tests do.
+// The extent of the torture tests.
 
-/** TORTURE=short asks for what continuous integration has time for: a few minutes for all of them. */
+/** True with TORTURE=short, which limits the torture tests to a few minutes for continuous integration. */
 export const isShort: boolean = process.env.TORTURE === "short";

@@ -1,4 +1,4 @@
-// One small conversation as every importer must read it: a question, a call with text beside it, its result, an answer.
+// A small conversation that every importer must read: a question, a call with text beside it, its result, an answer.
 import { assistant, system, toolCall, toolResult, user } from "../../src/messages/makers.ts";
 import type { Message } from "../../src/messages/message.ts";
 
@@ -11,7 +11,7 @@ export const weatherTalk: readonly Message[] = [
   assistant("It is sunny."),
 ];
 
-/** The same from a format whose results do not name their tool. */
+/** The same conversation in a format whose results do not name their tool. */
 export const namelessTalk: readonly object[] = weatherTalk.map(({ name: _, ...message }) => message);
 
 /** A few bytes of an image, as base64. */
