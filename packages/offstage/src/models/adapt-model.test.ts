@@ -5,7 +5,7 @@ import { readStream } from "./stream-reply.ts";
 
 interface Legacy {
   readonly model: LegacyModel;
-  /** What it was called with. */
+  /** The options of each call. */
   readonly calls: ModelCallOptions[];
 }
 
@@ -31,7 +31,7 @@ const flatUsage = { inputTokens: 10, outputTokens: 5, totalTokens: 15, cachedInp
 const nestedUsage = { inputTokens: { total: 10, cacheRead: 4 }, outputTokens: { total: 5, reasoning: 2 } };
 const versions = ["v2", "v3"] as const;
 
-/** The prompt a legacy model gets where the port is handed this one. */
+/** Returns the prompt that a legacy model gets if the port is given this one. */
 async function promptFor(version: "v2" | "v3", prompt: PromptMessage[]): Promise<unknown[]> {
   const { model, calls } = legacy(version);
   await adaptModel(model).doGenerate({ prompt });
@@ -94,7 +94,7 @@ describe("an adapted model gets", () => {
     ["an address", { type: "url", url }, url],
     ["text", { type: "text", text: "hi" }, "aGk="],
     ["a reference", { type: "reference", reference: { openai: "file-1" } }, "file-1"],
-  ] as const)("file data is handed over bare: %s", async ([, given, bare]) => {
+  ] as const)("file data without its wrapper: %s", async ([, given, bare]) => {
     const file = { type: "file", mediaType: "image/png", data: given } as never;
     for (const version of versions) {
       const [message] = await promptFor(version, [{ role: "user", content: [file] }]);
@@ -113,7 +113,7 @@ describe("an adapted model gets", () => {
     ["v3", data, { type: "file-data", data: "AA==", mediaType: "image/png" }],
     ["v2", { type: "url", url }, { type: "text", text: url.href }],
     ["v3", { type: "url", url }, { type: "file-url", url: url.href }],
-  ] as const)("a file in a tool result takes the form of %s", async ([version, given, form]) => {
+  ] as const)("a file in a tool result in the form of %s", async ([version, given, form]) => {
     const value = [
       { type: "text" as const, text: "see" },
       { type: "file" as const, mediaType: "image/png", data: given },
@@ -133,8 +133,8 @@ describe("an adapted model gets", () => {
   });
 });
 
-describe("of an adapted model", () => {
-  test("V2's finish reason and flat usage take the form of V4", async () => {
+describe("an adapted model", () => {
+  test("converts the finish reason and flat usage of V2 to the form of V4", async () => {
     const { model } = legacy("v2", { result: { finishReason: "stop", usage: flatUsage } });
     expect(await adaptModel(model).doGenerate({ prompt: [] })).toEqual({
       content: [{ type: "text", text: "hi" }],
@@ -143,7 +143,7 @@ describe("of an adapted model", () => {
     });
   });
 
-  test("V3's finish reason and usage have it already", async () => {
+  test("passes on the finish reason and usage of V3, which already have the form of V4", async () => {
     const given = { finishReason: { unified: "length", raw: "max" }, usage: nestedUsage };
     const { model } = legacy("v3", { result: given });
     expect(await adaptModel(model).doGenerate({ prompt: [] })).toMatchObject(given);
@@ -162,7 +162,7 @@ describe("of an adapted model", () => {
   test.for([
     ["a web stream", () => ReadableStream.from(parts)],
     ["an async iterable", iterable],
-  ] as const)("the end of a stream takes the present form: %s", async ([, open]) => {
+  ] as const)("converts the end of a stream to the form of V4: %s", async ([, open]) => {
     const { stream } = await adaptModel(legacy("v2", { stream: open() }).model).doStream({ prompt: [] });
     expect(await readStream(stream, deaf, signal)).toMatchObject({
       text: "hi",
@@ -171,7 +171,7 @@ describe("of an adapted model", () => {
     });
   });
 
-  test("a cancelled stream cancels the stream underneath", async () => {
+  test("cancels the underlying stream if its stream is cancelled", async () => {
     let cancelledWith: unknown;
     const stream = new ReadableStream({
       start: (controller) => controller.enqueue({ type: "error", error: new Error("no") }),
@@ -184,7 +184,7 @@ describe("of an adapted model", () => {
     expect(cancelledWith).toBeInstanceOf(Error);
   });
 
-  test("a failure keeps its error", async () => {
+  test("rejects with the original error", async () => {
     const error = new Error("refused");
     const { model } = legacy("v2");
     const failing = { ...model, doGenerate: () => Promise.reject(error) };

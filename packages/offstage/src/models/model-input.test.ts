@@ -99,7 +99,7 @@ describe("a message is converted once", () => {
     expect(converted).toHaveLength(1 + 2 * 99);
   });
 
-  test("while an earlier section grows and the sections behind it are empty", () => {
+  test("while an earlier section grows and the sections after it are empty", () => {
     const { input, converted } = counting();
     let messages = Messages.of(user("hi"));
     for (let i = 0; i < 10; i++) {

@@ -19,7 +19,7 @@ describe("settings are refused", () => {
   });
 });
 
-test("all settings are accepted, and undefined ones are as good as left out", () => {
+test("all settings are accepted, and undefined counts as left out", () => {
   const settings: ModelSettings = {
     ...{ maxOutputTokens: 5, temperature: 0, topP: 0.5, topK: 3, presencePenalty: -1, frequencyPenalty: 1, seed: 7 },
     ...{ stopSequences: ["end"], reasoning: "low", toolChoice: { type: "tool", toolName: "search" } },

@@ -57,7 +57,7 @@ describe("each role", () => {
     expect(part).toMatchObject({ output: { type: "error-text", value: "no" } });
   });
 
-  test("a result of parts keeps them", () => {
+  test("a result with parts keeps its parts", () => {
     const parts = [
       { type: "text", text: "see" },
       { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
@@ -98,7 +98,7 @@ describe("content parts", () => {
     ["wav", "audio/wav"],
     ["mp3", "audio/mpeg"],
     ["flac", "audio/flac"],
-  ] as const)("audio as %s", ([format, mediaType]) => {
+  ] as const)("%s audio is sent as bytes with its type", ([format, mediaType]) => {
     expect(partsOf([{ type: "input_audio", input_audio: { data: "AA==", format } }])).toEqual([
       { type: "file", mediaType, data: { type: "data", data: "AA==" } },
     ]);

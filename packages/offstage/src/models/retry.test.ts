@@ -18,7 +18,7 @@ afterEach(() => vi.useRealTimers());
 const failing = (fields: object): Error => Object.assign(new Error("no"), fields);
 const busy = (headers: unknown = {}): Error => failing({ statusCode: 429, responseHeaders: headers });
 
-/** Plays these outcomes, one per try. Returns the waits between them, the number of tries, and the value or error. */
+/** Plays these outcomes, one per try. Returns the waits in between, the number of tries, and the value or error. */
 async function tried(outcomes: readonly unknown[], options: RetryOptions = {}, more: Partial<WithRetriesOptions> = {}) {
   const waits: number[] = [];
   let count = 0;
@@ -38,8 +38,8 @@ async function tried(outcomes: readonly unknown[], options: RetryOptions = {}, m
 
 describe("an error is retryable or not", () => {
   test.for([
-    ["an error that says so", { isRetryable: true }, true],
-    ["an error that denies it, whatever its status", { isRetryable: false, statusCode: 500 }, false],
+    ["an error marked retryable", { isRetryable: true }, true],
+    ["an error marked not retryable, whatever its status", { isRetryable: false, statusCode: 500 }, false],
     ...[408, 409, 429, 500, 502, 503, 529, 599].map((code) => [`status ${code}`, { statusCode: code }, true] as const),
     ...[400, 401, 403, 404, 422].map((code) => [`status ${code}`, { status: code }, false] as const),
     ["a lost connection", { code: "ECONNRESET" }, true],
@@ -47,18 +47,18 @@ describe("an error is retryable or not", () => {
     ["a cause of a cause", { cause: { cause: { status: 503 } } }, true],
     ["a status_code in the cause", { cause: { status_code: 429 } }, true],
     ["a statusCode in the cause", { cause: { statusCode: 503 } }, true],
-    ["a status in the cause that forbids it", { cause: { status_code: 400 } }, false],
+    ["a status in the cause that is not retryable", { cause: { status_code: 400 } }, false],
     ["a missing file", { code: "ENOENT" }, false],
     ["a plain Error", {}, false],
   ] as const)("%s", ([, fields, expected]) => {
     expect(isRetryable(failing(fields))).toBe(expected);
   });
 
-  test.for([undefined, null, "429", 429])("a thrown value that is no object is not: %j", (thrown) => {
+  test.for([undefined, null, "429", 429])("a thrown value that is not an object is not retryable: %j", (thrown) => {
     expect(isRetryable(thrown)).toBe(false);
   });
 
-  test("reading circular causes ends", () => {
+  test("circular causes do not loop forever", () => {
     const [a, b] = [failing({}), failing({})];
     a.cause = b;
     b.cause = a;
@@ -127,7 +127,7 @@ describe("the delay a server asks for", () => {
     ["a date that has passed", { "retry-after": "Wed, 31 Dec 2025 00:00:00 GMT" }, 0],
     ["retry-after-ms", { "retry-after-ms": "30" }, 30],
     ["retry-after-ms before retry-after", { "retry-after-ms": "30", "retry-after": "9" }, 30],
-    ["retry-after if retry-after-ms is no number", { "retry-after-ms": "soon", "retry-after": "9" }, 9000],
+    ["retry-after if retry-after-ms is not a number", { "retry-after-ms": "soon", "retry-after": "9" }, 9000],
     ["in capital letters", { "Retry-After": "2" }, 2000],
     ["in a Headers object", new Headers({ "Retry-After": "2" }), 2000],
   ] as const)("is respected: %s", async ([, headers, expected]) => {

@@ -27,7 +27,7 @@ describe("a reply is", () => {
     expect(await reply("hello")).toMatchObject({ text: "hello", calls: [], finishReason: "stop" });
   });
 
-  test("an object of text, reasoning, calls, usage and finish reason", async () => {
+  test("an object with text, reasoning, calls, usage and finish reason", async () => {
     const usage = { inputTokens: 7, outputTokens: 3, cachedInputTokens: 2, reasoningTokens: 1 };
     const made = await reply({
       ...{ text: "so", reasoning: "hm", usage, finishReason: "length" },
@@ -63,7 +63,7 @@ describe("a reply is", () => {
   });
 });
 
-test("each call gets an id of its own, and the finish reason is tool-calls", async () => {
+test("each call gets a unique id, and the finish reason is tool-calls", async () => {
   const model = scriptedModel(() => ({ toolCalls: [{ name: "a" }, { name: "b" }] }));
   const replies = [replyOf(await model.doGenerate(asking())), replyOf(await model.doGenerate(asking()))];
   const ids = replies.flatMap(({ calls }) => calls.map(({ toolCallId }) => toolCallId));
@@ -109,7 +109,7 @@ describe("a stream", () => {
 });
 
 describe("requests", () => {
-  test("are recorded as messages of Offstage", async () => {
+  test("are recorded as Offstage messages", async () => {
     const model = scriptedModel(["ok"]);
     const sent = [system("s"), user("hi"), calling("c1"), toolResult("c1", "found", { name: "search" })];
     await model.doGenerate({ ...asking(...sent), temperature: 0 });
@@ -126,7 +126,7 @@ describe("requests", () => {
     expect(model.requests[0]?.messages[0]?.content).toMatchObject([{ type: "file", mediaType: "image/png" }]);
   });
 
-  test("may hold an assistant message of an image alone", async () => {
+  test("may contain an assistant message with only an image", async () => {
     const model = scriptedModel(["ok"]);
     const image: Message = assistant([{ type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }]);
     await model.doGenerate(asking(user("Draw."), image, user("Thanks.")));
@@ -152,7 +152,7 @@ describe("a request that a provider would refuse is rejected", () => {
     ["a message between a call and its result", [calling("c1"), user("hi"), toolResult("c1", "found")]],
     ["one of two results missing", [calling("c1", "c2"), toolResult("c1", "found")]],
     ["two results of one call", [calling("c1"), toolResult("c1", "a"), toolResult("c1", "b")]],
-    ["an id that is used again", [calling("c1"), toolResult("c1", "a"), calling("c1"), toolResult("c1", "b")]],
+    ["a reused id", [calling("c1"), toolResult("c1", "a"), calling("c1"), toolResult("c1", "b")]],
     ["an empty id", [calling(""), toolResult("", "found")]],
     ["an empty assistant message", [user("hi"), assistant("")]],
   ];
@@ -241,7 +241,7 @@ test.for([
   [{ recrod: false }, 'Unknown scriptedModel() option "recrod". Valid options: record, modelId, provider.'],
   [{ record: "no" }, '"record" must be true or false; found "no".'],
   [null, "The scriptedModel() options must be an object; found null."],
-] as const)("options that do not fit are refused: %j", ([options, sentence]) => {
+] as const)("invalid options are refused: %j", ([options, sentence]) => {
   expect(() => scriptedModel(["ok"], options as never)).toThrow(sentence);
 });
 

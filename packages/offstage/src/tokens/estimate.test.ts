@@ -65,13 +65,13 @@ describe("the estimate", () => {
       expect(estimateTokens(text) / exact.count(text)).toBeGreaterThan(0.9);
   });
 
-  test("of empty text is 0, of any other text at least 1", () => {
+  test("is 0 for empty text and at least 1 for any other text", () => {
     expect(estimateTokens("")).toBe(0);
     for (const text of ["a", ".", "é", "語", "😀", "\n\n\n", "0"])
       expect(estimateTokens(text)).toBeGreaterThanOrEqual(1);
   });
 
-  test("is a whole number, the same each time, for any text", () => {
+  test("is the same whole number each time, for any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 3000 }), (text) => {
         const count = estimateTokens(text);
