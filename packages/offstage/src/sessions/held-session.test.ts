@@ -32,7 +32,7 @@ function plainSession(): Journal {
 describe.each([
   ["in memory", () => new InMemorySession("s").journal],
   ["on a store", () => memoryStore().session("s").journal],
-  ["of the user's own", plainSession],
+  ["implemented by the user", plainSession],
 ])("a session %s", (_, make) => {
   const opened = async (): Promise<{ journal: Journal; log: RunLog }> => {
     const journal = make();
@@ -40,7 +40,7 @@ describe.each([
   };
 
   test.for(["queue", "reject"] as const)(
-    "rejects a run that the run that holds it has started, with onBusy %s",
+    "rejects a run started by the run that holds the session, with onBusy %s",
     async (onBusy) => {
       const { journal, log } = await opened();
       const inner = withinRun(log, async () => {
@@ -73,7 +73,7 @@ describe.each([
     await waiting.end(ended("done"));
   });
 
-  test("makes a run wait if it was not started by the run that holds it", async () => {
+  test("makes a run wait if it was not started by the run that holds the session", async () => {
     const { journal, log } = await opened();
     const beside = withinRun(await make().open(start("r0", "zero")), () => journal.open(start("r2", "two")));
     await log.end(ended("done"));
@@ -81,7 +81,7 @@ describe.each([
   });
 });
 
-test("a session that is opened a second time from the same file rejects it too", async () => {
+test("a session opened a second time from the same file rejects a nested run too", async () => {
   await using store = sqliteStore({ path });
   await using again = sqliteStore({ path });
   const log = await store.session("s").journal.open(start("r1", "one"));

@@ -12,10 +12,10 @@ afterEach(() => {
 
 test.for([
   ["an hour ahead", 3_600_000],
-  ["right", 0],
+  ["correct", 0],
   ["an hour behind", -3_600_000],
 ] as const)(
-  "a waiting run takes over after a holder elsewhere, whose clock is %s, has not renewed its lease for 8 s, and not before",
+  "a waiting run takes over only once a holder on another machine, whose clock is %s, has not renewed its lease for 8 s",
   async ([, aheadMs]) => {
     const { driver, renew } = await heldElsewhere(aheadMs);
     vi.useFakeTimers({ toFake: ["performance"] });
@@ -53,7 +53,7 @@ test.for([
   ["ahead", 3_600_000],
   ["behind", -3_600_000],
 ] as const)(
-  "a run that waited elsewhere goes first for at most 5 s, even if its clock is an hour %s",
+  "a run waiting on another machine goes first for at most 5 s, even if its clock is an hour %s",
   async ([, aheadMs]) => {
     const { driver, log } = await held();
     const text = JSON.stringify([elsewhere("here 1 1 x"), Date.now() + aheadMs]);

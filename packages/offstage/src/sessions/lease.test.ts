@@ -16,9 +16,9 @@ afterEach(() => {
 });
 
 test.for([
-  ["on this machine that is gone", gone, 0],
+  ["on this machine that has ended", gone, 0],
   ["on this machine whose process id was reused", reused, 0],
-  ["elsewhere that has not renewed its lease for more than 8 s", elsewhere, 9_000],
+  ["on another machine that has not renewed its lease for more than 8 s", elsewhere, 9_000],
 ] as const)(
   "a session held by a process %s is taken over immediately, and late writes are refused",
   async ([, change, ago]) => {

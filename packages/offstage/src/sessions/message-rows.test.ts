@@ -14,12 +14,12 @@ class Redacted {
 const usual = { role: "user", content: "Hi", metadata: { id: "1", usage: { inputTokens: 1 } } };
 
 test.for([
-  ["the usual one", usual],
+  ["in the usual form", usual],
   ["without metadata", { role: "user", content: "Hi" }],
-  ["with metadata of undefined", { ...usual, metadata: undefined }],
-  ["with metadata of null", { ...usual, metadata: null }],
-  ["with metadata that writes itself as nothing", { ...usual, metadata: { toJSON: () => undefined } }],
-  ["that writes itself otherwise", new Redacted()],
+  ["with undefined metadata", { ...usual, metadata: undefined }],
+  ["with null metadata", { ...usual, metadata: null }],
+  ["with metadata whose toJSON() returns undefined", { ...usual, metadata: { toJSON: () => undefined } }],
+  ["with a toJSON() of its own", new Redacted()],
   ["with a date", { ...usual, metadata: { at: new Date(0) } }],
   ["with parts", { ...usual, content: [{ type: "text", text: "Hi" }] }],
   ["with further fields", { ...usual, name: "Anna" }],

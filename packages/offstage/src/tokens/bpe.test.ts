@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { bpeTokenCounter, loadTokenizer } from "./bpe.ts";
 
 describe("bpeTokenCounter", () => {
-  test("counts like the tokenizer", () => {
+  test("counts as the tokenizer does", () => {
     const counter = bpeTokenCounter();
     expect(counter.estimated).toBe(false);
     expect(counter.count("Hello, world!")).toBe(4);
@@ -10,12 +10,12 @@ describe("bpeTokenCounter", () => {
     expect(counter.countMessage({ role: "user", content: "Hello, world!" })).toBe(8);
   });
 
-  test("takes other encodings by name, and can be awaited", async () => {
+  test("accepts other encodings by name, and can be awaited", async () => {
     const counter = await bpeTokenCounter({ encoding: "cl100k_base" });
     expect(counter.count("Hello, world!")).toBe(4);
   });
 
-  test("takes text that looks like a special token as text", () => {
+  test("counts text that looks like a special token as text", () => {
     expect(bpeTokenCounter().count("<|endoftext|>")).toBeGreaterThan(1);
   });
 

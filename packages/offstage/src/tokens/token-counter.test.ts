@@ -8,12 +8,12 @@ const user = (content: unknown): Message => ({ role: "user", content }) as Messa
 describe("the default counter", () => {
   const counter = tokenCounter();
 
-  test("estimates, and says so", () => {
+  test("estimates, with estimated: true", () => {
     expect(counter.estimated).toBe(true);
     expect(counter.count("Hello, world!")).toBe(estimateTokens("Hello, world!"));
   });
 
-  test("adds the tokens that a message costs beside its words", () => {
+  test("adds the overhead of a message to its text", () => {
     expect(counter.countMessage(user(""))).toBe(4);
     expect(counter.countMessage({ role: "tool", tool_call_id: "c", name: "f", content: "" })).toBe(
       4 + 1 + counter.count("f"),
@@ -28,12 +28,12 @@ describe("the default counter", () => {
     expect(counter.countMessages([])).toBe(0);
   });
 
-  test("counts 0 for values that are no messages", () => {
+  test("counts 0 for values that are not messages", () => {
     for (const odd of [null, undefined, 5, "text"]) expect(counter.countMessage(odd as unknown as Message)).toBe(0);
   });
 });
 
-describe("a counter of your own", () => {
+describe("a custom counter", () => {
   const byLength = (text: string) => text.length;
 
   test("is refused with a sentence if it cannot count", () => {
@@ -52,7 +52,7 @@ describe("a counter of your own", () => {
     expect(counter.countMessage({ role: "assistant", content: null, tool_calls: [call] })).toBe(4 + 3 + 3 + 2);
   });
 
-  test("counts the text of parts, and images at a fixed price", () => {
+  test("counts the text of parts, and a fixed number of tokens per image", () => {
     const counter = tokenCounter({ count: byLength });
     const parts = [
       ...[{ type: "text", text: "ab" }, "cd", { type: "refusal", refusal: "no" }, null, 5],
@@ -68,7 +68,7 @@ describe("a counter of your own", () => {
     expect(tokenCounter({ count: byLength, countMessages: () => 9 }).countMessage(user("a"))).toBe(9);
   });
 
-  test("is used as it is if it is complete", () => {
+  test("is used unchanged if it is complete", () => {
     const whole = { estimated: false, count: () => 1, countMessage: () => 2, countMessages: () => 3 };
     expect(tokenCounter(whole)).toBe(whole);
   });
@@ -83,7 +83,7 @@ describe("a counter of your own", () => {
     expect(count).toHaveBeenCalledTimes(2);
   });
 
-  test("counts a message again that was changed in place", () => {
+  test("counts a message again if it was changed in place", () => {
     const counter = tokenCounter({ count: byLength });
     const message = { role: "user" as const, content: "hello" };
     expect(counter.countMessage(message)).toBe(9);

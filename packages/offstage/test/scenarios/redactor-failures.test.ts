@@ -6,7 +6,11 @@ import { canary, removing, saying } from "../support/redaction-cast.ts";
 
 test.each<[string, unknown, string]>([
   ["throws", thrower, "The redactor of the store threw: no more. Nothing was written."],
-  ["returns nothing", () => undefined, 'must return a message of the role "user" synchronously; it returned undefined.'],
+  [
+    "returns nothing",
+    () => undefined,
+    'must return a message of the role "user" synchronously; it returned undefined.',
+  ],
   ["returns text", () => "x", 'it returned "x".'],
   ["returns a promise", async (message: Message) => message, "it returned a promise."],
   ["returns another role", () => ({ role: "system", content: "x" }), 'it returned one of the role "system".'],

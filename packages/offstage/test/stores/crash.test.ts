@@ -12,7 +12,7 @@ import { killWriters, spawnWriter } from "../processes/spawn-writer.ts";
 const folder = mkdtempSync(join(tmpdir(), "offstage-crash-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-// 200 kills, and 1,000, are in crash.torture.ts.
+// crash.torture.ts repeats this with 200 or 1,000 kills.
 test("after 20 random kills no acknowledged turn is lost, duplicated or partial", async () => {
   const paths = [0, 1].map((n) => join(folder, `random-${n}.db`));
   const acknowledged = await Promise.all(paths.map((path) => killWriters(`sqlite:${path}`, { kills: 10 })));
@@ -50,33 +50,36 @@ const points: readonly (readonly [WriteLabel, "before" | "after", Left | undefin
 ];
 
 describe("a process killed", () => {
-  test.for(points)("%s %s leaves a valid conversation and a run that can be finished", async ([at, when, left]) => {
-    const place = join(folder, `${at}-${when}`);
-    writeFileSync(`${place}.effects`, "");
-    const url = `sqlite:${place}.db`;
-    const point = { at, when, action: "kill" } as const;
-    const writer = spawnWriter({ url, sessionId: "s", name: "r", turns: 1, point, effects: `${place}.effects` });
-    expect(await writer.done).toMatchObject({ signal: "SIGKILL", acknowledged: [] });
+  test.for(points)(
+    "at %s (%s the write) leaves a valid conversation and a run that can be finished",
+    async ([at, when, left]) => {
+      const place = join(folder, `${at}-${when}`);
+      writeFileSync(`${place}.effects`, "");
+      const url = `sqlite:${place}.db`;
+      const point = { at, when, action: "kill" } as const;
+      const writer = spawnWriter({ url, sessionId: "s", name: "r", turns: 1, point, effects: `${place}.effects` });
+      expect(await writer.done).toMatchObject({ signal: "SIGKILL", acknowledged: [] });
 
-    const store = sqliteStore({ path: `${place}.db` });
-    const session = store.session("s");
-    const run = await store.runs.get("r-0");
-    if (left === undefined) expect([run, await session.getItems()]).toEqual([undefined, []]);
-    else {
-      expect((await session.getItems()).map(({ content }) => content)).toEqual(left.items);
-      expect(run?.status).toBe(left.items.length === 2 ? "completed" : "interrupted");
-      expect(run?.steps).toHaveLength(left.steps);
-      expect(run?.openStep?.pending.map(({ id }) => id)).toEqual(left.pending);
-      expect(readFileSync(`${place}.effects`, "utf8").split("\n").length - 1).toBe(left.effects);
-    }
-    if (run?.status === "interrupted") {
-      const log = await session.journal.reopen("r-0", { historyLimit: 50, onBusy: "reject" });
-      if (left?.steps === 0) await log.step(step(1, [calling("a", "b"), resultOf("a"), resultOf("b")]));
-      await log.end(ended("", { answer: [answered("answer r-0")], lastStep: step(2, [answered("answer r-0")]) }));
-      expect((await session.getItems()).map(({ content }) => content)).toEqual(["question r-0", "answer r-0"]);
-      expect((await store.runs.get("r-0"))?.steps).toHaveLength(2);
-    }
-    expect(await store.verify()).toEqual([]);
-    await store.close();
-  });
+      const store = sqliteStore({ path: `${place}.db` });
+      const session = store.session("s");
+      const run = await store.runs.get("r-0");
+      if (left === undefined) expect([run, await session.getItems()]).toEqual([undefined, []]);
+      else {
+        expect((await session.getItems()).map(({ content }) => content)).toEqual(left.items);
+        expect(run?.status).toBe(left.items.length === 2 ? "completed" : "interrupted");
+        expect(run?.steps).toHaveLength(left.steps);
+        expect(run?.openStep?.pending.map(({ id }) => id)).toEqual(left.pending);
+        expect(readFileSync(`${place}.effects`, "utf8").split("\n").length - 1).toBe(left.effects);
+      }
+      if (run?.status === "interrupted") {
+        const log = await session.journal.reopen("r-0", { historyLimit: 50, onBusy: "reject" });
+        if (left?.steps === 0) await log.step(step(1, [calling("a", "b"), resultOf("a"), resultOf("b")]));
+        await log.end(ended("", { answer: [answered("answer r-0")], lastStep: step(2, [answered("answer r-0")]) }));
+        expect((await session.getItems()).map(({ content }) => content)).toEqual(["question r-0", "answer r-0"]);
+        expect((await store.runs.get("r-0"))?.steps).toHaveLength(2);
+      }
+      expect(await store.verify()).toEqual([]);
+      await store.close();
+    },
+  );
 });

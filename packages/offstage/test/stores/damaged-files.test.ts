@@ -37,8 +37,8 @@ describe("a file that is not a store is refused and left unchanged", () => {
   database.close();
   test.for([
     ["an empty file", Buffer.alloc(0), "store-corrupt"],
-    ["a text", Buffer.from("hello, I am a letter\n"), "store-foreign"],
-    ["a short binary", Buffer.from([0x89, 0x50, 0x4e, 0x47]), "store-foreign"],
+    ["a text file", Buffer.from("hello, I am a letter\n"), "store-foreign"],
+    ["a short binary file", Buffer.from([0x89, 0x50, 0x4e, 0x47]), "store-foreign"],
     ["a database of another program", readFileSync(foreign), "store-foreign"],
   ] as const)("%s", async ([name, bytes, code]) => {
     const path = join(folder, `${name}.db`);
@@ -87,7 +87,7 @@ test("a corrupt row is reported, skipped and never deleted", async () => {
 });
 
 describe("resuming a run", () => {
-  // An agent that charges, at once or through another. Its model fails when that is done, and would have it done again.
+  // Runs an agent that charges, directly or through a subagent. Its model then fails, and would charge again.
   async function cutOff(name: string, isBelow: boolean, isDone = false) {
     const path = join(folder, `${name}.db`);
     const store = sqliteStore({ path, onError: () => {} });
@@ -270,7 +270,7 @@ test("a read-only file or folder is an error, and stays unchanged", () => {
   chmodSync(folder, 0o755);
   const before = readFileSync(path);
   const store = new URL("../../src/sessions/open-store.ts", import.meta.url).href;
-  // Root may write anywhere, so the process becomes "nobody", but only when all sources are loaded: "nobody" may not reach them.
+  // Root may write anywhere, so the process becomes "nobody" once all sources are loaded, which "nobody" may not be able to read.
   const code = (name: string) => `const { sqliteStore } = await import(${JSON.stringify(store)});
     await sqliteStore({ path: ":memory:" }).sessions.list();
     if (process.getuid?.() === 0) {

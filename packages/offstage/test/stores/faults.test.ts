@@ -41,7 +41,7 @@ describe.for([
   ["postgres", `postgresStore({ url: "postgres://localhost/x" })`, "npm install pg"],
   ["redis", `redisStore({ url: "redis://localhost" })`, "npm install @redis/client"],
 ] as const)("without its package", ([name, make, advice]) => {
-  test(`${name} says what to install`, async () => {
+  test(`${name} fails with the package to install`, async () => {
     const folder = mkdtempSync(join(tmpdir(), "offstage-bare-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     cpSync(new URL("../../src", import.meta.url), folder, { recursive: true });

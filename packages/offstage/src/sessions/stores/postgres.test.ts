@@ -22,7 +22,7 @@ describe.runIf(server)("Postgres", () => {
     test(name, run);
   }
 
-  test("a pool of the caller is never closed", async () => {
+  test("a pool passed by the caller is never closed", async () => {
     const pool = new pg.Pool({ connectionString: server?.url, max: 2 });
     const store = postgresStore({ pool, prefix: "pooled" });
     await store.session("a").addItem({ role: "user", content: "hello" });

@@ -22,7 +22,7 @@ describe.runIf(server)("Redis", () => {
     test(name, run);
   }
 
-  test("a client of the caller is never closed", async () => {
+  test("a client passed by the caller is never closed", async () => {
     const client = createClient({ url: server?.url ?? "" });
     await client.connect();
     const store = redisStore({ client, prefix: "lent" });

@@ -29,9 +29,9 @@ describe("in memory", () => {
   for (const { name, run } of sessionStoreContract(() => open(":memory:"))) test(name, run);
 });
 
-// With an old SQLite, a process that closes the file would otherwise believe it was the last one, and delete the log of the others.
+// Without the lock, an old SQLite that closes the file believes it was the last user, and deletes the log of the others.
 test.runIf(existsSync("/proc/locks"))(
-  "opening a file twice keeps the lock that tells other processes that it is open",
+  "opening a file twice keeps the lock that shows other processes it is open",
   async () => {
     const path = join(folder, "twice.db");
     await using store = open(path);
@@ -45,7 +45,7 @@ test.runIf(existsSync("/proc/locks"))(
   },
 );
 
-test("without node:sqlite the error says which version of Node has it", async () => {
+test("without node:sqlite the error names the Node version that has it", async () => {
   const builtin = process.getBuiltinModule;
   const found = (name: string) => (name === "node:sqlite" ? undefined : builtin.call(process, name));
   const spy = vi.spyOn(process, "getBuiltinModule").mockImplementation(found as typeof builtin);
