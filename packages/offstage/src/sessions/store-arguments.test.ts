@@ -21,7 +21,7 @@ test.each([
   [{ path: 5 }, '"path" must be a path, such as "./offstage.db", and no URL; found 5.'],
   [{ path: "file:a.db" }, '"path" must be a path, such as "./offstage.db", and no URL; found "file:a.db".'],
   [{ durability: "fulll" }, '"durability" must be "normal" or "full"; found "fulll".'],
-  [{ timeoutMs: "5" }, '"timeoutMs" must be a number from 0; found "5".'],
+  [{ timeoutMs: "5" }, '"timeoutMs" must be a number of at least 0; found "5".'],
 ])("sqliteStore(%j) is refused", (options, sentence) => {
   expect(() => sqliteStore(options as object)).toThrow(sentence);
 });

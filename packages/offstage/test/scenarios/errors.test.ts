@@ -190,7 +190,7 @@ describe("misuse is refused with a sentence", () => {
       /input.*role/,
     ],
     ["run with an empty list", () => agent.run([]), /nothing to answer/],
-    ["execute without a state", () => agent.execute(wrong({})), /takes an AgentState/],
+    ["execute without a state", () => agent.execute(wrong({})), /needs an AgentState/],
     ["execute with an empty state", () => agent.execute(AgentState.empty()), /nothing to answer/],
     ["maxSteps 0", () => agent.run("Go", { maxSteps: 0 }), /"maxSteps" must be a whole number of at least 1/],
   ];

@@ -21,7 +21,7 @@ describe("a call whose arguments were redacted", () => {
     const { store, runId, state } = await waiting(agent);
     await expect(agent.resume(runId, { store, approve: ["pay"] })).rejects.toMatchObject({
       code: "run-not-resumable",
-      message: expect.stringContaining("its arguments were redacted in the store. Resume the run by the state it left"),
+      message: expect.stringContaining("its arguments were redacted in the store. Resume the run by its last state"),
     });
     expect((await store.runs.get(runId))?.status).toBe("waiting");
     expect((await agent.resume(state, { store, approve: ["pay"] })).output).toBe("Done.");
