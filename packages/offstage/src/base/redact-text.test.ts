@@ -9,7 +9,7 @@ const letters = (length: number): string => "aB3dE5gH7jK9mN1pQ2sT4vW6xY8z".repea
 const hex = (length: number): string => "0123456789abcdef".repeat(8).slice(0, length);
 const capitals = (length: number): string => "A1B2C3D4E5F6G7H8".repeat(8).slice(0, length);
 
-/** Secrets of every known form. Add any secret that was not redacted. */
+/** Secrets that are recognised by their form. Add every secret that gets through. */
 const secrets: readonly string[] = [
   "sk-abcdefghijklmnopqrstuvwx",
   ...[

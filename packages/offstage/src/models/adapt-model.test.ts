@@ -5,7 +5,7 @@ import { readStream } from "./stream-reply.ts";
 
 interface Legacy {
   readonly model: LegacyModel;
-  /** The options of each call. */
+  /** The options it was called with. */
   readonly calls: ModelCallOptions[];
 }
 
@@ -31,7 +31,7 @@ const flatUsage = { inputTokens: 10, outputTokens: 5, totalTokens: 15, cachedInp
 const nestedUsage = { inputTokens: { total: 10, cacheRead: 4 }, outputTokens: { total: 5, reasoning: 2 } };
 const versions = ["v2", "v3"] as const;
 
-/** Returns the prompt that a legacy model gets if the port is given this one. */
+/** The prompt that a legacy model gets if the port gets this one. */
 async function promptFor(version: "v2" | "v3", prompt: PromptMessage[]): Promise<unknown[]> {
   const { model, calls } = legacy(version);
   await adaptModel(model).doGenerate({ prompt });

@@ -16,18 +16,18 @@ export async function throughProcessors(run: Run, takeStep: TakeStep): Promise<A
   });
   try {
     const after = await run.scope.cancellation.race(next(run.state));
-    if (isOneStepOn(run, after) || isPending(after)) return after;
+    if (isOneStepAhead(run, after) || isPending(after)) return after;
   } catch (error) {
     // After an abort the step itself ends soon, with its subagents. If it has finished, it is kept.
     const finished = run.scope.cancellation.isAborted ? await stepping?.catch(() => undefined) : undefined;
-    if (finished !== undefined && isOneStepOn(run, finished)) return finished.withOutcome(abortedOutcome(run));
+    if (finished !== undefined && isOneStepAhead(run, finished)) return finished.withOutcome(abortedOutcome(run));
     throw stepFailure(run, error);
   }
   const sentence = `A processor of agent "${run.agent.name}" did not return the state it got from next(state). Call next once and return its result, or a state made from it.`;
   throw new OffstageError("processor-failed", sentence);
 }
 
-function isOneStepOn(run: Run, state: unknown): boolean {
+function isOneStepAhead(run: Run, state: unknown): boolean {
   return state instanceof AgentState && state.stepCount === run.state.stepCount + 1;
 }
 

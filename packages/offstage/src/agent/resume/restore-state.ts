@@ -20,7 +20,7 @@ import { rawLength } from "../step/make-step.ts";
 
 /** The state after all recorded steps. Finished calls keep their results; open calls become a pending step. */
 export function restoreState(record: RunRecord, history: readonly Message[], config: AgentConfig): AgentState {
-  if (record.isIncomplete) throw incomplete(record);
+  if (record.isIncomplete) throw incompleteRun(record);
   const steps = record.steps.map((step, index) => restoreStep(step, config, isAnswer(record, index)));
   const first = AgentState.empty().withMessages([...history, ...record.input]);
   const usage = usageOf(record, config);
@@ -30,7 +30,7 @@ export function restoreState(record: RunRecord, history: readonly Message[], con
   return restored.withUsage(usage);
 }
 
-function incomplete({ runId, sessionId }: RunRecord): OffstageError {
+function incompleteRun({ runId, sessionId }: RunRecord): OffstageError {
   const sentence = `Run "${runId}" cannot be resumed by its id: some of its messages were removed from the conversation of session "${sessionId}". Start a new run, or resume it by its last state.`;
   return new OffstageError("run-not-resumable", sentence);
 }

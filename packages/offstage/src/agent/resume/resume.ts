@@ -38,7 +38,7 @@ export function createResumedRun(
   resuming: CreateResumedRunOptions,
 ): ResumedRun {
   const { options, ...rest } = resuming;
-  if (typeof source !== "string" && !(source instanceof AgentState)) throw noSource(source);
+  if (typeof source !== "string" && !(source instanceof AgentState)) throw invalidSource(source);
   checkResumeOptions(options);
   const state = typeof source === "string" ? undefined : source;
   const runId = typeof source === "string" ? source : source.runId;
@@ -52,7 +52,7 @@ export function createResumedRun(
     const journal = await run.scope.cancellation.race(journalOf(agent, runId, options));
     // A store that does not have the run cannot prevent a call from running twice.
     if (journal === undefined && store !== undefined) throw notFound(runId);
-    if (journal === undefined && state === undefined) throw noPlace(runId);
+    if (journal === undefined && state === undefined) throw noStore(runId);
     return reopen(run, journal);
   };
   return { run, open };
@@ -157,7 +157,7 @@ function stepsOf({ steps, pendingStep }: AgentState): readonly Step[] {
 }
 
 // The likeliest mistakes are a result instead of its state, and a state that is still JSON.
-function noSource(source: unknown): OffstageError {
+function invalidSource(source: unknown): OffstageError {
   const found = (): string => {
     if (isThenable(source)) return "a promise. Await it first";
     if (!isObject(source)) return shownValue(source);
@@ -176,7 +176,7 @@ function notFound(runId: string): OffstageError {
   );
 }
 
-function noPlace(runId: string): OffstageError {
+function noStore(runId: string): OffstageError {
   return new OffstageError(
     "run-not-found",
     `Run "${runId}" cannot be looked up without its store or session. Pass the one that recorded it: resume(runId, { store }).`,

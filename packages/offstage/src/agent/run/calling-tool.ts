@@ -4,7 +4,7 @@ import type { ToolRunOptions } from "../../tools/tool.ts";
 import type { TraceSpan } from "../../tracing/trace-span.ts";
 import type { Run } from "./run.ts";
 
-/** The key under which a tool's options hold the call, for subagents. */
+/** The key of the calling tool in a tool's options. Only subagents read it. */
 export const callerKey: unique symbol = Symbol("offstage.caller");
 
 /** The call that a subagent answers. */
@@ -13,7 +13,7 @@ export interface CallingTool {
   readonly step: number;
   readonly span: TraceSpan;
   readonly toolCallId: string;
-  /** Set if the call waited or was interrupted; holds the subagent's run to resume. */
+  /** Set if the call waited or was interrupted. Names the subagent's run to resume. */
   readonly before: WaitingCall | undefined;
 }
 

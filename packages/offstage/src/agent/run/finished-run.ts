@@ -42,7 +42,7 @@ export function finishedRun(run: Run, { state, text, output }: FinishedParts): R
   });
 }
 
-// A function of its own, so that the query keeps nothing else of the run alive.
+// A separate function, so that the query does not keep the rest of the run in memory.
 function queryOver(input: readonly Message[], state: AgentState, tokenCounter: TokenCounter): MessageQuery {
   return new MessageQuery(() => messagesOf(input, state), { tokenCounter });
 }

@@ -1,4 +1,5 @@
-// Makes a step from a reply and the results of its calls.
+// Makes a step from a reply and the results of its calls. Its messages have unique call ids, arguments that parse, and names that
+// providers accept; the raw text stays on the step.
 
 import { isObject, type JsonObject, type JsonValue, parseArguments } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
@@ -15,7 +16,7 @@ import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 import { releaseText, type StampedReply } from "./call-model.ts";
 
-/** A finished call: its whole result, and the message the model sees. */
+/** A finished call: its complete result, and the message that the model sees. */
 export interface SettledCall {
   readonly result: ToolResult;
   readonly message: ToolMessage;
