@@ -18,7 +18,7 @@ import type { AgentOptions } from "../ports/agent-options.ts";
 import type { Driver } from "../ports/driver.ts";
 import type { GuardrailLists } from "../ports/guardrails.ts";
 import { checkAgentOptions } from "./option-rules.ts";
-import { ViewNotes } from "./shown-notes.ts";
+import { ViewNotes } from "./view-notes.ts";
 
 export interface AgentConfig {
   readonly options: AgentOptions<unknown>;
