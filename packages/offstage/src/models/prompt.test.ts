@@ -34,9 +34,9 @@ describe("each role", () => {
     ]);
   });
 
-  test.for([null, undefined, "", " \n"])(
+  test.for([[null], [undefined], [""], [" \n"]])(
     "an assistant message with calls and content %j has no text part",
-    (content) => {
+    ([content]) => {
       const message = { ...assistant(null, { toolCalls: [toolCall("c1", "search")] }), content } as Message;
       expect(promptOf(message).content).toMatchObject([{ type: "tool-call" }]);
     },

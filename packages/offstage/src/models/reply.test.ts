@@ -119,10 +119,13 @@ describe("usage", () => {
     });
   });
 
-  test.for([undefined, null, {}, { inputTokens: {}, outputTokens: {} }, { inputTokens: { total: Number.NaN } }])(
-    "%j counts as nothing",
-    (usage) => {
-      expect(usageOf(usage as never)).toEqual({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
-    },
-  );
+  test.for([
+    [undefined],
+    [null],
+    [{}],
+    [{ inputTokens: {}, outputTokens: {} }],
+    [{ inputTokens: { total: Number.NaN } }],
+  ])("%j counts as 0 tokens", ([usage]) => {
+    expect(usageOf(usage as never)).toEqual({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
+  });
 });

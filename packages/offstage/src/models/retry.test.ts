@@ -54,9 +54,12 @@ describe("an error is retryable or not", () => {
     expect(isRetryable(failing(fields))).toBe(expected);
   });
 
-  test.for([undefined, null, "429", 429])("a thrown value that is not an object is not retryable: %j", (thrown) => {
-    expect(isRetryable(thrown)).toBe(false);
-  });
+  test.for([[undefined], [null], ["429"], [429]])(
+    "a thrown value that is not an object is not retryable: %j",
+    ([thrown]) => {
+      expect(isRetryable(thrown)).toBe(false);
+    },
+  );
 
   test("circular causes do not loop forever", () => {
     const [a, b] = [failing({}), failing({})];
@@ -143,9 +146,9 @@ describe("the delay a server asks for", () => {
     expect((await tried([busy({ "retry-after": "31" }), "never"])).count).toBe(1);
   });
 
-  test.for([{ "retry-after": "soon" }, { "retry-after": 5 }, "text", null])(
+  test.for([[{ "retry-after": "soon" }], [{ "retry-after": 5 }], ["text"], [null]])(
     "is ignored if it cannot be read: %j",
-    async (headers) => {
+    async ([headers]) => {
       const { waits } = await tried([busy(headers), "done"], { initialDelayMs: 100 });
       expect(waits[0]).toBeGreaterThanOrEqual(75);
     },

@@ -99,8 +99,8 @@ test("a waiting run that is aborted rejects with the reason of the signal", asyn
 
 test.for([
   ["on a session that is free", false, false],
-  ["behind another run", true, false],
-  ["behind another run, with a conversation that changed", true, true],
+  ["queued after another run", true, false],
+  ["queued after another run, with a conversation that changed", true, true],
 ] as const)("a run that is aborted while it opens either writes nothing or opens: %s", async (each) => {
   const [, isBehind, isChanged] = each;
   const outcomes: string[] = [];

@@ -42,7 +42,7 @@ test("runs.list() refuses a cursor that no list returned", async () => {
     await expect(listed).rejects.toThrow('"before" must be a "cursor" that the list returned');
 });
 
-test.for([undefined, null, 5])("a namespace cannot be %s", (name) => {
+test.for([[undefined], [null], [5]])("a namespace cannot be %s", ([name]) => {
   expect(() => memoryStore().namespace(name as never)).toThrow(`A namespace must be text; found ${name}.`);
 });
 

@@ -37,26 +37,26 @@ const encoded = {
 };
 
 describe("the estimate", () => {
-  test("is within 5 % of the exact count in total over English, code and JSON", () => {
+  test("is within 5 percent of the exact count over English, code and JSON together", () => {
     expect(Math.abs(ratioOf(Object.values(everyday).flat()) - 1)).toBeLessThan(0.05);
   });
 
-  test.for(Object.entries(everyday))("is within 10 % of the exact count for %s alone", ([, texts]) => {
+  test.for(Object.entries(everyday))("is within 10 percent of the exact count for %s alone", ([, texts]) => {
     expect(Math.abs(ratioOf(texts) - 1)).toBeLessThan(0.1);
   });
 
-  test.for(Object.entries(textsByLanguage))("is at most 10 %% low and 25 %% high for %s", ([, text]) => {
+  test.for(Object.entries(textsByLanguage))("is at most 10 percent low and 25 percent high for %s", ([, text]) => {
     expect(ratioOf([text])).toBeGreaterThan(0.9);
     expect(ratioOf([text])).toBeLessThan(1.25);
   });
 
-  test("is at most 10 % high over all languages together", () => {
+  test("is at most 10 percent high over all languages together", () => {
     const ratio = ratioOf(Object.values(textsByLanguage));
     expect(ratio).toBeGreaterThan(1);
     expect(ratio).toBeLessThan(1.1);
   });
 
-  test.for(Object.entries(encoded))("is within 10 %% of the exact count for %s", ([, text]) => {
+  test.for(Object.entries(encoded))("is within 10 percent of the exact count for %s", ([, text]) => {
     expect(Math.abs(ratioOf([text]) - 1)).toBeLessThan(0.1);
   });
 

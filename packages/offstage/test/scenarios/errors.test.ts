@@ -129,7 +129,7 @@ describe("a model call", () => {
   });
 });
 
-describe("user code", () => {
+describe("failing user code", () => {
   const boom = () => {
     throw new Error("boom");
   };
@@ -159,7 +159,7 @@ describe("user code", () => {
     ["instructions that return a number", { instructions: () => 7 }, "invalid-argument"],
   ];
   for (const [name, options, code] of cases) {
-    bothWays(`${name} fails the run with ${code} and the result so far`, async ({ fail }) => {
+    bothWays(`${name}: the run fails with ${code} and the result so far`, async ({ fail }) => {
       const error = await fail(agentOf(["Hi."], options), "Go");
       expect(error.code).toBe(code);
       expect(error.result.outcome.status).toBe("failed");
@@ -167,7 +167,7 @@ describe("user code", () => {
     });
   }
 
-  bothWays("that throws does not lose the tokens used before it", async ({ fail }) => {
+  bothWays("a criterion that throws does not lose the tokens used before", async ({ fail }) => {
     const stopWhen = (state: AgentState) => (state.stepCount > 0 ? boom() : undefined);
     expect((await fail(agentOf(["Hi."], { stopWhen }), "Go")).result.usage.totalTokens).toBe(15);
   });

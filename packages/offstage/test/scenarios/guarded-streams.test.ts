@@ -23,7 +23,11 @@ test("a stream shows an answer once it has passed the guardrail", async () => {
   expect(await textOf(agent)).toBe("Let me see. It is sunny.");
 });
 
-test.for([null, 0, [], { tripwireTriggered: true }])("a guardrail that returns %j fails the run", async (verdict) => {
+const invalid = [null, 0, [], { tripwireTriggered: true }].map((verdict) => ({
+  shown: JSON.stringify(verdict),
+  verdict,
+}));
+test.for(invalid)("a guardrail that returns $shown fails the run", async ({ verdict }) => {
   const guardrail = { name: "odd", check: () => verdict as unknown as boolean };
   const agent = new Agent({ model: scriptedModel(["Hello."]), inputGuardrails: [guardrail] });
   const run = agent.run("Hi.");

@@ -39,7 +39,7 @@ function expectPartial(result: RunResult<unknown>, text: string): void {
   expect(last).toMatchObject({ role: "assistant", content: text, metadata: { interrupted: true } });
 }
 
-describe("each limit stops a run with its own reason, its partial text and its usage", () => {
+describe("a limit or criterion stops a run with its own reason, the partial text and the usage", () => {
   const soon = () => Date.now() + 150;
   const cases: readonly [string, () => Criterion | CriterionFunction, number | undefined][] = [
     ["step-limit", () => stepLimit(3), 3],
@@ -56,7 +56,7 @@ describe("each limit stops a run with its own reason, its partial text and its u
   const stop = (reason: string) => ({ decision: "stop", reason, message: "That is enough." }) as const;
 
   for (const [reason, criterion, steps] of cases) {
-    bothWays(reason, async ({ play }) => {
+    bothWays(`the reason ${reason}`, async ({ play }) => {
       const model = scriptedModel(async ({ index }) => {
         if (steps === undefined && index === 1) await pause(170);
         const reply = working(index);

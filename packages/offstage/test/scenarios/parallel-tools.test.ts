@@ -82,7 +82,7 @@ describe("thirteen calls, four of which fail differently", () => {
   });
 });
 
-describe("parallelism", () => {
+describe("40 calls in one reply", () => {
   const crowd = async (maxParallelTools: number | undefined) => {
     let now = 0;
     let most = 0;
@@ -110,7 +110,7 @@ describe("parallelism", () => {
     [3, 3],
     [100, 40],
   ] as const) {
-    bothWays(`with maxParallelTools ${given ?? "left out"} is at most ${expected} of 40 calls`, async ({ play }) => {
+    bothWays(`run at most ${expected} at once with maxParallelTools ${given ?? "left out"}`, async ({ play }) => {
       const { agent, most } = await crowd(given);
       const { steps } = await play(agent, "Go");
       expect(most()).toBe(expected);

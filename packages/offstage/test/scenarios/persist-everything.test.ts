@@ -19,7 +19,7 @@ const sources: Readonly<Record<string, (left: RunResult<unknown>) => AgentState 
 };
 
 for (const [name, sourceOf] of Object.entries(sources)) {
-  describe(`resumed by ${name}`, () => {
+  describe(`with persist: "everything" and resumed by ${name}`, () => {
     onSessions("a run that failed twice has its tool messages once, in order", async ({ fail, session }) => {
       const agent = worker([calls(echoing("a")), down, calls(echoing("b")), down, calls(echoing("c")), "All said."]);
       const { result } = await fail(agent, "Go", { session, persist });

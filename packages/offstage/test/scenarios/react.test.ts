@@ -168,10 +168,10 @@ describe("streamed text", () => {
 
 describe("a very long reply is parsed in linear time", () => {
   const forms: readonly [string, string][] = [
-    ["blank lines before an action", `${"\n".repeat(200_000)}${act("a")}`],
-    ["blank lines and nothing else", `Thought: hm${"\n".repeat(200_000)}.`],
-    ["a fence that is never closed", `Action: echo\nAction Input: \`\`\`${"a".repeat(200_000)}`],
-    ["blank lines in a fence that is never closed", `Action: echo\nAction Input: \`\`\`${"\n".repeat(200_000)}.`],
+    ["with blank lines before an action", `${"\n".repeat(200_000)}${act("a")}`],
+    ["with blank lines and nothing else", `Thought: hm${"\n".repeat(200_000)}.`],
+    ["with a fence that is never closed", `Action: echo\nAction Input: \`\`\`${"a".repeat(200_000)}`],
+    ["with blank lines in a fence that is never closed", `Action: echo\nAction Input: \`\`\`${"\n".repeat(200_000)}.`],
   ];
   test.for(forms)("%s", async ([, reply]) => {
     const startedAt = performance.now();

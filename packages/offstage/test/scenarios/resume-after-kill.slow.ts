@@ -15,7 +15,10 @@ describe("a run whose process was killed", () => {
     for (let round = 0; round < rounds; round++) survivors.push(await killAndResume(folder, killCases, round));
   });
 
-  test.for(killCases)("$name is finished by another process, and nothing is done twice", async (each) => {
-    for (const survived of survivors) await expectResumed(survived.get(each) as Survived, each);
-  });
+  test.for(killCases)(
+    "$name is finished by another process if it is unfinished, and nothing is done twice",
+    async (each) => {
+      for (const survived of survivors) await expectResumed(survived.get(each) as Survived, each);
+    },
+  );
 });

@@ -126,7 +126,7 @@ describe("a custom session with the five methods", () => {
     expect(glance(session.items)).toHaveLength(4);
   });
 
-  bothWays('receives each message of a run that waited once, with persist: "everything"', async ({ play }) => {
+  bothWays('receives each message of a run that waited exactly once, with persist: "everything"', async ({ play }) => {
     const script = [calls(echoing("a")), calls(payTo("ann")), calls(payTo("bob")), "Paid."];
     const { agent } = payingAgent(script);
     const session = new ListSession();

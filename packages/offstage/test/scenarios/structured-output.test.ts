@@ -89,7 +89,7 @@ describe("an answer that does not fit", () => {
     [0, 1],
     [1, 2],
   ] as const) {
-    bothWays(`fails the run after ${tries} tries with outputRetries ${retries ?? "left out"}`, async ({ fail }) => {
+    bothWays(`fails the run at try ${tries} with outputRetries ${retries ?? "left out"}`, async ({ fail }) => {
       const { agent, model } = agentOf(Array(5).fill("Nope."), retries);
       const error = await fail(agent, "Who?");
       expect(error.code).toBe("output-mismatch");
@@ -139,7 +139,7 @@ describe("an answer that does not fit", () => {
     expect(glance(model.requests[1]?.messages ?? []).at(-1)).toContain('- age must not match {"const":0}');
   });
 
-  bothWays("counts as a retry only in a row", async ({ play }) => {
+  bothWays("uses up retries only in a row: a tool call in between resets the count", async ({ play }) => {
     const { agent } = agentOf(["No.", "No.", calls(echoing("a")), "No.", "No.", ada]);
     expect((await play(agent, "Who?")).output).toEqual({ name: "Ada", age: 36 });
   });
