@@ -65,7 +65,7 @@ describe("the estimate", () => {
       expect(estimateTokens(text) / exact.count(text)).toBeGreaterThan(0.9);
   });
 
-  test("is 0 for empty text and at least 1 for any other text", () => {
+  test("of empty text is 0, of any other text at least 1", () => {
     expect(estimateTokens("")).toBe(0);
     for (const text of ["a", ".", "é", "語", "😀", "\n\n\n", "0"])
       expect(estimateTokens(text)).toBeGreaterThanOrEqual(1);
