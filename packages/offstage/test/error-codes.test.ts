@@ -13,7 +13,7 @@ test("docs/errors.md has one row for every code and no other", () => {
   expect(rows.sort()).toEqual([...codes].sort());
 });
 
-test("every code is used outside of the list of codes", () => {
+test("every code is used outside the list of codes", () => {
   const others = sources.filter(({ path }) => path !== "errors.ts").map(({ text }) => text);
   expect(codes.filter((code) => !others.some((text) => text.includes(`"${code}"`)))).toEqual([]);
 });

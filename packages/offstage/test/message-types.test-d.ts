@@ -1,4 +1,4 @@
-// What the types promise about messages: parts narrow by their type, and parts of unknown types have a type of their own.
+// The types of messages: parts narrow by their type, and parts of unknown types have their own type.
 import { expectTypeOf } from "vitest";
 import { type ContentPart, textOf, type UnknownPart, type UserMessage, user } from "../src/index.ts";
 

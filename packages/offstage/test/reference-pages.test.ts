@@ -18,7 +18,7 @@ const places: Record<string, { readonly page: string; readonly pass: () => unkno
   hooks: { page: "events.md", pass: () => agent.run("Hello.", { hooks: { onWrong() {} } as never }) },
 };
 
-test.for(Object.entries(places))("%s: its page names everything it accepts", async ([, { page, pass }]) => {
+test.for(Object.entries(places))("the page of %s names everything it accepts", async ([, { page, pass }]) => {
   const names = await validNames(pass);
   expect(names.length).toBeGreaterThan(4);
   const text = pageOf(page);

@@ -22,7 +22,7 @@ type Refused<T> = T extends object
     }[keyof T]
   : never;
 
-/** The options of a function: its parameter at this place. */
+/** The options of a function: its parameter at this position. */
 type OptionsOf<F, Place extends number> = F extends (...args: infer P) => unknown ? P[Place] : never;
 /** The options of a class. */
 type InitOf<C, Place extends number> = C extends abstract new (...args: infer P) => unknown ? P[Place] : never;
@@ -125,7 +125,7 @@ type Found = {
 }[keyof Options];
 export const found: Record<Found, "must take undefined"> = {};
 
-// No check is empty: each of the types has options, and an option that refuses undefined is found.
+// Checks the checks: each type has options, and an option that refuses undefined is found.
 type NamesOf<T> = T extends object ? keyof T : never;
 type Empty = { [Place in keyof Options]: [NamesOf<Options[Place]>] extends [never] ? Place : never }[keyof Options];
 export const empty: Record<Empty, "has no options"> = {};

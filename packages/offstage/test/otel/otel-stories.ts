@@ -1,4 +1,4 @@
-// What an OpenTelemetry back end must receive, as test cases that run on each major version of its SDK.
+// Test cases for the spans that an OpenTelemetry back end receives, run on each major version of its SDK.
 import type { Tracer } from "@opentelemetry/api";
 import { afterAll, expect } from "vitest";
 import { spanExporterContract } from "../../src/testing/span-exporter-contract.ts";

@@ -26,7 +26,7 @@ const points: readonly Omit<CrashPoint, "action">[] = [
 const cases = points.flatMap((point) => (["runId", "state"] as const).map((source) => ({ ...point, source })));
 type Case = (typeof cases)[number];
 
-/** Starts all cases in one process, approves and kills each in a process of its own, and finishes all in one more. */
+/** Starts all cases in one process, approves and kills each in its own process, and finishes all in one more. */
 async function finishAll(): Promise<ReadonlyMap<Case, { job: AgentJob; asked: AgentReport; finished: AgentReport }>> {
   const jobs = cases.map(({ at, when, nth, source }): AgentJob => {
     const place = join(folder, `${source}-${at}-${when}-${nth}`);

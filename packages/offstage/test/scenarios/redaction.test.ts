@@ -1,4 +1,4 @@
-// A redacting store: what its redactor removes is in no row, and every stored message is redacted exactly once.
+// A redacting store: text that its redactor removes is in no row, and every stored message is redacted exactly once.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

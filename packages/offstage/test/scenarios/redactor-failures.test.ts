@@ -1,4 +1,4 @@
-// A redactor that fails: nothing is written unredacted, and the run or the span says so.
+// A redactor that fails: nothing is written unredacted, and the failure is reported.
 import { describe, expect, test } from "vitest";
 import { type Message, memoryStore } from "../../src/index.ts";
 import { calls } from "../support/cast.ts";

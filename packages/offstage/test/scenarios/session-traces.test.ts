@@ -1,4 +1,4 @@
-// What a store keeps of runs beside the conversation: tool traces, runs of subagents and spans, linked by ids.
+// Beside the conversation, a store keeps tool traces, runs of subagents and spans, linked by ids.
 import { describe, expect } from "vitest";
 import { memoryExporter } from "../../src/doors/tracing.ts";
 import { Agent, type Message, TraceContext, tool, withTrace } from "../../src/index.ts";

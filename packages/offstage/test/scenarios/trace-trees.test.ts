@@ -1,4 +1,4 @@
-// The span tree of a run with parallel tools and a nested subagent, however the run ends and whoever reads the stream.
+// The span tree of a run with parallel tools and a nested subagent, however the run ends and its stream is read.
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
 import { memoryExporter, type SpanData, type SpanNode, spanTree } from "../../src/doors/tracing.ts";

@@ -1,4 +1,4 @@
-// What a subagent shares with its parent: usage, depth, budget, abort, timeout and context.
+// A subagent shares usage, depth, budget, abort and context with its parent.
 import { describe, expect } from "vitest";
 import { Agent, type AgentOptions, type RunResult, tokenLimit, tool } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
