@@ -182,6 +182,39 @@ test("an entry point has only named re-exports", () => {
   expect(found).toEqual([]);
 });
 
+// Files in base that two rooms share, and why they are there.
+const sharedByTwo: Record<string, string> = {
+  "base/async-scope.ts": "sessions and tracing keep their values in one async storage",
+  "base/mutable.ts": "a type without a room",
+  "base/time-limit.ts": "query and tools run untrusted patterns, and neither may import the other",
+};
+
+test("a file in base is imported by at least three rooms, or by base", () => {
+  const importersOf = (path: string): Set<string> =>
+    new Set(
+      files
+        .filter((file) => !frontDoors.includes(file.path) && file.imports.some(({ target }) => target === path))
+        .map((file) => roomOf(file.path)),
+    );
+  const found = offenders(({ path }) => {
+    if (roomOf(path) !== "base" || path in sharedByTwo) return [];
+    const rooms = importersOf(path);
+    return rooms.has("base") || rooms.size >= 3 ? [] : [`is imported by ${[...rooms].join(" and ") || "no room"} only`];
+  });
+  expect(found).toEqual([]);
+});
+
+// Folders that may have more files, and why.
+const largeFolders: Record<string, string> = { sessions: "it is to be split into folders" };
+
+test("no folder has more than 15 source files", () => {
+  const counts = Map.groupBy(files, ({ path }) => path.split("/").slice(0, -1).join("/"));
+  const found = [...counts]
+    .filter(([folder, { length }]) => length > 15 && !(folder in largeFolders))
+    .map(([folder, { length }]) => `${folder}: ${length} files`);
+  expect(found).toEqual([]);
+});
+
 test("there is no export *", () => {
   expect(offenders(({ text }) => text.match(/^export\s+(type\s+)?\*.*$/gm) ?? [])).toEqual([]);
 });

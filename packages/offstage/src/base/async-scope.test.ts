@@ -4,11 +4,11 @@ import { asyncScope } from "./async-scope.ts";
 
 const [color, size] = [asyncScope<string>("test.color.1"), asyncScope<number>("test.size.1")];
 
-test("a slot is undefined outside run()", () => {
+test("a value is undefined outside of any run", () => {
   expect(color.getStore()).toBeUndefined();
 });
 
-test("a value follows the async code started in its run()", async () => {
+test("a value follows the async code that was started with it", async () => {
   const seen = await Promise.all(
     ["red", "blue"].map((value) =>
       color.run(value, async () => {
@@ -30,6 +30,6 @@ test("setting one value keeps the others", () => {
   );
 });
 
-test("slots with the same name are the same slot", () => {
+test("storages of the same name are the same storage", () => {
   color.run("red", () => expect(asyncScope<string>("test.color.1").getStore()).toBe("red"));
 });

@@ -13,7 +13,7 @@ describe("a cancellation", () => {
     expect([cancellation.isAborted, cancellation.reason, cancellation.signal.reason]).toEqual([true, reason, reason]);
   });
 
-  test("of a signal that has already aborted begins aborted", () => {
+  test("of an aborted signal starts aborted", () => {
     const cancellation = new Cancellation(AbortSignal.abort(reason));
     expect(() => cancellation.throwIfAborted()).toThrow(reason);
   });
@@ -31,21 +31,21 @@ describe("a cancellation", () => {
     expect(cancellation.reason).toBe(reason);
   });
 
-  test("has a signal that is aborted, whether it was read before or after the abort", () => {
+  test("has an aborted signal, whether it was read before or after the abort", () => {
     const [before, after] = [new Cancellation(), new Cancellation()];
     const { signal } = before;
     for (const cancellation of [before, after]) cancellation.abort(reason);
     expect([signal.aborted, after.signal.aborted, after.signal.reason]).toEqual([true, true, reason]);
   });
 
-  test("has one listener on the caller's signal, however many races are pending", () => {
+  test("has one listener on the caller's signal, however many races there are", () => {
     const { signal } = new AbortController();
     const cancellation = new Cancellation(signal);
     for (let i = 0; i < 100; i++) void cancellation.race(never);
     expect(getEventListeners(signal, "abort")).toHaveLength(1);
   });
 
-  test("removes its listener from the caller's signal when disposed", () => {
+  test("removes its listener from the caller's signal when it is disposed", () => {
     const { signal } = new AbortController();
     {
       using _ = new Cancellation(signal);
@@ -55,7 +55,7 @@ describe("a cancellation", () => {
 });
 
 describe("race", () => {
-  test("settles with the result or the error of the work", async () => {
+  test("settles as the work does", async () => {
     const cancellation = new Cancellation();
     expect(await cancellation.race(Promise.resolve(5))).toBe(5);
     await expect(cancellation.race(Promise.reject(reason))).rejects.toBe(reason);
@@ -74,7 +74,7 @@ describe("race", () => {
     await expect(cancellation.race(never)).rejects.toBe(reason);
   });
 
-  test("causes no unhandled rejection if the work fails after the abort", async () => {
+  test("leaves no unhandled rejection if the work fails after the abort", async () => {
     const unhandled: unknown[] = [];
     const listen = (error: unknown) => unhandled.push(error);
     process.on("unhandledRejection", listen);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { inertLine, inertText } from "./inert.ts";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters on purpose
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 const active = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|\p{Surrogate}/u;
 
 describe("inert text", () => {
@@ -20,12 +20,12 @@ describe("inert text", () => {
     expect(inertText(text)).toBe(shown);
   });
 
-  test("leaves ordinary text, tabs and newlines unchanged", () => {
+  test("keeps ordinary text, tabs and newlines", () => {
     const text = "Grüße, 日本語 😀👩‍👩‍👧\n\tשלום";
     expect(inertText(text)).toBe(text);
   });
 
-  test("contains no terminal control character, for any text", () => {
+  test("contains nothing that controls a terminal, for any text", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary" }),
@@ -34,7 +34,7 @@ describe("inert text", () => {
     );
   });
 
-  test("fits on one line with inertLine()", () => {
+  test("fits on one line", () => {
     expect(inertLine("a\r\n  b\tc\nd")).toBe("a b c d");
   });
 });

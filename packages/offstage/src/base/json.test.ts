@@ -7,7 +7,7 @@ test("arguments up to 512 levels deep are parsed", () => {
   expect(parseArguments(nested(512))).toEqual(JSON.parse(nested(512)));
 });
 
-test("deeper arguments are not parsed", () => {
+test("deeper arguments are not parsed, because they could not be sent", () => {
   expect([513, 5_000, 1_000_000].map((depth) => parseArguments(nested(depth)))).toEqual([
     undefined,
     undefined,
@@ -15,12 +15,12 @@ test("deeper arguments are not parsed", () => {
   ]);
 });
 
-test("brackets inside strings do not count as levels, whatever is escaped there", () => {
+test("brackets inside strings do not count as levels, even next to escapes", () => {
   const value = { a: `\\"${"[{".repeat(3_000)}\\`, b: ["\\\\", "]"] };
   expect(parseArguments(JSON.stringify(value))).toEqual(value);
 });
 
-test("many siblings do not count as depth", () => {
+test("a long list is not a deep one", () => {
   const value = { a: Array.from({ length: 2_000 }, () => [{}]) };
   expect(parseArguments(JSON.stringify(value))).toEqual(value);
 });

@@ -28,7 +28,7 @@ describe("the redactor", () => {
     });
   });
 
-  test("hides values of any type under secret names, and searches all other values", () => {
+  test("hides every value of a secret name, and searches all other values", () => {
     const value = {
       list: [{ Password: "x", ok: 1 }],
       "X-Api-Key": 5,
@@ -53,7 +53,7 @@ describe("the redactor", () => {
     expect(redact(undefined)).toBe(undefined);
   });
 
-  test("stops at circular references, great depth and very long names", () => {
+  test("stops at cycles, great depth and very long names", () => {
     const circle: Record<string, unknown> = { a: 1 };
     circle.b = [circle, circle];
     expect(redact(circle)).toEqual({ a: 1, b: ["[redacted]", "[redacted]"] });
@@ -63,12 +63,12 @@ describe("the redactor", () => {
     });
   });
 
-  test("does not change its input", () => {
+  test("does not change its argument", () => {
     const value = Object.freeze({ password: "x", list: Object.freeze(["sk-abcdefghijklmnopqrst"]) });
     expect(redact(value)).toEqual({ password: "[redacted]", list: ["[redacted]"] });
   });
 
-  test("accepts further names, patterns and another replacement", () => {
+  test("accepts additional names, patterns and another replacement", () => {
     const own = redactor({ keys: ["Customer-Id"], patterns: [/\d{4}-\d{4}/y], replacement: "***" });
     expect(own({ customer_id: "abc", note: "card 1234-5678 and 8765-4321" })).toEqual({
       customer_id: "***",
@@ -77,7 +77,7 @@ describe("the redactor", () => {
     expect(own('{"customerId":"abc"}')).toBe('{"customerId":"***"}');
   });
 
-  test("refuses unknown and invalid options with a sentence", () => {
+  test("refuses unknown options and values that do not fit", () => {
     const wrong = (options: unknown) => () => redactor(options as object);
     expect(wrong({ key: ["a"] })).toThrow('Unknown redactor option "key". Valid options: keys, patterns, replacement.');
     expect(wrong({ keys: "a" })).toThrow('"keys" must be a list of names; found "a".');

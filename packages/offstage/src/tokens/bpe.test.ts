@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { bpeTokenCounter, loadTokenizer } from "./bpe.ts";
 
 describe("bpeTokenCounter", () => {
-  test("counts as the tokenizer does", () => {
+  test("counts like the tokenizer", () => {
     const counter = bpeTokenCounter();
     expect(counter.estimated).toBe(false);
     expect(counter.count("Hello, world!")).toBe(4);
