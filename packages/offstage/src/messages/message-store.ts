@@ -37,6 +37,11 @@ export class MessageStore {
     return this.#sections.get(name) ?? Messages.empty();
   }
 
+  /** The sections with these names, in this order. */
+  sections(names: readonly string[]): Messages[] {
+    return names.map((name) => this.section(name));
+  }
+
   /** The store with one section replaced, or added at the end. */
   withSection(name: string, messages: Iterable<Message>): MessageStore {
     return new MessageStore(new Map(this.#sections).set(name, sectionOf(name, messages)));
@@ -54,7 +59,7 @@ export class MessageStore {
         "invalid-argument",
         `compile() needs a list of section names; found ${shownValue(names)}.`,
       );
-    const filled = names.map((name) => this.section(name)).filter((section) => !section.isEmpty);
+    const filled = this.sections(names).filter((section) => !section.isEmpty);
     return filled.length === 1
       ? (filled[0] as Messages)
       : Messages.from(filled.flatMap((section) => section.toArray()));
@@ -68,6 +73,7 @@ export class MessageStore {
 function sectionOf(name: string, messages: Iterable<Message>): Messages {
   if (typeof name !== "string")
     throw new OffstageError("invalid-argument", `The name of a section must be text; found ${shownValue(name)}.`);
+  if (messages instanceof Messages) return messages;
   checkList(messages, name);
   return Messages.from(messages);
 }

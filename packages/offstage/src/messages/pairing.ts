@@ -46,7 +46,7 @@ export class PairingCheck {
 
 /** True if a provider takes the message: it has a known role and content, or, from an assistant, calls. */
 export function isSendable(message: Message): boolean {
-  if (!isObject(message)) return false;
+  if (typeof message !== "object" || message === null) return false;
   const { role, content } = message;
   if (role === "assistant") return hasContent(content) ? isContent(content) : isEmpty(content) && hasCalls(message);
   return (role === "system" || role === "user" || role === "tool") && isContent(content);
@@ -55,11 +55,12 @@ export function isSendable(message: Message): boolean {
 /** True if content is more than blank text, which providers refuse from an assistant. */
 export function hasContent(content: unknown): boolean {
   if (typeof content === "string") return content.trim() !== "";
-  return Array.isArray(content) && content.some((part) => isObject(part) && !isBlankText(part));
+  return Array.isArray(content) && content.some(isVisiblePart);
 }
 
-function isBlankText(part: Record<string, unknown>): boolean {
-  return part.type === "text" && typeof part.text === "string" && part.text.trim() === "";
+function isVisiblePart(part: unknown): boolean {
+  if (!isObject(part)) return false;
+  return part.type !== "text" || typeof part.text !== "string" || part.text.trim() !== "";
 }
 
 /** True for text or a list of parts. */
@@ -81,9 +82,8 @@ function hasCalls(message: { readonly tool_calls?: unknown }): boolean {
 }
 
 function isWellFormed(call: ToolCall): boolean {
-  if (!isObject(call) || call.type !== "function" || !isObject(call.function)) return false;
-  const { name, arguments: text } = call.function;
-  return isName(call.id) && isName(name) && isArgumentsText(text);
+  const { name, arguments: text } = call?.type === "function" ? (call.function ?? {}) : {};
+  return isName(call?.id) && isName(name) && isArgumentsText(text);
 }
 
 /** True for a non-empty string. */

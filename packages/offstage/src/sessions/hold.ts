@@ -14,7 +14,7 @@ export interface Hold {
 /** All leases of a store. One timer renews them; it does not keep the process alive. */
 export interface Holds {
   /** The store is closed: no more leases may be acquired. */
-  readonly isClosed: boolean;
+  isClosed: boolean;
   add(hold: Hold): void;
   remove(hold: Hold): void;
   /** Makes `close` wait for `work`: a lease that is being acquired, or a change that was requested. */
@@ -27,7 +27,6 @@ export function holdsOf(): Holds {
   const held = new Set<Hold>();
   const expected = new Set<Promise<unknown>>();
   let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
   const renewAll = (): void => {
     // If a renewal fails, so will the next write of the run.
     for (const hold of held) hold.renew().catch(() => {});
@@ -37,14 +36,12 @@ export function holdsOf(): Holds {
     expected.add(work);
     work.then(settle, settle);
   };
-  return {
-    get isClosed() {
-      return isClosed;
-    },
+  const holds: Holds = {
+    isClosed: false,
     add: (hold) => {
       held.add(hold);
       // The lease was being acquired when the store was closed.
-      if (isClosed) expect(hold.release());
+      if (holds.isClosed) expect(hold.release());
       else if (timer === undefined) {
         timer = setInterval(renewAll, renewMs);
         // Some runtimes return a number.
@@ -56,7 +53,7 @@ export function holdsOf(): Holds {
     },
     expect,
     close: async () => {
-      isClosed = true;
+      holds.isClosed = true;
       clearInterval(timer);
       timer = undefined;
       for (const hold of held) expect(hold.release());
@@ -67,4 +64,5 @@ export function holdsOf(): Holds {
       await withDeadline(settled, { timeoutMs: closeMs, what: "store", holdsProcess: true }).catch(() => {});
     },
   };
+  return holds;
 }

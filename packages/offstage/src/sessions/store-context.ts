@@ -1,6 +1,5 @@
 // The context that all parts of an open store share. No behaviour of its own.
 
-import { clockOffsetMs } from "../base/clock.ts";
 import type { OffstageError } from "../errors.ts";
 import type { Holds } from "./hold.ts";
 import type { OpenedDriver } from "./opened-driver.ts";
@@ -26,14 +25,4 @@ export interface StoreContext {
   operation(): string;
   /** Epoch microseconds, strictly increasing. */
   stamp(): number;
-}
-
-/** A clock of epoch microseconds that is strictly increasing. */
-export function stampClock(): () => number {
-  let last = 0;
-  return () => {
-    const now = performance.now();
-    last = Math.max(last + 1, Math.trunc((clockOffsetMs(now) + now) * 1000));
-    return last;
-  };
 }

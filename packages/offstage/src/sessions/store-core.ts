@@ -1,5 +1,6 @@
 // The core of a store in one namespace, on which Store and PersistentSession are built.
 
+import { clockOffsetMs } from "../base/clock.ts";
 import { shownValue } from "../base/options.ts";
 import { warn } from "../base/warn.ts";
 import { OffstageError } from "../errors.ts";
@@ -11,7 +12,6 @@ import { checkedRedact, type MessageRedactor } from "./redaction.ts";
 import { type ListNames, listNames } from "./row-keys.ts";
 import { type SessionCells, sessionCells } from "./session-cell.ts";
 import { writerLength } from "./session-head.ts";
-import { stampClock } from "./store-context.ts";
 import type { StoreDriver } from "./store-driver.ts";
 
 export interface CoreOptions {
@@ -109,4 +109,14 @@ function lazy<T>(make: () => T): () => T {
 
 function printWarning({ message, code }: OffstageError): void {
   warn(message, { code });
+}
+
+// A clock of epoch microseconds that is strictly increasing.
+function stampClock(): () => number {
+  let last = 0;
+  return () => {
+    const now = performance.now();
+    last = Math.max(last + 1, Math.trunc((clockOffsetMs(now) + now) * 1000));
+    return last;
+  };
 }

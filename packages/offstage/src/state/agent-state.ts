@@ -1,7 +1,7 @@
 // AgentState: everything a run knows, immutable and serialisable. A transition returns a new state.
 import { isoNow } from "../base/clock.ts";
 import { isObject, type JsonObject, type JsonValue } from "../base/json.ts";
-import { checkOptions, checkRequired, checkValue, yesOrNo } from "../base/options.ts";
+import { checkOptions, checkRequired, checkValue, type OptionRule, yesOrNo } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { OffstageError } from "../errors.ts";
 import { parseMessage } from "../messages/codec.ts";
@@ -142,7 +142,7 @@ export class AgentState {
 
   /** The same as `messagesForInference`, one list for each section. A section that only grew extends its earlier list. */
   sectionsForInference(): readonly Messages[] {
-    return AgentState.INFERENCE_SECTIONS.map((name) => this.section(name));
+    return this.store.sections(AgentState.INFERENCE_SECTIONS);
   }
 
   /** The finished steps of the run. */
@@ -179,7 +179,7 @@ export class AgentState {
 
   /** Replaces one section. */
   withSection(name: string, messages: Iterable<Message>): AgentState {
-    checkRequired("name", name, text);
+    if (typeof name !== "string") checkRequired("name", name, text);
     return this.#with({ store: this.store.withSection(name, listOf(messages)) });
   }
 
@@ -201,7 +201,8 @@ export class AgentState {
 
   /** Sets how the run ended; undefined if it continues. */
   withOutcome(outcome: Outcome | undefined): AgentState {
-    checkValue("outcome", outcome, stateRules.outcome);
+    if (outcome !== undefined && typeof outcome?.status !== "string")
+      checkValue("outcome", outcome, stateRules.outcome);
     return this.#with({ outcome });
   }
 
@@ -213,15 +214,15 @@ export class AgentState {
 
   /** Appends a finished step, and sets the tokens that the run has used by then. */
   withStep(step: Step, usageByModel: UsageByModel): AgentState {
-    checkRequired("step", step, stepRule);
-    checkRequired("usageByModel", usageByModel, stateRules.usageByModel);
+    expectObject("step", step, stepRule);
+    expectObject("usageByModel", usageByModel, stateRules.usageByModel);
     const steps = appendShared(this.#fields.steps, this.stepCount, [step]);
     return this.#with({ steps, stepCount: this.stepCount + 1, pendingStep: undefined, usageByModel });
   }
 
   /** Replaces the newest step. Throws `invalid-state` if there is none. */
   withCurrentStep(step: Step): AgentState {
-    checkRequired("step", step, stepRule);
+    expectObject("step", step, stepRule);
     if (this.stepCount === 0) throw noStep();
     return this.#with({ steps: [...this.steps.slice(0, -1), step] });
   }
@@ -234,8 +235,8 @@ export class AgentState {
 
   /** Sets the identity of the run that begins. A known parent is kept. */
   withRun({ runId, startedAt, parentAgentId = this.parentAgentId }: RunBeginning): AgentState {
-    checkRequired("runId", runId, text);
-    checkRequired("startedAt", startedAt, number);
+    if (typeof runId !== "string") checkRequired("runId", runId, text);
+    if (typeof startedAt !== "number") checkRequired("startedAt", startedAt, number);
     return this.#with({ runId, startedAt, parentAgentId });
   }
 
@@ -256,6 +257,11 @@ export class AgentState {
   #with(changes: Partial<Fields>): AgentState {
     return new AgentState({ ...this.#fields, ...changes });
   }
+}
+
+// The loop makes these transitions at every step, so only the kind of a value is checked; fromJSON() checks every field.
+function expectObject(name: string, value: unknown, rule: OptionRule): void {
+  if (typeof value !== "object" || value === null) checkRequired(name, value, rule);
 }
 
 // Takes a `Messages` as it is: checking every message again at each step would make long runs quadratic.

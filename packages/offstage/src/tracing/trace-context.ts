@@ -83,6 +83,8 @@ export class TraceContext implements SpanOwner, TraceScope {
   /** Epoch milliseconds, with fractions. */
   readonly startTime: number;
   readonly settings: TraceSettings;
+  readonly remoteParentId: string | undefined;
+  readonly asParent: string | undefined;
   readonly #remote: RemoteParent | undefined;
   /** In the order in which they were added. See `getSpans()`. */
   readonly spans: TraceSpan[] = [];
@@ -91,6 +93,8 @@ export class TraceContext implements SpanOwner, TraceScope {
 
   private constructor(name: string, options: TraceOptions, init: TraceInit) {
     this.#remote = remoteParentOf(options);
+    this.remoteParentId = this.#remote?.parentSpanId;
+    this.asParent = this.remoteParentId;
     this.endsWithRoot = init.endsWithRoot ?? false;
     this.name = spanName(name);
     this.traceId = this.#remote?.traceId ?? init.traceId ?? newTraceId();
@@ -209,14 +213,6 @@ export class TraceContext implements SpanOwner, TraceScope {
 
   get trace(): this {
     return this;
-  }
-
-  get remoteParentId(): string | undefined {
-    return this.#remote?.parentSpanId;
-  }
-
-  get asParent(): string | undefined {
-    return this.#remote?.parentSpanId;
   }
 }
 

@@ -97,6 +97,7 @@ export class TraceSpan implements SpanData, TraceScope {
   readonly spanId: string;
   readonly startTime: number;
   readonly trace: SpanOwner;
+  readonly traceId: string;
   readonly settings: TraceSettings;
   /** False for a no-op span: nothing set on it is kept, and ending it has no effect. */
   readonly recording: boolean;
@@ -117,6 +118,7 @@ export class TraceSpan implements SpanData, TraceScope {
     this.spanId = init.spanId ?? newSpanId();
     this.startTime = init.startTime ?? scope.trace.clockOffset + performance.now();
     this.trace = scope.trace;
+    this.traceId = scope.trace.traceId;
     this.settings = scope.settings;
     this.recording = scope.settings.recording;
     this.endTime = init.endTime;
@@ -141,10 +143,6 @@ export class TraceSpan implements SpanData, TraceScope {
 
   get parentIsRemote(): boolean {
     return this.#parent !== undefined && this.#parent === this.trace.remoteParentId;
-  }
-
-  get traceId(): string {
-    return this.trace.traceId;
   }
 
   get traceName(): string {
@@ -186,7 +184,7 @@ export class TraceSpan implements SpanData, TraceScope {
   placeIn(scope: TraceScope): boolean {
     if (this.trace !== noTrace) return false;
     const { trace, settings } = scope;
-    Object.assign(this, { trace, settings, recording: settings.recording });
+    Object.assign(this, { trace, traceId: trace.traceId, settings, recording: settings.recording });
     this.#parent ??= scope.asParent;
     return true;
   }
@@ -302,7 +300,7 @@ export function runUntraced<T>(work: () => T): T {
 export function passOn(span: TraceSpan): void {
   const { trace, settings } = span;
   if (trace.endsWithRoot && trace.spans?.[0] === span) trace.end();
-  for (const list of settings.kept) list.push(span);
+  for (const list of settings.kept) list.push(span.toJSON());
   if (settings.exporters.length > 0) runUntraced(() => exportSpan(span, settings));
 }
 

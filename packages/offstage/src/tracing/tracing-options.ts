@@ -39,8 +39,8 @@ export interface TraceSettings {
   readonly kept: readonly EndedSpans[];
 }
 
-/** Spans that have ended; `toJSON` of each gives plain data. */
-export type EndedSpans = (SpanData & { toJSON(): SpanData })[];
+/** Spans that have ended, as plain data. */
+export type EndedSpans = SpanData[];
 
 /** The settings before `configureTracing`: record everything, export nothing. */
 export function initialSettings(): TraceSettings {

@@ -239,9 +239,8 @@ function stepRecord(step: Step): StepRecord {
 // Without prompts: the journal has the messages already, and would have them again with every model call.
 function takeSpans(ended: EndedSpans): SpanData[] {
   return ended.splice(0).map((span) => {
-    const { content, ...data } = span.toJSON();
-    if (content === undefined) return data;
-    const { messages: _, ...rest } = content;
-    return { ...data, content: rest };
+    if (span.content === undefined) return span;
+    const { messages: _, ...content } = span.content;
+    return { ...span, content };
   });
 }
