@@ -44,7 +44,7 @@ export interface Change<T> {
 /** Computes a change from the current head; throws to refuse it. */
 export type Changing<T> = (head: SessionHead) => Promise<Change<T>>;
 
-/** The mark of a waiting run, as this process knows it; see waiting-mark.ts. */
+/** The mark of a waiting run, as this process knows it; see lease.ts. */
 export interface WaitingMark {
   /** The row text, if the mark is ours or has expired. */
   text: string | undefined;
