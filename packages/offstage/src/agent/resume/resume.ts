@@ -172,7 +172,7 @@ function invalidSource(source: unknown): OffstageError {
 function notFound(runId: string): OffstageError {
   return new OffstageError(
     "run-not-found",
-    `Run "${runId}" was not found in the store or session that was passed. Pass the one that recorded it, or none if it was not recorded.`,
+    `Run "${runId}" was not found in the store or session that was passed. Pass the one that recorded it. If none did, resume the run by its state, without a store or session.`,
   );
 }
 
