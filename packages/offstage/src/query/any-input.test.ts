@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../messages/message.ts";
+import { type TextFormat, textFormats } from "./formats/index.ts";
 import { MessageQuery } from "./message-query.ts";
 
 const text = fc.oneof(
@@ -77,7 +78,7 @@ function askEverything(query: MessageQuery): void {
   String(query.timeline());
   query.where({ role: "assistant" }).export("dict", { redact: true });
   const options = { includeMetadata: true, redact: true, maxContentLength: 5, messages: query.last(3) };
-  for (const format of ["json", "jsonl", "markdown", "csv", "html"] as const) {
+  for (const format of Object.keys(textFormats) as TextFormat[]) {
     query.export(format);
     query.export(format, options);
   }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { user } from "../../messages/makers.ts";
+import { type TextFormat, textFormats } from "../formats/index.ts";
 import { MessageQuery } from "../message-query.ts";
 
 const messages = Array.from({ length: 20_000 }, (_, i) => user(`message ${i} ${"é".repeat(i % 90)}`));
@@ -27,7 +28,7 @@ function collector(options: { delayMs?: number; onChunk?: (size: number) => void
 }
 
 describe("exportTo", () => {
-  test.for(["json", "jsonl", "csv", "markdown", "html"] as const)(
+  test.for(Object.keys(textFormats) as TextFormat[])(
     "writes the same %s to a stream that export returns",
     async (format) => {
       const { stream, text } = collector();

@@ -1,4 +1,4 @@
-// The list of formats. To add one: a file beside this one and a line here.
+// The list of formats. To add one: a file beside this one, its name in `TextFormat`, and a line in `textFormats`.
 import type { ExportView } from "../export/export-view.ts";
 import { csv } from "./csv.ts";
 import { html } from "./html.ts";
