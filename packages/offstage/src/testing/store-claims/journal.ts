@@ -145,7 +145,7 @@ export const journalClaims: readonly StoreClaim[] = [
     async claim(store) {
       await turn(store, "a", 1);
       const log = await open(store, "a", start("r", "now"));
-      const traces = await log.toolTraces(["run-a-1", "unknown"]);
+      const traces = await log.toolTraces(["unknown", "run-a-1"]);
       assert.deepEqual(traces.get("run-a-1"), [calling("call-1"), resultOf("call-1")]);
       assert.deepEqual(traces.get("unknown"), []);
       assert.deepEqual(texts(await store.session("a").transcript()), [
