@@ -9,9 +9,9 @@ import type { Step } from "../step.ts";
 export type ErrorPolicy = "continue" | "stop" | ErrorLimits;
 
 export interface ErrorLimits {
-  /** Tool errors in the whole run. */
+  /** The run fails at this many tool errors in total. */
   readonly maxToolErrors?: number | undefined;
-  /** Consecutive steps in which every tool failed. */
+  /** The run fails at this many consecutive steps in which every tool failed. */
   readonly maxFailedSteps?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export function errorPolicy(policy: ErrorPolicy): Criterion {
       const errors = countErrors(state);
       const failed = countFailedSteps(state);
       if (errors < maxToolErrors && failed < maxFailedSteps) return undefined;
-      const message = `The error policy does not allow this many tool errors: ${errors} in the run, ${failed} failed steps in a row. The last error: ${lastError(state.currentStep)}`;
+      const message = `The error policy does not allow this many tool errors (in the run: ${errors}; failed steps in a row: ${failed}). The last error: ${lastError(state.currentStep)}`;
       return { decision: "stop", reason: "error-policy", message, status: "failed" };
     },
   };
