@@ -15,15 +15,16 @@ export type OptionHints = Readonly<Record<string, string>>;
 
 /**
  * Throws `invalid-argument` at the first option that is unknown or does not fit its rule. Options that are undefined count as
- * left out. `owner` names the options in the error: "run" gives `Unknown run option "x"`.
+ * left out. Inherited options count too, but unknown inherited names are ignored: they may be methods of a class. `owner` names
+ * the options in the error: "run" gives `Unknown run option "x"`.
  */
 export function checkOptions(options: unknown, rules: OptionRules, owner: string, hints: OptionHints = {}): void {
   if (!isObject(options)) throw invalid(`The ${owner} options must be an object; found ${shownValue(options)}.`);
   for (const name in options) {
     const value = options[name];
     if (value === undefined) continue;
-    if (!Object.hasOwn(rules, name)) throw unknownOption(name, rules, owner, hints);
-    checkValue(name, value, rules[name] as OptionRule);
+    if (Object.hasOwn(rules, name)) checkValue(name, value, rules[name] as OptionRule);
+    else if (Object.hasOwn(options, name)) throw unknownOption(name, rules, owner, hints);
   }
 }
 

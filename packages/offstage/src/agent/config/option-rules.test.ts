@@ -188,3 +188,15 @@ test.each([
     sentence,
   );
 });
+
+test("options may be an instance of a class: its methods are not options, and inherited options are checked", async () => {
+  function Settings(this: { maxSteps?: number }): void {
+    this.maxSteps = 2;
+  }
+  // The method of a class as older compilers emit it is enumerable.
+  Settings.prototype.describe = () => "two steps";
+  const settings = Reflect.construct(Settings, []) as RunOptions;
+  expect((await agentOf({}).run("Hi", settings)).text).toBe("Hello.");
+  expect((await agentOf(Object.create(settings)).run("Hi", Object.create(settings))).text).toBe("Hello.");
+  await expect(agentOf({}).run("Hi", Object.create({ maxSteps: 0 }))).rejects.toThrow('"maxSteps" must be');
+});
