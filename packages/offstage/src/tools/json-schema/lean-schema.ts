@@ -125,6 +125,8 @@ export function isMapKeyword(keyword: string): boolean {
 }
 
 const typeNames: readonly unknown[] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+/** Keywords that hold values, never schemas, even if a definition has the same name. */
+const annotations: readonly string[] = ["default", "example", "examples"];
 const maxDepth = 128;
 const maxOptionalParts = 32;
 // The validator visits a schema with an "$id" twice, so nested ones would double its work with every level.
@@ -159,10 +161,14 @@ class Copier {
       const inner = { where: joined(place.where, keyword), depth: place.depth + 1, idDepth };
       const kind = Object.hasOwn(keywordKinds, keyword) ? keywordKinds[keyword] : undefined;
       if (kind !== undefined) copy[keyword] = this.#value(kind, value, inner);
-      else if (this.#referenced.has(keyword) && isObject(value)) setField(copy, keyword, this.copy(value, inner));
+      else if (this.#isReferenced(keyword) && isObject(value)) setField(copy, keyword, this.copy(value, inner));
     }
     if (this.#isDraft7 && copy.$ref !== undefined) delete copy.$id;
     return numericBounds(copy);
+  }
+
+  #isReferenced(keyword: string): boolean {
+    return this.#referenced.has(keyword) && !annotations.includes(keyword);
   }
 
   #value(kind: Kind, value: unknown, place: Place): unknown {

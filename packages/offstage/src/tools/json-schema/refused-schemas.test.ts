@@ -95,6 +95,15 @@ describe("a schema that cannot be checked is refused when it is defined", () => 
     expect(problemsIn(schema, {})).toEqual([]);
   });
 
+  test("a definition may have the name of an annotation", () => {
+    const schema = object(
+      { a: { $ref: "#/$defs/default" } },
+      { default: { type: "dog" }, example: { required: true } },
+    );
+    const $defs = { default: { type: "string" }, example: { $ref: "#/$defs/example/items" } };
+    expect(problemsIn({ ...schema, $defs }, { a: 5 })).toEqual(["a must be string, not number"]);
+  });
+
   test("names of properties are no keywords", () => {
     expect(problemsIn(object({ $ref: { type: "string" }, type: {}, required: {} }), { $ref: 5 })).toEqual([
       "$ref must be string, not number",
