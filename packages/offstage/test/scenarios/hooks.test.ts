@@ -1,6 +1,16 @@
 // Hooks observe. They are called in order with their event, and nothing they do breaks a run.
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { Agent, AgentBuilder, AgentContext, type AgentHooks, type HookOptions, tool } from "../../src/index.ts";
+import {
+  Agent,
+  AgentBuilder,
+  AgentContext,
+  type AgentHooks,
+  type HookOptions,
+  type Message,
+  memoryStore,
+  tool,
+  user,
+} from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { broken, calls, echo, echoing, pause } from "../support/cast.ts";
@@ -204,6 +214,28 @@ describe("a failing hook", () => {
     };
     await fail(new Agent({ model: scriptedModel([new Error("down")]) }), "Go", { hooks: { onError } });
     expect({ called, printed: printed.mock.calls.length }).toEqual({ called: 1, printed: 1 });
+  });
+
+  bothWays("cannot change the run through their events", async ({ play }) => {
+    const model = scriptedModel(script);
+    const session = memoryStore().session("s");
+    const change = (make: () => unknown) => expect(make).toThrow(TypeError);
+    const hooks: AgentHooks = {
+      onRunStart: ({ input }) => change(() => (input as Message[]).push(user("changed"))),
+      onMessageAdded: ({ message }) => {
+        change(() => Object.assign(message, { content: "changed" }));
+        change(() => Object.assign(message.metadata ?? {}, { runId: "changed" }));
+      },
+      onToolStart: ({ call }) => change(() => Object.assign(call, { toolName: "broken", inputText: "{}" })),
+      onStepEnd: ({ result }) => change(() => (result.messages as Message[]).push(user("changed"))),
+    };
+    const printed = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const { output, steps } = await play(new Agent({ model, tools: [echo, broken] }), "Go", { hooks, session });
+    expect(printed).not.toHaveBeenCalled();
+    expect(output).toBe("Found it.");
+    expect(steps[0]?.toolResults[0]).toMatchObject({ toolName: "echo", isError: false });
+    expect((await session.getItems()).map(({ content }) => content)).toEqual(["Go", "Found it."]);
+    expect(JSON.stringify(model.requests)).not.toContain("changed");
   });
 
   bothWays("that hangs delays nothing", async ({ play }) => {

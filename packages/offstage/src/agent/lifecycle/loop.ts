@@ -8,6 +8,7 @@ import type { Step } from "../../state/step.ts";
 import { runInScope } from "../../tracing/trace-span.ts";
 import { promptSections } from "../input/prompt.ts";
 import type { RunResult } from "../ports/run-result.ts";
+import { freezeStep } from "../run/recorder.ts";
 import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 import { callModel } from "../step/call-model.ts";
@@ -58,7 +59,7 @@ async function takeStep(run: Run, state: AgentState): Promise<AgentState> {
   );
   const usage = limits.ledger.usageByModel;
   if ("waiting" in made) return state.withPendingStep(made).withUsage(usage).withOutcome(waitingOutcome);
-  return await rule(run, state.withStep(made, usage));
+  return await rule(run, state.withStep(freezeStep(made), usage));
 }
 
 async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step | PendingStep> {

@@ -162,7 +162,7 @@ export class Recorder {
   /** Announces a finished step and journals it. The last step of a run is written together with the end instead. */
   async step({ currentStep, outcome }: AgentState): Promise<void> {
     const { draft, tracked, endedSpans } = this.#parts;
-    const step = currentStep as Step;
+    const step = freezeStep(currentStep as Step);
     draft.text = "";
     draft.messages = undefined;
     tracked.add(step.messages);
@@ -219,6 +219,19 @@ async function endAborted(log: RunLog): Promise<void> {
   } catch {
     await log.abandon();
   }
+}
+
+/** Freezes a step and its messages: criteria, processors and listeners get it before it is stored, and must not change it. */
+export function freezeStep(step: Step): Step {
+  for (const message of step.messages) freezeMessage(message);
+  for (const list of [step.messages, step.toolCalls, step.toolResults]) Object.freeze(list);
+  return Object.freeze(step);
+}
+
+function freezeMessage(message: Message): void {
+  const calls = (message.role === "assistant" && message.tool_calls) || [];
+  for (const call of calls) Object.freeze(Object.freeze(call).function);
+  for (const part of [calls, message.metadata, message]) Object.freeze(part);
 }
 
 function stepRecord(step: Step): StepRecord {

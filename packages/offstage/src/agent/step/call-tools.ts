@@ -51,6 +51,8 @@ interface CallPlace extends StepPlace {
 
 async function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<SettledCall | UnsettledCall> {
   run.scope.cancellation.throwIfAborted();
+  // Hooks and guardrails get the call before it runs, and must not change it.
+  Object.freeze(call);
   // The model may invent any name, and span names leave the process.
   const name = run.agent.tools.has(call.toolName) ? call.toolName : "unknown_tool";
   const init = { name, kind: "tool" as const, metadata: { toolCallId: call.toolCallId } };
