@@ -189,9 +189,9 @@ export class TraceSpan implements SpanData, TraceScope {
     return true;
   }
 
-  // False if the span has ended, or is a no-op span.
+  // False if the span has ended, is a no-op span, or was frozen: telemetry never breaks work.
   #write(changes: Partial<SpanData>): boolean {
-    if (this.status !== "active" || !this.recording) return false;
+    if (this.status !== "active" || !this.recording || Object.isFrozen(this)) return false;
     Object.assign(this, changes);
     return true;
   }

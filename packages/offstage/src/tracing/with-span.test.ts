@@ -169,3 +169,8 @@ test("two copies of the package share one context", async () => {
   });
   expect(checkSpans(exporter.spans)).toEqual([]);
 });
+
+test("work that freezes its span keeps its result", async () => {
+  const frozen = await withSpan("frozen", async (span) => Object.freeze(span));
+  expect(frozen.name).toBe("frozen");
+});
