@@ -221,7 +221,6 @@ describe("a failing hook", () => {
     const session = memoryStore().session("s");
     const change = (make: () => unknown) => expect(make).toThrow(TypeError);
     const hooks: AgentHooks = {
-      onRunStart: ({ input }) => change(() => (input as Message[]).push(user("changed"))),
       onMessageAdded: ({ message }) => {
         change(() => Object.assign(message, { content: "changed" }));
         change(() => Object.assign(message.metadata ?? {}, { runId: "changed" }));

@@ -65,7 +65,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
   const emit = emitOf(agent, { asked, context: scope.context });
   const { tracked } = asked;
   const record = new Recorder({ runId, startedAt, agent: agent.name, scope, draft, tracked, emit, endedSpans });
-  record.input = Object.freeze(asked.input.map((message) => stampInput(message, record, runId)));
+  record.input = asked.input.map((message) => stampInput(message, record, runId));
   return {
     identity,
     agent,
