@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { memoryExporter } from "./exporters/memory.ts";
+import type { SpanData } from "./span-data.ts";
 import { TraceContext } from "./trace-context.ts";
 import { TraceSpan } from "./trace-span.ts";
 
@@ -19,6 +20,24 @@ test("times are epoch milliseconds with fractions", () => {
   const spans = Array.from({ length: 20 }, () => new TraceSpan({ name: "s" }));
   for (const span of spans) expect(Math.abs(span.startTime - Date.now())).toBeLessThan(1000);
   expect(spans.some((span) => !Number.isInteger(span.startTime))).toBe(true);
+});
+
+test("a span ends once, even if an exporter or the work overwrites its status", () => {
+  const exported: string[] = [];
+  const exporter = {
+    ...memoryExporter(),
+    export([span]: readonly SpanData[]) {
+      exported.push(`${span?.name} ${span?.status}`);
+      Object.assign(span ?? {}, { status: "active" });
+    },
+  };
+  const trace = TraceContext.open("t", { exporters: [exporter] });
+  const [first, second] = [trace.span("first"), trace.span("second")];
+  first.end();
+  first.end("error");
+  Object.assign(second, { status: "error" });
+  second.end("cancelled");
+  expect(exported).toEqual(["first ok", "second cancelled"]);
 });
 
 test("a span ends once; a second end changes neither status nor time and is not exported", async () => {

@@ -106,6 +106,8 @@ export class TraceSpan implements SpanData, TraceScope {
   readonly metadata: JsonObject;
   readonly content: JsonObject | undefined;
   #parent: TraceSpan | string | undefined;
+  // Not read from the status, which an exporter could overwrite: a span must end once.
+  #hasEnded: boolean;
 
   /** Makes a span that belongs to no trace until `trace.addSpan` takes it in. */
   constructor(init: TraceSpanInit);
@@ -125,6 +127,7 @@ export class TraceSpan implements SpanData, TraceScope {
     this.status = init.endTime === undefined ? "active" : (init.status ?? "ok");
     this.metadata = copyMetadata(init.metadata);
     this.content = undefined;
+    this.#hasEnded = init.endTime !== undefined;
     this.#parent = typeof init.parentSpanId === "string" ? init.parentSpanId : scope.asParent;
   }
 
@@ -170,7 +173,9 @@ export class TraceSpan implements SpanData, TraceScope {
   /** Ends the span and passes it to the journal and the exporters. Only the first call has an effect. */
   end(status: EndStatus = "ok"): void {
     const endTime = Math.max(this.startTime, this.trace.clockOffset + performance.now());
-    if (this.#write({ endTime, status })) passOn(this);
+    if (!this.#write({ endTime, status })) return;
+    this.#hasEnded = true;
+    passOn(this);
   }
 
   /** Ends the span as `cancelled` if `error` is an abort, else as `error`. The metadata gets the error's type, never its message. */
@@ -191,7 +196,7 @@ export class TraceSpan implements SpanData, TraceScope {
 
   // False if the span has ended, is a no-op span, or was frozen: telemetry never breaks work.
   #write(changes: Partial<SpanData>): boolean {
-    if (this.status !== "active" || !this.recording || Object.isFrozen(this)) return false;
+    if (this.#hasEnded || !this.recording || Object.isFrozen(this)) return false;
     Object.assign(this, changes);
     return true;
   }
