@@ -280,3 +280,10 @@ describe("problems are told", () => {
     for (let i = 0; i < 5; i++) expect(check({ b: 1 })).toEqual(first);
   });
 });
+
+test("a keyword that is null counts as left out, and a const that is null constrains", () => {
+  const check = compileJsonSchema({ type: "object", properties: { a: { const: null } }, required: null }, owner);
+  expect(check({})).toEqual([]);
+  expect(check({ a: null })).toEqual([]);
+  expect(check({ a: 1 })).toHaveLength(1);
+});

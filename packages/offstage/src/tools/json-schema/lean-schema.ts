@@ -158,6 +158,8 @@ class Copier {
     if (place.depth > maxDepth || idDepth > maxIdDepth) throw invalidSchema(this.#owner, "", tooDeep);
     const copy: Schema = {};
     for (const [keyword, value] of Object.entries(schema)) {
+      // Some serializers write null for a keyword that is not set.
+      if (value === null && keyword !== "const") continue;
       const inner = { where: joined(place.where, keyword), depth: place.depth + 1, idDepth };
       const kind = Object.hasOwn(keywordKinds, keyword) ? keywordKinds[keyword] : undefined;
       if (kind !== undefined) copy[keyword] = this.#value(kind, value, inner);
