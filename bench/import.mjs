@@ -4,12 +4,12 @@ import { spawnSync } from "node:child_process";
 import { nowUs } from "./lib/clock.mjs";
 import { describePeer, partsOf } from "./lib/contenders.mjs";
 import { installedSize, packedSize } from "./lib/package-size.mjs";
-import { IMPORT_LIMITS, REFERENCE_PI_IMPORT, SIZE_LIMITS } from "./lib/performance-targets.mjs";
+import { LIMITS } from "./lib/performance-targets.mjs";
 import { saveResults } from "./lib/results.mjs";
 import { alternate } from "./lib/rounds.mjs";
 import { quietEnvironment } from "./lib/run-worker.mjs";
 import { chosenContenders, effortOf, readOptions } from "./lib/settings.mjs";
-import { median, shown, shownRatio } from "./lib/statistics.mjs";
+import { differenceOf, median, shown, shownRatio } from "./lib/statistics.mjs";
 import { printTable } from "./lib/table.mjs";
 import { printVerdicts } from "./lib/verdicts.mjs";
 
@@ -79,9 +79,7 @@ function middle(label, field) {
 }
 
 function overBare(label) {
-  const bare = middle(BARE, "wallMs");
-  const wall = middle(label, "wallMs");
-  return bare === undefined || wall === undefined ? undefined : wall - bare;
+  return differenceOf(middle(label, "wallMs"), middle(BARE, "wallMs"));
 }
 
 function printReport() {
@@ -100,34 +98,10 @@ function printReport() {
 }
 
 function verdicts() {
-  const ours = sizes.find((size) => size.label === "offstage");
-  const pi = sizes.find((size) => size.label === PI);
+  const installed = sizes.find((size) => size.label === "offstage");
   return [
-    ...Object.entries(IMPORT_LIMITS).map(([label, limit]) => ({
-      promise: `import of ${label}, over bare Node`,
-      kind: "goal",
-      limit,
-      unit: "ms",
-      measured: overBare(label),
-      pi: overBare(PI),
-      referencePi: REFERENCE_PI_IMPORT,
-    })),
-    {
-      promise: "installed size",
-      kind: "goal",
-      limit: SIZE_LIMITS.megabytes,
-      strict: true,
-      unit: "MB",
-      measured: ours?.megabytes,
-      pi: pi?.megabytes,
-    },
-    {
-      promise: "installed packages",
-      kind: "goal",
-      limit: SIZE_LIMITS.packages,
-      unit: "",
-      measured: ours?.packages,
-      pi: pi?.packages,
-    },
+    { ...LIMITS.import, measured: overBare("offstage") },
+    { ...LIMITS.packages, measured: installed?.packages },
+    { ...LIMITS.megabytes, measured: installed?.megabytes },
   ];
 }

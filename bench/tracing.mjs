@@ -4,15 +4,18 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
+import { LIMITS } from "./lib/performance-targets.mjs";
 import { orderOf } from "./lib/rounds.mjs";
 import { readOptions } from "./lib/settings.mjs";
 import { median, shown, shownRatio } from "./lib/statistics.mjs";
 import { printTable } from "./lib/table.mjs";
+import { printVerdicts } from "./lib/verdicts.mjs";
 
 const offstage = await loadOffstage();
 const SPANS_PER_TREE = 21;
 const LIMIT = "async context + push, hex ids (limit)";
-const NONE = "no tracing";
+const OURS = "offstage withSpan, in memory";
+const OTEL_BATCH = "otel SDK, batch + in memory";
 const METADATA = { "tool.name": "x", tokens: 10 };
 
 const options = readOptions();
@@ -29,14 +32,7 @@ printReport();
 // It looks at single files, so it runs the sources as they are.
 async function loadOffstage() {
   const room = new URL("../packages/offstage/src/tracing/", import.meta.url);
-  const files = [
-    "with-span.ts",
-    "trace-span.ts",
-    "trace-context.ts",
-    "trace-state.ts",
-    "batched.ts",
-    "exporters/memory.ts",
-  ];
+  const files = ["with-span.ts", "trace-span.ts", "trace-state.ts", "batched.ts", "exporters/memory.ts"];
   const modules = await Promise.all(files.map((file) => import(new URL(file, room))));
   return Object.assign({}, ...modules);
 }
@@ -87,7 +83,7 @@ function limits() {
     });
   };
   return {
-    [NONE]: { run: tree((_, work) => work()) },
+    "no tracing": { run: tree((_, work) => work()) },
     [LIMIT]: { run: tree(span), reset: () => kept.splice(0) },
   };
 }
@@ -100,7 +96,7 @@ function ourOwn() {
     memory.clear();
   };
   return {
-    "offstage withSpan, in memory": { run, reset: prepare({ exporters: [memory] }) },
+    [OURS]: { run, reset: prepare({ exporters: [memory] }) },
     "offstage withSpan, batched": { run, reset: prepare({ exporters: [batched] }), settle: () => batched.flush() },
     "offstage withSpan, no exporter": { run, reset: prepare({}) },
     "offstage explicit parents, in memory": { run: explicitTree, reset: prepare({ exporters: [memory] }) },
@@ -144,7 +140,7 @@ function startOtel() {
   return {
     contenders: {
       "otel api, no SDK": { run: otelTree(trace.getTracer("none")) },
-      "otel SDK, batch + in memory": contender((exporter) => new sdk.BatchSpanProcessor(exporter, batch)),
+      [OTEL_BATCH]: contender((exporter) => new sdk.BatchSpanProcessor(exporter, batch)),
       "otel SDK, simple + in memory": contender((exporter) => new sdk.SimpleSpanProcessor(exporter)),
     },
   };
@@ -196,7 +192,7 @@ async function measureBytes() {
     return {};
   }
   const found = {};
-  for (const name of [LIMIT, "offstage withSpan, in memory", "otel SDK, simple + in memory"]) {
+  for (const name of [LIMIT, OURS, "otel SDK, simple + in memory"]) {
     const { run, reset } = contenders[name];
     reset();
     globalThis.gc();
@@ -211,26 +207,6 @@ async function measureBytes() {
   return found;
 }
 
-/** How much longer a million spans in one trace take than half a million. */
-function growth() {
-  offstage.configureTracing();
-  const timeFor = (count) => {
-    const trace = offstage.TraceContext.open("big");
-    globalThis.gc?.();
-    const start = process.threadCpuUsage();
-    for (let i = 0; i < count; i++) {
-      offstage.startSpan(trace, { name: "s" }).end();
-    }
-    trace.getSpans();
-    const { user, system } = process.threadCpuUsage(start);
-    return user + system;
-  };
-  timeFor(100_000);
-  const halves = [1, 2, 3].map(() => timeFor(500_000));
-  const wholes = [1, 2, 3].map(() => timeFor(1_000_000));
-  return median(wholes) / median(halves);
-}
-
 function printReport() {
   const rows = Object.keys(contenders).map((name) => [
     name,
@@ -240,19 +216,5 @@ function printReport() {
     shownRatio(bytes[name], bytes[LIMIT]),
   ]);
   printTable("Per span", ["", "ns", "x limit", "bytes kept", "x limit"], rows);
-  const ours = "offstage withSpan, in memory";
-  const scaled = ratio(ours, LIMIT) * 1000;
-  const off = times["offstage off"] - times[NONE];
-  const verdicts = [
-    verdict("withSpan, in memory, where the limit is 1,000 ns", { measured: scaled, must: 1700, goal: 1300 }),
-    verdict("bytes kept by a span", { measured: bytes[ours], must: 400, goal: 250 }),
-    verdict("ns where a span would be, tracing off", { measured: off, must: 200, goal: 200 }),
-    verdict("a million spans in one trace against half of them", { measured: growth(), must: 2.5, goal: 2.5 }),
-  ];
-  printTable("Must and goal", ["promise", "measured", "must", "met", "goal", "met"], verdicts);
-}
-
-function verdict(promise, { measured, must, goal }) {
-  const isMet = (limit) => (measured === undefined ? "-" : measured <= limit ? "yes" : "NO");
-  return [promise, shown(measured), shown(must), isMet(must), shown(goal), isMet(goal)];
+  printVerdicts([{ ...LIMITS.span, measured: ratio(OURS, OTEL_BATCH) }]);
 }

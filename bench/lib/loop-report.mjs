@@ -1,16 +1,11 @@
 // The tables and verdicts of the loop measurement.
-import {
-  CONCURRENCY_LIMIT,
-  GROWTH_LIMIT,
-  HEAP_LIMIT_MB,
-  LOOP_LIMITS,
-  REFERENCE_PI_LOOP,
-} from "./performance-targets.mjs";
+import { LIMITS } from "./performance-targets.mjs";
 import { median, ratioOf, shown, shownRatio } from "./statistics.mjs";
 import { printTable } from "./table.mjs";
 import { printVerdicts } from "./verdicts.mjs";
 
 const PI = "pi-mariozechner";
+const LIMITED_STEPS = [100, 1000];
 
 /** Prints everything the loop measurement found; `results` are lists of results by job key. */
 export function printLoopReport({ contenders, steps, grownSteps, results }) {
@@ -21,7 +16,7 @@ export function printLoopReport({ contenders, steps, grownSteps, results }) {
   printHeap(figures, contenders);
   printGrowth(figures, { contenders, grownSteps });
   printConcurrency(figures, contenders);
-  printVerdicts(verdictsOf(figures, { contenders, grownSteps }));
+  printVerdicts(verdictsOf(figures, grownSteps));
 }
 
 /** Medians by contender; `undefined` for what was not measured. */
@@ -74,92 +69,21 @@ function printConcurrency(figures, contenders) {
   printTable(title, ["contender", "one run", "1,000 runs", "ratio"], rows);
 }
 
-function verdictsOf(figures, { contenders, grownSteps }) {
+function verdictsOf({ usPerStep, heapMB }, grownSteps) {
+  const off = (contender, steps) => usPerStep(contender, steps, "off");
+  const on = (contender, steps) => usPerStep(contender, steps, "on");
   return [
-    ...stepVerdicts(figures, "off"),
-    ...aheadOfPi(figures),
-    ...stepVerdicts(figures, "on"),
-    ...aheadOfOthers(figures, contenders),
-    ...ratioVerdicts(figures, grownSteps),
+    ...atSteps(LIMITS.step, (steps) => ratioOf(off("offstage", steps), off(PI, steps))),
+    ...atSteps(LIMITS.tracing, (steps) => ratioOf(on("offstage", steps), off("offstage", steps))),
+    { ...LIMITS.stepGrowth, measured: ratioOf(off("offstage", grownSteps), off("offstage", 100)) },
+    { ...LIMITS.heap, measured: heapMB("offstage", "on") },
   ];
 }
 
-function stepVerdicts(figures, tracing) {
-  return Object.entries(LOOP_LIMITS[tracing]).flatMap(([kind, limits]) =>
-    Object.entries(limits).map(([steps, limit]) => ({
-      promise: `step, tracing ${tracing}, K=${steps}`,
-      kind,
-      limit,
-      unit: "µs",
-      measured: figures.usPerStep("offstage", steps, tracing),
-      bare: figures.usPerStep("bare", steps, tracing),
-      pi: figures.usPerStep(PI, steps, "off"),
-      referencePi: REFERENCE_PI_LOOP[steps],
-    })),
-  );
-}
-
-function aheadOfPi(figures) {
-  return Object.keys(REFERENCE_PI_LOOP).map((steps) => ({
-    promise: `ahead of pi, tracing off, K=${steps}`,
-    kind: "must",
-    limit: 1,
-    strict: true,
-    unit: "x",
-    measured: ratioOf(figures.usPerStep("offstage", steps, "off"), figures.usPerStep(PI, steps, "off")),
+function atSteps(limit, measure) {
+  return LIMITED_STEPS.map((steps) => ({
+    ...limit,
+    promise: `${limit.promise}, K=${steps}`,
+    measured: measure(steps),
   }));
-}
-
-/** Our tracing on against the fastest tracing off of everybody but pi. */
-function aheadOfOthers(figures, contenders) {
-  const others = contenders.filter((contender) => !/^(bare|offstage|pi-)/.test(contender));
-  return Object.keys(REFERENCE_PI_LOOP).map((steps) => {
-    const fastest = fastestOf(others.map((contender) => figures.usPerStep(contender, steps, "off")));
-    return {
-      promise: `tracing on, ahead of others' off, K=${steps}`,
-      kind: "must",
-      limit: 1,
-      strict: true,
-      unit: "x",
-      measured: ratioOf(figures.usPerStep("offstage", steps, "on"), fastest),
-    };
-  });
-}
-
-function fastestOf(values) {
-  const measured = values.filter((value) => value !== undefined);
-  return measured.length === 0 ? undefined : Math.min(...measured);
-}
-
-function ratioVerdicts(figures, grownSteps) {
-  const growthOf = (contender) =>
-    ratioOf(figures.usPerStep(contender, grownSteps, "off"), figures.usPerStep(contender, 100, "off"));
-  const crowdingOf = (contender) => ratioOf(figures.atOnce(contender), figures.alone(contender));
-  return [
-    {
-      promise: `step at K=${grownSteps} against K=100`,
-      kind: "must",
-      limit: GROWTH_LIMIT,
-      unit: "x",
-      measured: growthOf("offstage"),
-      bare: growthOf("bare"),
-    },
-    {
-      promise: "heap kept after K=1000, tracing on",
-      kind: "goal",
-      limit: HEAP_LIMIT_MB,
-      unit: "MB",
-      measured: figures.heapMB("offstage", "on"),
-      bare: figures.heapMB("bare", "on"),
-      pi: figures.heapMB(PI, "off"),
-    },
-    {
-      promise: "step with 1,000 runs at once against one",
-      kind: "must",
-      limit: CONCURRENCY_LIMIT,
-      unit: "x",
-      measured: crowdingOf("offstage"),
-      bare: crowdingOf("bare"),
-    },
-  ];
 }

@@ -1,46 +1,19 @@
-// What Offstage must cost and what it aims at, and what pi cost beside it on the reference machine: data only.
-// The limits are absolute figures of that machine (two shared cores, Node 24.21, November 2026).
+// The limits that Offstage keeps: data only. A limit with a unit such as "x pi" is a ratio to another figure of the same run.
 
-/** Microseconds per step, by number of steps. */
-export const LOOP_LIMITS = {
-  off: {
-    must: { 1: 20, 10: 10, 100: 10, 1000: 15 },
-    goal: { 1: 10, 10: 5, 100: 5, 1000: 6 },
-  },
-  on: {
-    must: { 1: 30, 10: 20, 100: 20, 1000: 25 },
-    goal: { 1: 15, 10: 10, 100: 10, 1000: 12 },
-  },
+export const LIMITS = {
+  step: { promise: "step, tracing off", limit: 1, unit: "x pi" },
+  stepGrowth: { promise: "step at K=10,000 against K=100", limit: 2, unit: "x" },
+  tracing: { promise: "step, tracing on against off", limit: 3, unit: "x" },
+  heap: { promise: "heap kept after 1,000 traced steps", limit: 4, unit: "MB" },
+  durableTurn10: { promise: "durable turn 10", limit: 1 / 3, unit: "x next peer" },
+  durableTurn200: { promise: "durable turn 200", limit: 1 / 15, unit: "x next peer" },
+  durableGrowth: { promise: "last durable turn against turn 10", limit: 1.3, unit: "x" },
+  file: { promise: "file after 200 turns", limit: 1.5, unit: "MB" },
+  delta: { promise: "text delta, over the source", limit: 1.5, unit: "µs" },
+  import: { promise: "import of offstage, over bare Node", limit: 30, unit: "ms" },
+  packages: { promise: "installed packages", limit: 1, unit: "" },
+  megabytes: { promise: "installed size", limit: 2, unit: "MB" },
+  span: { promise: "withSpan, in memory", limit: 0.5, unit: "x OTel batch" },
+  queryGrowth: { promise: "time per message, largest size against the one before", limit: 2, unit: "x" },
+  queryFilter: { promise: "filter by text", limit: 1.3, unit: "x loop" },
 };
-
-/** pi's microseconds per step on the reference machine, tracing off. */
-export const REFERENCE_PI_LOOP = { 1: 10, 10: 10, 100: 14, 1000: 33 };
-
-/** How much a step may cost at 10,000 steps against 100. */
-export const GROWTH_LIMIT = 3;
-
-/** Megabytes a run of 1,000 steps may keep, spans and steps included. */
-export const HEAP_LIMIT_MB = 3;
-
-/** How much a step may cost with 1,000 runs at once against one run. */
-export const CONCURRENCY_LIMIT = 1.5;
-
-/** Microseconds per text delta, to the first one, and per delta of a source that pushes. */
-export const STREAM_LIMITS = { delta: 1.5, first: 50, pushedDelta: 0.75 };
-export const REFERENCE_PI_STREAM = { delta: 0.8, first: 33 };
-
-/** Milliseconds per turn, in memory and on disk; the megabytes that 200 turns leave; a late turn against turn 10. */
-export const SESSION_LIMITS = {
-  memory: { must: 0.1, goal: 0.04 },
-  sqlite: { must: 0.6, goal: 0.3 },
-  megabytes: { must: 1, goal: 0.5 },
-  growth: 1.1,
-};
-export const REFERENCE_PI_TURN = 0.07;
-
-/** Milliseconds to import over bare Node, by label. */
-export const IMPORT_LIMITS = { offstage: 15, "offstage with SQLite": 30 };
-export const REFERENCE_PI_IMPORT = 310;
-
-/** Installed megabytes (less than) and packages (at most). */
-export const SIZE_LIMITS = { megabytes: 3, packages: 1 };

@@ -87,7 +87,7 @@ function deltaPart(index, deltas) {
 }
 
 /** The deltas as a ReadableStream that makes a part when it is asked for one, as providers do. */
-function pulledStream(deltas) {
+export function pulledStream(deltas) {
   let index = 0;
   return new ReadableStream({
     pull(controller) {

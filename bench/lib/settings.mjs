@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { ALL_CONTENDERS, QUICK_CONTENDERS, readyContenders } from "./contenders.mjs";
 
-const REFERENCE_NODE = "v24.21.0";
+const EXPECTED_NODE = "v24.21.0";
 
 const OPTIONS = {
   quick: { type: "boolean", default: false },
@@ -33,7 +33,9 @@ export function effortOf(options, { quickRounds, fullRounds }) {
 }
 
 function warnOfOtherNode() {
-  if (process.version !== REFERENCE_NODE) {
-    console.log(`This is Node ${process.version}; the reference is ${REFERENCE_NODE}. Run "npm ci" at the root first.`);
+  if (process.version !== EXPECTED_NODE) {
+    console.log(
+      `This is Node ${process.version}; the benchmarks expect ${EXPECTED_NODE}. Run "npm ci" at the root first.`,
+    );
   }
 }

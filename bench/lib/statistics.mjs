@@ -27,6 +27,11 @@ export function shownRatio(value, base) {
   return ratio === undefined ? "-" : `${shown(ratio)}x`;
 }
 
+/** `value` minus `base`; `undefined` if either is missing. */
+export function differenceOf(value, base) {
+  return value === undefined || base === undefined ? undefined : value - base;
+}
+
 /** `value` over `base`; `undefined` if either is missing. */
 export function ratioOf(value, base) {
   return value === undefined || base === undefined || base === 0 ? undefined : value / base;

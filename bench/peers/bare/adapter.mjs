@@ -1,6 +1,7 @@
 // The limit: what a minimal hand-written loop costs in this engine. Not a framework.
 // Variants of the SQLite session: none reads the whole conversation each turn (a stateless server), ":cached" keeps it
 // in memory and only appends rows, ":window" reads the last 50 rows.
+// Variant of the stream: ":source" reads the scripted model's stream and does nothing else.
 import { AsyncLocalStorage } from "node:async_hooks";
 import fs from "node:fs";
 import path from "node:path";
@@ -17,6 +18,7 @@ import {
   promptGauge,
   sessionScript,
 } from "../../lib/script.mjs";
+import { pulledStream } from "../../lib/scripted-model.mjs";
 
 const currentSpan = new AsyncLocalStorage();
 let lastSpanId = 0;
@@ -206,11 +208,12 @@ async function* streamAgent(deltas) {
   yield { type: "finish", text };
 }
 
-export async function stream({ deltas }) {
+export async function stream({ deltas, variant }) {
+  const open = variant === "source" ? pulledStream : streamAgent;
   return {
     async run() {
       const counter = deltaCounter();
-      for await (const event of streamAgent(deltas)) {
+      for await (const event of open(deltas)) {
         if (event.type === "text-delta") {
           counter.add();
         }
