@@ -7,7 +7,7 @@ import { clip, utf8Prefix } from "../tools/clip.ts";
 import { type Tool, type ToolRunOptions, tool } from "../tools/tool.ts";
 import { messageText } from "./context-text.ts";
 
-/** Where to look: messages, a session with all its messages, or a function that returns messages for a call. */
+/** The source to search: messages, a session with all its messages, or a function that returns messages for a call. */
 export type RecallSource =
   | Iterable<Message>
   | { transcript(): Promise<readonly Message[]> }

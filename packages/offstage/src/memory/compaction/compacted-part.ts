@@ -143,7 +143,7 @@ export class CompactedPart {
     this.#show(from === undefined || from === 0 ? source : source.slice(from));
   }
 
-  // Where the tail begins in a list that does not extend the earlier one; undefined if it is another list altogether.
+  // The start of the tail in a list that does not extend the earlier one; undefined if it is an entirely different list.
   #placeIn(source: Messages): number | undefined {
     if (this.#front === undefined) return undefined;
     const { from, last, lastSaid } = this.#front;
