@@ -223,6 +223,7 @@ async function endAborted(log: RunLog): Promise<void> {
 
 /** Freezes a step and its messages: criteria, processors and listeners get it before it is stored, and must not change it. */
 export function freezeStep(step: Step): Step {
+  if (Object.isFrozen(step)) return step;
   for (const message of step.messages) freezeMessage(message);
   for (const list of [step.messages, step.toolCalls, step.toolResults]) Object.freeze(list);
   return Object.freeze(step);
