@@ -94,7 +94,6 @@ const unplaced: TraceScope = { trace: noTrace, settings: initialSettings(), asPa
 export class TraceSpan implements SpanData, TraceScope {
   readonly name: string;
   readonly kind: SpanKind;
-  readonly spanId: string;
   readonly startTime: number;
   readonly trace: SpanOwner;
   readonly traceId: string;
@@ -105,6 +104,7 @@ export class TraceSpan implements SpanData, TraceScope {
   readonly status: SpanStatus;
   readonly metadata: JsonObject;
   readonly content: JsonObject | undefined;
+  #spanId: string | undefined;
   #parent: TraceSpan | string | undefined;
   // Not read from the status, which an exporter could overwrite: a span must end once.
   #hasEnded: boolean;
@@ -117,7 +117,7 @@ export class TraceSpan implements SpanData, TraceScope {
     if (scope === unplaced) checkOptions(init, initRules, "TraceSpan");
     this.name = spanName(init.name);
     this.kind = typeof init.kind === "string" ? init.kind : "custom";
-    this.spanId = init.spanId ?? newSpanId();
+    this.#spanId = init.spanId;
     this.startTime = init.startTime ?? scope.trace.clockOffset + performance.now();
     this.trace = scope.trace;
     this.traceId = scope.trace.traceId;
@@ -129,6 +129,12 @@ export class TraceSpan implements SpanData, TraceScope {
     this.content = undefined;
     this.#hasEnded = init.endTime !== undefined;
     this.#parent = typeof init.parentSpanId === "string" ? init.parentSpanId : scope.asParent;
+  }
+
+  /** Made on first use: most ids of spans are never read. */
+  get spanId(): string {
+    this.#spanId ??= newSpanId();
+    return this.#spanId;
   }
 
   get asParent(): TraceSpan {
