@@ -96,3 +96,23 @@ describe("a run whose messages were removed from the conversation", () => {
     expect(glance(await session.getItems())).toEqual(["assistant: Said."]);
   });
 });
+
+onSessions('persist: "everything" stores the answer of a run that was aborted after it once', async (scene) => {
+  const { play, session } = scene;
+  const aborting = new AbortController();
+  const processors: AgentOptions["processors"] = [
+    async (state, next) => {
+      const after = await next(state);
+      if (after.outcome !== undefined) aborting.abort(down);
+      return after;
+    },
+  ];
+  const agent = worker([calls(echoing("a")), "All said."], { processors });
+  await expect(play(agent, "Go", { session, persist, signal: aborting.signal })).rejects.toBe(down);
+  expect(glance(await session.getItems())).toEqual([
+    "user: Go",
+    "assistant: [echo]",
+    "tool: echo a",
+    "assistant: All said.",
+  ]);
+});

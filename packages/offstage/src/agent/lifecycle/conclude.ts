@@ -121,8 +121,11 @@ function notesOf(run: Run, { pendingStep, usageByModel, stepCount, outcome }: Ag
 function allNewMessages({ record, request }: Run, state: AgentState, answer: readonly Message[]): readonly Message[] {
   const recorded = record.log?.recorded;
   const storedSteps = recorded === undefined ? request.saidSteps : saidNote(recorded);
-  const messages = state.steps.slice(storedSteps).flatMap((step) => step.messages);
-  return [...messages, ...answer.filter((message) => !messages.includes(message))];
+  const steps = state.steps.slice(storedSteps);
+  // The answer takes the place of its step, whose messages may lack the mark of an aborted run.
+  const isAnswered = state.currentStep?.isAnswer === true && answer.length > 0;
+  const done = isAnswered ? steps.slice(0, -1) : steps;
+  return [...done.flatMap((step) => step.messages), ...answer];
 }
 
 // Adds the messages of an unfinished step to the agent's own list. A finished answer was added with its step.
