@@ -1,4 +1,4 @@
-// What the validator found wrong, in sentences a model can act on: the place, what is asked for, and what is there.
+// Describes the validator's errors in sentences that a model can act on: the place, the expected value, and the value found.
 import { isObject } from "../../base/json.ts";
 import { isMapKeyword, type Schema } from "./lean-schema.ts";
 
@@ -83,7 +83,7 @@ function placed(path: readonly string[], sentence: string): string {
 }
 
 interface Failure {
-  /** What the schema says under the keyword. */
+  /** The keyword's value in the schema. */
   readonly limit: unknown;
   readonly schema: Schema;
   readonly value: unknown;
