@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { adaptModel } from "./adapt-model.ts";
 import type { LegacyModel, Model, ModelCallOptions, ModelStream, PromptMessage } from "./model.ts";
+import { replyOf } from "./reply.ts";
 import { readStream } from "./stream-reply.ts";
 
 interface Legacy {
@@ -134,6 +135,9 @@ describe("an adapted model gets", () => {
 });
 
 describe("an adapted model", () => {
+  const { signal } = new AbortController();
+  const deaf = { text: () => undefined, reasoning: () => undefined, toolInput: () => undefined };
+
   test("converts the finish reason and flat usage of V2 to the form of V4", async () => {
     const { model } = legacy("v2", { result: { finishReason: "stop", usage: flatUsage } });
     expect(await adaptModel(model).doGenerate({ prompt: [] })).toEqual({
@@ -141,6 +145,16 @@ describe("an adapted model", () => {
       finishReason: { unified: "stop", raw: undefined },
       usage: nestedUsage,
     });
+  });
+
+  test("adds the cached tokens of Anthropic and Bedrock to the input, which V2 reports without them", async () => {
+    const providerMetadata = { anthropic: { cacheCreationInputTokens: 3 } };
+    const end = { finishReason: "stop", usage: flatUsage, providerMetadata };
+    const usage = { inputTokens: 17, totalTokens: 22, cachedInputTokens: 4, cacheWriteTokens: 3 };
+    const { model } = legacy("v2", { result: end, stream: ReadableStream.from([{ type: "finish", ...end }]) });
+    expect(replyOf(await adaptModel(model).doGenerate({ prompt: [] })).usage).toMatchObject(usage);
+    const { stream } = await adaptModel(model).doStream({ prompt: [] });
+    expect((await readStream(stream, deaf, signal)).usage).toMatchObject(usage);
   });
 
   test("passes on the finish reason and usage of V3, which already have the form of V4", async () => {
@@ -156,9 +170,6 @@ describe("an adapted model", () => {
   const iterable = async function* () {
     yield* parts;
   };
-  const { signal } = new AbortController();
-  const deaf = { text: () => undefined, reasoning: () => undefined, toolInput: () => undefined };
-
   test.for([
     ["a web stream", () => ReadableStream.from(parts)],
     ["an async iterable", iterable],

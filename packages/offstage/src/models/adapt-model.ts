@@ -12,6 +12,7 @@ import type {
   ModelStream,
   PromptMessage,
 } from "./model.ts";
+import { cacheWriteIn } from "./reply.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -86,26 +87,34 @@ function currentResult(result: Fields): ModelResult {
   return {
     ...result,
     finishReason: currentFinish(result.finishReason),
-    usage: currentUsage(result.usage),
+    usage: currentUsage(result),
   } as ModelResult;
 }
 
 function currentPart(part: unknown): unknown {
   if (!isObject(part) || part.type !== "finish") return part;
-  return { ...part, finishReason: currentFinish(part.finishReason), usage: currentUsage(part.usage) };
+  return { ...part, finishReason: currentFinish(part.finishReason), usage: currentUsage(part) };
 }
 
 function currentFinish(reason: unknown): unknown {
   return typeof reason === "string" ? { unified: reason, raw: undefined } : reason;
 }
 
-// V2 reports flat numbers.
-function currentUsage(usage: unknown): unknown {
+// V2 reports flat numbers, and tokens written to a cache only as metadata. The providers that do so (Anthropic, Bedrock) leave all
+// cached tokens out of the input.
+function currentUsage({ usage, providerMetadata }: Fields): unknown {
   if (!isObject(usage) || isObject(usage.inputTokens)) return usage;
+  const { inputTokens, cachedInputTokens: cacheRead } = usage;
+  const cacheWrite = cacheWriteIn(providerMetadata);
+  const total = cacheWrite === undefined ? inputTokens : sum(inputTokens, cacheRead, cacheWrite);
   return {
-    inputTokens: { total: usage.inputTokens, cacheRead: usage.cachedInputTokens },
+    inputTokens: { total, cacheRead, ...(cacheWrite !== undefined && { cacheWrite }) },
     outputTokens: { total: usage.outputTokens, reasoning: usage.reasoningTokens },
   };
+}
+
+function sum(...counts: readonly unknown[]): number {
+  return counts.reduce<number>((total, count) => total + (Number(count) || 0), 0);
 }
 
 function mapStream(stream: ModelStream, change: (part: unknown) => unknown): ModelStream {

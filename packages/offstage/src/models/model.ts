@@ -86,7 +86,7 @@ export interface ModelFinishReason {
 }
 
 export interface ModelUsage {
-  inputTokens: { total: number | undefined; cacheRead?: number | undefined };
+  inputTokens: { total: number | undefined; cacheRead?: number | undefined; cacheWrite?: number | undefined };
   outputTokens: { total: number | undefined; reasoning?: number | undefined };
 }
 

@@ -109,14 +109,33 @@ describe("usage", () => {
     expect(JSON.parse(JSON.stringify(usage))).toEqual(usage);
   });
 
-  test("has cached and reasoning tokens if they were reported", () => {
-    expect(usageOf({ inputTokens: { total: 10, cacheRead: 4 }, outputTokens: { total: 5, reasoning: 2 } })).toEqual({
+  test("has cached, written and reasoning tokens if they were reported", () => {
+    const inputTokens = { total: 10, cacheRead: 4, cacheWrite: 3 };
+    expect(usageOf({ inputTokens, outputTokens: { total: 5, reasoning: 2 } })).toEqual({
       inputTokens: 10,
       outputTokens: 5,
       totalTokens: 15,
       cachedInputTokens: 4,
+      cacheWriteTokens: 3,
       reasoningTokens: 2,
     });
+  });
+
+  test.for([
+    [{ anthropic: { cacheCreationInputTokens: 3 } }],
+    [{ anthropic: { cacheCreationInputTokens: null, usage: { cache_creation_input_tokens: 3 } } }],
+    [{ gateway: { cost: "0.1" }, bedrock: { usage: { cacheWriteInputTokens: 3 } } }],
+  ])("has the tokens written to the cache that only the metadata reports: %j", ([providerMetadata]) => {
+    const { usage } = replyOf(result([], { providerMetadata: providerMetadata as never }));
+    expect(usage).toEqual({ inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheWriteTokens: 3 });
+  });
+
+  test.for([
+    [{ anthropic: { cacheCreationInputTokens: "3", usage: null } }],
+    [{ anthropic: null, bedrock: { usage: { cacheWriteInputTokens: -1 } } }],
+  ])("has no written tokens if the metadata has no number of them: %j", ([providerMetadata]) => {
+    const { usage } = replyOf(result([], { providerMetadata: providerMetadata as never }));
+    expect(usage).toEqual({ inputTokens: 10, outputTokens: 5, totalTokens: 15 });
   });
 
   test.for([

@@ -1,9 +1,10 @@
 // The reply of a model call, generated or streamed, in one shape. Nothing in it has been checked.
 
-import type { JsonValue } from "../base/json.ts";
+import { isObject, type JsonValue } from "../base/json.ts";
 import { messageOf } from "../errors.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { ModelContent, ModelResult, ModelUsage } from "./model.ts";
+import type { ProviderData } from "./model-settings.ts";
 
 /** A tool call as the model wrote it. */
 export interface RequestedCall {
@@ -27,7 +28,9 @@ export interface ModelReply {
 }
 
 /** The reply of a model result. */
-export function replyOf(result: Pick<ModelResult, "content" | "finishReason" | "usage" | "response">): ModelReply {
+export function replyOf(
+  result: Pick<ModelResult, "content" | "finishReason" | "usage" | "providerMetadata" | "response">,
+): ModelReply {
   const parts = result.content.filter((part) => !isEmpty(part));
   return {
     text: joinedText(parts, "text"),
@@ -35,7 +38,7 @@ export function replyOf(result: Pick<ModelResult, "content" | "finishReason" | "
     calls: parts.filter(isOwnCall).map(callOf),
     parts: parts.every(isPlain) ? undefined : parts.map(jsonPart),
     finishReason: textOr(result.finishReason?.unified, "other"),
-    usage: usageOf(result.usage),
+    usage: usageOf(result.usage, result.providerMetadata),
     modelId: textOr(result.response?.modelId, undefined),
   };
 }
@@ -81,18 +84,32 @@ function textOr<Other>(value: unknown, other: Other): string | Other {
 }
 
 /** The usage that a provider reported. Numbers it left out count as 0. */
-export function usageOf(usage: ModelUsage | null | undefined): Usage {
+export function usageOf(usage: ModelUsage | null | undefined, metadata?: ProviderData): Usage {
   const inputTokens = count(usage?.inputTokens?.total) ?? 0;
   const outputTokens = count(usage?.outputTokens?.total) ?? 0;
   const cachedInputTokens = count(usage?.inputTokens?.cacheRead);
+  const cacheWriteTokens = count(usage?.inputTokens?.cacheWrite) ?? cacheWriteIn(metadata);
   const reasoningTokens = count(usage?.outputTokens?.reasoning);
   return {
     inputTokens,
     outputTokens,
     totalTokens: inputTokens + outputTokens,
     ...(cachedInputTokens !== undefined && { cachedInputTokens }),
+    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
     ...(reasoningTokens !== undefined && { reasoningTokens }),
   };
+}
+
+/** The tokens written to the cache by the metadata of a reply, for providers whose usage has no field for them. */
+export function cacheWriteIn(metadata: unknown): number | undefined {
+  if (!isObject(metadata)) return undefined;
+  const reports = Object.values(metadata)
+    .filter(isObject)
+    .flatMap(({ cacheCreationInputTokens, usage }) => {
+      const { cacheWriteInputTokens, cache_creation_input_tokens } = isObject(usage) ? usage : {};
+      return [cacheCreationInputTokens, cacheWriteInputTokens, cache_creation_input_tokens];
+    });
+  return reports.map(count).find((tokens) => tokens !== undefined);
 }
 
 function count(tokens: unknown): number | undefined {

@@ -73,6 +73,7 @@ class Assembly {
   readonly #toolNames = new Map<string, string>();
   #finishReason: ModelFinishReason | undefined;
   #usage: ModelUsage | undefined;
+  #providerMetadata: ProviderData | undefined;
   #modelId: string | undefined;
 
   constructor(listener: DeltaListener) {
@@ -100,6 +101,7 @@ class Assembly {
       case "finish":
         this.#finishReason = part.finishReason;
         this.#usage = part.usage;
+        this.#providerMetadata = part.providerMetadata;
         return;
       case "response-metadata":
         this.#modelId = part.modelId;
@@ -143,6 +145,7 @@ class Assembly {
       content: this.#content,
       finishReason: this.#finishReason,
       usage: this.#usage as ModelUsage,
+      ...(this.#providerMetadata !== undefined && { providerMetadata: this.#providerMetadata }),
       ...(this.#modelId !== undefined && { response: { modelId: this.#modelId } }),
     });
   }

@@ -28,7 +28,7 @@ describe("a reply is", () => {
   });
 
   test("an object with text, reasoning, calls, usage and finish reason", async () => {
-    const usage = { inputTokens: 7, outputTokens: 3, cachedInputTokens: 2, reasoningTokens: 1 };
+    const usage = { inputTokens: 7, outputTokens: 3, cachedInputTokens: 2, cacheWriteTokens: 4, reasoningTokens: 1 };
     const made = await reply({
       ...{ text: "so", reasoning: "hm", usage, finishReason: "length" },
       toolCalls: [{ name: "search", input: { q: 1 }, id: "mine" }],

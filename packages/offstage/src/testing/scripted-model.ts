@@ -135,10 +135,10 @@ function callContent(call: ScriptedToolCall, id: string): ModelContent {
 }
 
 function usageOf(usage: ScriptedReply["usage"]): ModelUsage {
-  const { inputTokens = 10, outputTokens = 5, cachedInputTokens, reasoningTokens } = usage ?? {};
+  const { inputTokens = 10, outputTokens = 5, ...details } = usage ?? {};
   return {
-    inputTokens: { total: inputTokens, cacheRead: cachedInputTokens },
-    outputTokens: { total: outputTokens, reasoning: reasoningTokens },
+    inputTokens: { total: inputTokens, cacheRead: details.cachedInputTokens, cacheWrite: details.cacheWriteTokens },
+    outputTokens: { total: outputTokens, reasoning: details.reasoningTokens },
   };
 }
 

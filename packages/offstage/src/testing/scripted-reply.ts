@@ -32,6 +32,7 @@ export interface ScriptedUsage {
   /** Default 5. */
   readonly outputTokens?: number | undefined;
   readonly cachedInputTokens?: number | undefined;
+  readonly cacheWriteTokens?: number | undefined;
   readonly reasoningTokens?: number | undefined;
 }
 
@@ -52,6 +53,7 @@ const usageRules: Rules<ScriptedUsage> = {
   inputTokens: count,
   outputTokens: count,
   cachedInputTokens: count,
+  cacheWriteTokens: count,
   reasoningTokens: count,
 };
 

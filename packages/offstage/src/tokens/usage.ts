@@ -2,12 +2,15 @@
 
 import { setField } from "../base/json.ts";
 
-/** Tokens as the provider reported them. Cached input and reasoning are parts of input and output, not additions. */
+/** Tokens as the provider reported them. Cached and cache-written input are parts of the input, reasoning is part of the output. */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
+  /** Input that was read from the provider's cache. */
   readonly cachedInputTokens?: number;
+  /** Input that was written to the provider's cache. */
+  readonly cacheWriteTokens?: number;
   readonly reasoningTokens?: number;
 }
 
@@ -17,12 +20,14 @@ export const noUsage: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0, t
 /** The sum of two usages. A detail that neither reported stays unreported. */
 export function addUsage(a: Usage, b: Usage): Usage {
   const cachedInputTokens = addOptional(a.cachedInputTokens, b.cachedInputTokens);
+  const cacheWriteTokens = addOptional(a.cacheWriteTokens, b.cacheWriteTokens);
   const reasoningTokens = addOptional(a.reasoningTokens, b.reasoningTokens);
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     totalTokens: a.totalTokens + b.totalTokens,
     ...(cachedInputTokens === undefined ? undefined : { cachedInputTokens }),
+    ...(cacheWriteTokens === undefined ? undefined : { cacheWriteTokens }),
     ...(reasoningTokens === undefined ? undefined : { reasoningTokens }),
   };
 }
@@ -35,6 +40,7 @@ export function subtractUsage(a: Usage, b: Usage): Usage {
     outputTokens: rest("outputTokens"),
     totalTokens: rest("totalTokens"),
     ...(a.cachedInputTokens === undefined ? undefined : { cachedInputTokens: rest("cachedInputTokens") }),
+    ...(a.cacheWriteTokens === undefined ? undefined : { cacheWriteTokens: rest("cacheWriteTokens") }),
     ...(a.reasoningTokens === undefined ? undefined : { reasoningTokens: rest("reasoningTokens") }),
   };
 }

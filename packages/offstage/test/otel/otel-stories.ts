@@ -69,7 +69,7 @@ async function exampleRun(name: string, insideTool: () => unknown = () => {}): P
     kind: "model",
     metadata: { provider: "openai.chat", model: "gpt-5" },
   });
-  const usage = { inputTokens: 120, outputTokens: 7, cachedInputTokens: 100, reasoningTokens: 3 };
+  const usage = { inputTokens: 120, outputTokens: 7, cachedInputTokens: 100, cacheWriteTokens: 8, reasoningTokens: 3 };
   model.setMetadata({ finishReason: "tool-calls", timeToFirstTokenMs: 250, retries: 1, usage });
   model.setContent({ messages: [{ role: "user", content: "CANARY-prompt" }], text: "CANARY-answer", toolCalls: [] });
   model.end();
@@ -112,6 +112,7 @@ const stories: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
       "gen_ai.usage.input_tokens": 120,
       "gen_ai.usage.output_tokens": 7,
       "gen_ai.usage.cache_read.input_tokens": 100,
+      "gen_ai.usage.cache_creation.input_tokens": 8,
       "gen_ai.usage.reasoning.output_tokens": 3,
       "offstage.retries": 1,
     });

@@ -69,12 +69,12 @@ function messageTail(reply: FakeReply): Json {
 }
 
 function usageOf({ usage = { input: 10, output: 5 } }: FakeReply): Json {
-  const { input, cached = 0, output, reasoning } = usage;
+  const { input, cached = 0, written = 0, output, reasoning } = usage;
   return {
-    input_tokens: input - cached,
+    input_tokens: input - cached - written,
     output_tokens: output,
     cache_read_input_tokens: cached,
-    cache_creation_input_tokens: 0,
+    cache_creation_input_tokens: written,
     ...(reasoning === undefined ? undefined : { output_tokens_details: { thinking_tokens: reasoning } }),
   };
 }

@@ -23,7 +23,7 @@ export interface FakeReply {
   /** The text, in the pieces in which it is streamed. */
   readonly text?: readonly string[];
   readonly calls?: readonly FakeCall[];
-  readonly usage?: { input: number; cached?: number; output: number; reasoning?: number };
+  readonly usage?: { input: number; cached?: number; written?: number; output: number; reasoning?: number };
   /** Default: depends on whether there are calls. */
   readonly finish?: "stop" | "length";
   /** Provider-specific blocks or fields, placed before the calls. */

@@ -71,10 +71,10 @@ describe.each(cases)("$name, $face", (provider) => {
     expect(JSON.stringify(body.tools)).toContain("The weather in a city.");
   });
 
-  test("usage adds up over the steps, with cached and reasoning tokens", async () => {
+  test("usage adds up over the steps, with cached, written and reasoning tokens", async () => {
     await using at = await loopback(provider, [
-      { calls: [ask("c1", "Rome")], usage: { input: 100, cached: 60, output: 20, reasoning: 8 } },
-      { text: ["Sunny."], usage: { input: 150, cached: 90, output: 10, reasoning: 2 } },
+      { calls: [ask("c1", "Rome")], usage: { input: 100, cached: 60, written: 25, output: 20, reasoning: 8 } },
+      { text: ["Sunny."], usage: { input: 150, cached: 90, written: 5, output: 10, reasoning: 2 } },
     ]);
     const { result } = await provider.play(at.agent, "Weather?");
     expect(result.usage).toEqual({
@@ -82,6 +82,8 @@ describe.each(cases)("$name, $face", (provider) => {
       outputTokens: 30,
       totalTokens: 280,
       cachedInputTokens: 150,
+      // Only Anthropic reports them.
+      ...(provider.name === "Anthropic" && { cacheWriteTokens: 30 }),
       reasoningTokens: 10,
     });
   });

@@ -41,6 +41,7 @@ export const usageNames: Readonly<Record<string, string>> = {
   inputTokens: "gen_ai.usage.input_tokens",
   outputTokens: "gen_ai.usage.output_tokens",
   cachedInputTokens: "gen_ai.usage.cache_read.input_tokens",
+  cacheWriteTokens: "gen_ai.usage.cache_creation.input_tokens",
   reasoningTokens: "gen_ai.usage.reasoning.output_tokens",
 };
 
