@@ -81,7 +81,7 @@ export {
 } from "./state/processors/index.ts";
 export type { Step, ToolResult } from "./state/step.ts";
 export { costOf } from "./tokens/cost.ts";
-export type { PriceTable } from "./tokens/prices.ts";
+export type { PriceTable } from "./tokens/price-of.ts";
 export { type TokenCounter, tokenCounter } from "./tokens/token-counter.ts";
 export type { Usage } from "./tokens/usage.ts";
 export type { AnySchema } from "./tools/schema.ts";

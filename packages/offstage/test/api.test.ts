@@ -29,6 +29,7 @@ const api: Record<string, Door> = {
       Processor Step ToolResult Outcome Usage PriceTable TokenCounter
       Session SessionPort Store AgentMemory MessageStats ToolCallInfo Timeline Turn Tracer ErrorCode`,
   },
+  "./costs": { values: "listPrices listPricesDate", types: "ModelPrice" },
   "./criteria": {
     values: `
       deadline errorPolicy errorPresence finishReason repeatedCall responseContent retryLimit selfCritic toolCallPresence`,

@@ -34,9 +34,12 @@ test("the types of the package do not import a bundled package", () => {
   expect(named.map(({ path }) => path)).toEqual([]);
 });
 
-test("the package ships the licence of every bundled package", () => {
+test("the package ships the licence of every bundled package, and of the data of its list prices", () => {
   expect(manifest.files).toContain("THIRD_PARTY_LICENSES");
   const licences = readFileSync(`${folder}/../../THIRD_PARTY_LICENSES`, "utf8");
   for (const name of bundled) expect(licences).toContain(`${name} ${manifest.devDependencies[name]}\n`);
-  for (const holder of ["Jeremy Danyow", "Mathias Bynens", "Evgeny Poberezkin"]) expect(licences).toContain(holder);
+  const { devDependencies: data } = JSON.parse(readFileSync(`${folder}/../../tools/prices/package.json`, "utf8"));
+  for (const name of Object.keys(data)) expect(licences).toContain(`${name} ${data[name]}\n`);
+  for (const holder of ["Jeremy Danyow", "Mathias Bynens", "Evgeny Poberezkin", "Pydantic"])
+    expect(licences).toContain(holder);
 });

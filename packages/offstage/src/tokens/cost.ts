@@ -1,39 +1,63 @@
-// Cost: the cost of a usage by a price table. The built-in table is data, in prices.ts.
+// Cost: the cost of a usage, by your own prices or else by the list prices.
 import { isObject } from "../base/json.ts";
 import { checkValue, someText } from "../base/options.ts";
-import { OffstageError } from "../errors.ts";
-import { listPrices, type ModelPrice, type PriceTable } from "./prices.ts";
-import type { Usage } from "./usage.ts";
+import { type ModelPrice, type PriceTable, priceOf } from "./price-of.ts";
+import { listPrices } from "./prices.ts";
+import type { Usage, UsageByModel } from "./usage.ts";
 
 /**
- * The cost of a usage in US dollars, or undefined if the table has no price for the model. The table may leave out the provider in
- * front of a name ("openai/gpt-5").
+ * The cost of a usage in US dollars, or undefined if the model has no known price. Your own prices come before the list prices.
+ * A model whose name ends with ":free" costs nothing.
  */
-export function costOf(usage: Usage, model: string, prices: PriceTable = listPrices): number | undefined {
+export function costOf(usage: Usage, model: string, prices: PriceTable = {}): number | undefined {
   checkValue("usage", usage ?? null, { isFit: isUsage, words: "a usage, { inputTokens, outputTokens }" });
   checkValue("model", model ?? null, someText);
   checkValue("prices", prices ?? null, { isFit: isObject, words: "prices by model name" });
-  const price = priceOf(model, prices) ?? priceOf(model.slice(model.lastIndexOf("/") + 1), prices);
-  if (price === undefined) return undefined;
-  const cached = Math.min(usage.cachedInputTokens ?? 0, usage.inputTokens);
-  const input = (usage.inputTokens - cached) * price.input + cached * (price.cachedInput ?? price.input);
-  return (input + usage.outputTokens * price.output) / 1e6;
+  return new Pricing(prices).costOf(usage, model);
 }
 
 function isUsage(value: unknown): boolean {
   return isObject(value) && typeof value.inputTokens === "number" && typeof value.outputTokens === "number";
 }
 
-function priceOf(model: string, prices: PriceTable): ModelPrice | undefined {
-  let longest: string | undefined;
-  for (const name of Object.keys(prices)) {
-    if (model.startsWith(name) && name.length > (longest?.length ?? -1)) longest = name;
+/** Computes costs as `costOf` does. Looks up the price of each model once. */
+export class Pricing {
+  readonly #prices: PriceTable;
+  readonly #known = new Map<string, ModelPrice | undefined>();
+
+  constructor(prices: PriceTable = {}) {
+    this.#prices = prices;
   }
-  if (longest === undefined) return undefined;
-  const price = prices[longest];
-  if (isObject(price) && typeof price.input === "number" && typeof price.output === "number") return price;
-  throw new OffstageError(
-    "invalid-argument",
-    `The price of "${longest}" must be { input, output }, in US dollars per million tokens.`,
-  );
+
+  costOf(usage: Usage, model: string): number | undefined {
+    if (!this.#known.has(model)) this.#known.set(model, this.#find(model));
+    const price = this.#known.get(model);
+    return price && priced(usage, price);
+  }
+
+  /** The cost of several models together: undefined if one that was used has no known price, and 0 if none was used. */
+  totalCost(usageByModel: UsageByModel): number | undefined {
+    let total = 0;
+    for (const [model, usage] of Object.entries(usageByModel)) {
+      if (usage.totalTokens === 0) continue;
+      const cost = this.costOf(usage, model);
+      if (cost === undefined) return undefined;
+      total += cost;
+    }
+    return total;
+  }
+
+  #find(model: string): ModelPrice | undefined {
+    if (model.endsWith(":free")) return { input: 0, output: 0 };
+    return priceOf(model, this.#prices) ?? priceOf(model, listPrices);
+  }
+}
+
+// Cached and written tokens are parts of the input.
+function priced(usage: Usage, { input, output, cachedInput = input, cacheWrite = input }: ModelPrice): number {
+  const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage;
+  const cached = Math.min(cachedInputTokens, inputTokens);
+  const written = Math.min(cacheWriteTokens, inputTokens - cached);
+  const other = inputTokens - cached - written;
+  return (other * input + cached * cachedInput + written * cacheWrite + outputTokens * output) / 1e6;
 }

@@ -1,8 +1,7 @@
 // Limits: step, token, time, cost, deadline and retry. Each votes to stop; no vote to continue can override it.
-import { isObject } from "../../base/json.ts";
 import { checkOptions, checkRequired, type OptionRule, positiveNumber, wholeFrom } from "../../base/options.ts";
-import { costOf } from "../../tokens/cost.ts";
-import type { PriceTable } from "../../tokens/prices.ts";
+import { Pricing } from "../../tokens/cost.ts";
+import { type PriceTable, priceTable } from "../../tokens/price-of.ts";
 import type { AgentState } from "../agent-state.ts";
 import type { Criterion } from "../criterion.ts";
 import type { OutcomeReason, Verdict } from "../outcome.ts";
@@ -64,26 +63,27 @@ export function deadline(at: Date | number): Criterion {
 }
 
 export interface CostLimitOptions {
-  /** Prices by model id; the built-in table if left out. */
+  /** Prices by model name. They come before the list prices. */
   readonly prices?: PriceTable | undefined;
 }
 
-/** Stops the run once it has cost this much, in the currency of the price table. A model without a known price is free. */
+/** Stops the run once it has cost this much, in US dollars. A model without a known price is free. */
 export function costLimit(maxCost: number, options: CostLimitOptions = {}): Criterion {
   checkRequired("maxCost", maxCost, positiveNumber);
-  checkOptions(options, { prices: { isFit: isObject, words: "an object of prices by model id" } }, "costLimit()");
+  checkOptions(options, { prices: priceTable }, "costLimit()");
+  const pricing = new Pricing(options.prices);
   return {
     name: "cost-limit",
     isShared: true,
     decide(state) {
-      const cost = totalCost(state, options.prices);
+      const cost = knownCost(state, pricing);
       return cost >= maxCost ? stop("cost-limit", `The run cost ${cost}; its limit is ${maxCost}.`) : undefined;
     },
   };
 }
 
-function totalCost({ usageByModel }: AgentState, prices: PriceTable | undefined): number {
-  const costs = Object.entries(usageByModel).map(([modelId, usage]) => costOf(usage, modelId, prices) ?? 0);
+function knownCost({ usageByModel }: AgentState, pricing: Pricing): number {
+  const costs = Object.entries(usageByModel).map(([modelId, usage]) => pricing.costOf(usage, modelId) ?? 0);
   return costs.reduce((sum, cost) => sum + cost, 0);
 }
 
