@@ -17,6 +17,8 @@ const noon = new Date(`${date}T12:00:00Z`);
 const tooShort = new Set(["ada", "babbage", "command", "curie", "davinci"]);
 // Bedrock has one price for all regions, and another one for "global.".
 const region = /^(?:apac|au|ca|eu|in|jp|regional|us|us-gov)\./;
+// Some gateways write "claude-4.5-sonnet".
+const family = /^claude-([a-z]+)-(\d+(?:[.-]\d)?)$/;
 const release = /-\d{8}(?:-v\d+:\d+)?$/;
 
 /** The names in a rule of the package. Patterns and negations are left out: beginnings do their work here. */
@@ -29,7 +31,10 @@ function namesIn(rule) {
 function keysOf(provider, { id, match }) {
   // Fireworks has names of its own for models that others serve too.
   const names = provider === "fireworks" ? namesIn(match) : [id, ...namesIn(match)];
-  const all = provider === "aws" ? names.map((name) => name.replace(region, "").replace(release, "")) : names;
+  const all =
+    provider === "aws"
+      ? names.map((name) => name.replace(region, "").replace(release, ""))
+      : names.flatMap((name) => [name, name.replace(family, "claude-$2-$1")]);
   return all.filter((name) => {
     if (name.endsWith(":free") || tooShort.has(name)) return false;
     // On Bedrock and Vertex these are models of other providers under names that the table has already.
