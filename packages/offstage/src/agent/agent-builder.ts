@@ -9,6 +9,7 @@ import type { SessionPort } from "../sessions/session.ts";
 import type { ErrorPolicy } from "../state/criteria/errors.ts";
 import type { Criterion, CriterionFunction } from "../state/criterion.ts";
 import type { Processor } from "../state/processor.ts";
+import type { PriceTable } from "../tokens/price-of.ts";
 import type { TokenCounting } from "../tokens/token-counter.ts";
 import type { AnySchema } from "../tools/schema.ts";
 import type { Remember, Tool } from "../tools/tool.ts";
@@ -140,6 +141,11 @@ export class AgentBuilder<Output = string> {
 
   withTokenCounter(tokenCounter: TokenCounting): AgentBuilder<Output> {
     return this.#with({ tokenCounter });
+  }
+
+  /** Sets prices of models, which come before the list prices. */
+  withPrices(prices: PriceTable): AgentBuilder<Output> {
+    return this.#with({ prices });
   }
 
   /** Sets the session of every run that does not name another. */

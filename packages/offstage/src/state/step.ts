@@ -58,6 +58,8 @@ export interface Step {
   readonly finishReason: string;
   /** Tokens of the model call of this step alone. */
   readonly usage: Usage;
+  /** The cost of this usage in US dollars, by the prices of the agent; absent if the model has no known price. */
+  readonly cost?: number;
   readonly modelId: string;
   /** ISO 8601. */
   readonly startedAt: string;

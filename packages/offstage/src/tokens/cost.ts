@@ -20,13 +20,13 @@ function isUsage(value: unknown): boolean {
   return isObject(value) && typeof value.inputTokens === "number" && typeof value.outputTokens === "number";
 }
 
-/** Computes costs as `costOf` does. Looks up the price of each model once. */
+/** Computes costs with these tables, then with the list prices: the first table with a price counts. Looks up each model once. */
 export class Pricing {
-  readonly #prices: PriceTable;
+  readonly #tables: readonly PriceTable[];
   readonly #known = new Map<string, ModelPrice | undefined>();
 
-  constructor(prices: PriceTable = {}) {
-    this.#prices = prices;
+  constructor(...tables: readonly (PriceTable | undefined)[]) {
+    this.#tables = [...tables, listPrices].filter((table) => table !== undefined);
   }
 
   costOf(usage: Usage, model: string): number | undefined {
@@ -49,7 +49,11 @@ export class Pricing {
 
   #find(model: string): ModelPrice | undefined {
     if (model.endsWith(":free")) return { input: 0, output: 0 };
-    return priceOf(model, this.#prices) ?? priceOf(model, listPrices);
+    for (const table of this.#tables) {
+      const price = priceOf(model, table);
+      if (price !== undefined) return price;
+    }
+    return undefined;
   }
 }
 

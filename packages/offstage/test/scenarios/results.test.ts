@@ -13,6 +13,7 @@ const members: Readonly<Record<keyof RunResult, true>> = {
   state: true,
   steps: true,
   usage: true,
+  cost: true,
   runId: true,
   parentRunId: true,
   agent: true,

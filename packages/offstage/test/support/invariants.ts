@@ -19,6 +19,7 @@ const resultKeys = [
   "state",
   "steps",
   "usage",
+  "cost",
   "runId",
   "parentRunId",
   "agent",
@@ -28,12 +29,13 @@ const resultKeys = [
   "guardrailTrips",
 ] as const;
 
-/** Checks that a result is complete, its messages are valid, its state survives JSON, and its tokens add up. */
+/** Checks that a result is complete, its messages are valid, its state survives JSON, and its tokens and costs add up. */
 export function checkRun(result: RunResult<unknown>): void {
   for (const key of resultKeys) expect(key in result, `a result has "${key}"`).toBe(true);
   checkMessages(result);
   checkState(result);
   checkUsage(result);
+  checkCost(result);
   for (const child of result.children) {
     expect(child.parentRunId).toBe(result.runId);
     checkRun(child);
@@ -66,6 +68,18 @@ function checkState({ state, outcome, runId }: RunResult<unknown>): void {
   expect(JSON.parse(JSON.stringify(AgentState.fromJSON(json)))).toEqual(json);
   const isOver = outcome.status === "completed" || (outcome.status === "stopped" && outcome.reason !== "aborted");
   if (isOver) expect(state.executionBuffer.length, "the buffer is empty").toBe(0);
+}
+
+// Subagents may have prices of their own, so only a run without them is checked.
+function checkCost({ cost, steps, children, outcome }: RunResult<unknown>): void {
+  if (outcome.status !== "completed" || children.length > 0) return;
+  const costs = steps.map((step) => step.cost ?? (step.usage.totalTokens === 0 ? 0 : undefined));
+  if (costs.includes(undefined)) expect(cost).toBeUndefined();
+  else
+    expect(cost).toBeCloseTo(
+      costs.reduce<number>((sum, each) => sum + (each ?? 0), 0),
+      10,
+    );
 }
 
 function checkUsage({ usage, steps, children, outcome }: RunResult<unknown>): void {

@@ -5,11 +5,12 @@ import { adaptModel } from "../../models/adapt-model.ts";
 import type { Model, ModelCallOptions } from "../../models/model.ts";
 import { callSettings } from "../../models/model-settings.ts";
 import { errorPolicy } from "../../state/criteria/errors.ts";
-import { retryLimit, stepLimit } from "../../state/criteria/limits.ts";
+import { retryLimit, stepLimit, withAgentPrices } from "../../state/criteria/limits.ts";
 import { toolCallPresence } from "../../state/criteria/replies.ts";
 import { type Criterion, criterionOf } from "../../state/criterion.ts";
 import type { Processor } from "../../state/processor.ts";
 import { separatedProcessors, togetherProcessors } from "../../state/processors/index.ts";
+import { Pricing } from "../../tokens/cost.ts";
 import { type TokenCounter, tokenCounter } from "../../tokens/token-counter.ts";
 import { type CompiledSchema, compileSchema } from "../../tools/schema.ts";
 import { type Tool, toolsByName } from "../../tools/tool.ts";
@@ -36,6 +37,7 @@ export interface AgentConfig {
   /** How the model last saw each conversation. Kept between runs. */
   readonly viewNotes: ViewNotes;
   readonly tokenCounter: TokenCounter;
+  readonly pricing: Pricing;
   /** True if memory or compaction choose what the model sees. */
   readonly isShortened: boolean;
   /** True if the model sees any tool calls of earlier turns. */
@@ -68,6 +70,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     maxParallelTools,
     viewNotes: new ViewNotes(),
     tokenCounter: tokenCounter(options.tokenCounter),
+    pricing: new Pricing(options.prices),
     isShortened: options.compaction !== undefined || options.memory !== undefined,
     remembersTools: toolHistory !== "none" || tools.some(({ remember = "none" }) => remember !== "none"),
   };
@@ -88,8 +91,8 @@ function callOptions(
 
 // A criterion in `stopWhen` replaces the default one of the same name.
 function criteriaOf(options: AgentOptions<unknown>): readonly Criterion[] {
-  const { stopWhen = [], maxSteps = 20, outputRetries = 2, errorPolicy: policy = "continue" } = options;
-  const own = [stopWhen].flat().map((each) => criterionOf(each as Criterion));
+  const { stopWhen = [], maxSteps = 20, outputRetries = 2, errorPolicy: policy = "continue", prices } = options;
+  const own = [stopWhen].flat().map((each) => withAgentPrices(criterionOf(each as Criterion), prices));
   const names = new Set(own.map((each) => each.name));
   const defaults = [stepLimit(maxSteps), toolCallPresence(), retryLimit(outputRetries)];
   if (policy !== "continue") defaults.push(errorPolicy(policy));

@@ -44,6 +44,8 @@ test.each([
   [{ tracing: "off" }, 'The tracing options must be an object; found "off".'],
   [{ compaction: {} }, '"compaction" must be made with compactor'],
   [{ tokenCounter: {} }, '"tokenCounter" must be a counter'],
+  [{ prices: 5 }, '"prices" must be prices by model name, such as { "my-model": { input: 1, output: 2 } }; found 5.'],
+  [{ prices: { "my-model": { input: 1 } } }, '"prices" must be prices by model name'],
   [{ tracing: { sample: 3 } }, '"sample" must be a share from 0 to 1'],
   [{ tracing: { sample: Number.NaN } }, '"sample" must be a share from 0 to 1'],
   [{ tracing: { exporters: [{}] } }, '"exporters" must be a list of span exporters'],
@@ -57,6 +59,7 @@ test.each<[object]>([
   [{ hooks: { seen: [], onRunEnd() {} }, stopWhen: [() => undefined] }],
   [{ driver: reactDriver(), memory: new ConversationMemory(), memoryTokens: 10 }],
   [{ memory: () => new ConversationMemory(), compaction: compactor({ threshold: 1000 }) }],
+  [{ prices: { "my-model": { input: 1, output: 2, cachedInput: undefined, cacheWrite: 3 } } }],
   [{ tokenCounter: { count: () => 1 }, tracing: { sample: 0, exporters: [] } }],
   [{ hooks: undefined, memory: undefined, tracing: true, somethingElse: undefined }],
 ])("an agent with valid options is created (%#)", (options) => {

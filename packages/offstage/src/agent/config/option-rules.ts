@@ -16,6 +16,7 @@ import { OffstageError } from "../../errors.ts";
 import { checkModelSettings } from "../../models/model-settings.ts";
 import { checkRetryOptions } from "../../models/retry.ts";
 import { checkSession } from "../../sessions/plain-journal.ts";
+import { priceTable } from "../../tokens/price-of.ts";
 import { checkTracing } from "../../tracing/tracing-options.ts";
 import type { AgentOptions, ResumeOptions, RunOptions, RunSource, SubagentOptions } from "../ports/agent-options.ts";
 import type { Guardrails } from "../ports/guardrails.ts";
@@ -86,6 +87,7 @@ const agentRules: Rules<AgentOptions> = {
   memoryTokens: wholeFrom(1),
   compaction: objectWith("made with compactor({ … })", "open"),
   tokenCounter: objectWith("a counter { count(text) }", "count"),
+  prices: priceTable,
   keepMessages: wholeFrom(0),
   session,
   tracing: anything,

@@ -12,6 +12,7 @@ import type { AgentContext } from "../../state/agent-context.ts";
 import type { ErrorPolicy } from "../../state/criteria/errors.ts";
 import type { Criterion, CriterionFunction } from "../../state/criterion.ts";
 import type { Processor } from "../../state/processor.ts";
+import type { PriceTable } from "../../tokens/price-of.ts";
 import type { TokenCounting } from "../../tokens/token-counter.ts";
 import type { AnySchema } from "../../tools/schema.ts";
 import type { Remember, Tool, ToolRunOptions } from "../../tools/tool.ts";
@@ -73,6 +74,8 @@ export interface AgentOptions<Output = string> {
   /** Shortens model input that exceeds a limit. Stored messages stay complete. */
   readonly compaction?: Compactor | undefined;
   readonly tokenCounter?: TokenCounting | undefined;
+  /** Prices of models, for `result.cost`, `step.cost` and cost limits. They come before the list prices. */
+  readonly prices?: PriceTable | undefined;
   /** The number of messages that `agent.messages` keeps. Default 1,000; 0 turns it off. */
   readonly keepMessages?: number | undefined;
   /** The session of every run that does not name another. A subagent does not use it: it is recorded under its caller's run. */

@@ -22,6 +22,8 @@ export interface RunResult<Output = string> {
   readonly steps: readonly Step[];
   /** The tokens used by the run and its subagents. */
   readonly usage: Usage;
+  /** The cost of this usage in US dollars, by the prices of the agent; undefined if a model that was used has no known price. */
+  readonly cost: number | undefined;
   readonly runId: string;
   readonly parentRunId: string | undefined;
   readonly agent: string;

@@ -66,6 +66,8 @@ function isAnswer({ status, steps }: RunRecord, index: number): boolean {
 
 function restoreStep(record: StepRecord, config: AgentConfig, isAnswer = false): Step {
   const [reply, ...rest] = record.messages as readonly [AssistantMessage, ...Message[]];
+  const { modelId } = config.model;
+  const cost = config.pricing.costOf(record.usage, modelId);
   return {
     index: record.step,
     messages: record.messages,
@@ -77,7 +79,8 @@ function restoreStep(record: StepRecord, config: AgentConfig, isAnswer = false):
     isAnswer,
     finishReason: record.finishReason,
     usage: record.usage,
-    modelId: config.model.modelId,
+    ...(cost !== undefined && { cost }),
+    modelId,
     startedAt: record.startedAt,
     durationMs: record.durationMs,
   };

@@ -29,6 +29,7 @@ export function finishedRun(run: Run, { state, text, output }: FinishedParts): R
     state,
     steps: state.steps,
     usage: state.usage,
+    cost: agent.pricing.totalCost(state.usageByModel),
     traceId: trace?.traceId,
     trace,
     messages: queryOver(record.input, state, agent.tokenCounter),
@@ -57,6 +58,6 @@ function loggable({ state: _, steps: __, trace: ___, text: ____, ...result }: Ru
 }
 
 function printable(result: RunResult<unknown>): object {
-  const { runId, agent, output, outcome, usage, steps, traceId, children, approvals } = result;
-  return { runId, agent, output, outcome, usage, steps, traceId, children, approvals };
+  const { runId, agent, output, outcome, usage, cost, steps, traceId, children, approvals } = result;
+  return { runId, agent, output, outcome, usage, cost, steps, traceId, children, approvals };
 }

@@ -95,6 +95,8 @@ export function stepOf(
   const { reply, message, text, calls, correction } = read;
   const { settled, waiting } = called;
   const note = correction === undefined ? [] : [noteMessage(run, correction.message, index)];
+  const modelId = reply.modelId ?? run.agent.model.modelId;
+  const cost = run.agent.pricing.costOf(reply.usage, modelId);
   const step: Step = {
     index,
     messages: [message, ...settled.map((each) => each.message), ...note],
@@ -106,7 +108,8 @@ export function stepOf(
     ...(correction !== undefined && { correction }),
     finishReason: reply.finishReason,
     usage: reply.usage,
-    modelId: reply.modelId ?? run.agent.model.modelId,
+    ...(cost !== undefined && { cost }),
+    modelId,
     startedAt,
     durationMs: performance.now() - startedMs,
   };

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { buildState, buildStep, buildToolStep, buildUsage } from "../../../test/support/build-state.ts";
 import type { Criterion } from "../criterion.ts";
-import { costLimit, deadline, retryLimit, stepLimit, timeLimit, tokenLimit } from "./limits.ts";
+import { costLimit, deadline, retryLimit, stepLimit, timeLimit, tokenLimit, withAgentPrices } from "./limits.ts";
 
 afterEach(() => vi.useRealTimers());
 
@@ -89,6 +89,22 @@ describe("cost limit", () => {
 
   test("knows the prices of common models", () => {
     expect(costLimit(1).decide(spending(1_000_000, "gpt-5"))).toEqual(stops("cost-limit"));
+    expect(costLimit(1, { prices }).decide(spending(1_000_000, "gpt-5"))).toEqual(stops("cost-limit"));
+  });
+
+  test("uses the prices of its agent, after its own", () => {
+    const ofAgent = { cheap: { input: 1e6, output: 1e6 }, other: { input: 1e6, output: 1e6 } };
+    const limit = withAgentPrices({ ...costLimit(0.05, { prices }), name: "mine" }, ofAgent);
+    expect(limit).toMatchObject({ name: "mine", isShared: true });
+    expect([limit.decide(spending(1000, "cheap")), limit.decide(spending(1000, "other"))]).toEqual([
+      undefined,
+      stops("cost-limit"),
+    ]);
+  });
+
+  test("is the only limit that changes with the prices of an agent", () => {
+    const limit = tokenLimit(1);
+    expect(withAgentPrices(limit, prices)).toBe(limit);
   });
 });
 

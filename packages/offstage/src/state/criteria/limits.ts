@@ -63,7 +63,7 @@ export function deadline(at: Date | number): Criterion {
 }
 
 export interface CostLimitOptions {
-  /** Prices by model name. They come before the list prices. */
+  /** Prices by model name. They come before those of the agent and before the list prices. */
   readonly prices?: PriceTable | undefined;
 }
 
@@ -71,15 +71,30 @@ export interface CostLimitOptions {
 export function costLimit(maxCost: number, options: CostLimitOptions = {}): Criterion {
   checkRequired("maxCost", maxCost, positiveNumber);
   checkOptions(options, { prices: priceTable }, "costLimit()");
-  const pricing = new Pricing(options.prices);
-  return {
+  const decideBy = (pricing: Pricing) => (state: AgentState) => {
+    const cost = knownCost(state, pricing);
+    return cost >= maxCost ? stop("cost-limit", `The run cost ${cost}; its limit is ${maxCost}.`) : undefined;
+  };
+  const limit: CostLimit = {
     name: "cost-limit",
     isShared: true,
-    decide(state) {
-      const cost = knownCost(state, pricing);
-      return cost >= maxCost ? stop("cost-limit", `The run cost ${cost}; its limit is ${maxCost}.`) : undefined;
-    },
+    decide: decideBy(new Pricing(options.prices)),
+    [decideWith]: (prices) => decideBy(new Pricing(options.prices, prices)),
   };
+  return limit;
+}
+
+const decideWith: unique symbol = Symbol("decideWith");
+
+interface CostLimit extends Criterion {
+  /** Makes `decide` with the prices of an agent. */
+  readonly [decideWith]: (prices: PriceTable) => Criterion["decide"];
+}
+
+/** Lets a cost limit use the prices of its agent. Returns any other criterion as it is. */
+export function withAgentPrices(criterion: Criterion, prices: PriceTable | undefined): Criterion {
+  if (prices === undefined || !(decideWith in criterion)) return criterion;
+  return { ...criterion, decide: (criterion as CostLimit)[decideWith](prices) };
 }
 
 function knownCost({ usageByModel }: AgentState, pricing: Pricing): number {
