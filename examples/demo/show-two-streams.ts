@@ -39,14 +39,14 @@ async function doneIn(store: Store, runId: string, indent = ""): Promise<string[
     .timeline()
     .flatMap((turn) => turn.toolInteractions);
   const lines: string[] = [];
-  for (const { toolCallId, toolName, inputText, result, isError } of calls) {
+  for (const { toolCallId, toolName, inputText, resultText, isError } of calls) {
     lines.push(
       `${indent}${paint("yellow", toolName)} ${paint("dim", line(inputText ?? "", right - indent.length - toolName.length - 1))}`,
     );
     const child = run?.children.find(({ parentToolCallId }) => parentToolCallId === toolCallId);
     if (child !== undefined) lines.push(...(await doneIn(store, child.runId, `${indent}    `)));
     const mark = isError ? paint("red", "✗") : paint("green", "✓");
-    lines.push(`${indent}  ${mark} ${line(result ?? "", right - indent.length - 4)}`);
+    lines.push(`${indent}  ${mark} ${line(resultText ?? "", right - indent.length - 4)}`);
   }
   return lines;
 }

@@ -82,7 +82,7 @@ function drawTool(info: ToolCallInfo, pen: Pen): string {
 function drawCall(call: ToolCallRecord, pen: Pen): string {
   const half = Math.max(8, Math.floor((pen.width - 8) / 2));
   const given = fitted(call.inputText ?? "(no call)", half);
-  const result = call.result === undefined ? pen.paint("dim", "(no result)") : fitted(call.result, half);
+  const result = call.resultText === undefined ? pen.paint("dim", "(no result)") : fitted(call.resultText, half);
   return `    ${given} → ${call.isError ? pen.paint("red", result) : result}`;
 }
 

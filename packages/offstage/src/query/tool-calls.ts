@@ -11,12 +11,15 @@ export interface ToolCallRecord {
   readonly input: unknown;
   /** The input as the model wrote it. */
   readonly inputText: string | undefined;
-  /** The result as text; undefined if the call was not answered. */
-  readonly result: string | undefined;
+  /** The value that the tool returned, if its message is marked `isJson`; otherwise the text. Undefined if the call was not answered. */
+  readonly result: unknown;
+  /** The result as the model read it; undefined if the call was not answered. */
+  readonly resultText: string | undefined;
   readonly isError: boolean;
   /** The time the tool took, if its messages say so. */
   readonly durationMs: number | undefined;
   readonly runId: string | undefined;
+  readonly agent: string | undefined;
 }
 
 /** The record of a call and its result. */
@@ -25,32 +28,48 @@ export function recordOfPair(list: readonly Message[], pair: ToolPair): ToolCall
   const asked = list[callIndex] as Message;
   const inputText = writtenText(asked, id) ?? storedText(call.function);
   const answer = resultIndex < 0 ? undefined : (list[resultIndex] as Message);
-  const { runId } = metadataOf(asked);
+  const { runId, agent } = metadataOf(asked);
+  const resultText = answer === undefined ? undefined : (contentOf(answer) ?? "");
   return {
     toolCallId: id,
     toolName,
     input: inputOf(inputText),
     inputText,
-    result: answer === undefined ? undefined : (contentOf(answer) ?? ""),
+    result: answer === undefined ? undefined : resultOf(answer, resultText as string),
+    resultText,
     isError: answer !== undefined && metadataOf(answer).isError === true,
     durationMs: answer === undefined ? undefined : durationOf(asked, answer),
-    runId: typeof runId === "string" ? runId : undefined,
+    runId: textOrNothing(runId),
+    agent: textOrNothing(agent),
   };
 }
 
 /** The record of a result that answers no call. */
 export function recordOfOrphan(answer: Message): ToolCallRecord {
-  const { isError, durationMs, runId } = metadataOf(answer);
+  const { isError, durationMs, runId, agent } = metadataOf(answer);
+  const resultText = contentOf(answer) ?? "";
   return {
     toolCallId: linkOf(answer as ToolMessage),
     toolName: nameOfResult(answer) ?? "unknown",
     input: undefined,
     inputText: undefined,
-    result: contentOf(answer) ?? "",
+    result: resultOf(answer, resultText),
+    resultText,
     isError: isError === true,
     durationMs: typeof durationMs === "number" ? durationMs : undefined,
-    runId: typeof runId === "string" ? runId : undefined,
+    runId: textOrNothing(runId),
+    agent: textOrNothing(agent),
   };
+}
+
+function textOrNothing(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+// A result that was clipped for the model is no longer JSON, and stays text.
+function resultOf(answer: Message, text: string): unknown {
+  const value = metadataOf(answer).isJson === true ? parseJson(text) : undefined;
+  return value === undefined ? text : value;
 }
 
 // A message holds input that can be sent. If the model wrote something else, the metadata has it.

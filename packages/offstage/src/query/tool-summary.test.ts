@@ -39,6 +39,25 @@ describe("the tool summary", () => {
     ]);
   });
 
+  test("has the value that a tool returned, and the text beside it", () => {
+    const [info] = summaryOf(
+      calls(toolCall("1", "f"), toolCall("2", "f"), toolCall("3", "f"), toolCall("4", "f")),
+      toolResult("1", '{"rows":[1,2]}', { metadata: { isJson: true } }),
+      toolResult("2", '{"rows":[1,2]}'),
+      toolResult("3", '{"rows":[1,[clipped, 900 bytes]', { metadata: { isJson: true } }),
+      toolResult("4", "null", { metadata: { isJson: true } }),
+    );
+    expect(info?.results).toEqual([{ rows: [1, 2] }, '{"rows":[1,2]}', '{"rows":[1,[clipped, 900 bytes]', null]);
+    expect(info?.calls.map(({ resultText }) => resultText)).toEqual([
+      '{"rows":[1,2]}',
+      '{"rows":[1,2]}',
+      '{"rows":[1,[clipped, 900 bytes]',
+      "null",
+    ]);
+    const [lost] = summaryOf(toolResult("9", "[1]", { metadata: { isJson: true } }));
+    expect(lost?.orphans).toMatchObject([{ result: [1], resultText: "[1]" }]);
+  });
+
   test("pairs equal ids in order", () => {
     const [inOneMessage] = summaryOf(
       calls(toolCall("x", "f", { n: 1 }), toolCall("x", "f", { n: 2 })),

@@ -10,8 +10,8 @@ export interface ToolCallInfo {
   readonly callCount: number;
   readonly errorCount: number;
   readonly arguments: readonly unknown[];
-  /** An item is undefined if its call was not answered. */
-  readonly results: readonly (string | undefined)[];
+  /** The values that the calls returned, or text. An item is undefined if its call was not answered. */
+  readonly results: readonly unknown[];
   readonly toolCallIds: readonly string[];
   readonly calls: readonly ToolCallRecord[];
   /** Results that answer no call in the list. */
@@ -61,7 +61,7 @@ function renderTool({ toolName, callCount, errorCount, calls, orphans }: ToolCal
     `Tool: ${inertLine(toolName)} (called ${callCount === 1 ? "once" : `${callCount} times`}${errors})`,
     ...calls.flatMap(renderCall),
     ...orphans.map((orphan) =>
-      labelled(`[${inertLine(orphan.toolCallId)}] result without a call`, orphan.result ?? ""),
+      labelled(`[${inertLine(orphan.toolCallId)}] result without a call`, orphan.resultText ?? ""),
     ),
   ].join("\n");
 }
@@ -71,6 +71,8 @@ function renderCall(call: ToolCallRecord): string[] {
   return [
     `  [${inertLine(call.toolCallId)}]${time}`,
     labelled("arguments", call.inputText ?? "", "    "),
-    call.result === undefined ? "    no result" : labelled(call.isError ? "error" : "result", call.result, "    "),
+    call.resultText === undefined
+      ? "    no result"
+      : labelled(call.isError ? "error" : "result", call.resultText, "    "),
   ];
 }

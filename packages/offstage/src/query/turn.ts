@@ -58,11 +58,11 @@ function said(who: string, text: string | undefined): string[] {
 }
 
 function renderCall(call: ToolCallRecord): string[] {
-  const { toolName, toolCallId, inputText, result, isError } = call;
+  const { toolName, toolCallId, inputText, resultText, isError } = call;
   const name = `    [${inertLine(toolName)}] id=${inertLine(toolCallId)}`;
   return [
     inputText === undefined ? `${name} (result without a call)` : name,
     ...(inputText === undefined ? [] : [labelled("arguments", inputText, "      ")]),
-    result === undefined ? "      no result" : labelled(isError ? "error" : "result", result, "      "),
+    resultText === undefined ? "      no result" : labelled(isError ? "error" : "result", resultText, "      "),
   ];
 }

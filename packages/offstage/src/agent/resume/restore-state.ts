@@ -107,7 +107,8 @@ function rawOf(inputTexts: unknown, id: string): string | undefined {
 function resultOf(message: ToolMessage, calls: readonly ToolCall[], values: StepRecord["values"] = {}): ToolResult {
   const { tool_call_id: toolCallId, content, metadata } = message;
   const text = textOf(message);
-  const shown = metadata?.isJson === true ? (parseJson(text) ?? text) : text;
+  const value = metadata?.isJson === true ? parseJson(text) : undefined;
+  const shown = value === undefined ? text : value;
   const input = parseArguments(calls.find(({ id }) => id === toolCallId)?.function.arguments ?? "");
   return {
     toolCallId,
