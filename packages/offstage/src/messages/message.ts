@@ -59,6 +59,8 @@ export interface MessageMetadata {
   /** The step of the run that produced it, from 1. */
   readonly step?: number;
   readonly agent?: string;
+  /** On a message of a subagent's run: the run that called it. */
+  readonly parentRunId?: string;
   /** On a tool result: the tool failed. */
   readonly isError?: boolean;
   /** On a tool result: the content is the JSON text of the value that the tool returned. */

@@ -20,6 +20,8 @@ export interface MessageCriteria {
   readonly runId?: string | undefined;
   /** The name of the agent that took part. */
   readonly agent?: string | undefined;
+  /** False leaves out messages of subagents; true finds only those. */
+  readonly subagents?: boolean | undefined;
   /** True finds messages marked as failures, false all others. */
   readonly isError?: boolean | undefined;
   /** Made at this time or later. Messages without a time are not found. */
@@ -87,6 +89,7 @@ const criteriaRules: Readonly<Record<keyof MessageCriteria, OptionRule>> = {
   },
   runId: text,
   agent: text,
+  subagents: yesOrNo,
   isError: yesOrNo,
   since: time,
   until: time,
@@ -107,6 +110,7 @@ const makers: { readonly [Key in keyof MessageCriteria]-?: TestMaker<Key> } = {
   role: (wanted) => ({ matches: roleTest(wanted) }),
   runId: (wanted) => ({ matches: (message) => metadataOf(message).runId === wanted }),
   agent: (wanted) => ({ matches: (message) => metadataOf(message).agent === wanted }),
+  subagents: (wanted) => ({ matches: (message) => (typeof metadataOf(message).parentRunId === "string") === wanted }),
   isError: (wanted) => ({ matches: (message) => isErrorOf(message) === wanted }),
   toolName: (wanted, _criteria, list) => ({ matches: toolTest(wanted, list) }),
   since: (wanted) => ({ matches: timeTest((time) => time >= epochOf(wanted)) }),

@@ -119,28 +119,60 @@ const smallBlock = 16;
 
 /**
  * Pairs all calls with their results. A result answers the nearest calls before it: those of the last assistant messages, the first
- * call first, then older ones. A result that comes before its call answers it too.
+ * call first, then older ones. A result that comes before its call answers it too. The run of a subagent is paired on its own,
+ * because its call ids may be those of its parent.
  */
 export function toolPairs(list: readonly Message[]): ToolPairs {
-  const pairing = new Pairing();
+  const pairs: ToolPair[] = [];
+  const pairings = new Pairings(pairs);
   const early: number[] = [];
   for (let i = 0; i < list.length; i++) {
     const message = list[i] as Message;
     const role = (message as Message | null | undefined)?.role;
+    const pairing = pairings.of(message);
     if (role === "tool") {
       if (!pairing.answer(linkOf(message as ToolMessage), i)) early.push(i);
     } else if (role === "assistant") pairing.open(callsOf(message), i);
     else pairing.seal();
   }
-  return { pairs: pairing.pairs, orphans: early.filter((i) => !pairing.answerLate(linkOf(list[i] as ToolMessage), i)) };
+  const isOrphan = (i: number): boolean => {
+    const message = list[i] as ToolMessage;
+    return !pairings.of(message).answerLate(linkOf(message), i);
+  };
+  return { pairs, orphans: early.filter(isOrphan) };
+}
+
+class Pairings {
+  readonly #pairs: ToolPair[];
+  readonly #outer: Pairing;
+  readonly #subagents: Map<unknown, Pairing> = new Map();
+
+  constructor(pairs: ToolPair[]) {
+    this.#pairs = pairs;
+    this.#outer = new Pairing(pairs);
+  }
+
+  of(message: Message): Pairing {
+    const { parentRunId, runId } = metadataOf(message);
+    if (typeof parentRunId !== "string") return this.#outer;
+    const known = this.#subagents.get(runId);
+    if (known !== undefined) return known;
+    const pairing = new Pairing(this.#pairs);
+    this.#subagents.set(runId, pairing);
+    return pairing;
+  }
 }
 
 class Pairing {
-  readonly pairs: ToolPair[] = [];
+  readonly pairs: ToolPair[];
   // The open calls of the last assistant messages. Older open calls wait by id, the newest group last.
   #block: ToolPair[] = [];
   #isSealed = false;
   readonly #waiting = new Map<string, ToolPair[][]>();
+
+  constructor(pairs: ToolPair[]) {
+    this.pairs = pairs;
+  }
 
   open(calls: readonly ToolCall[], callIndex: number): void {
     if (calls.length === 0) this.seal();
