@@ -108,7 +108,7 @@ export class Agent<Output = string> {
     return Object.freeze({ ...created, isSubagent: true });
   }
 
-  /** The messages of this agent's runs, both conversation and tool trace. `keepMessages` limits their number. */
+  /** The messages of this agent's runs and their subagents, both conversation and tool trace. `keepMessages` limits their number. */
   get messages(): MessageQuery {
     return new MessageQuery(() => this.#tracked.all(), { tokenCounter: this.#config.tokenCounter });
   }

@@ -182,17 +182,25 @@ const slowSchema = {
 };
 
 describe("an aborted run", () => {
-  bothWays("keeps its finished steps, and counts the tokens of the step that was cut off", async ({ play, ended }) => {
-    const controller = new AbortController();
-    const quick = tool({ name: "quick", execute: () => "done" });
-    const model = scriptedModel([calls({ name: "quick" }), calls({ name: "patient" })]);
-    setTimeout(() => controller.abort(), 10);
-    await play(new Agent({ model, tools: [quick, patient] }), "Go", { signal: controller.signal }).catch(() => {});
-    const [result] = ended;
-    expect(result?.steps).toHaveLength(1);
-    expect(result?.usage.totalTokens).toBe(30);
-    expect(glance(result?.messages.all() ?? [])).toEqual(["user: Go", "assistant: [quick]", "tool: done"]);
-  });
+  bothWays(
+    "keeps its finished steps, and the calls and tokens of the step that was cut off",
+    async ({ play, ended }) => {
+      const controller = new AbortController();
+      const quick = tool({ name: "quick", execute: () => "done" });
+      const model = scriptedModel([calls({ name: "quick" }), calls({ name: "patient" })]);
+      setTimeout(() => controller.abort(), 10);
+      await play(new Agent({ model, tools: [quick, patient] }), "Go", { signal: controller.signal }).catch(() => {});
+      const [result] = ended;
+      expect(result?.steps).toHaveLength(1);
+      expect(result?.usage.totalTokens).toBe(30);
+      expect(glance(result?.messages.all() ?? [])).toEqual([
+        "user: Go",
+        "assistant: [quick]",
+        "tool: done",
+        "assistant: [patient]",
+      ]);
+    },
+  );
 
   test("keeps the text streamed so far, marked as interrupted", async () => {
     const agent = new Agent({ model: scriptedModel(["One two three four."]) });

@@ -122,7 +122,7 @@ describe("execution buffer guide, checklist", () => {
     const child = new Agent({ name: "helper", model: scriptedModel(toolCallThenAnswer), tools: [echo] });
     const model = scriptedModel([calls({ name: "helper", input: { prompt: "Look" } }), "Ok."]);
     const result = await play(new Agent({ model, tools: [child.asTool()] }), "Ask");
-    expect(glance(result.messages.all())).toEqual([
+    expect(glance(result.messages.filter({ subagents: false }))).toEqual([
       "user: Ask",
       "assistant: [helper]",
       "tool: [Subagent: helper] It said a.",

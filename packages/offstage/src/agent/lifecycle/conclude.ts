@@ -47,9 +47,12 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   const writeFailure = await writeEnd(run, closed, answer);
   const state = writeFailure === undefined ? closed : closed.withOutcome(writeFailure.outcome);
   record.leave();
-  trackRest(run, state, answer);
-  const result = finishedRun(run, { state, ...outputOf(run, ending.state, answer) });
-  if (result.outcome.status !== "waiting") identity.parent?.record.children.push(result);
+  const { unfinished, partial } = restOf(run, state, answer);
+  if (unfinished.length > 0) record.trackUnfinished(unfinished);
+  if (partial.length > 0) record.track(partial);
+  const rest = [...unfinished, ...partial];
+  const result = finishedRun(run, { state, rest, ...outputOf(run, ending.state, answer) });
+  identity.parent?.record.addSubagent({ toolCallId: identity.parentToolCallId, result });
   const failure = state.outcome?.status === "failed" ? (writeFailure?.error ?? failureOf(run, ending)) : undefined;
   endSpan(run, state, failure);
   const error = failure && withResult(failure, result);
@@ -128,11 +131,20 @@ function allNewMessages({ record, request }: Run, state: AgentState, answer: rea
   return [...done.flatMap((step) => step.messages), ...answer];
 }
 
-// Adds the messages of an unfinished step to the agent's own list. A finished answer was added with its step.
-function trackRest({ record, draft }: Run, state: AgentState, answer: readonly Message[]): void {
-  const unfinished = state.status === "waiting" ? state.pendingStep?.step.messages : draft.messages;
-  if (unfinished !== undefined) record.trackUnfinished(unfinished);
-  if (isAborted(state) && !state.currentStep?.isAnswer) record.track(answer);
+interface Rest {
+  /** The messages so far of a step that waits or was interrupted. */
+  readonly unfinished: readonly Message[];
+  /** The text of an aborted run. */
+  readonly partial: readonly Message[];
+}
+
+// The messages that are in no finished step.
+function restOf({ draft }: Run, state: AgentState, answer: readonly Message[]): Rest {
+  const pending = state.pendingStep?.step.messages ?? [];
+  return {
+    unfinished: state.status === "waiting" ? pending : (draft.messages ?? pending),
+    partial: isAborted(state) && !state.currentStep?.isAnswer ? answer : [],
+  };
 }
 
 // The text and output of the result. An answer that could not be stored is included; a failed run has the text so far.

@@ -64,7 +64,9 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
   const draft: Draft = { text: "", messages: undefined, output: undefined, notes: undefined };
   const emit = emitOf(agent, { asked, context: scope.context });
   const { tracked } = asked;
-  const record = new Recorder({ runId, startedAt, agent: agent.name, scope, draft, tracked, emit, endedSpans });
+  const parentRunId = parent?.identity.runId;
+  const names = { runId, parentRunId, agent: agent.name };
+  const record = new Recorder({ ...names, startedAt, scope, draft, tracked, emit, endedSpans });
   record.input = asked.input.map((message) => stampInput(message, record, runId));
   return {
     identity,
@@ -112,9 +114,10 @@ function requestOf(agent: AgentConfig, asked: CreateRunOptions): RunRequest {
   });
 }
 
-// Frozen, because hooks and guardrails see it before it is stored.
+// Frozen, because hooks and guardrails see it before it is stored. A message of a subagent that is passed to another run is no longer one.
 function stampInput(message: Message, record: Recorder, runId: string): Message {
-  const metadata = Object.freeze({ ...record.stamp(), ...message.metadata, runId });
+  const { parentRunId: _, ...own } = message.metadata ?? {};
+  const metadata = Object.freeze({ ...record.stamp(), ...own, runId });
   return Object.freeze({ ...message, metadata });
 }
 

@@ -30,7 +30,7 @@ export interface RunResult<Output = string> {
   readonly traceId: string | undefined;
   /** The trace of the run; undefined if tracing is off. */
   readonly trace: TraceContext | undefined;
-  /** The messages of this run: its input, its tool trace and its answer. */
+  /** The messages of this run and its subagents: input, tool trace and answer of each. `{ subagents: false }` leaves out theirs. */
   readonly messages: MessageQuery;
   /** The results of subagents, in the order in which they ended. */
   readonly children: readonly RunResult<unknown>[];

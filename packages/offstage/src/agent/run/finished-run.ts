@@ -8,15 +8,18 @@ import { traceOf } from "../../tracing/trace-context.ts";
 import { approvalsOf } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import type { Run } from "./run.ts";
+import { type SubagentRun, withSubagents } from "./subagent-run.ts";
 
 export interface FinishedParts {
   readonly state: AgentState;
   readonly text: string;
   readonly output: unknown;
+  /** The messages that are in no finished step: those of the step under way, and a partial answer. */
+  readonly rest: readonly Message[];
 }
 
 /** The result of a run. JSON and console.log show only the fields that are worth logging. */
-export function finishedRun(run: Run, { state, text, output }: FinishedParts): RunResult<unknown> {
+export function finishedRun(run: Run, { state, text, output, rest }: FinishedParts): RunResult<unknown> {
   const { identity, agent, record, scope } = run;
   const trace = scope.span.recording ? traceOf(scope.span) : undefined;
   const result: RunResult<unknown> = {
@@ -32,7 +35,7 @@ export function finishedRun(run: Run, { state, text, output }: FinishedParts): R
     cost: agent.pricing.totalCost(state.usageByModel),
     traceId: trace?.traceId,
     trace,
-    messages: queryOver(record.input, state, agent.tokenCounter),
+    messages: queryOver({ input: record.input, state, rest, subagents: record.subagents }, agent.tokenCounter),
     children: record.children,
     guardrailTrips: record.trips,
     approvals: state.pendingStep === undefined ? [] : approvalsOf(state, agent.name),
@@ -43,14 +46,20 @@ export function finishedRun(run: Run, { state, text, output }: FinishedParts): R
   });
 }
 
-// A separate function, so that the query does not keep the rest of the run in memory.
-function queryOver(input: readonly Message[], state: AgentState, tokenCounter: TokenCounter): MessageQuery {
-  return new MessageQuery(() => messagesOf(input, state), { tokenCounter });
+interface Exchanged {
+  readonly input: readonly Message[];
+  readonly state: AgentState;
+  readonly rest: readonly Message[];
+  readonly subagents: readonly SubagentRun[];
 }
 
-function messagesOf(input: readonly Message[], { steps, pendingStep }: AgentState): Message[] {
-  const all = pendingStep === undefined ? steps : [...steps, pendingStep.step];
-  return [...input, ...all.flatMap((step) => step.messages)];
+// A separate function, so that the query does not keep the rest of the run in memory.
+function queryOver(exchanged: Exchanged, tokenCounter: TokenCounter): MessageQuery {
+  return new MessageQuery(() => messagesOf(exchanged), { tokenCounter });
+}
+
+function messagesOf({ input, state, rest, subagents }: Exchanged): readonly Message[] {
+  return withSubagents([...input, ...state.steps.flatMap((step) => step.messages), ...rest], subagents);
 }
 
 function loggable({ state: _, steps: __, trace: ___, text: ____, ...result }: RunResult<unknown>): object {

@@ -15,6 +15,7 @@ import type { AgentEvent, Emit } from "../ports/events.ts";
 import type { GuardrailTrip } from "../ports/guardrails.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import type { Draft, RunScope, StepPlace } from "./run-parts.ts";
+import { type SubagentRun, withSubagents } from "./subagent-run.ts";
 import type { TrackedMessages } from "./tracked-messages.ts";
 
 /** An event without run id and agent, which the recorder adds. */
@@ -25,6 +26,8 @@ export type Stamp = Mutable<MessageMetadata>;
 
 export interface RecorderParts {
   readonly runId: string;
+  /** Set if this is a subagent's run. */
+  readonly parentRunId: string | undefined;
   readonly startedAt: string;
   readonly agent: string;
   readonly scope: RunScope;
@@ -42,11 +45,14 @@ export class Recorder {
   input: readonly Message[] = [];
   /** The results of subagents, in the order in which they ended. */
   readonly children: RunResult<unknown>[] = [];
+  /** The same with the calls that they answer, and also those that wait. */
+  readonly subagents: SubagentRun[] = [];
   readonly trips: GuardrailTrip[] = [];
   readonly #parts: RecorderParts;
   #log: RunLog | undefined;
   #lastNumber = 0;
   #recordedSteps = 0;
+  #trackedSubagents = 0;
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
@@ -65,12 +71,13 @@ export class Recorder {
 
   /** Creates the metadata of the run's next message. Without `at`, it is a message of the input. */
   stamp(at?: Partial<StepPlace>, number: number = this.reserve(1)): Stamp {
-    const { runId, agent, startedAt } = this.#parts;
+    const { runId, parentRunId, agent, startedAt } = this.#parts;
     const id = `${runId}.${number}`;
-    if (at === undefined) return { id, createdAt: startedAt, runId, agent };
+    const parent = parentRunId === undefined ? undefined : { parentRunId };
+    if (at === undefined) return { id, createdAt: startedAt, runId, agent, ...parent };
     const { step, span } = at;
     const links = span?.recording ? { traceId: span.traceId, spanId: span.spanId } : undefined;
-    return { id, createdAt: isoNow(), runId, ...(step !== undefined && { step }), agent, ...links };
+    return { id, createdAt: isoNow(), runId, ...(step !== undefined && { step }), agent, ...parent, ...links };
   }
 
   /** Reserves numbers for later messages, and returns the first. */
@@ -103,7 +110,13 @@ export class Recorder {
 
   /** Adds the messages of a step that waits or was interrupted. Those of the finished step replace them. */
   trackUnfinished(messages: readonly Message[]): void {
-    this.#parts.tracked.addUnfinished(this.#parts.runId, messages);
+    this.#parts.tracked.addUnfinished(this.#parts.runId, this.#withSubagents(messages));
+  }
+
+  /** Adds the result of a subagent, which answers a call of this run or waits. */
+  addSubagent(subagent: SubagentRun): void {
+    this.subagents.push(subagent);
+    if (subagent.result.outcome.status !== "waiting") this.children.push(subagent.result);
   }
 
   /** Emits an event for each message. */
@@ -165,7 +178,7 @@ export class Recorder {
     const step = freezeStep(currentStep as Step);
     draft.text = "";
     draft.messages = undefined;
-    tracked.add(step.messages);
+    tracked.add(this.#withSubagents(step.messages));
     this.announce(step.messages, step.index);
     this.emit({ type: "step-end", step: step.index, result: step });
     const log = this.#log;
@@ -196,6 +209,14 @@ export class Recorder {
   leave(): void {
     const { reentrancy } = this.#parts.scope;
     if (reentrancy !== undefined) reentrancy.held = undefined;
+  }
+
+  // With the messages of subagents that ended since the last step.
+  #withSubagents(messages: readonly Message[]): readonly Message[] {
+    if (this.subagents.length === this.#trackedSubagents) return messages;
+    const ended = this.subagents.slice(this.#trackedSubagents);
+    this.#trackedSubagents = this.subagents.length;
+    return withSubagents(messages, ended);
   }
 
   #stepRecord(step: Step): StepRecord {

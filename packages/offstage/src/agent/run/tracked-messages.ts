@@ -17,7 +17,7 @@ export class TrackedMessages {
   /** Adds messages. If they complete an unfinished step, they replace its earlier ones. */
   add(messages: readonly Message[]): void {
     if (this.#keep === 0) return;
-    this.#removeUnfinished(messages);
+    this.#removeKnown(messages);
     for (const message of messages) this.#messages.push(message);
     if (this.#messages.length > this.#keep * 2) this.#messages = this.#messages.slice(-this.#keep);
   }
@@ -31,9 +31,12 @@ export class TrackedMessages {
     if (this.#unfinished.size > maxUnfinished && oldest !== undefined) this.#unfinished.delete(oldest);
   }
 
-  #removeUnfinished(messages: readonly Message[]): void {
+  // A subagent may be known too: from an unfinished step, or because it is an agent with this very list.
+  #removeKnown(messages: readonly Message[]): void {
     const runId = messages[0]?.metadata?.runId;
-    if (runId === undefined || !this.#unfinished.delete(runId)) return;
+    if (runId === undefined) return;
+    const isResumed = this.#unfinished.delete(runId);
+    if (!isResumed && !messages.some(({ metadata }) => metadata?.runId !== runId)) return;
     const ids = new Set(messages.map(({ metadata }) => metadata?.id));
     this.#messages = this.#messages.filter(({ metadata }) => metadata?.id === undefined || !ids.has(metadata.id));
   }
