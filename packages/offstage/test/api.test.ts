@@ -47,7 +47,8 @@ const api: Record<string, Door> = {
   "./query": {
     values: "fromExport",
     types: `
-      MessageCriteria MessagePredicate MessageQueryOptions MessageSource ToolCallRecord
+      MessageCriteria MessagePredicate MessageQueryOptions MessageSource ToolCallRecord RunSummary
+      SubagentTurn TurnItem
       ExportFormat ExportOptions ExportToOptions ExportView ExportedMessage FormatFunction PrintOptions`,
   },
   "./sessions": {

@@ -8,4 +8,6 @@ export { fromExport } from "../query/export/from-export.ts";
 export type { MessageCriteria, MessagePredicate } from "../query/filter.ts";
 export type { MessageQueryOptions, MessageSource } from "../query/message-query.ts";
 export type { PrintOptions } from "../query/print.ts";
+export type { RunSummary } from "../query/run-summary.ts";
 export type { ToolCallRecord } from "../query/tool-calls.ts";
+export type { SubagentTurn, TurnItem } from "../query/turn.ts";

@@ -105,7 +105,7 @@ describe("a query", () => {
   test("refuses unknown options, with the valid names", () => {
     const make = (options: object) => () => new MessageQuery(ten, options);
     expect(make({ filter: { role: "user" } })).toThrow(
-      'Unknown MessageQuery option "filter". Valid options: tokenCounter, where.',
+      'Unknown MessageQuery option "filter". Valid options: tokenCounter, where, runs.',
     );
     expect(make({ where: { role: "user" } })).toThrow('"where" must be a list of criteria');
     expect(make({ tokenCounter: "gpt-4o" })).toThrow(

@@ -1,5 +1,6 @@
 // MessageQuery: a thin, read-only face over a list of messages. Each answer is computed by a function beside it, when it is asked for.
 import type { Writable } from "node:stream";
+import { isObject } from "../base/json.ts";
 import { checkOptions, type OptionRule, objectWith, shownValue } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { OffstageError } from "../errors.ts";
@@ -14,6 +15,7 @@ import { filterMessages, type MessageCriteria, type MessagePredicate } from "./f
 import type { TextFormat } from "./formats/index.ts";
 import { importMessages } from "./import/import-messages.ts";
 import { drawStats, drawTimeline, drawTools, type Pen, type PrintOptions, penOf } from "./print.ts";
+import { type RunSummary, runsAmong } from "./run-summary.ts";
 import { type MessageStats, stats } from "./stats.ts";
 import { timeline } from "./timeline.ts";
 import { type ToolCallInfo, toolSummary } from "./tool-summary.ts";
@@ -27,11 +29,17 @@ export interface MessageQueryOptions {
   readonly tokenCounter?: TokenCounting | undefined;
   /** Criteria for every answer, as `where()` adds them. */
   readonly where?: readonly (MessageCriteria | MessagePredicate)[] | undefined;
+  /** The runs of the messages, or a function that returns them. Exports and timelines tell how they went. */
+  readonly runs?: readonly RunSummary[] | (() => readonly RunSummary[]) | undefined;
 }
 
 const optionRules: Readonly<Record<keyof MessageQueryOptions, OptionRule>> = {
   tokenCounter: objectWith("a token counter, with count(text)", "count"),
   where: { isFit: Array.isArray, words: 'a list of criteria, such as [{ role: "user" }]' },
+  runs: {
+    isFit: (value) => typeof value === "function" || (Array.isArray(value) && value.every(isObject)),
+    words: "a list of run summaries, or a function that returns one",
+  },
 };
 
 /** Finds, counts, prints and exports messages. Stateless: every method reads the source again, keeps nothing and changes nothing. */
@@ -39,12 +47,14 @@ export class MessageQuery implements Iterable<Message> {
   readonly #source: MessageSource;
   readonly #counter: TokenCounter;
   readonly #criteria: readonly (MessageCriteria | MessagePredicate)[];
+  readonly #runs: NonNullable<MessageQueryOptions["runs"]>;
 
   constructor(source: MessageSource = none, options: MessageQueryOptions = {}) {
     checkOptions(options, optionRules, "MessageQuery");
     this.#source = typeof source === "function" ? source : lasting(source);
     this.#counter = tokenCounter(options.tokenCounter);
     this.#criteria = options.where ?? none;
+    this.#runs = options.runs ?? none;
   }
 
   /**
@@ -67,7 +77,8 @@ export class MessageQuery implements Iterable<Message> {
 
   /** A query over the messages that meet all criteria. Without criteria: over the same messages. */
   where(criteria: MessageCriteria | MessagePredicate = {}): MessageQuery {
-    return new MessageQuery(this.#source, { tokenCounter: this.#counter, where: [...this.#criteria, criteria] });
+    const where = [...this.#criteria, criteria];
+    return new MessageQuery(this.#source, { tokenCounter: this.#counter, where, runs: this.#runs });
   }
 
   /** The messages from `start` up to, not including, `end`. Negative indexes count from the end. */
@@ -102,7 +113,12 @@ export class MessageQuery implements Iterable<Message> {
 
   /** The messages as turns. */
   timeline(): Timeline {
-    return timeline(this.#list());
+    return timeline(this.#list(), this.#readRuns());
+  }
+
+  /** The known runs that have messages here; all known runs if none has. */
+  runs(): RunSummary[] {
+    return runsAmong(this.#list(), this.#readRuns());
   }
 
   /** The messages in a format: text, plain objects for "dict", or the result of a format function. */
@@ -157,6 +173,11 @@ export class MessageQuery implements Iterable<Message> {
   #exported({ messages }: ExportOptions): ExportSource {
     const whole = this.#read();
     return { list: messages === undefined ? this.#narrowed(whole) : arrayOf(messages), whole, counter: this.#counter };
+  }
+
+  #readRuns(): readonly RunSummary[] {
+    const runs = this.#runs;
+    return typeof runs === "function" ? runs() : runs;
   }
 
   #read(): readonly Message[] {

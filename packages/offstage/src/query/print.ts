@@ -4,7 +4,7 @@ import { checkOptions, type OptionRule, objectWith, oneOf, positiveNumber, yesOr
 import { type MessageStats, renderStats } from "./stats.ts";
 import type { ToolCallRecord } from "./tool-calls.ts";
 import { renderToolSummary, type ToolCallInfo } from "./tool-summary.ts";
-import { renderTurn, type Timeline, type Turn } from "./turn.ts";
+import { renderTurn, type SubagentTurn, statusLine, type Timeline, type Turn } from "./turn.ts";
 
 /** The target of a print: standard output, or an object like it. */
 export interface PrintStream {
@@ -79,11 +79,11 @@ function drawTool(info: ToolCallInfo, pen: Pen): string {
   ].join("\n");
 }
 
-function drawCall(call: ToolCallRecord, pen: Pen): string {
-  const half = Math.max(8, Math.floor((pen.width - 8) / 2));
+function drawCall(call: ToolCallRecord, pen: Pen, indent = "    "): string {
+  const half = Math.max(8, Math.floor((pen.width - indent.length - 4) / 2));
   const given = fitted(call.inputText ?? "(no call)", half);
   const result = call.resultText === undefined ? pen.paint("dim", "(no result)") : fitted(call.resultText, half);
-  return `    ${given} → ${call.isError ? pen.paint("red", result) : result}`;
+  return `${indent}${given} → ${call.isError ? pen.paint("red", result) : result}`;
 }
 
 /** A timeline for a terminal. */
@@ -101,21 +101,32 @@ function drawTurnLine(turn: Turn, pen: Pen): string {
 }
 
 function drawTurn(turn: Turn, pen: Pen): string {
-  const line = (style: Style, label: string, text: string | undefined): string[] =>
-    text === undefined ? [] : [`  ${pen.paint(style, label.padEnd(9))} ${fitted(text, pen.width - 12)}`];
-  const tools = turn.toolInteractions.flatMap((call) => [
-    `  ${pen.paint("yellow", "tool".padEnd(9))} ${fitted(call.toolName, pen.width - 12)}`,
-    drawCall(call, pen),
-  ]);
   const time = turn.durationMs === undefined ? "" : ` ${turn.durationMs} ms`;
-  return [
-    `${pen.paint("bold", `Turn ${turn.index}`)}${pen.paint("dim", ` ${turn.status}${time}`)}`,
-    ...line("magenta", "system", turn.systemContent),
-    ...line("blue", "user", turn.userContent),
-    ...tools,
-    ...line("green", "assistant", turn.assistantContent),
-    ...line("dim", "other", turn.otherContent),
-  ].join("\n");
+  const title = `${pen.paint("bold", `Turn ${turn.index}`)}${pen.paint("dim", ` ${statusLine(turn)}${time}`)}`;
+  return [title, ...drawEpisode(turn, pen, "  ")].join("\n");
+}
+
+const speakers: Readonly<Record<"system" | "user" | "text" | "other", readonly [style: Style, label: string]>> = {
+  system: ["magenta", "system"],
+  user: ["blue", "user"],
+  text: ["green", "assistant"],
+  other: ["dim", "other"],
+};
+
+function drawEpisode({ items, error }: Pick<Turn, "items" | "error">, pen: Pen, indent: string): string[] {
+  const line = (style: Style, label: string, text: string): string =>
+    `${indent}${pen.paint(style, label.padEnd(9))} ${fitted(text, pen.width - indent.length - 10)}`;
+  const nested = (subagent: SubagentTurn): string[] => [
+    line("bold", "subagent", `${subagent.agent ?? "unknown"} ${statusLine(subagent)}`),
+    ...drawEpisode(subagent, pen, `${indent}  `),
+  ];
+  const lines = items.flatMap((item) => {
+    if (item.type === "subagent") return nested(item.subagent);
+    if (item.type !== "tool") return [line(...speakers[item.type], item.text)];
+    const { call, subagents = [] } = item;
+    return [line("yellow", "tool", call.toolName), ...subagents.flatMap(nested), drawCall(call, pen, `${indent}  `)];
+  });
+  return error === undefined ? lines : [...lines, line("red", "error", error.message)];
 }
 
 const wide =

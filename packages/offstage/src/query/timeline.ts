@@ -1,48 +1,22 @@
-// Timeline: a list cut into turns. Every message is in exactly one turn, and turns are in the order in which they begin.
-import { printsAs } from "../base/prints-as.ts";
+// Timeline: a list cut into turns. Every message is in exactly one turn, and turns are in the order in which they begin. The messages of
+// a subagent are in the turn of the run that called it.
 import type { Message } from "../messages/message.ts";
-import type { Usage } from "../tokens/usage.ts";
+import { addRun, type OpenSubagent, OpenTurn } from "./open-turn.ts";
 import { callsOf, contentOf, metadataOf, roleOf } from "./readers.ts";
+import type { RunSummary } from "./run-summary.ts";
 import { printing } from "./self-printing.ts";
 import { sumOf } from "./stats.ts";
-import { recordOfOrphan, recordOfPair, type ToolCallRecord, type ToolPair, toolPairs } from "./tool-calls.ts";
-import { renderTimeline, renderTurn, type Timeline, type Turn } from "./turn.ts";
+import { type PlacedSubagent, Subagents } from "./subagents.ts";
+import { recordOfOrphan, recordOfPair, type ToolPair, toolPairs } from "./tool-calls.ts";
+import { renderTimeline, type Timeline, type Turn, type TurnItem } from "./turn.ts";
 
-/** The turns of a list, in order. */
-export function timeline(list: readonly Message[]): Timeline {
-  const builder = new TimelineBuilder(list);
+/** The turns of a list, in order. Runs that are known tell how a turn without an answer ended. */
+export function timeline(list: readonly Message[], runs: readonly RunSummary[] = []): Timeline {
+  const builder = new TimelineBuilder(list, runs);
   for (let i = 0; i < list.length; i++) builder.add(list[i] as Message, i);
   const turns = builder.finish();
   return printing(turns, () => renderTimeline(turns));
 }
-
-/** A turn under construction: messages are added one by one. */
-class OpenTurn implements Turn {
-  readonly index: number;
-  readonly start: number;
-  end: number;
-  systemContent: string | undefined = undefined;
-  userContent: string | undefined = undefined;
-  assistantContent: string | undefined = undefined;
-  readonly toolInteractions: ToolCallRecord[] = [];
-  otherContent: string | undefined = undefined;
-  status: Turn["status"] = "open";
-  runId: string | undefined = undefined;
-  durationMs: number | undefined = undefined;
-  usage: Usage | undefined = undefined;
-
-  constructor(index: number, start: number) {
-    this.index = index;
-    this.start = start;
-    this.end = start;
-  }
-
-  toString(): string {
-    return renderTurn(this);
-  }
-}
-
-printsAs(OpenTurn, (turn) => ({ ...turn }));
 
 /** A turn that was still open when the next one began: later messages of its run may complete it. */
 interface LeftTurn {
@@ -69,9 +43,13 @@ class TimelineBuilder {
   #lastTime: string | undefined;
   // By run id. Undefined in most lists, in which each turn is answered before the next begins.
   #left: Map<string, LeftTurn> | undefined;
+  readonly #runs: ReadonlyMap<string, RunSummary>;
+  readonly #subagents: Subagents<OpenTurn>;
 
-  constructor(list: readonly Message[]) {
+  constructor(list: readonly Message[], runs: readonly RunSummary[]) {
     this.#list = list;
+    this.#runs = new Map(runs.map((run) => [run.runId, run]));
+    this.#subagents = new Subagents(list, this.#runs);
     const { pairs, orphans } = toolPairs(list);
     this.#pairs = pairs;
     this.#orphans = orphans;
@@ -79,7 +57,9 @@ class TimelineBuilder {
 
   add(message: Message, index: number): void {
     const role = roleOf(message);
-    if (role === "user") this.#addUser(message, index);
+    const placed = this.#placeOf(message);
+    if (placed !== undefined) this.#addToSubagent(placed, message, index);
+    else if (role === "user") this.#addUser(message, index);
     else if (role === "system" || role === "developer") this.#addSystem(message, index);
     else this.#addReply(message, index, role);
   }
@@ -95,7 +75,37 @@ class TimelineBuilder {
   finish(): Turn[] {
     if (this.#systemStart >= 0) this.#begin(this.#systemStart);
     this.#close();
+    this.#addRuns();
     return this.#turns;
+  }
+
+  // A run may have several turns. It ended in the last of them.
+  #addRuns(): void {
+    if (this.#runs.size === 0) return;
+    const lastTurns = new Map(this.#turns.map((turn) => [turn.runId ?? "", turn]));
+    for (const [runId, turn] of lastTurns) addRun(turn, this.#runs.get(runId));
+    for (const subagent of this.#subagents.all()) addRun(subagent, this.#runs.get(subagent.runId));
+  }
+
+  // Undefined unless the message is of a subagent whose parent has a turn.
+  #placeOf(message: Message): PlacedSubagent<OpenTurn> | undefined {
+    const { runId, parentRunId, agent } = metadataOf(message);
+    if (typeof parentRunId !== "string" || typeof runId !== "string") return undefined;
+    const caller = this.#turn?.runId === parentRunId ? this.#turn : this.#left?.get(parentRunId)?.turn;
+    return this.#subagents.place({ runId, parentRunId, agent: typeof agent === "string" ? agent : undefined }, caller);
+  }
+
+  #addToSubagent({ subagent, turn }: PlacedSubagent<OpenTurn>, message: Message, index: number): void {
+    const role = roleOf(message);
+    if (role === "assistant") this.#takeReply(subagent, message);
+    else if (role === "tool") this.#takeResult(subagent, message, index);
+    else say(subagent, itemTypes.get(role) ?? "other", contentOf(message));
+    turn.end = Math.max(turn.end, index + 1);
+    const { usage, createdAt } = metadataOf(message);
+    if (usage !== undefined) turn.usage = sumOf(turn.usage, usage);
+    if (turn !== this.#turn || typeof createdAt !== "string") return;
+    this.#firstTime ??= createdAt;
+    this.#lastTime = createdAt;
   }
 
   #addSystem(message: Message, index: number): void {
@@ -107,6 +117,7 @@ class TimelineBuilder {
   #addUser(message: Message, index: number): void {
     const turn = this.#begin(index);
     turn.userContent = contentOf(message) ?? "";
+    say(turn, "user", turn.userContent);
     this.#note(turn, message, index);
   }
 
@@ -118,13 +129,13 @@ class TimelineBuilder {
     this.#note(turn, message, index);
   }
 
-  #takeReply(turn: OpenTurn, message: Message): number {
+  #takeReply(turn: OpenTurn | OpenSubagent, message: Message): number {
     const calls = callsOf(message).length;
-    turn.assistantContent = joined(turn.assistantContent, contentOf(message));
-    for (let i = 0; i < calls; i++) {
-      const pair = this.#pairs[this.#nextPair++] as ToolPair;
-      turn.toolInteractions.push(recordOfPair(this.#list, pair));
-    }
+    const text = contentOf(message);
+    if (turn instanceof OpenTurn) turn.assistantContent = joined(turn.assistantContent, text);
+    // An empty text says nothing beside calls, but it is an answer.
+    if (text !== "" || calls === 0) say(turn, "text", text);
+    for (let i = 0; i < calls; i++) this.#takeCall(turn, this.#pairs[this.#nextPair++] as ToolPair);
     turn.status = calls > 0 ? "open" : metadataOf(message).interrupted === true ? "interrupted" : "completed";
     return calls;
   }
@@ -136,17 +147,30 @@ class TimelineBuilder {
     this.#note(turn, message, index);
   }
 
+  #takeCall(turn: OpenTurn | OpenSubagent, pair: ToolPair): void {
+    const call = recordOfPair(this.#list, pair);
+    turn.items.push({ type: "tool", call });
+    if (turn instanceof OpenTurn) turn.toolInteractions.push(call);
+  }
+
   // A result that answers a call is part of the record of that call.
-  #takeResult(turn: OpenTurn, message: Message, index: number): void {
+  #takeResult(turn: OpenTurn | OpenSubagent, message: Message, index: number): void {
     if (this.#orphans[this.#nextOrphan] !== index) return;
     this.#nextOrphan++;
-    turn.toolInteractions.push(recordOfOrphan(message));
+    const call = recordOfOrphan(message);
+    turn.items.push({ type: "tool", call });
+    if (turn instanceof OpenTurn) turn.toolInteractions.push(call);
   }
 
   #addOther(message: Message, index: number): void {
     const turn = this.#current(index);
-    turn.otherContent = joined(turn.otherContent, contentOf(message));
+    this.#takeOther(turn, message);
     this.#note(turn, message, index);
+  }
+
+  #takeOther(turn: OpenTurn, message: Message): void {
+    turn.otherContent = joined(turn.otherContent, contentOf(message));
+    say(turn, "other", contentOf(message));
   }
 
   #leftTurnOf(message: Message): LeftTurn | undefined {
@@ -159,7 +183,7 @@ class TimelineBuilder {
     const role = roleOf(message);
     if (role === "assistant") this.#takeReply(turn, message);
     else if (role === "tool") this.#takeResult(turn, message, index);
-    else turn.otherContent = joined(turn.otherContent, contentOf(message));
+    else this.#takeOther(turn, message);
     turn.end = index + 1;
     const time = noteOn(turn, message);
     left.firstTime ??= time;
@@ -187,7 +211,8 @@ class TimelineBuilder {
 
   #takeSystem(turn: OpenTurn): void {
     turn.systemContent = joined(turn.systemContent, this.#systemContent);
-    turn.end = this.#systemEnd;
+    say(turn, "system", this.#systemContent);
+    turn.end = Math.max(turn.end, this.#systemEnd);
     this.#systemContent = undefined;
     this.#systemStart = -1;
   }
@@ -216,6 +241,16 @@ class TimelineBuilder {
     this.#firstTime ??= time;
     this.#lastTime = time;
   }
+}
+
+const itemTypes = new Map<string, "user" | "system">([
+  ["user", "user"],
+  ["system", "system"],
+  ["developer", "system"],
+]);
+
+function say(to: { readonly items: TurnItem[] }, type: "system" | "user" | "text" | "other", text?: string): void {
+  if (text !== undefined) to.items.push({ type, text });
 }
 
 // Adds the run id and usage of a message to the turn, and returns the time at which the message was made.
