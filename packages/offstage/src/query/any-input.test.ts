@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Message } from "../messages/message.ts";
 import { type TextFormat, textFormats } from "./formats/index.ts";
 import { MessageQuery } from "./message-query.ts";
+import type { RunSummary } from "./run-summary.ts";
 
 const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 12 }),
@@ -33,7 +34,11 @@ const call = fc.oneof(
 const metadata = fc.record(
   {
     createdAt: fc.oneof(text, fc.constant("2026-01-01T00:00:00Z"), garbage),
-    runId: fc.oneof(text, garbage),
+    runId: fc.oneof(text, garbage, fc.constantFrom("r", "s", "t")),
+    parentRunId: fc.oneof(garbage, fc.constantFrom("r", "s", "t")),
+    childRunId: fc.oneof(garbage, fc.constantFrom("r", "s", "t")),
+    agent: fc.oneof(text, garbage),
+    isJson: garbage,
     usage: garbage,
     isError: garbage,
     interrupted: garbage,
@@ -60,6 +65,24 @@ const message = fc.oneof(
   { weight: 1, arbitrary: garbage },
 );
 
+const run = fc.record(
+  {
+    runId: fc.oneof(text, fc.constantFrom("r", "s", "t")),
+    parentToolCallId: fc.oneof(text, garbage),
+    agent: fc.oneof(text, garbage),
+    model: garbage,
+    status: fc.oneof(garbage, fc.constant("failed")),
+    reason: garbage,
+    error: fc.oneof(garbage, fc.record({ code: garbage, message: garbage })),
+    durationMs: garbage,
+    usage: garbage,
+    cost: garbage,
+    instructions: fc.oneof(text, garbage),
+    annotations: fc.oneof(garbage, fc.array(fc.oneof(garbage, fc.record({ label: garbage, value: garbage })))),
+  },
+  { requiredKeys: ["runId"] },
+) as unknown as fc.Arbitrary<RunSummary>;
+
 function askEverything(query: MessageQuery): void {
   query.filter({
     role: "tool",
@@ -67,6 +90,7 @@ function askEverything(query: MessageQuery): void {
     content: "a",
     runId: "r",
     agent: "a",
+    subagents: true,
     isError: true,
     since: 0,
     until: 9e12,
@@ -76,6 +100,7 @@ function askEverything(query: MessageQuery): void {
   String(query.stats());
   String(query.toolSummary());
   String(query.timeline());
+  query.runs();
   query.where({ role: "assistant" }).export("dict", { redact: true });
   const options = { includeMetadata: true, redact: true, maxContentLength: 5, messages: query.last(3) };
   for (const format of Object.keys(textFormats) as TextFormat[]) {
@@ -88,10 +113,10 @@ function askEverything(query: MessageQuery): void {
 describe("any list", () => {
   test("gives every answer, and is the same afterwards", () => {
     fc.assert(
-      fc.property(fc.array(message, { maxLength: 6 }), (list) => {
-        const before = structuredClone(list);
-        askEverything(new MessageQuery(list as unknown as Message[]));
-        expect(list).toEqual(before);
+      fc.property(fc.array(message, { maxLength: 6 }), fc.array(run, { maxLength: 2 }), (list, runs) => {
+        const before = structuredClone([list, runs]);
+        askEverything(new MessageQuery(list as unknown as Message[], { runs }));
+        expect([list, runs]).toEqual(before);
       }),
       // Bounded in time as well: on a busy machine they are fewer.
       { numRuns: 10_000, interruptAfterTimeLimit: 10_000 },
@@ -130,6 +155,7 @@ describe("time grows with the length alone", () => {
     ["json", (query) => query.export("json")],
     ["csv", (query) => query.export("csv")],
     ["markdown", (query) => query.export("markdown")],
+    ["html", (query) => query.export("html")],
     ["a part with its old places", (query) => query.export("dict", { messages: query.filter({ role: "tool" }) })],
   ];
   const small = new MessageQuery(conversation(5_000));
@@ -141,7 +167,40 @@ describe("time grows with the length alone", () => {
     const ratios = Array.from({ length: 5 }, () => timeOf(() => ask(large)) / timeOf(() => ask(small)));
     expect(Math.min(...ratios)).toBeLessThan(32);
   });
+
+  const fewRuns = new MessageQuery(nested(5_000));
+  const manyRuns = new MessageQuery(nested(40_000));
+
+  test.for(questions)("of %s, with a subagent in every call of one step", ([, ask]) => {
+    ask(fewRuns);
+    const ratios = Array.from({ length: 5 }, () => timeOf(() => ask(manyRuns)) / timeOf(() => ask(fewRuns)));
+    expect(Math.min(...ratios)).toBeLessThan(32);
+  });
 });
+
+function nested(length: number): Message[] {
+  const ids = Array.from({ length: length / 4 }, (_, i) => `c${i}`);
+  const tool_calls = ids.map((id) => ({ id, type: "function" as const, function: { name: "f", arguments: "{}" } }));
+  const own = { runId: "p" };
+  return [
+    { role: "assistant", content: null, tool_calls, metadata: own },
+    ...ids.flatMap((id, i): Message[] => {
+      const metadata = { runId: `r${i}`, parentRunId: "p" };
+      // Half of the calls have no result yet.
+      const result: Message = {
+        role: "tool",
+        tool_call_id: id,
+        content: "r",
+        metadata: { ...own, childRunId: `r${i}` },
+      };
+      return [
+        { role: "user", content: "task", metadata },
+        { role: "assistant", content: "done", metadata },
+        ...(i % 2 === 0 ? [result] : []),
+      ];
+    }),
+  ];
+}
 
 function conversation(length: number): Message[] {
   return Array.from({ length }, (_, i): Message => {

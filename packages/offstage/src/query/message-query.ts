@@ -1,6 +1,5 @@
 // MessageQuery: a thin, read-only face over a list of messages. Each answer is computed by a function beside it, when it is asked for.
 import type { Writable } from "node:stream";
-import { isObject } from "../base/json.ts";
 import { checkOptions, type OptionRule, objectWith, shownValue } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { OffstageError } from "../errors.ts";
@@ -15,7 +14,7 @@ import { filterMessages, type MessageCriteria, type MessagePredicate } from "./f
 import type { TextFormat } from "./formats/index.ts";
 import { importMessages } from "./import/import-messages.ts";
 import { drawStats, drawTimeline, drawTools, type Pen, type PrintOptions, penOf } from "./print.ts";
-import { type RunSummary, runsAmong } from "./run-summary.ts";
+import { isRunSummary, type RunSummary, runsAmong } from "./run-summary.ts";
 import { type MessageStats, stats } from "./stats.ts";
 import { timeline } from "./timeline.ts";
 import { type ToolCallInfo, toolSummary } from "./tool-summary.ts";
@@ -37,8 +36,8 @@ const optionRules: Readonly<Record<keyof MessageQueryOptions, OptionRule>> = {
   tokenCounter: objectWith("a token counter, with count(text)", "count"),
   where: { isFit: Array.isArray, words: 'a list of criteria, such as [{ role: "user" }]' },
   runs: {
-    isFit: (value) => typeof value === "function" || (Array.isArray(value) && value.every(isObject)),
-    words: "a list of run summaries, or a function that returns one",
+    isFit: (value) => typeof value === "function" || (Array.isArray(value) && value.every(isRunSummary)),
+    words: "a list of run summaries, such as [{ runId, agent, status }], or a function that returns one",
   },
 };
 
@@ -172,12 +171,13 @@ export class MessageQuery implements Iterable<Message> {
 
   #exported({ messages }: ExportOptions): ExportSource {
     const whole = this.#read();
-    return { list: messages === undefined ? this.#narrowed(whole) : arrayOf(messages), whole, counter: this.#counter };
+    const list = messages === undefined ? this.#narrowed(whole) : arrayOf(messages);
+    return { list, whole, counter: this.#counter, runs: this.#readRuns() };
   }
 
   #readRuns(): readonly RunSummary[] {
     const runs = this.#runs;
-    return typeof runs === "function" ? runs() : runs;
+    return typeof runs === "function" ? runs().filter(isRunSummary) : runs;
   }
 
   #read(): readonly Message[] {

@@ -1,4 +1,5 @@
 // Open turns: turns and the runs of subagents within them while messages are added one by one. timeline.ts decides what is added where.
+import { isObject } from "../base/json.ts";
 import { printsAs } from "../base/prints-as.ts";
 import type { Usage } from "../tokens/usage.ts";
 import type { RunSummary } from "./run-summary.ts";
@@ -89,6 +90,6 @@ export function addRun(to: OpenTurn | OpenSubagent, run: RunSummary | undefined)
   if (run === undefined) return;
   const isNews = to.status === "open" || run.status === "failed";
   if (isNews && statuses.has(run.status)) to.status = run.status as TurnStatus;
-  if (to.status !== "completed") to.reason = run.reason;
-  to.error = run.error;
+  if (to.status !== "completed" && typeof run.reason === "string") to.reason = run.reason;
+  if (isObject(run.error) && typeof run.error.message === "string") to.error = run.error;
 }

@@ -1,5 +1,5 @@
 // Run summary: what a query knows of a run beside its messages. Plain data; whoever has the record of a run makes it.
-import type { JsonValue } from "../base/json.ts";
+import { isObject, type JsonValue } from "../base/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { metadataOf } from "./readers.ts";
@@ -39,6 +39,11 @@ export interface RunAnnotation {
   readonly note?: string;
   readonly by?: string;
   readonly createdAt?: string;
+}
+
+/** True for an object with the id of a run. */
+export function isRunSummary(value: unknown): value is RunSummary {
+  return isObject(value) && typeof value.runId === "string";
 }
 
 /** The runs that have messages in the list; all runs if none has. */

@@ -4,6 +4,7 @@ import { type Redactor, redactor } from "../../base/redact.ts";
 import type { Message, ToolMessage } from "../../messages/message.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { callsOf, linkOf, metadataOf, nameOfCall, nameOfResult, roleOf } from "../readers.ts";
+import { type RunSummary, runsAmong } from "../run-summary.ts";
 import { tokensOf } from "../stats.ts";
 import { toolPairs } from "../tool-calls.ts";
 
@@ -41,6 +42,17 @@ export interface ExportView {
   timestamp(index: number): string | null;
   /** The names of the tools that are called, or of the tool whose result this is; found by call id if the result has no name. */
   toolNames(index: number): string[];
+  /** The known runs of these messages, by id; all known runs if none has messages here. Redacted if the options say so. */
+  readonly runs: ReadonlyMap<string, RunSummary>;
+  /** The run of a message, for the structure of a report. It is never redacted, so it must not be written. */
+  runPlace(index: number): RunPlace;
+}
+
+/** The run of a message, the run that called it, and the run of the subagent whose result the message is. */
+export interface RunPlace {
+  readonly runId?: string | undefined;
+  readonly parentRunId?: string | undefined;
+  readonly childRunId?: string | undefined;
 }
 
 export interface ExportSource {
@@ -49,6 +61,8 @@ export interface ExportSource {
   /** The whole list that they are a part of. The same list if all are written. */
   readonly whole: readonly Message[];
   readonly counter: TokenCounter;
+  /** The runs that are known. */
+  readonly runs: readonly RunSummary[];
 }
 
 export const exportRules: Readonly<Record<keyof ExportOptions, OptionRule>> = {
@@ -72,7 +86,7 @@ export const exportRules: Readonly<Record<keyof ExportOptions, OptionRule>> = {
 };
 
 /** Makes the view of these messages under these options. */
-export function exportView({ list, whole, counter }: ExportSource, options: ExportOptions): ExportView {
+export function exportView({ list, whole, counter, runs }: ExportSource, options: ExportOptions): ExportView {
   const { redact = false } = options;
   const clean = redact === true ? redactor() : redact;
   const indexes = whole === list ? undefined : lazy(() => indexesOf(whole));
@@ -80,9 +94,16 @@ export function exportView({ list, whole, counter }: ExportSource, options: Expo
   const given = (index: number): Message => list[index] as Message;
   const message = clean === false ? given : lastOf((index) => clean(given(index)));
   const tokens = (index: number): number => tokensOf(given(index), counter);
+  const known = lazy(
+    () => new Map(runsAmong(list, runs).map((run) => [run.runId, clean === false ? run : clean(run)])),
+  );
   return {
     length: list.length,
     options,
+    get runs() {
+      return known();
+    },
+    runPlace: (index) => runPlaceOf(given(index)),
     message,
     tokens,
     metadata: (index) => ({
@@ -100,6 +121,19 @@ export function exportView({ list, whole, counter }: ExportSource, options: Expo
       return clean === false ? found : found.map((name) => clean(name));
     },
   };
+}
+
+function runPlaceOf(message: Message): RunPlace {
+  const { runId, parentRunId, childRunId } = metadataOf(message);
+  return {
+    runId: textOrNothing(runId),
+    parentRunId: textOrNothing(parentRunId),
+    childRunId: textOrNothing(childRunId),
+  };
+}
+
+function textOrNothing(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 // Formats read one message several times in a row.

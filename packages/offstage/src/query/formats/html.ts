@@ -2,7 +2,9 @@
 import { inertText } from "../../base/inert.ts";
 import type { ToolCall } from "../../messages/message.ts";
 import { cutText, type ExportView, toolCallIdsOf } from "../export/export-view.ts";
-import { callsOf, contentOf, isErrorOf, linkOf, nameOfCall, roleOf, shownArguments } from "../readers.ts";
+import { blocksOf, factsOf } from "../export/run-header.ts";
+import { callsOf, contentOf, isErrorOf, linkOf, metadataOf, nameOfCall, roleOf, shownArguments } from "../readers.ts";
+import type { RunSummary } from "../run-summary.ts";
 
 const style = `
 :root { color-scheme: light dark; --page: #f6f6f4; --card: #fff; --ink: #1d1d1b; --faint: #6b6b66; --line: #deded8;
@@ -25,17 +27,89 @@ pre { margin: .5rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; font: i
 .tool pre, details pre, code { font: .875em/1.5 ui-monospace, Menlo, Consolas, monospace; }
 details { margin: .5rem 0 0; border-top: 1px solid var(--line); padding-top: .5rem; }
 summary { cursor: pointer; }
+.run { margin: 1.5rem 0 .75rem; }
+.run h2, .run h3 { font-size: 1.1rem; margin: 0 0 .5rem; overflow-wrap: anywhere; }
+.subagent { border-left: 4px solid var(--line); padding: .25rem 0 .25rem 1rem; margin: 0 0 .75rem; }
+.subagent .run { margin-top: .25rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: 0; font-size: .9rem; }
+dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
 @media print { body { max-width: none; padding: 0; background: none; } details > * { display: block; } header a { display: none; } }
 `;
 
-/** A page with a card for each message. */
+/** A page with a header for each run that is known, and a card for each message. */
 export function* html(view: ExportView): Iterable<string> {
   const policy = "default-src 'none'; style-src 'unsafe-inline'";
   yield `<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n`;
   yield `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<title>Conversation</title>\n<style>${style}</style>\n</head>\n`;
   yield `<body>\n<h1>Conversation</h1>\n<p class="count">${view.length === 1 ? "1 message" : `${view.length} messages`}</p>\n`;
-  for (let i = 0; i < view.length; i++) yield card(view, i);
+  yield* cards(view);
   yield "</body>\n</html>\n";
+}
+
+// Deeper runs follow one another.
+const maxDepth = 50;
+
+// A card for each message. Cards of a subagent are in a section of their own, between the call and its result.
+function* cards(view: ExportView): Iterable<string> {
+  const written = new Set<string | undefined>();
+  let outer: string | undefined;
+  // The subagents around the message, the innermost last.
+  const open: string[] = [];
+  for (let i = 0; i < view.length; i++) {
+    const { runId, parentRunId } = view.runPlace(i);
+    for (; open.length > 0 && open.at(-1) !== runId && open.at(-1) !== parentRunId; open.pop()) yield "</section>\n";
+    const caller = open.at(-1) ?? outer;
+    const isNew = !written.has(runId);
+    const isCalled = runId !== caller && parentRunId !== undefined && parentRunId === caller;
+    if (isCalled && runId !== undefined && open.length < maxDepth) {
+      open.push(runId);
+      yield `<section class="subagent">\n${subagentHeader(view, i, isNew)}`;
+    } else if (open.length === 0 && runId !== outer) {
+      yield outerHeader(view, runId, { isNew, wasKnown: view.runs.has(outer ?? "") });
+      outer = runId;
+    }
+    written.add(runId);
+    yield card(view, i);
+  }
+  yield "</section>\n".repeat(open.length);
+  for (const runId of view.runs.keys())
+    if (!written.has(runId)) yield outerHeader(view, runId, { isNew: true, wasKnown: true });
+}
+
+interface Before {
+  /** False if the run has a header already. */
+  readonly isNew: boolean;
+  /** True if the cards above are those of a run with a header. */
+  readonly wasKnown: boolean;
+}
+
+function outerHeader(view: ExportView, runId: string | undefined, { isNew, wasKnown }: Before): string {
+  const run = runId === undefined ? undefined : view.runs.get(runId);
+  if (run === undefined) return wasKnown ? header("<h2>Other messages</h2>") : "";
+  const title = `Run <code>${escaped(run.runId)}</code>`;
+  return isNew ? header(`<h2>${title}</h2>`, aboutRun(view, run, false)) : header(`<h2>${title}, continued</h2>`);
+}
+
+function subagentHeader(view: ExportView, index: number, isNew: boolean): string {
+  const { agent } = metadataOf(view.message(index));
+  const title = `Subagent <code>${escaped(typeof agent === "string" ? agent : "unknown")}</code>`;
+  if (!isNew) return header(`<h3>${title}, continued</h3>`);
+  const run = view.runs.get(view.runPlace(index).runId ?? "");
+  return header(`<h3>${title}</h3>`, run && aboutRun(view, run, true));
+}
+
+function header(title: string, body = ""): string {
+  return `<div class="run">\n${title}\n${body}</div>\n`;
+}
+
+function aboutRun(view: ExportView, run: RunSummary, isBelowCall: boolean): string {
+  const facts = factsOf(run, { isBelowCall }).map(([label, text]) => `<dt>${label}</dt><dd>${escaped(text)}</dd>\n`);
+  const blocks = blocksOf(run).map(({ title, names, text }) => {
+    const summary = [title, ...names.map((name) => `<code>${escaped(name)}</code>`)].join(" ");
+    const block = text === "" ? "" : textBlock(view, text);
+    return `<details${title === "Instructions" ? "" : " open"}><summary>${summary}</summary>${block}</details>\n`;
+  });
+  return `<dl>\n${facts.join("")}</dl>\n${blocks.join("")}`;
 }
 
 const known = new Set(["user", "assistant", "system", "tool"]);

@@ -1,7 +1,10 @@
 // The markdown format: a readable report. All content is in code blocks, so that it cannot forge parts of the report.
 import type { Message, ToolCall, ToolMessage } from "../../messages/message.ts";
 import { cutText, type ExportView } from "../export/export-view.ts";
-import { callsOf, contentOf, isErrorOf, linkOf, nameOfCall, roleOf, shownArguments } from "../readers.ts";
+import { blocksOf, factsOf } from "../export/run-header.ts";
+import { type GroupedRun, type StepGroup, stepGroups } from "../export/step-groups.ts";
+import { contentOf, isErrorOf, linkOf, metadataOf, nameOfCall, roleOf, shownArguments } from "../readers.ts";
+import type { RunSummary } from "../run-summary.ts";
 
 const headings = new Map([
   ["user", "User"],
@@ -11,43 +14,88 @@ const headings = new Map([
   ["tool", "Tool"],
 ]);
 
-/** A title, then a section for each message. Tool results follow their calls. */
+/** A title, a header for each run that is known, and a section for each message. Results and subagents follow their calls. */
 export function* markdown(view: ExportView): Iterable<string> {
   yield "# Conversation\n";
-  for (let i = 0; i < view.length; ) {
-    yield section(view, i);
-    const calls = callsOf(view.message(i));
-    const end = calls.length === 0 ? i + 1 : endOfResults(view, i + 1);
-    const waiting = resultsById(view, i + 1, end);
-    for (const call of calls) yield renderCall(view, call, waiting.get(linkOf(call))?.pop());
-    for (const index of [...waiting.values()].flat().sort((a, b) => a - b)) yield section(view, index);
-    i = end;
+  const written = new Set<string>();
+  let current: RunSummary | undefined;
+  for (const group of stepGroups(view, { length: view.length, at: (index) => index }, true)) {
+    const { runId } = view.runPlace(group.head);
+    const run = runId === undefined ? undefined : view.runs.get(runId);
+    if (run === undefined && current !== undefined) yield "\n## Other messages\n";
+    if (run !== undefined && run !== current) yield written.has(runId as string) ? again(run) : runHeader(view, run);
+    if (runId !== undefined) written.add(runId);
+    current = run;
+    yield renderGroup({ view, written, depth: 0 }, group);
   }
+  for (const [runId, run] of view.runs) if (!written.has(runId)) yield runHeader(view, run);
 }
 
-function endOfResults(view: ExportView, start: number): number {
-  let end = start;
-  while (end < view.length && roleOf(view.message(end)) === "tool") end++;
-  return end;
+interface Report {
+  readonly view: ExportView;
+  /** The runs that have a header. */
+  readonly written: Set<string>;
+  /** The number of runs around this part. */
+  readonly depth: number;
 }
 
-// The indexes of results by call id, last first, so that pop() takes the first.
-function resultsById(view: ExportView, start: number, end: number): Map<string, number[]> {
-  const indexes = new Map<string, number[]>();
-  for (let i = end - 1; i >= start; i--) {
-    const id = linkOf(view.message(i) as ToolMessage);
-    const known = indexes.get(id);
-    if (known === undefined) indexes.set(id, [i]);
-    else known.push(i);
-  }
-  return indexes;
+// Quotes within quotes are hard to read, and parsers have limits. Deeper runs follow one another.
+const maxDepth = 8;
+
+function renderGroup(report: Report, { head, calls, subagents, orphans }: StepGroup): string {
+  const quoted = (runs: readonly GroupedRun[]): string => runs.map((run) => renderSubagent(report, run)).join("");
+  return [
+    section(report, head),
+    ...calls.map(({ call, result, subagents: called }) => renderCall(report, call, { result, nested: quoted(called) })),
+    quoted(subagents),
+    ...orphans.map((index) => section(report, index)),
+  ].join("");
 }
 
-function section(view: ExportView, index: number): string {
+// A quote, so that it is clear where the subagent ends.
+function renderSubagent({ view, written, depth }: Report, { runId, indexes }: GroupedRun): string {
+  const [first = 0] = indexes;
+  const run = view.runs.get(runId);
+  const { agent } = metadataOf(view.message(first));
+  const title = `\n${heading(2 * depth + 4)} Subagent ${codeSpan(typeof agent === "string" ? agent : "unknown")}\n`;
+  written.add(runId);
+  const within = { view, written, depth: depth + 1 };
+  const groups = [...stepGroups(view, indexes, depth + 1 < maxDepth)];
+  const header = run === undefined ? "" : headerLines(view, run, true);
+  const text = `${title}${header}${groups.map((group) => renderGroup(within, group)).join("")}`;
+  return `\n> ${text.trim().replace(/\r\n|\r|\n/g, "$&> ")}\n`;
+}
+
+function runHeader(view: ExportView, run: RunSummary): string {
+  return `\n## Run ${codeSpan(run.runId)}\n${headerLines(view, run, false)}`;
+}
+
+function again(run: RunSummary): string {
+  return `\n## Run ${codeSpan(run.runId)}, continued\n`;
+}
+
+function headerLines(view: ExportView, run: RunSummary, isBelowCall: boolean): string {
+  const facts = factsOf(run, { isBelowCall });
+  const list = facts.map(([label, text]) => `- ${label}: ${codeSpan(text)}`).join("\n");
+  const blocks = blocksOf(run).map(({ title, names, text }) => {
+    const block = text === "" ? "" : `\n\n${codeBlock(cutText(text, view.options.maxContentLength))}`;
+    return `\n${[`**${title}**`, ...names.map(codeSpan)].join(" ")}${block}\n`;
+  });
+  return `\n${list}\n${blocks.join("")}`;
+}
+
+function heading(level: number): string {
+  return "#".repeat(Math.min(level, 6));
+}
+
+function section({ view, depth }: Report, index: number): string {
   const message = view.message(index);
   const role = roleOf(message);
-  const heading = headings.get(role) ?? "Other";
-  const lines = [`### ${heading}`, ...describe(view, index, role), ...contentBlock(view, message)];
+  const lines = [
+    `${heading(2 * depth + 3)} ${headings.get(role) ?? "Other"}`,
+    ...describe(view, index, role),
+    ...contentBlock(view, message),
+  ];
   return `\n${lines.join("\n\n")}\n`;
 }
 
@@ -70,14 +118,24 @@ function contentBlock(view: ExportView, message: Message): string[] {
   return content === undefined ? [] : [codeBlock(cutText(content, view.options.maxContentLength))];
 }
 
-function renderCall(view: ExportView, call: ToolCall, index: number | undefined): string {
-  const lines = [`**Tool call** ${codeSpan(nameOfCall(call))} (${codeSpan(linkOf(call))})`, argumentsBlock(view, call)];
-  if (index === undefined) lines.push("**No result**");
-  else {
-    const result = view.message(index);
-    lines.push(isErrorOf(result) ? "**Error**" : "**Result**", ...contentBlock(view, result));
-  }
-  return `\n${lines.join("\n\n")}\n`;
+interface Answer {
+  /** The index of the result. */
+  readonly result: number | undefined;
+  readonly nested: string;
+}
+
+function renderCall({ view }: Report, call: ToolCall, { result, nested }: Answer): string {
+  const called = [
+    `**Tool call** ${codeSpan(nameOfCall(call))} (${codeSpan(linkOf(call))})`,
+    argumentsBlock(view, call),
+  ];
+  return `\n${called.join("\n\n")}\n${nested}\n${renderResult(view, result).join("\n\n")}\n`;
+}
+
+function renderResult(view: ExportView, index: number | undefined): string[] {
+  if (index === undefined) return ["**No result**"];
+  const result = view.message(index);
+  return [isErrorOf(result) ? "**Error**" : "**Result**", ...contentBlock(view, result)];
 }
 
 function argumentsBlock(view: ExportView, call: ToolCall): string {
