@@ -9,6 +9,7 @@ import { approvalsOf } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import type { Run } from "./run.ts";
 import { type SubagentRun, withSubagents } from "./subagent-run.ts";
+import { type RunFacts, runFacts, runSummary } from "./summary-of-run.ts";
 
 export interface FinishedParts {
   readonly state: AgentState;
@@ -35,7 +36,10 @@ export function finishedRun(run: Run, { state, text, output, rest }: FinishedPar
     cost: agent.pricing.totalCost(state.usageByModel),
     traceId: trace?.traceId,
     trace,
-    messages: queryOver({ input: record.input, state, rest, subagents: record.subagents }, agent.tokenCounter),
+    messages: queryOver(
+      { input: record.input, state, rest, subagents: record.subagents, facts: runFacts(run) },
+      agent.tokenCounter,
+    ),
     children: record.children,
     guardrailTrips: record.trips,
     approvals: state.pendingStep === undefined ? [] : approvalsOf(state, agent.name),
@@ -51,11 +55,14 @@ interface Exchanged {
   readonly state: AgentState;
   readonly rest: readonly Message[];
   readonly subagents: readonly SubagentRun[];
+  readonly facts: RunFacts;
 }
 
 // A separate function, so that the query does not keep the rest of the run in memory.
 function queryOver(exchanged: Exchanged, tokenCounter: TokenCounter): MessageQuery {
-  return new MessageQuery(() => messagesOf(exchanged), { tokenCounter });
+  const { facts, state, subagents } = exchanged;
+  const runs = () => [runSummary(facts, state), ...subagents.flatMap(({ result }) => result.messages.runs())];
+  return new MessageQuery(() => messagesOf(exchanged), { tokenCounter, runs });
 }
 
 function messagesOf({ input, state, rest, subagents }: Exchanged): readonly Message[] {
