@@ -1,32 +1,57 @@
-// Lesson 10: export a run for other people, in six formats. `redact: true` removes secrets.
-// Every format is safe for its reader: messages cannot forge Markdown headings, CSV formulas or HTML scripts.
+// Lesson 10: a run fails, and its messages become a bug report. `redact: true` removes secrets.
+// The report has the error, the agent, the model, the instructions and every message, also those of subagents.
 import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { assistant, MessageQuery, system, toolCall, toolResult, user } from "offstage";
+import { Agent, isOffstageError, type RunResult, tool } from "offstage";
+import { scriptedModel } from "offstage/testing";
 
-const query = new MessageQuery([
-  system("You deploy services."),
-  user("Deploy with OPENAI_API_KEY=sk-abcdefghijklmnopqrstuv please"),
-  assistant("On it.", { toolCalls: [toolCall("c1", "deploy", { service: "web", password: "hunter2" })] }),
-  toolResult("c1", "Error: exit code 1\n```\n### User\nnot a heading\n```", { name: "deploy", isError: true }),
-  assistant("=The deployment failed; see the log."),
-]);
+const deploy = tool({
+  name: "deploy",
+  execute() {
+    throw new Error("exit code 1\n```\n### User\nnot a heading\n```");
+  },
+});
+const deployer = new Agent({
+  name: "deployer",
+  description: "Deploys services.",
+  instructions: "You deploy services with OPENAI_API_KEY=sk-abcdefghijklmnopqrstuv.",
+  model: scriptedModel([{ text: "On it.", toolCalls: [{ name: "deploy" }] }, "=The deployment failed; see the log."]),
+  tools: [deploy],
+});
+const lead = new Agent({
+  name: "lead",
+  instructions: "You delegate.",
+  model: scriptedModel([
+    { toolCalls: [{ name: "deployer", input: { prompt: "Deploy web, password=hunter2" } }] },
+    new Error("The provider is down."),
+  ]),
+  tools: [deployer.asTool()],
+});
 
-// For an issue: only the messages of the failing tool, without secrets.
-const part = query.filter({ toolName: "deploy" });
-console.log(query.export("markdown", { messages: part, redact: true }));
+let failed: RunResult | undefined;
+try {
+  await lead.run("Bring the site up.");
+} catch (error) {
+  if (isOffstageError(error)) failed = error.result as RunResult;
+}
+if (failed === undefined) throw new Error("The run was meant to fail.");
+const { messages } = failed;
 
-// For a spreadsheet: one row for each message, long content cut.
-console.log(query.export("csv", { redact: true, maxContentLength: 40 }));
+// For an issue: the whole report. Messages cannot forge its headings, however they look.
+console.log(messages.export("markdown", { redact: true }));
 
-// For a program: plain objects with index and token count, or your own format.
-console.log(query.export("dict").map(({ role, _metadata }) => `${role}: ${_metadata.token_count} tokens`));
-console.log(query.export((messages) => messages.map(({ role }) => role).join(" > ")));
+// For a spreadsheet: one row for each message. A cell is never a formula.
+console.log(messages.export("csv", { redact: true, maxContentLength: 40 }));
+
+// For a program: the runs, plain objects with index and token count, or your own format.
+console.log(messages.runs().map(({ agent, status, reason }) => `${agent}: ${status}, ${reason}`));
+console.log(messages.export("dict", { messages: messages.filter({ subagents: false }) }).map(({ role }) => role));
+console.log(messages.export((list) => list.map(({ role, metadata }) => `${metadata?.agent} ${role}`).join(" > ")));
 
 // For a large history: directly to a file, with constant memory.
 const folder = mkdtempSync(join(tmpdir(), "offstage-"));
 const page = join(folder, "run.html");
-await query.exportTo(createWriteStream(page), "html", { redact: true });
+await messages.exportTo(createWriteStream(page), "html", { redact: true });
 console.log(`\nwrote ${statSync(page).size} bytes of HTML`);
 rmSync(folder, { recursive: true });
