@@ -1,10 +1,10 @@
-// Run summary: what a query knows of a run beside its messages. Plain data; whoever has the record of a run makes it.
+// Run summary: the facts about a run that are not in its messages, as plain data.
 import { isObject, type JsonValue } from "../base/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { metadataOf } from "./readers.ts";
 
-/** How a run went: who ran, with what, how it ended, and what people said about it. */
+/** A run as reports show it: its agent and model, how it ended, and the feedback on it. */
 export interface RunSummary {
   readonly runId: string;
   /** The run that called this one, if it is a subagent's. */

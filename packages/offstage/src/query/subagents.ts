@@ -28,7 +28,7 @@ interface Host {
   readonly items: TurnItem[];
 }
 
-// Rendering is recursive. Deeper runs stand beside the one that called them.
+// Rendering is recursive, so the depth is limited. Deeper runs are placed beside the run that called them.
 const maxDepth = 50;
 
 /** The subagents of a list, each in the item of the call that started it. */
@@ -87,8 +87,8 @@ export class Subagents<T extends Host> {
   }
 }
 
-/** The ids of calls by the runs of the subagents that answered them. */
-export function callIdsOf(list: readonly Message[]): Map<string, string> {
+// The ids of calls by the runs of the subagents that answered them.
+function callIdsOf(list: readonly Message[]): Map<string, string> {
   const ids = new Map<string, string>();
   for (const message of list) {
     const { childRunId } = metadataOf(message);

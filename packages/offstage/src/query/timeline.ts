@@ -133,7 +133,7 @@ class TimelineBuilder {
     const calls = callsOf(message).length;
     const text = contentOf(message);
     if (turn instanceof OpenTurn) turn.assistantContent = joined(turn.assistantContent, text);
-    // An empty text says nothing beside calls, but it is an answer.
+    // An empty text beside calls is left out. An empty answer is kept.
     if (text !== "" || calls === 0) say(turn, "text", text);
     for (let i = 0; i < calls; i++) this.#takeCall(turn, this.#pairs[this.#nextPair++] as ToolPair);
     turn.status = calls > 0 ? "open" : metadataOf(message).interrupted === true ? "interrupted" : "completed";

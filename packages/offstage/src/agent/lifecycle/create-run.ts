@@ -114,7 +114,7 @@ function requestOf(agent: AgentConfig, asked: CreateRunOptions): RunRequest {
   });
 }
 
-// Frozen, because hooks and guardrails see it before it is stored. A message of a subagent that is passed to another run is no longer one.
+// Frozen, because hooks and guardrails see it before it is stored. Drops `parentRunId`: as input, a subagent's message is an ordinary one.
 function stampInput(message: Message, record: Recorder, runId: string): Message {
   const { parentRunId: _, ...own } = message.metadata ?? {};
   const metadata = Object.freeze({ ...record.stamp(), ...own, runId });

@@ -31,7 +31,7 @@ export class TrackedMessages {
     if (this.#unfinished.size > maxUnfinished && oldest !== undefined) this.#unfinished.delete(oldest);
   }
 
-  // A subagent may be known too: from an unfinished step, or because it is an agent with this very list.
+  // Removes messages that are added again: those of an unfinished step, and those of a subagent that has added them itself.
   #removeKnown(messages: readonly Message[]): void {
     const runId = messages[0]?.metadata?.runId;
     if (runId === undefined) return;

@@ -36,7 +36,7 @@ function isPlainObject(item: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-// Messages are JSON. Of anything else, such as a date, this is the best copy that there is.
+// Copies an object that is not JSON, such as a date, as well as possible.
 function cloneOf(item: object): object {
   try {
     return structuredClone(item);

@@ -46,7 +46,7 @@ export function* html(view: ExportView): Iterable<string> {
   yield "</body>\n</html>\n";
 }
 
-// Deeper runs follow one another.
+// Deeper runs get no section of their own.
 const maxDepth = 50;
 
 // A card for each message. Cards of a subagent are in a section of their own, between the call and its result.

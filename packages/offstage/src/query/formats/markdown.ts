@@ -39,7 +39,7 @@ interface Report {
   readonly depth: number;
 }
 
-// Quotes within quotes are hard to read, and parsers have limits. Deeper runs follow one another.
+// Deeper runs are not quoted again: such quotes are unreadable.
 const maxDepth = 8;
 
 function renderGroup(report: Report, { head, calls, subagents, orphans }: StepGroup): string {
