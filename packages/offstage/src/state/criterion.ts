@@ -45,13 +45,21 @@ export function criterionOf(source: Criterion | CriterionFunction): Criterion {
 
 /** Asks all criteria at once and applies the rule to their votes. Rejects if a criterion throws. */
 export async function rule(criteria: readonly Criterion[], state: AgentState): Promise<Ruling> {
-  const votes = await Promise.all(criteria.map((criterion) => voteOf(criterion, state)));
-  return weigh(votes.filter((vote) => vote !== undefined).sort(byContent));
+  const verdicts = await Promise.all(criteria.map((criterion) => ask(criterion, state)));
+  const votes = criteria.flatMap(({ name }, index): NamedVerdict[] => {
+    const verdict = verdicts[index];
+    return isObject(verdict) ? [{ ...verdict, criterion: name }] : [];
+  });
+  return weigh(votes.sort(byContent));
 }
 
-async function voteOf(criterion: Criterion, state: AgentState): Promise<NamedVerdict | undefined> {
-  const verdict = await criterion.decide(state);
-  return isObject(verdict) ? { ...verdict, criterion: criterion.name } : undefined;
+// A criterion that throws rejects, so that no rejection of another one is left unhandled.
+function ask(criterion: Criterion, state: AgentState): ReturnType<Criterion["decide"]> {
+  try {
+    return criterion.decide(state);
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 function weigh(votes: readonly NamedVerdict[]): Ruling {
