@@ -34,8 +34,8 @@ export class ModelInput {
   #pairing = new PairingCheck();
   /** The ids of calls that are no longer part of the prompt. */
   readonly #earlierIds = new Set<string>();
-  /** The tools that the latest assistant message called, by call id. */
-  #toolNames = new Map<string, string>();
+  /** The latest assistant message. */
+  #reply: AssistantMessage | undefined;
   /** The arguments of the calls that were made since the last prompt. */
   readonly #inputs = new Map<ToolCall, JsonValue>();
 
@@ -96,17 +96,14 @@ export class ModelInput {
   }
 
   #convert(message: Message): PromptMessage {
-    if (message.role === "assistant") this.#toolNames = toolNamesOf(message);
+    if (message.role === "assistant") this.#reply = message;
     return this.#toPrompt(message, this.#toolName, this.#inputOf);
   }
 
-  readonly #toolName = (callId: string): string => this.#toolNames.get(callId) ?? "unknown_tool";
+  readonly #toolName = (callId: string): string =>
+    this.#reply?.tool_calls?.find(({ id }) => id === callId)?.function.name ?? "unknown_tool";
 
   readonly #inputOf = (call: ToolCall): JsonValue | undefined => this.#inputs.get(call);
-}
-
-function toolNamesOf(message: AssistantMessage): Map<string, string> {
-  return new Map(message.tool_calls?.map(({ id, function: called }) => [id, called.name]));
 }
 
 /** The messages that were appended to one section; undefined if anything else changed, or if other messages follow them. */

@@ -32,10 +32,17 @@ export function replyOf(
   result: Pick<ModelResult, "content" | "finishReason" | "usage" | "providerMetadata" | "response">,
 ): ModelReply {
   const parts = result.content.filter((part) => !isEmpty(part));
+  let [text, reasoning] = ["", ""];
+  const calls: RequestedCall[] = [];
+  for (const part of parts) {
+    if (part.type === "text") text += part.text ?? "";
+    if (part.type === "reasoning") reasoning += part.text ?? "";
+    if (isOwnCall(part)) calls.push(callOf(part));
+  }
   return {
-    text: joinedText(parts, "text"),
-    reasoning: joinedText(parts, "reasoning"),
-    calls: parts.filter(isOwnCall).map(callOf),
+    text,
+    reasoning,
+    calls,
     parts: parts.every(isPlain) ? undefined : parts.map(jsonPart),
     finishReason: textOr(result.finishReason?.unified, "other"),
     usage: usageOf(result.usage, result.providerMetadata),
@@ -46,10 +53,6 @@ export function replyOf(
 // Some providers leave empty blocks out of a stream, others do not.
 function isEmpty(part: ModelContent): boolean {
   return part.text === "" && part.providerMetadata === undefined;
-}
-
-function joinedText(parts: readonly ModelContent[], type: "text" | "reasoning"): string {
-  return parts.map((part) => (part.type === type ? (part.text ?? "") : "")).join("");
 }
 
 function isOwnCall(part: ModelContent): boolean {
