@@ -51,49 +51,52 @@ export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolR
   const { tool } = admission;
   // Copied before the tool can change it.
   const input = jsonSafe(admission.input);
-  const value = await executeSafely(tool, admission.input, site);
+  const value = await execute(tool, admission.input, site);
   if (isA(value, ToolWaiting)) return value;
   const result = resultOf(call, value, { tool, input, startedAt });
-  const withheld = await site.guard?.output(call, result);
+  const withheld = site.guard && (await site.guard.output(call, result));
   return withheld === undefined ? result : failure(call, withheld, startedAt);
 }
 
 // What the tool returns, or an answer that says why it failed.
-async function executeSafely(tool: Tool, input: unknown, site: CallSite): Promise<unknown> {
+async function execute(tool: Tool, input: unknown, site: CallSite): Promise<unknown> {
+  const limit = timeLimitOf(tool, site.cancellation);
+  const { cancellation = site.cancellation } = limit ?? {};
   try {
-    return await executeInTime(tool, input, site);
+    cancellation.throwIfAborted();
+    const running = tool.execute(input, site.about(cancellation));
+    // A subagent's run ends by itself when it is aborted, and the run that called it ends after it.
+    const value: unknown = await (tool.isSubagent ? running : cancellation.race(running));
+    return isAsyncIterable(value) ? await cancellation.race(collect(value, { cancellation })) : value;
   } catch (error) {
     site.cancellation.throwIfAborted();
-    const text = `The tool "${tool.name}" failed: ${messageOf(error)}`;
-    return new ToolAnswer(text, { isError: true, thrown: { error } });
-  }
-}
-
-// The tool's own cancellation follows the run's, and aborts when its time is up. The result does not wait for the tool to notice.
-async function executeInTime(tool: Tool, input: unknown, site: CallSite): Promise<unknown> {
-  const { name, timeoutMs } = tool;
-  if (timeoutMs === undefined || timeoutMs > longestTimer) return execute(tool, input, site);
-  using own = new Cancellation(site.cancellation.signal);
-  const late = new DOMException(`The tool "${name}" took longer than ${timeoutMs} ms.`, "TimeoutError");
-  const timer = setTimeout(() => own.abort(late), timeoutMs);
-  try {
-    return await execute(tool, input, { about: () => site.about(own), cancellation: own });
-  } catch (error) {
-    if (error !== late || site.cancellation.isAborted) throw error;
-    const text = `${late.message} It was told to stop; its effect is unknown.`;
+    const text =
+      limit !== undefined && error === limit.late
+        ? `${messageOf(error)} It was told to stop; its effect is unknown.`
+        : `The tool "${tool.name}" failed: ${messageOf(error)}`;
     return new ToolAnswer(text, { isError: true, thrown: { error } });
   } finally {
-    clearTimeout(timer);
+    limit?.stop();
   }
 }
 
-async function execute(tool: Tool, input: unknown, site: Pick<CallSite, "about" | "cancellation">): Promise<unknown> {
-  const { cancellation } = site;
-  cancellation.throwIfAborted();
-  const running = Promise.resolve(tool.execute(input, site.about(cancellation)));
-  // A subagent's run ends by itself when it is aborted, and the run that called it ends after it.
-  const value: unknown = await (tool.isSubagent ? running : cancellation.race(running));
-  return isAsyncIterable(value) ? cancellation.race(collect(value, { cancellation })) : value;
+interface TimeLimit {
+  /** Follows the run's, and aborts with `late` when the time is up. The result does not wait for the tool to notice. */
+  readonly cancellation: Cancellation;
+  readonly late: DOMException;
+  stop(): void;
+}
+
+function timeLimitOf({ name, timeoutMs }: Tool, parent: Cancellation): TimeLimit | undefined {
+  if (timeoutMs === undefined || timeoutMs > longestTimer) return undefined;
+  const cancellation = new Cancellation(parent.signal);
+  const late = new DOMException(`The tool "${name}" took longer than ${timeoutMs} ms.`, "TimeoutError");
+  const timer = setTimeout(() => cancellation.abort(late), timeoutMs);
+  const stop = (): void => {
+    clearTimeout(timer);
+    cancellation[Symbol.dispose]();
+  };
+  return { cancellation, late, stop };
 }
 
 // A proxy may throw when it is asked for its class.
@@ -166,7 +169,7 @@ export interface CallSite {
   permit(call: StepToolCall): "run" | "wait" | { readonly refusal: string };
   /** Reports the error of a `needsApproval` that threw. */
   unasked(error: unknown): void;
-  /** Called when the tool begins: not for a call that is refused or waits for approval. */
+  /** Called when the call begins: not while it may have to wait for approval. */
   started(): void;
 }
 
@@ -174,26 +177,30 @@ export interface CallSite {
 type Admission = { readonly tool: Tool; readonly input: unknown } | { readonly refusal: string } | "wait";
 
 /** Decides whether a call may run. Rejects only if the run is aborted or a guard fails. */
-export async function admitCall(call: StepToolCall, site: CallSite): Promise<Admission> {
+async function admitCall(call: StepToolCall, site: CallSite): Promise<Admission> {
   const tool = site.tools.get(call.toolName);
   if (tool === undefined) return { refusal: unknownTool(call.toolName, site.tools) };
+  if (tool.needsApproval === false) site.started();
   // The stored input may be redacted, so it is not checked again.
   if (site.hasBegun && tool.isSubagent) return { tool, input: parseArguments(call.inputText) ?? {} };
-  const checked = await site.cancellation.race(checkInput(tool, call));
+  const checked = await checkInput(tool, call, site.cancellation);
   if ("problems" in checked) return { refusal: misfit(call, checked.problems) };
   const { value: input } = checked;
-  const refusal = await site.guard?.input(call, input);
+  const refusal = site.guard && (await site.guard.input(call, input));
   if (refusal !== undefined) return { refusal };
-  const permission = (await needsApproval(tool, input, site)) ? site.permit(call) : "run";
+  const { needsApproval } = tool;
+  const isAsked = typeof needsApproval === "function" ? await asks(needsApproval, input, site) : needsApproval;
+  const permission = isAsked ? site.permit(call) : "run";
   return permission === "run" ? { tool, input } : permission;
 }
 
+type Question = Extract<Tool["needsApproval"], (...given: never[]) => unknown>;
+
 // A question that fails counts as yes: the call waits.
-async function needsApproval({ needsApproval: needed }: Tool, input: unknown, site: CallSite): Promise<boolean> {
-  if (typeof needed === "boolean") return needed;
+async function asks(needsApproval: Question, input: unknown, site: CallSite): Promise<boolean> {
   const { cancellation } = site;
   try {
-    return (await cancellation.race(Promise.resolve(needed(input, site.about(cancellation))))) !== false;
+    return (await cancellation.race(needsApproval(input, site.about(cancellation)))) !== false;
   } catch (error) {
     cancellation.throwIfAborted();
     site.unasked(error);
@@ -207,9 +214,10 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
 }
 
 // Models write nothing at all for a tool that takes no input.
-async function checkInput(tool: Tool, { inputText }: StepToolCall): Promise<Checked> {
+function checkInput(tool: Tool, { inputText }: StepToolCall, cancellation: Cancellation): Promise<Checked> {
   const parsed = inputText === "" ? {} : parseArguments(inputText);
-  return isObject(parsed) ? tool.schema.check(parsed) : { problems: [unreadable(inputText, parsed)] };
+  if (isObject(parsed)) return tool.schema.check(parsed, cancellation);
+  return Promise.resolve({ problems: [unreadable(inputText, parsed)] });
 }
 
 function unreadable(text: string, parsed: unknown): string {

@@ -1,5 +1,6 @@
 // Schemas of tool input and structured output: any Standard Schema, or JSON Schema as it is. Compiling one gives the JSON
 // Schema that the model is shown, and the check that its input or answer must pass.
+import { Cancellation } from "../base/cancellation.ts";
 import { isObject } from "../base/json.ts";
 import { messageOf, OffstageError } from "../errors.ts";
 import { compileJsonSchema } from "./json-schema/compile-json-schema.ts";
@@ -75,8 +76,8 @@ export type Checked = { readonly value: unknown } | { readonly problems: readonl
 
 export interface CompiledSchema {
   readonly jsonSchema: JsonSchema;
-  /** Never rejects: what a check throws is a problem. */
-  check(value: unknown): Promise<Checked>;
+  /** An error that a check of your own throws is a problem. Rejects only if the run is aborted meanwhile. */
+  check(value: unknown, cancellation?: Cancellation): Promise<Checked>;
 }
 
 /** Compiles a schema. Throws with the owner's code if it is none, cannot describe itself, or cannot be checked. */
@@ -160,11 +161,13 @@ function compileRaw({ jsonSchema: given, validate }: RawSchema, owner: SchemaOwn
   };
 }
 
+// An abort does not wait for a check that is not ours.
 function checking(check: (value: unknown) => Promise<Checked>): CompiledSchema["check"] {
-  return async (value) => {
+  return async (value, cancellation = new Cancellation()) => {
     try {
-      return await check(value);
+      return await cancellation.race(check(value));
     } catch (error) {
+      cancellation.throwIfAborted();
       return { problems: [messageOf(error)] };
     }
   };

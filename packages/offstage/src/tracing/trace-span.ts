@@ -168,18 +168,18 @@ export class TraceSpan implements SpanData, TraceScope {
 
   /** Adds to the metadata. No effect once the span has ended. */
   setMetadata(metadata: JsonObject): void {
-    this.#write({ metadata: { ...this.metadata, ...copyMetadata(metadata) } });
+    if (this.#isOpen) this.#write({ metadata: { ...this.metadata, ...copyMetadata(metadata) } });
   }
 
   /** Adds content if tracing is configured to keep it (`content: true`). No effect once the span has ended. */
   setContent(content: JsonObject): void {
-    if (this.keepsContent) this.#write({ content: { ...this.content, ...copyMetadata(content) } });
+    if (this.#isOpen && this.settings.content) this.#write({ content: { ...this.content, ...copyMetadata(content) } });
   }
 
   /** Ends the span and passes it to the journal and the exporters. Only the first call has an effect. */
   end(status: EndStatus = "ok"): void {
-    const endTime = Math.max(this.startTime, this.trace.clockOffset + performance.now());
-    if (!this.#write({ endTime, status })) return;
+    if (!this.#isOpen) return;
+    this.#write({ endTime: Math.max(this.startTime, this.trace.clockOffset + performance.now()), status });
     this.#hasEnded = true;
     passOn(this);
   }
@@ -201,10 +201,12 @@ export class TraceSpan implements SpanData, TraceScope {
   }
 
   // False if the span has ended, is a no-op span, or was frozen: telemetry never breaks work.
-  #write(changes: Partial<SpanData>): boolean {
-    if (this.#hasEnded || !this.recording || Object.isFrozen(this)) return false;
+  get #isOpen(): boolean {
+    return !this.#hasEnded && this.recording && !Object.isFrozen(this);
+  }
+
+  #write(changes: Partial<SpanData>): void {
     Object.assign(this, changes);
-    return true;
   }
 
   /** The span as plain data. */
@@ -329,16 +331,19 @@ export interface InSpanInit extends SpanInit {
  * The span ends once: with the status that `work` ended it with, else `ok`, `cancelled` after an abort, or `error`. If
  * `parent` records nothing, `work` gets a no-op span.
  */
-export async function inSpan<T>(parent: TraceScope, init: InSpanInit, work: Work<T>): Promise<T> {
+export function inSpan<T>(parent: TraceScope, init: InSpanInit, work: Work<T>): Promise<T> {
   const span = startSpan(parent, init);
   // A no-op span is its own child: there is nothing to enter or to end.
-  if (span === parent) return await work(span);
+  return span === parent ? Promise.resolve(work(span)) : enterSpan(span, work, init.signal);
+}
+
+async function enterSpan<T>(span: TraceSpan, work: Work<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
     const value = await runInScope(span, () => work(span));
     span.end();
     return value;
   } catch (error) {
-    span.fail(error, init.signal);
+    span.fail(error, signal);
     throw error;
   }
 }

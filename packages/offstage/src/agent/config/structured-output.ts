@@ -1,4 +1,5 @@
 // Structured output: the answer must be JSON that matches a schema. An answer that does not is sent back with the reason.
+import type { Cancellation } from "../../base/cancellation.ts";
 import { parseArguments } from "../../base/json.ts";
 import type { Correction } from "../../state/step.ts";
 import type { CompiledSchema } from "../../tools/schema.ts";
@@ -11,10 +12,14 @@ export function outputPreamble(schema: CompiledSchema): string {
 }
 
 /** The checked value of an answer, or the correction for the model. */
-export async function checkOutput(schema: CompiledSchema, text: string): Promise<OutputCheck> {
+export async function checkOutput(
+  schema: CompiledSchema,
+  text: string,
+  cancellation: Cancellation,
+): Promise<OutputCheck> {
   const parsed = parseArguments(stripFence(text));
   if (parsed === undefined) return mismatch("Your answer is not valid JSON, or it is nested too deeply.");
-  const checked = await schema.check(parsed);
+  const checked = await schema.check(parsed, cancellation);
   if ("value" in checked) return checked;
   const list = checked.problems.map((problem) => `- ${problem}`).join("\n");
   return mismatch(`Your answer does not match the schema:\n${list}`);

@@ -66,7 +66,7 @@ interface Compacting {
 }
 
 function compact(run: Run, state: AgentState, { compaction, at }: Compacting): Promise<ModelView> {
-  return run.record.inStepPart(at, { name: "compaction", kind: "compaction" }, async ({ span }) => {
+  return run.record.inStepPart(at, { name: "compaction", kind: "compaction" }, async (span) => {
     const view = await run.scope.cancellation.race(compaction.view(state));
     const report = view.compacted;
     if (report === undefined) return view;

@@ -3,13 +3,19 @@
 import { isoNow } from "../../base/clock.ts";
 import type { JsonValue } from "../../base/json.ts";
 import type { Mutable } from "../../base/mutable.ts";
-import type { AssistantMessage, Message, MessageMetadata, ToolMessage } from "../../messages/message.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  type MessageMetadata,
+  type ToolMessage,
+  toolCallsOf,
+} from "../../messages/message.ts";
 import type { RunEnd, RunLog, StepRecord } from "../../sessions/journal.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Step, StepToolCall } from "../../state/step.ts";
 import { noUsage } from "../../tokens/usage.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
-import { inSpan } from "../../tracing/trace-span.ts";
+import { inSpan, type TraceSpan } from "../../tracing/trace-span.ts";
 import type { EndedSpans } from "../../tracing/tracing-options.ts";
 import type { AgentEvent, Emit } from "../ports/events.ts";
 import type { GuardrailTrip } from "../ports/guardrails.ts";
@@ -121,6 +127,7 @@ export class Recorder {
 
   /** Emits an event for each message. */
   announce(messages: readonly Message[], step?: number): void {
+    if (this.#parts.emit === undefined) return;
     for (const message of messages) this.emit({ type: "message-added", ...(step !== undefined && { step }), message });
   }
 
@@ -144,16 +151,16 @@ export class Recorder {
   inStepPart<T>(
     at: StepPlace,
     init: { name: string; kind: "model" | "tool" | "compaction"; metadata?: Record<string, JsonValue> },
-    work: (at: StepPlace) => Promise<T>,
+    work: (span: TraceSpan) => Promise<T>,
   ): Promise<T> {
     const { signal } = this.#parts.scope.cancellation;
-    return inSpan(at.span, { ...init, signal }, (span) => work({ step: at.step, span }));
+    return inSpan(at.span, { ...init, signal }, work);
   }
 
   /** Journals the calls of a reply before they run; `waiting` are the ids of those that need approval first. */
   async intend(at: StepPlace, message: AssistantMessage, waiting: readonly string[]): Promise<void> {
     this.#parts.draft.messages = [message];
-    await this.#log?.intend(at.step, message, waiting);
+    if (this.#log !== undefined) await this.#log.intend(at.step, message, waiting);
   }
 
   /** Journals that a call waits for approval and has not begun. */
@@ -164,7 +171,7 @@ export class Recorder {
   /** Journals the result of a call. */
   async settle(at: StepPlace, message: ToolMessage): Promise<void> {
     this.#parts.draft.messages?.push(message);
-    await this.#log?.settle(at.step, message);
+    if (this.#log !== undefined) await this.#log.settle(at.step, message);
   }
 
   trip(trip: GuardrailTrip, step?: number): void {
@@ -246,14 +253,18 @@ async function endAborted(log: RunLog): Promise<void> {
 export function freezeStep(step: Step): Step {
   if (Object.isFrozen(step)) return step;
   for (const message of step.messages) freezeMessage(message);
-  for (const list of [step.messages, step.toolCalls, step.toolResults]) Object.freeze(list);
+  Object.freeze(step.messages);
+  Object.freeze(step.toolCalls);
+  Object.freeze(step.toolResults);
   return Object.freeze(step);
 }
 
 function freezeMessage(message: Message): void {
-  const calls = (message.role === "assistant" && message.tool_calls) || [];
+  const calls = toolCallsOf(message);
   for (const call of calls) Object.freeze(Object.freeze(call).function);
-  for (const part of [calls, message.metadata, message]) Object.freeze(part);
+  Object.freeze(calls);
+  Object.freeze(message.metadata);
+  Object.freeze(message);
 }
 
 function stepRecord(step: Step): StepRecord {

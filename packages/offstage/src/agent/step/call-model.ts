@@ -27,10 +27,10 @@ export async function callModel(run: Run, sections: readonly Messages[], at: Ste
   record.emit({ type: "model-start", step: at.step, provider, modelId });
   const init = { name: modelId, kind: "model" as const, metadata: { provider, model: modelId } };
   try {
-    return await record.inStepPart(at, init, async (call) => {
-      if (call.span.keepsContent) call.span.setContent({ messages: sections.flatMap(withoutMetadata) });
-      const reply = await replyTo(run, sections, { ...call, attempts });
-      return recordReply(run, reply, call);
+    return await record.inStepPart(at, init, async (span) => {
+      if (span.keepsContent) span.setContent({ messages: sections.flatMap(withoutMetadata) });
+      const call = { step: at.step, span, attempts };
+      return recordReply(run, await replyTo(run, sections, call), call);
     });
   } catch (error) {
     scope.cancellation.throwIfAborted();

@@ -12,12 +12,7 @@ import { type CallingTool, callerKey } from "../run/calling-tool.ts";
 import { guard } from "../run/guard.ts";
 import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
-import { type CalledTools, resultMessage, type SettledCall } from "./make-step.ts";
-
-/** A call that has no result yet. */
-export interface UnsettledCall {
-  readonly waiting: WaitingCall;
-}
+import { type CalledTools, resultMessage, type SettledCall, type UnsettledCall } from "./make-step.ts";
 
 export interface CallToolsOptions extends StepPlace {
   /** Calls of a resumed step that waited or were interrupted. */
@@ -25,21 +20,20 @@ export interface CallToolsOptions extends StepPlace {
 }
 
 /** Runs the calls of a step. Rejects only if the run is aborted, or if a guardrail or the journal fails. */
-export async function callTools(
+export function callTools(
   run: Run,
   calls: readonly StepToolCall[],
   { step, span, before = [] }: CallToolsOptions,
 ): Promise<CalledTools> {
   // Results are numbered in call order, whichever call finishes first.
   const first = run.record.reserve(calls.length);
-  const waitedFor = new Map(before.map((each) => [each.toolCallId, each]));
-  const called = await runTools(calls, run.agent.maxParallelTools, (call, index) =>
-    callTool(run, call, { step, span, number: first + index, before: waitedFor.get(call.toolCallId) }),
+  return runTools(calls, run.agent.maxParallelTools, (call, index) =>
+    callTool(run, call, { step, span, number: first + index, before: before.find(isAbout(call)) }),
   );
-  return {
-    settled: called.filter((each) => "result" in each),
-    waiting: called.flatMap((each) => ("waiting" in each ? [each.waiting] : [])),
-  };
+}
+
+function isAbout(call: StepToolCall): (waiting: WaitingCall) => boolean {
+  return ({ toolCallId }) => toolCallId === call.toolCallId;
 }
 
 interface CallPlace extends StepPlace {
@@ -49,37 +43,28 @@ interface CallPlace extends StepPlace {
   readonly before: WaitingCall | undefined;
 }
 
-async function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<SettledCall | UnsettledCall> {
-  run.scope.cancellation.throwIfAborted();
+function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<SettledCall | UnsettledCall> {
+  const { record, scope, agent } = run;
+  const { step, before } = place;
   // Hooks and guardrails get the call before it runs, and must not change it.
   Object.freeze(call);
   // The model may invent any name, and span names leave the process.
-  const name = run.agent.tools.has(call.toolName) ? call.toolName : "unknown_tool";
+  const name = agent.tools.has(call.toolName) ? call.toolName : "unknown_tool";
   const init = { name, kind: "tool" as const, metadata: { toolCallId: call.toolCallId } };
-  return await run.record.inStepPart(place, init, async (at) => {
-    const result = await resultOf(run, call, { ...place, ...at });
-    if (result instanceof ToolWaiting)
-      return recordWaiting(run, call, { at, child: result.child, before: place.before });
-    const message = resultMessage(run, result, { ...at, number: place.number });
-    await run.record.settle(at, message);
-    endSpan(at.span, call, { result, message });
+  return record.inStepPart(place, init, async (span) => {
+    scope.cancellation.throwIfAborted();
+    const at = { ...place, span };
+    const site = callSite(run, call, at);
+    const result = resultWithoutRun(run, call, before) ?? (await runTool(call, site));
+    if (result instanceof ToolWaiting) return recordWaiting(run, call, { at, child: result.child, before });
+    site.started();
+    const message = resultMessage(run, result, at);
+    await record.settle(at, message);
+    endSpan(span, call, { result, message });
     const { toolCallId, toolName } = result;
-    run.record.emit({ type: "tool-end", step: at.step, toolCallId, toolName, result });
+    record.emit({ type: "tool-end", step, toolCallId, toolName, result });
     return { result, message };
   });
-}
-
-async function resultOf(run: Run, call: StepToolCall, place: CallPlace): Promise<ToolResult | ToolWaiting> {
-  const { before } = place;
-  const { decisions } = run.request;
-  // A call that waits for approval keeps waiting until there is a decision, even if the agent's tools have changed.
-  const isOpen = before?.why === "approval" && before.child === undefined;
-  if (isOpen && decisions.permit(call, run.identity.runId) === "wait") return new ToolWaiting();
-  const site = callSite(run, call, place);
-  if (run.agent.tools.get(call.toolName)?.needsApproval === false) site.started();
-  const result = resultWithoutRun(call, before) ?? (await runTool(call, site));
-  if (!(result instanceof ToolWaiting)) site.started();
-  return result;
 }
 
 function callSite(run: Run, call: StepToolCall, { step, span, before }: CallPlace): CallSite {
@@ -158,8 +143,15 @@ async function recordWaiting(
 }
 
 // The result of a call that must not run after its run was resumed.
-function resultWithoutRun(call: StepToolCall, before: WaitingCall | undefined): ToolResult | undefined {
+function resultWithoutRun(
+  { request, identity }: Run,
+  call: StepToolCall,
+  before: WaitingCall | undefined,
+): ToolResult | ToolWaiting | undefined {
   const { toolName } = call;
+  // A call that waits for approval keeps waiting until there is a decision, even if the agent's tools have changed.
+  const isOpen = before?.why === "approval" && before.child === undefined;
+  if (isOpen && request.decisions.permit(call, identity.runId) === "wait") return new ToolWaiting();
   if (before?.why === "interrupted")
     return errorResult(
       call,

@@ -22,11 +22,20 @@ export interface SettledCall {
   readonly message: ToolMessage;
 }
 
-/** The results of the calls of a step, and the calls that have none yet. */
-export interface CalledTools {
-  /** In call order. */
-  readonly settled: readonly SettledCall[];
-  readonly waiting: readonly WaitingCall[];
+/** A call that has no result yet. */
+export interface UnsettledCall {
+  readonly waiting: WaitingCall;
+}
+
+/** The calls of a step after they ran, in call order. */
+export type CalledTools = readonly (SettledCall | UnsettledCall)[];
+
+function settledOf(called: CalledTools): SettledCall[] {
+  return called.filter((each) => "result" in each);
+}
+
+function waitingOf(called: CalledTools): WaitingCall[] {
+  return called.flatMap((each) => ("waiting" in each ? [each.waiting] : []));
 }
 
 /** A reply as the driver and the output schema read it. */
@@ -66,7 +75,7 @@ function readWithDriver({ agent }: Run, reply: ModelReply): Reading {
 async function checkAnswer(run: Run, text: string): Promise<Correction | undefined> {
   const { output } = run.agent;
   if (output === undefined) return undefined;
-  const checked = await run.scope.cancellation.race(checkOutput(output, text));
+  const checked = await checkOutput(output, text, run.scope.cancellation);
   if ("correction" in checked) return checked.correction;
   run.draft.output = checked.value;
   return undefined;
@@ -93,7 +102,8 @@ export function stepOf(
   { step: index, called, startedAt, startedMs }: StepTiming & { readonly step: number; readonly called: CalledTools },
 ): Step | PendingStep {
   const { reply, message, text, calls, correction } = read;
-  const { settled, waiting } = called;
+  const settled = settledOf(called);
+  const waiting = waitingOf(called);
   const note = correction === undefined ? [] : [noteMessage(run, correction.message, index)];
   const modelId = reply.modelId ?? run.agent.model.modelId;
   const cost = run.agent.pricing.costOf(reply.usage, modelId);
@@ -117,7 +127,9 @@ export function stepOf(
 }
 
 /** A pending step with further results; still pending if calls still wait. */
-export function withResults({ step }: PendingStep, { settled, waiting }: CalledTools): Step | PendingStep {
+export function withResults({ step }: PendingStep, called: CalledTools): Step | PendingStep {
+  const settled = settledOf(called);
+  const waiting = waitingOf(called);
   const order = new Map(step.toolCalls.map(({ toolCallId }, index) => [toolCallId, index]));
   const placeOf = (id: string) => order.get(id) ?? 0;
   const results = [...step.toolResults, ...settled.map((each) => each.result)];
