@@ -29,7 +29,9 @@ export interface AgentConfig {
   readonly tools: ReadonlyMap<string, Tool>;
   /** The options that all model calls share. */
   readonly call: Omit<ModelCallOptions, "prompt" | "abortSignal">;
+  /** The processors of the options. They wrap the agent's own. */
   readonly processors: readonly Processor[];
+  readonly ownProcessors: readonly Processor[];
   readonly criteria: readonly Criterion[];
   readonly guardrails: GuardrailLists;
   readonly output: CompiledSchema | undefined;
@@ -61,10 +63,8 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     tools: toolsByName(tools),
     output,
     call: callOptions(options, driver, output),
-    processors: [
-      ...(options.processors ?? []),
-      ...(options.separateToolTrace ? separatedProcessors : togetherProcessors),
-    ],
+    processors: options.processors ?? [],
+    ownProcessors: options.separateToolTrace ? separatedProcessors : togetherProcessors,
     criteria: criteriaOf(options),
     guardrails: guardrailsOf(options),
     maxParallelTools,

@@ -4,6 +4,7 @@ import { enterReentrancyScope } from "../../sessions/held-session.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { PendingStep } from "../../state/pending-step.ts";
+import { chain } from "../../state/processor.ts";
 import type { Step } from "../../state/step.ts";
 import { runInScope } from "../../tracing/trace-span.ts";
 import { promptSections } from "../input/prompt.ts";
@@ -39,8 +40,9 @@ async function reachEnd(run: Run, open: Open): Promise<Ending> {
   try {
     run.state = await open(run);
     run.state = await ruleBefore(run, run.state);
+    const step = chain(run.agent.ownProcessors, (state) => takeStep(run, state));
     while (run.state.outcome === undefined) {
-      run.state = await throughProcessors(run, (state) => takeStep(run, state));
+      run.state = await throughProcessors(run, step);
       // A pending step is recorded once it is finished.
       if (run.state.pendingStep === undefined) await run.record.step(run.state);
     }

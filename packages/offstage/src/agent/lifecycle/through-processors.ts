@@ -1,14 +1,16 @@
-// Takes a step through the agent's processors, which are middleware around it. An abort does not wait for them.
+// Takes a step through the user's processors, which are middleware around it. An abort does not wait for them.
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { AgentState } from "../../state/agent-state.ts";
-import { chain } from "../../state/processor.ts";
+import { chain, type Next } from "../../state/processor.ts";
 import type { Run } from "../run/run.ts";
 import { abortedOutcome } from "./conclude.ts";
 
-type TakeStep = (state: AgentState) => Promise<AgentState>;
-
 /** The state after one step and all processors. */
-export async function throughProcessors(run: Run, takeStep: TakeStep): Promise<AgentState> {
+export function throughProcessors(run: Run, takeStep: Next): Promise<AgentState> {
+  return run.agent.processors.length === 0 ? takeStep(run.state) : processStep(run, takeStep);
+}
+
+async function processStep(run: Run, takeStep: Next): Promise<AgentState> {
   let stepping: Promise<AgentState> | undefined;
   const next = chain(run.agent.processors, (state) => {
     stepping = takeStep(state);
