@@ -31,7 +31,7 @@ export class ModelInput {
   #prompt: PromptMessage[] = [];
   /** The length that `#prompt` had when it was made. */
   #length = 0;
-  #pairing = new PairingCheck();
+  #pairing = this.#newPairing();
   /** The ids of calls that are no longer part of the prompt. */
   readonly #earlierIds = new Set<string>();
   /** The latest assistant message. */
@@ -85,7 +85,11 @@ export class ModelInput {
     this.reserveCallIds(this.#pairing.seenIds());
     for (const { id } of this.#inputs.keys()) this.#earlierIds.add(id);
     this.#prompt = [];
-    this.#pairing = new PairingCheck();
+    this.#pairing = this.#newPairing();
+  }
+
+  #newPairing(): PairingCheck {
+    return new PairingCheck((call) => this.#inputs.has(call));
   }
 
   // False if the messages do not continue the prompt as a valid list: it has to be rebuilt.
@@ -113,6 +117,6 @@ function addedMessages(before: readonly Messages[], after: readonly Messages[]):
   if (grown === -1) return [];
   const old = before[grown] as Messages;
   const now = after[grown] as Messages;
-  const isLast = [...before.slice(grown + 1), ...after.slice(grown + 1)].every((section) => section.isEmpty);
-  return isLast && now.extends(old) ? now.toArray(old.length) : undefined;
+  const isFollowed = after.some((section, index) => index > grown && !(section.isEmpty && before[index]?.isEmpty));
+  return !isFollowed && now.extends(old) ? now.toArray(old.length) : undefined;
 }

@@ -46,11 +46,8 @@ export function criterionOf(source: Criterion | CriterionFunction): Criterion {
 /** Asks all criteria at once and applies the rule to their votes. Rejects if a criterion throws. */
 export async function rule(criteria: readonly Criterion[], state: AgentState): Promise<Ruling> {
   const verdicts = await Promise.all(criteria.map((criterion) => ask(criterion, state)));
-  const votes = criteria.flatMap(({ name }, index): NamedVerdict[] => {
-    const verdict = verdicts[index];
-    return isObject(verdict) ? [{ ...verdict, criterion: name }] : [];
-  });
-  return weigh(votes.sort(byContent));
+  const votes = criteria.map(({ name }, index) => voteOf(name, verdicts[index]));
+  return weigh(votes.filter((vote) => vote !== undefined).sort(byContent));
 }
 
 // A criterion that throws rejects, so that no rejection of another one is left unhandled.
@@ -60,6 +57,10 @@ function ask(criterion: Criterion, state: AgentState): ReturnType<Criterion["dec
   } catch (error) {
     return Promise.reject(error);
   }
+}
+
+function voteOf(criterion: string, verdict: Verdict | undefined): NamedVerdict | undefined {
+  return isObject(verdict) ? { ...verdict, criterion } : undefined;
 }
 
 function weigh(votes: readonly NamedVerdict[]): Ruling {

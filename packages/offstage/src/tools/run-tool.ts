@@ -35,7 +35,7 @@ export async function runTools<Result>(
       if (failures.length > 0) break;
     }
   };
-  const workers = Array.from({ length: Math.min(maxParallel, calls.length) }, work);
+  const workers = calls.slice(0, maxParallel).map(work);
   for (const worker of workers) await worker;
   if (failures.length > 0) throw failures[0];
   return results;

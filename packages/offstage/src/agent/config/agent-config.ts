@@ -9,7 +9,7 @@ import { retryLimit, stepLimit, withAgentPrices } from "../../state/criteria/lim
 import { toolCallPresence } from "../../state/criteria/replies.ts";
 import { type Criterion, criterionOf } from "../../state/criterion.ts";
 import type { Processor } from "../../state/processor.ts";
-import { separatedProcessors, togetherProcessors } from "../../state/processors/index.ts";
+import { keepSeparate, keepTogether } from "../../state/processors/index.ts";
 import { Pricing } from "../../tokens/cost.ts";
 import { type TokenCounter, tokenCounter } from "../../tokens/token-counter.ts";
 import { type CompiledSchema, compileSchema } from "../../tools/schema.ts";
@@ -29,9 +29,9 @@ export interface AgentConfig {
   readonly tools: ReadonlyMap<string, Tool>;
   /** The options that all model calls share. */
   readonly call: Omit<ModelCallOptions, "prompt" | "abortSignal">;
-  /** The processors of the options. They wrap the agent's own. */
   readonly processors: readonly Processor[];
-  readonly ownProcessors: readonly Processor[];
+  /** Appends the messages of a step to the state, together with the conversation or separate from it. */
+  readonly keepMessages: typeof keepTogether;
   readonly criteria: readonly Criterion[];
   readonly guardrails: GuardrailLists;
   readonly output: CompiledSchema | undefined;
@@ -64,7 +64,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     output,
     call: callOptions(options, driver, output),
     processors: options.processors ?? [],
-    ownProcessors: options.separateToolTrace ? separatedProcessors : togetherProcessors,
+    keepMessages: options.separateToolTrace ? keepSeparate : keepTogether,
     criteria: criteriaOf(options),
     guardrails: guardrailsOf(options),
     maxParallelTools,

@@ -4,7 +4,6 @@ import { enterReentrancyScope } from "../../sessions/held-session.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { PendingStep } from "../../state/pending-step.ts";
-import { chain } from "../../state/processor.ts";
 import type { Step } from "../../state/step.ts";
 import { runInScope } from "../../tracing/trace-span.ts";
 import { promptSections } from "../input/prompt.ts";
@@ -40,9 +39,8 @@ async function reachEnd(run: Run, open: Open): Promise<Ending> {
   try {
     run.state = await open(run);
     run.state = await ruleBefore(run, run.state);
-    const step = chain(run.agent.ownProcessors, (state) => takeStep(run, state));
     while (run.state.outcome === undefined) {
-      run.state = await throughProcessors(run, step);
+      run.state = await throughProcessors(run, (state) => takeStep(run, state));
       // A pending step is recorded once it is finished.
       if (run.state.pendingStep === undefined) await run.record.step(run.state);
     }
@@ -61,7 +59,9 @@ async function takeStep(run: Run, state: AgentState): Promise<AgentState> {
   );
   const usage = limits.ledger.usageByModel;
   if ("waiting" in made) return state.withPendingStep(made).withUsage(usage).withOutcome(waitingOutcome);
-  return await rule(run, state.withStep(freezeStep(made), usage));
+  const step = freezeStep(made);
+  const ruled = await rule(run, state.withStep(step, usage));
+  return run.agent.keepMessages(ruled, ruled.currentStep as Step);
 }
 
 async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step | PendingStep> {

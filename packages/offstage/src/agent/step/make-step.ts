@@ -35,7 +35,7 @@ function settledOf(called: CalledTools): SettledCall[] {
 }
 
 function waitingOf(called: CalledTools): WaitingCall[] {
-  return called.flatMap((each) => ("waiting" in each ? [each.waiting] : []));
+  return called.filter((each) => "waiting" in each).map(({ waiting }) => waiting);
 }
 
 /** A reply as the driver and the output schema read it. */

@@ -1,4 +1,4 @@
-// The processors that append and clear, alone and in the chain of each mode.
+// The processors that append and clear, alone and together in each mode.
 import { describe, expect, test } from "vitest";
 import { buildState, buildStep, buildToolStep } from "../../../test/support/build-state.ts";
 import { assistant, user } from "../../messages/makers.ts";
@@ -11,8 +11,8 @@ import {
   appendStepMessages,
   appendToolTraceToBuffer,
   clearExecutionBuffer,
-  separatedProcessors,
-  togetherProcessors,
+  keepSeparate,
+  keepTogether,
 } from "./index.ts";
 
 const completed: Outcome = { status: "completed", reason: "answered", message: "" };
@@ -108,10 +108,10 @@ describe("clearExecutionBuffer", () => {
   });
 });
 
-describe("the chain of separated mode", () => {
+describe("separated mode", () => {
   const turn = async (...steps: readonly (readonly [Step, Outcome?])[]): Promise<AgentState> => {
     let state = buildState();
-    for (const [step, outcome] of steps) state = await chain(separatedProcessors, taking(step, outcome))(state);
+    for (const [step, outcome] of steps) state = keepSeparate(await taking(step, outcome)(state), step);
     return state;
   };
 
@@ -138,9 +138,9 @@ describe("the chain of separated mode", () => {
   });
 });
 
-test("the chain of the other mode appends everything to the conversation, in order", async () => {
-  let state = await after(togetherProcessors, calls);
-  state = await chain(togetherProcessors, taking(answer, completed))(state);
+test("the other mode appends everything to the conversation, in order", async () => {
+  let state = keepTogether(await taking(calls)(buildState()), calls);
+  state = keepTogether(await taking(answer, completed)(state), answer);
   expect(state.messages.toArray()).toEqual([user("hi"), ...calls.messages, ...answer.messages]);
   expect(state.executionBuffer.isEmpty).toBe(true);
 });
