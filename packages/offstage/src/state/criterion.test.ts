@@ -4,7 +4,7 @@ import { buildState, buildStep } from "../../test/support/build-state.ts";
 import type { AgentState } from "./agent-state.ts";
 import { stepLimit } from "./criteria/limits.ts";
 import { responseContent, toolCallPresence } from "./criteria/replies.ts";
-import { type Criterion, criterionOf, rule } from "./criterion.ts";
+import { askCriteria, type Criterion, criterionOf, type Ruling, rulingOn } from "./criterion.ts";
 import type { Verdict } from "./outcome.ts";
 
 const verdict = (decision: Verdict["decision"], changes: Partial<Verdict> = {}): Verdict => ({
@@ -24,6 +24,10 @@ const [stop, continueAfter, mayStop] = [
 ];
 const silent = saying("s", undefined);
 const state = buildState({ steps: [buildStep()] });
+
+async function rule(criteria: readonly Criterion[], asked: AgentState): Promise<Ruling> {
+  return rulingOn(criteria, await askCriteria(criteria, asked));
+}
 
 describe("one rule decides", () => {
   test("any vote to stop stops the run, whatever the others say", async () => {

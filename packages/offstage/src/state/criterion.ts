@@ -43,11 +43,12 @@ export function criterionOf(source: Criterion | CriterionFunction): Criterion {
   };
 }
 
-/** Asks all criteria at once and applies the rule to their votes. Rejects if a criterion throws. */
-export async function rule(criteria: readonly Criterion[], state: AgentState): Promise<Ruling> {
-  const verdicts = await Promise.all(criteria.map((criterion) => ask(criterion, state)));
-  const votes = criteria.map(({ name }, index) => voteOf(name, verdicts[index]));
-  return weigh(votes.filter((vote) => vote !== undefined).sort(byContent));
+/** The verdicts of all criteria, which are asked at once. Rejects if a criterion throws. */
+export function askCriteria(
+  criteria: readonly Criterion[],
+  state: AgentState,
+): Promise<readonly (Verdict | undefined)[]> {
+  return Promise.all(criteria.map((criterion) => ask(criterion, state)));
 }
 
 // A criterion that throws rejects, so that no rejection of another one is left unhandled.
@@ -57,6 +58,12 @@ function ask(criterion: Criterion, state: AgentState): ReturnType<Criterion["dec
   } catch (error) {
     return Promise.reject(error);
   }
+}
+
+/** Applies the rule to the verdicts of these criteria. A verdict that is not an object is no opinion. */
+export function rulingOn(criteria: readonly Criterion[], verdicts: readonly (Verdict | undefined)[]): Ruling {
+  const votes = criteria.map(({ name }, index) => voteOf(name, verdicts[index]));
+  return weigh(votes.filter((vote) => vote !== undefined).sort(byContent));
 }
 
 function voteOf(criterion: string, verdict: Verdict | undefined): NamedVerdict | undefined {

@@ -154,9 +154,9 @@ function compileRaw({ jsonSchema: given, validate }: RawSchema, owner: SchemaOwn
   const problemsIn = compileJsonSchema(jsonSchema, owner);
   return {
     jsonSchema,
-    async check(value) {
+    check(value) {
       const problems = problemsIn(value);
-      return problems.length === 0 ? { value } : { problems };
+      return Promise.resolve(problems.length === 0 ? { value } : { problems });
     },
   };
 }

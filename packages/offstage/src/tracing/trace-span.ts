@@ -320,21 +320,16 @@ export function passOn(span: TraceSpan): void {
 /** The work of a span. */
 export type Work<T> = (span: TraceSpan) => T | Promise<T>;
 
-export interface InSpanInit extends SpanInit {
-  /** Work that rejects with this signal's reason was cancelled and did not fail. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * Runs `work` in a new child span of `parent`, which is current while `work` runs. Returns the result of `work`.
  *
- * The span ends once: with the status that `work` ended it with, else `ok`, `cancelled` after an abort, or `error`. If
- * `parent` records nothing, `work` gets a no-op span.
+ * The span ends once: with the status that `work` ended it with, else `ok`, `cancelled` if `work` rejects with the reason of
+ * `signal`, or `error`. If `parent` records nothing, `work` gets a no-op span.
  */
-export function inSpan<T>(parent: TraceScope, init: InSpanInit, work: Work<T>): Promise<T> {
+export function inSpan<T>(parent: TraceScope, init: SpanInit, work: Work<T>, signal?: AbortSignal): Promise<T> {
   const span = startSpan(parent, init);
   // A no-op span is its own child: there is nothing to enter or to end.
-  return span === parent ? Promise.resolve(work(span)) : enterSpan(span, work, init.signal);
+  return span === parent ? Promise.resolve(work(span)) : enterSpan(span, work, signal);
 }
 
 async function enterSpan<T>(span: TraceSpan, work: Work<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -96,10 +96,10 @@ test("inSpan ends its span once: with the status the work gave it, else ok, canc
   const exporter = memoryExporter();
   const parent = startRootSpan({ name: "run", tracing: { exporters: [exporter] } });
   const signal = AbortSignal.abort(new Error("user left"));
-  const init = { name: "s", signal };
-  await inSpan(parent, init, () => {});
-  await inSpan(parent, init, (span) => span.end("error"));
-  await inSpan(parent, init, () => Promise.reject(signal.reason)).catch(() => {});
+  const init = { name: "s" };
+  await inSpan(parent, init, () => {}, signal);
+  await inSpan(parent, init, (span) => span.end("error"), signal);
+  await inSpan(parent, init, () => Promise.reject(signal.reason), signal).catch(() => {});
   await expect(
     inSpan(parent, init, () => {
       throw new RangeError("at once");

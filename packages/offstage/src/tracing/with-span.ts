@@ -39,8 +39,8 @@ export async function withSpan<T>(
   checkWork(work, "withSpan");
   checkOptions(options, withSpanRules, "span");
   const { kind, parentSpanId, metadata, signal } = options;
-  const init = { name, kind, parentSpanId, metadata, signal };
-  return await inSpan(currentScope() ?? rootScope(init), init, work);
+  const init = { name, kind, parentSpanId, metadata };
+  return await inSpan(currentScope() ?? rootScope(init), init, work, signal);
 }
 
 export interface RootSpanInit extends SpanInit, TraceInit {

@@ -72,7 +72,7 @@ async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step
   const { message, calls } = read;
   if (calls.length > 0) await run.record.intend(at, message, callsToApprove(run, calls));
   const called = await callTools(run, calls, at);
-  return stepOf(run, read, { ...started, step: at.step, called });
+  return stepOf(run, read, { index: at.step, called, started });
 }
 
 // Runs the waiting calls of a pending step. Finished calls do not run again.

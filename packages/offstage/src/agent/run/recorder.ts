@@ -3,13 +3,7 @@
 import { isoNow } from "../../base/clock.ts";
 import type { JsonValue } from "../../base/json.ts";
 import type { Mutable } from "../../base/mutable.ts";
-import {
-  type AssistantMessage,
-  type Message,
-  type MessageMetadata,
-  type ToolMessage,
-  toolCallsOf,
-} from "../../messages/message.ts";
+import type { AssistantMessage, Message, MessageMetadata, ToolMessage } from "../../messages/message.ts";
 import type { RunEnd, RunLog, StepRecord } from "../../sessions/journal.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Step, StepToolCall } from "../../state/step.ts";
@@ -29,6 +23,9 @@ export type EventBody<Event = AgentEvent> = Event extends AgentEvent ? Omit<Even
 
 /** Metadata of a message that is being built. */
 export type Stamp = Mutable<MessageMetadata>;
+
+/** The step of a message, and the span that it came from. */
+type MessagePlace = Pick<StepPlace, "step"> & Partial<StepPlace>;
 
 export interface RecorderParts {
   readonly runId: string;
@@ -76,14 +73,14 @@ export class Recorder {
   }
 
   /** Creates the metadata of the run's next message. Without `at`, it is a message of the input. */
-  stamp(at?: Partial<StepPlace>, number: number = this.reserve(1)): Stamp {
+  stamp(at?: MessagePlace, number: number = this.reserve(1)): Stamp {
     const { runId, parentRunId, agent, startedAt } = this.#parts;
     const id = `${runId}.${number}`;
     const parent = parentRunId === undefined ? undefined : { parentRunId };
     if (at === undefined) return { id, createdAt: startedAt, runId, agent, ...parent };
     const { step, span } = at;
     const links = span?.recording ? { traceId: span.traceId, spanId: span.spanId } : undefined;
-    return { id, createdAt: isoNow(), runId, ...(step !== undefined && { step }), agent, ...parent, ...links };
+    return { id, createdAt: isoNow(), runId, step, agent, ...parent, ...links };
   }
 
   /** Reserves numbers for later messages, and returns the first. */
@@ -143,8 +140,8 @@ export class Recorder {
   inStep<T>(step: number, work: (at: StepPlace) => Promise<T>): Promise<T> {
     const { span, cancellation } = this.#parts.scope;
     this.emit({ type: "step-start", step });
-    const init = { name: "step", kind: "step" as const, metadata: { step }, signal: cancellation.signal };
-    return inSpan(span, init, (stepSpan) => work({ step, span: stepSpan }));
+    const init = { name: "step", kind: "step" as const, metadata: { step } };
+    return inSpan(span, init, (stepSpan) => work({ step, span: stepSpan }), cancellation.signal);
   }
 
   /** Runs work of a step in a span of its own. */
@@ -154,24 +151,24 @@ export class Recorder {
     work: (span: TraceSpan) => Promise<T>,
   ): Promise<T> {
     const { signal } = this.#parts.scope.cancellation;
-    return inSpan(at.span, { ...init, signal }, work);
+    return inSpan(at.span, init, work, signal);
   }
 
   /** Journals the calls of a reply before they run; `waiting` are the ids of those that need approval first. */
-  async intend(at: StepPlace, message: AssistantMessage, waiting: readonly string[]): Promise<void> {
+  intend(at: StepPlace, message: AssistantMessage, waiting: readonly string[]): Promise<void> {
     this.#parts.draft.messages = [message];
-    if (this.#log !== undefined) await this.#log.intend(at.step, message, waiting);
+    return this.#log?.intend(at.step, message, waiting) ?? Promise.resolve();
   }
 
   /** Journals that a call waits for approval and has not begun. */
-  async wait(at: StepPlace, call: StepToolCall): Promise<void> {
-    await this.#log?.wait(at.step, call.toolCallId);
+  wait(at: StepPlace, call: StepToolCall): Promise<void> {
+    return this.#log?.wait(at.step, call.toolCallId) ?? Promise.resolve();
   }
 
   /** Journals the result of a call. */
-  async settle(at: StepPlace, message: ToolMessage): Promise<void> {
+  settle(at: StepPlace, message: ToolMessage): Promise<void> {
     this.#parts.draft.messages?.push(message);
-    if (this.#log !== undefined) await this.#log.settle(at.step, message);
+    return this.#log?.settle(at.step, message) ?? Promise.resolve();
   }
 
   trip(trip: GuardrailTrip, step?: number): void {
@@ -235,7 +232,7 @@ export class Recorder {
 
   #inSessionSpan<T>(name: string, work: () => Promise<T>): Promise<T> {
     const { span, cancellation } = this.#parts.scope;
-    return inSpan(span, { name, kind: "session", signal: cancellation.signal }, work);
+    return inSpan(span, { name, kind: "session" }, work, cancellation.signal);
   }
 }
 
@@ -260,9 +257,9 @@ export function freezeStep(step: Step): Step {
 }
 
 function freezeMessage(message: Message): void {
-  const calls = toolCallsOf(message);
-  for (const call of calls) Object.freeze(Object.freeze(call).function);
-  Object.freeze(calls);
+  if (message.role === "assistant" && message.tool_calls) {
+    for (const call of Object.freeze(message.tool_calls)) Object.freeze(Object.freeze(call).function);
+  }
   Object.freeze(message.metadata);
   Object.freeze(message);
 }

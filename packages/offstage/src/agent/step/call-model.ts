@@ -68,11 +68,17 @@ function replyTo(run: Run, sections: readonly Messages[], call: ModelCall): Prom
   });
 }
 
-async function tryOnce(run: Run, options: ModelCallOptions, at: StepPlace): Promise<ModelReply> {
+function tryOnce(run: Run, options: ModelCallOptions, at: StepPlace): Promise<ModelReply> {
   const { agent, request, scope } = run;
+  scope.cancellation.throwIfAborted();
+  return request.isStreaming
+    ? streamReply(run, options, at)
+    : scope.cancellation.race(agent.model.doGenerate(options)).then(replyOf);
+}
+
+async function streamReply(run: Run, options: ModelCallOptions, at: StepPlace): Promise<ModelReply> {
+  const { agent, scope } = run;
   const { cancellation } = scope;
-  cancellation.throwIfAborted();
-  if (!request.isStreaming) return replyOf(await cancellation.race(agent.model.doGenerate(options)));
   const { stream } = await cancellation.race(agent.model.doStream(options));
   const listener = listenerOf(run, at);
   return cancellation.race(readStream(stream, agent.driver.listen?.(listener) ?? listener, cancellation.signal));
@@ -108,7 +114,8 @@ function recordReply(run: Run, reply: ModelReply, { step, span }: StepPlace): St
   const { record, limits, agent } = run;
   const { usage, finishReason } = reply;
   const modelId = reply.modelId ?? agent.model.modelId;
-  const metadata: Stamp = { ...record.stamp({ step, span }), usage: usage as Usage & JsonObject };
+  const metadata = record.stamp({ step, span });
+  metadata.usage = usage as Usage & JsonObject;
   if (reply.modelId !== undefined) span.setMetadata({ responseModel: reply.modelId });
   span.setMetadata({ messageId: metadata.id, finishReason, usage: { ...usage } });
   if (span.keepsContent) span.setContent({ text: reply.text, toolCalls: reply.calls.map((call) => ({ ...call })) });

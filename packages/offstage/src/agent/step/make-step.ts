@@ -99,7 +99,7 @@ export interface StepTiming {
 export function stepOf(
   run: Run,
   read: ReadReply,
-  { step: index, called, startedAt, startedMs }: StepTiming & { readonly step: number; readonly called: CalledTools },
+  { index, called, started }: { readonly index: number; readonly called: CalledTools; readonly started: StepTiming },
 ): Step | PendingStep {
   const { reply, message, text, calls, correction } = read;
   const settled = settledOf(called);
@@ -120,8 +120,8 @@ export function stepOf(
     usage: reply.usage,
     ...(cost !== undefined && { cost }),
     modelId,
-    startedAt,
-    durationMs: performance.now() - startedMs,
+    startedAt: started.startedAt,
+    durationMs: performance.now() - started.startedMs,
   };
   return waiting.length === 0 ? step : { step, waiting };
 }
@@ -205,7 +205,8 @@ function storedName({ tools }: AgentConfig, name: string): string {
 /** The tool message of a result; `number` is its number among the run's messages. */
 export function resultMessage(run: Run, result: ToolResult, at: StepPlace & { readonly number: number }): ToolMessage {
   const { toolCallId, toolName, content, output, isError, childRunId, durationMs } = result;
-  const metadata: Stamp = { ...run.record.stamp(at, at.number), durationMs: Math.round(durationMs * 1000) / 1000 };
+  const metadata = run.record.stamp(at, at.number);
+  metadata.durationMs = Math.round(durationMs * 1000) / 1000;
   if (isError) metadata.isError = true;
   if (typeof output !== "string") metadata.isJson = true;
   if (childRunId !== undefined) metadata.childRunId = childRunId;

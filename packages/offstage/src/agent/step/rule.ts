@@ -2,7 +2,7 @@
 import { messageOf, OffstageError } from "../../errors.ts";
 import { type Message, textOf, withMetadata, withoutProviderParts } from "../../messages/message.ts";
 import type { AgentState } from "../../state/agent-state.ts";
-import { rule as askCriteria, type Criterion, type Ruling } from "../../state/criterion.ts";
+import { askCriteria, type Criterion, type Ruling, rulingOn } from "../../state/criterion.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { Step } from "../../state/step.ts";
 import { partialAnswer } from "../../state/turn-of.ts";
@@ -31,7 +31,7 @@ export async function ruleBefore(run: Run, state: AgentState): Promise<AgentStat
 
 async function rulingOf(run: Run, state: AgentState, criteria: readonly Criterion[]): Promise<Ruling> {
   try {
-    return await run.scope.cancellation.race(askCriteria(criteria, state));
+    return rulingOn(criteria, await run.scope.cancellation.race(askCriteria(criteria, state)));
   } catch (cause) {
     run.scope.cancellation.throwIfAborted();
     const sentence = `A criterion of agent "${run.agent.name}" threw: ${messageOf(cause)}`;
