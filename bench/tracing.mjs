@@ -32,7 +32,14 @@ printReport();
 // It looks at single files, so it runs the sources as they are.
 async function loadOffstage() {
   const room = new URL("../packages/offstage/src/tracing/", import.meta.url);
-  const files = ["with-span.ts", "trace-span.ts", "trace-state.ts", "batched.ts", "exporters/memory.ts"];
+  const files = [
+    "with-span.ts",
+    "trace-context.ts",
+    "trace-span.ts",
+    "trace-state.ts",
+    "batched.ts",
+    "exporters/memory.ts",
+  ];
   const modules = await Promise.all(files.map((file) => import(new URL(file, room))));
   return Object.assign({}, ...modules);
 }

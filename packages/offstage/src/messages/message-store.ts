@@ -7,6 +7,8 @@ import { checkList } from "./codec.ts";
 import type { Message } from "./message.ts";
 import { Messages } from "./messages.ts";
 
+const none = Messages.empty();
+
 /** An ordered set of named sections. A section that was never set is empty. */
 export class MessageStore {
   readonly #sections: ReadonlyMap<string, Messages>;
@@ -34,12 +36,12 @@ export class MessageStore {
   }
 
   section(name: string): Messages {
-    return this.#sections.get(name) ?? Messages.empty();
+    return this.#sections.get(name) ?? none;
   }
 
   /** The sections with these names, in this order. */
   sections(names: readonly string[]): Messages[] {
-    return names.map((name) => this.section(name));
+    return names.map((name) => this.#sections.get(name) ?? none);
   }
 
   /** The store with one section replaced, or added at the end. */

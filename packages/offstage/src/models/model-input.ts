@@ -95,13 +95,11 @@ export class ModelInput {
   // False if the messages do not continue the prompt as a valid list: it has to be rebuilt.
   #accepts(messages: readonly Message[]): boolean {
     if (!this.#pairing.accepts(messages)) return false;
-    for (const message of messages) this.#prompt.push(this.#convert(message));
+    for (const message of messages) {
+      if (message.role === "assistant") this.#reply = message;
+      this.#prompt.push(this.#toPrompt(message, this.#toolName, this.#inputOf));
+    }
     return true;
-  }
-
-  #convert(message: Message): PromptMessage {
-    if (message.role === "assistant") this.#reply = message;
-    return this.#toPrompt(message, this.#toolName, this.#inputOf);
   }
 
   readonly #toolName = (callId: string): string =>
@@ -117,6 +115,8 @@ function addedMessages(before: readonly Messages[], after: readonly Messages[]):
   if (grown === -1) return [];
   const old = before[grown] as Messages;
   const now = after[grown] as Messages;
-  const isFollowed = after.some((section, index) => index > grown && !(section.isEmpty && before[index]?.isEmpty));
+  const isFollowed = after.some(
+    (section, index) => index > grown && (section.length > 0 || before[index]?.length !== 0),
+  );
   return !isFollowed && now.extends(old) ? now.toArray(old.length) : undefined;
 }

@@ -5,9 +5,9 @@ import { setImmediate as tick } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { checkSpans } from "../testing/check-spans.ts";
 import { memoryExporter } from "./exporters/memory.ts";
-import { TraceContext } from "./trace-context.ts";
+import { startRootSpan, TraceContext } from "./trace-context.ts";
 import { currentScope, runInScope, startSpan, type TraceSpan } from "./trace-span.ts";
-import { startRootSpan, withSpan, withTrace } from "./with-span.ts";
+import { withSpan, withTrace } from "./with-span.ts";
 
 const RUNS = 1000;
 const CHECKS_PER_RUN = 1000;

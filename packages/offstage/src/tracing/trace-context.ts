@@ -10,9 +10,11 @@ import {
   currentScope,
   newSpanId,
   newTraceId,
+  noopSpan,
   noTraceId,
   passOn,
   runInScope,
+  type SpanInit,
   type SpanOwner,
   spanName,
   startSpan,
@@ -249,4 +251,31 @@ function misplacedSpan(span: TraceSpan | undefined): OffstageError {
       ? `The span "${span.spanId}" belongs to the trace "${span.traceId}" already. Add a span to one trace only.`
       : `trace.addSpan() takes a span made with "new TraceSpan"; found ${shownValue(span)}.`;
   return new OffstageError("invalid-argument", sentence);
+}
+
+export interface RootSpanInit extends SpanInit, TraceInit {
+  /** The group of the trace opened for this span. Default: none. */
+  readonly groupId?: string | undefined;
+  /** The name of the trace opened for this span. Default: the span's name. */
+  readonly traceName?: string | undefined;
+  /** Tracing for this span and all below it. */
+  readonly tracing?: TracingOptions | false | undefined;
+}
+
+/**
+ * Starts a span in the current trace, or in a new trace that ends with the span. The caller ends it. `tracing` and `kept`
+ * apply to the span and all below it; a trace that it joins still lists them.
+ */
+export function startRootSpan(init: RootSpanInit): TraceSpan {
+  const scope = currentScope();
+  if (scope === undefined) return startSpan(rootScope(init), init);
+  const settings = addKept(refine(scope.settings, init.tracing), init.kept);
+  return startSpan({ trace: scope.trace, settings, asParent: scope.asParent }, init);
+}
+
+/** The scope of a root span: a new trace that ends with the span, or a no-op span if tracing is off. */
+export function rootScope(init: RootSpanInit): TraceScope {
+  const { name, traceName = name, traceId, groupId, tracing, kept } = init;
+  if (!refine(traceState.settings, tracing).recording) return noopSpan();
+  return TraceContext.open(traceName, { ...tracing, groupId }, { traceId, kept, endsWithRoot: true });
 }

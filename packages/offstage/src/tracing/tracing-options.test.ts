@@ -2,10 +2,10 @@ import { afterEach, expect, test, vi } from "vitest";
 import { batched } from "./batched.ts";
 import { memoryExporter } from "./exporters/memory.ts";
 import type { SpanExporter } from "./span-exporter.ts";
-import { TraceContext } from "./trace-context.ts";
+import { startRootSpan, TraceContext } from "./trace-context.ts";
 import { runInScope } from "./trace-span.ts";
 import { configureTracing, flushTracing, shutdownTracing } from "./trace-state.ts";
-import { startRootSpan, withSpan, withTrace } from "./with-span.ts";
+import { withSpan, withTrace } from "./with-span.ts";
 
 afterEach(() => configureTracing());
 

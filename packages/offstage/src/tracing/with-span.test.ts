@@ -6,10 +6,10 @@ import { pathToFileURL } from "node:url";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { checkSpans } from "../testing/check-spans.ts";
 import { memoryExporter } from "./exporters/memory.ts";
-import { TraceContext } from "./trace-context.ts";
+import { startRootSpan, TraceContext } from "./trace-context.ts";
 import { currentScope, inSpan, noopSpan, runInScope, startSpan } from "./trace-span.ts";
 import { configureTracing } from "./trace-state.ts";
-import { startRootSpan, withSpan, withTrace } from "./with-span.ts";
+import { withSpan, withTrace } from "./with-span.ts";
 
 afterEach(() => configureTracing());
 

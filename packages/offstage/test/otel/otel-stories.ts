@@ -4,8 +4,9 @@ import { afterAll, expect } from "vitest";
 import { spanExporterContract } from "../../src/testing/span-exporter-contract.ts";
 import { memoryExporter } from "../../src/tracing/exporters/memory.ts";
 import { otelExporter } from "../../src/tracing/exporters/otel.ts";
+import { startRootSpan } from "../../src/tracing/trace-context.ts";
 import { runInScope, startSpan } from "../../src/tracing/trace-span.ts";
-import { startRootSpan, withSpan, withTrace } from "../../src/tracing/with-span.ts";
+import { withSpan, withTrace } from "../../src/tracing/with-span.ts";
 import { type OtlpReceiver, otlpReceiver, type ReceivedSpan } from "./otlp-receiver.ts";
 
 /** One version of the SDK, registered globally and sending to a receiver. */

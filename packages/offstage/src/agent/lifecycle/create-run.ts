@@ -11,9 +11,9 @@ import { AgentState } from "../../state/agent-state.ts";
 import { stepLimit } from "../../state/criteria/limits.ts";
 import type { Criterion } from "../../state/criterion.ts";
 import { Ledger } from "../../tokens/usage.ts";
+import { startRootSpan } from "../../tracing/trace-context.ts";
 import { startSpan, type TraceSpan, traceIdOf } from "../../tracing/trace-span.ts";
 import type { EndedSpans } from "../../tracing/tracing-options.ts";
-import { startRootSpan } from "../../tracing/with-span.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import type { RunOptions } from "../ports/agent-options.ts";
 import { DecisionBook } from "../ports/approvals.ts";
@@ -127,8 +127,9 @@ interface EmitParts {
 }
 
 function emitOf(agent: AgentConfig, { asked, context }: EmitParts): Emit | undefined {
-  const toHooks = emitToHooks([agent.options.hooks, asked.options.hooks], { context });
-  const all = [asked.listener, relayTo(asked.caller), toHooks].filter((each) => each !== undefined);
+  const hooks = [agent.options.hooks, asked.options.hooks].filter((each) => each !== undefined);
+  const toHooks = hooks.map((each) => emitToHooks(each, { context }));
+  const all = [asked.listener, relayTo(asked.caller), ...toHooks].filter((each) => each !== undefined);
   if (all.length === 0) return undefined;
   return (event) => {
     for (const each of all) each(event);

@@ -50,13 +50,11 @@ const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {
 /** The names of all hooks. */
 export const hookNames: readonly string[] = Object.values(hookOf);
 
-/** One function that calls the hooks of all sets, in order; undefined if there are none. */
-export function emitToHooks(sets: readonly (AgentHooks | undefined)[], options: HookOptions): Event.Emit | undefined {
-  const present = sets.filter((hooks) => hooks !== undefined);
-  if (present.length === 0) return undefined;
+/** A listener that calls these hooks. */
+export function emitToHooks(hooks: AgentHooks, options: HookOptions): Event.Emit {
   return (event) => {
     const name = hookOf[event.type];
-    if (name !== undefined) for (const hooks of present) call(hooks, name, { event, options });
+    if (name !== undefined) call(hooks, name, { event, options });
   };
 }
 
