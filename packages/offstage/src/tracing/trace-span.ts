@@ -5,6 +5,7 @@ import { asyncScope } from "../base/async-scope.ts";
 import { errorType, isAbort } from "../base/cancellation.ts";
 import { clockOffsetMs } from "../base/clock.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
+import type { Mutable } from "../base/mutable.ts";
 import { checkOptions, type OptionRule, type OptionRules, oneOf, someText } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { messageOf } from "../errors.ts";
@@ -168,18 +169,19 @@ export class TraceSpan implements SpanData, TraceScope {
 
   /** Adds to the metadata. No effect once the span has ended. */
   setMetadata(metadata: JsonObject): void {
-    if (this.#isOpen) this.#write({ metadata: { ...this.metadata, ...copyMetadata(metadata) } });
+    if (this.#isOpen) this.#self.metadata = { ...this.metadata, ...copyMetadata(metadata) };
   }
 
   /** Adds content if tracing is configured to keep it (`content: true`). No effect once the span has ended. */
   setContent(content: JsonObject): void {
-    if (this.#isOpen && this.settings.content) this.#write({ content: { ...this.content, ...copyMetadata(content) } });
+    if (this.#isOpen && this.settings.content) this.#self.content = { ...this.content, ...copyMetadata(content) };
   }
 
   /** Ends the span and passes it to the journal and the exporters. Only the first call has an effect. */
   end(status: EndStatus = "ok"): void {
     if (!this.#isOpen) return;
-    this.#write({ endTime: Math.max(this.startTime, this.trace.clockOffset + performance.now()), status });
+    this.#self.endTime = Math.max(this.startTime, this.trace.clockOffset + performance.now());
+    this.#self.status = status;
     this.#hasEnded = true;
     passOn(this);
   }
@@ -205,8 +207,9 @@ export class TraceSpan implements SpanData, TraceScope {
     return !this.#hasEnded && this.recording && !Object.isFrozen(this);
   }
 
-  #write(changes: Partial<SpanData>): void {
-    Object.assign(this, changes);
+  // A writable view of the span: its fields are readonly for all other code.
+  get #self(): Mutable<TraceSpan> {
+    return this;
   }
 
   /** The span as plain data. */
