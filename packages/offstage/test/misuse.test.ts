@@ -27,7 +27,8 @@ type Call = (value: never) => unknown;
 
 /** The functions and classes of a door. A function gets the value twice: as its subject and as its options. */
 function callsOf(door: object): [string, Call][] {
-  return Object.entries(door).map(([name, given]) => [
+  const functions = Object.entries(door).filter(([, given]) => typeof given === "function");
+  return functions.map(([name, given]) => [
     name,
     /^[A-Z]/.test(name) ? (value: never) => new given(value) : (value: never) => given(value, value),
   ]);

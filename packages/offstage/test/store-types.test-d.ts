@@ -9,7 +9,7 @@ import type {
   StepRecord,
 } from "../src/doors/sessions.ts";
 import { encryptedStore, PersistentSession, type Store } from "../src/index.ts";
-import type { OpenStep } from "../src/sessions/journal.ts";
+import type { OpenStep } from "../src/sessions/ports/run-record.ts";
 import type { StoredSessions } from "../src/sessions/store.ts";
 
 expectTypeOf<Store["sessions"]>().toEqualTypeOf<StoredSessions>();

@@ -5,7 +5,7 @@ import type { Compactor } from "../memory/compaction/compactor.ts";
 import type { AnyModel } from "../models/model.ts";
 import { checkModelSettings, type ModelSettings } from "../models/model-settings.ts";
 import type { RetryOptions } from "../models/retry.ts";
-import type { SessionPort } from "../sessions/session.ts";
+import type { SessionPort } from "../sessions/ports/session.ts";
 import type { ErrorPolicy } from "../state/criteria/errors.ts";
 import type { Criterion, CriterionFunction } from "../state/criterion.ts";
 import type { Processor } from "../state/processor.ts";

@@ -1,5 +1,6 @@
 // "offstage/memory": compaction and its strategies, recall, embedders, and the options of the kinds of memory.
 
+export type { MemoryPlace } from "../agent/ports/agent-options.ts";
 export type { CompactionReport } from "../memory/compaction/compaction.ts";
 export type {
   Compacted,

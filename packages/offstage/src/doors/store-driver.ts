@@ -1,14 +1,22 @@
 // "offstage/store-driver": everything to write a store with. A driver keeps rows; `createStore` makes a store of it.
 
-export { createStore } from "../sessions/store.ts";
 export type {
   Check,
   Commit,
-  Refused,
+  Committed,
+  Condition,
+  Grouping,
+  Key,
+  Put,
+  Remove,
   Row,
   RowPlace,
   RowRange,
+  Selection,
   StoreDriver,
+  Value,
   Write,
   WriteLabel,
-} from "../sessions/store-driver.ts";
+} from "../sessions/ports/store-driver.ts";
+export { type Column, type Order, type Table, type TableName, tables } from "../sessions/ports/tables.ts";
+export { createStore } from "../sessions/store.ts";

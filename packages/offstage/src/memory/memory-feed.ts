@@ -1,6 +1,6 @@
 // The feed of a memory: adds the messages of a session or a state, each once, even if they are loaded again.
 import type { Message } from "../messages/message.ts";
-import { fifo } from "../sessions/fifo.ts";
+import { fifo } from "../sessions/head/fifo.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { messageKey } from "./message-key.ts";
 import { choosesMessages, type TextMemory, withContext } from "./text-memory.ts";

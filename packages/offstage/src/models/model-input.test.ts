@@ -6,10 +6,10 @@ import { assistant, system, toolCall, toolResult, user } from "../messages/maker
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { repairMessages } from "../messages/repair.ts";
-import { promptMessages } from "../testing/prompt-messages.ts";
 import type { PromptMessage } from "./model.ts";
 import { ModelInput } from "./model-input.ts";
 import { promptMessage } from "./prompt.ts";
+import { promptMessages } from "./prompt-messages.ts";
 
 const call = (id: string): Message => assistant(null, { toolCalls: [toolCall(id, "search")] });
 const result = (id: string): Message => toolResult(id, `result of ${id}`);

@@ -29,6 +29,9 @@ export class ModelInput {
   readonly #toPrompt: ToPrompt;
   #sections: readonly Messages[] = [];
   #prompt: PromptMessage[] = [];
+  /** The messages behind `#prompt`, repaired. */
+  #messages: Message[] = [];
+  #added: readonly Message[] | undefined;
   /** The length that `#prompt` had when it was made. */
   #length = 0;
   #pairing = this.#newPairing();
@@ -65,15 +68,26 @@ export class ModelInput {
   promptOf(sections: readonly Messages[]): PromptMessage[] {
     // A caller may have added to the list that it was given, or removed from it.
     const isIntact = this.#prompt.length === this.#length;
-    const added = isIntact ? addedMessages(this.#sections, sections) : undefined;
-    if (added === undefined || !this.#accepts(added)) this.#rebuild(sections);
+    this.#added = isIntact ? addedMessages(this.#sections, sections) : undefined;
+    if (this.#added === undefined || !this.#accepts(this.#added)) this.#rebuild(sections);
     this.#sections = sections;
     this.#inputs.clear();
     this.#length = this.#prompt.length;
     return this.#length > maxCopied ? this.#prompt : this.#prompt.slice();
   }
 
+  /** The messages of the latest prompt, after repair. */
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  /** The messages that the latest prompt has at its end, behind those of the prompt before; undefined if it was made anew. */
+  get added(): readonly Message[] | undefined {
+    return this.#added;
+  }
+
   #rebuild(sections: readonly Messages[]): void {
+    this.#added = undefined;
     const messages = sections.flatMap((section) => section.toArray());
     this.#reset();
     if (this.#accepts(messages)) return;
@@ -85,6 +99,7 @@ export class ModelInput {
     this.reserveCallIds(this.#pairing.seenIds());
     for (const { id } of this.#inputs.keys()) this.#earlierIds.add(id);
     this.#prompt = [];
+    this.#messages = [];
     this.#pairing = this.#newPairing();
   }
 
@@ -98,6 +113,7 @@ export class ModelInput {
     for (const message of messages) {
       if (message.role === "assistant") this.#reply = message;
       this.#prompt.push(this.#toPrompt(message, this.#toolName, this.#inputOf));
+      this.#messages.push(message);
     }
     return true;
   }

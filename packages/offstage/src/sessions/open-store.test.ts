@@ -3,10 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
-import { ended, open, said, start, texts, turn } from "../testing/store-claims/claim.ts";
+import { rowsIn } from "../../test/support/stored-rows.ts";
+import { calling, ended, open, resultOf, said, start, step, texts, turn } from "../testing/store-claims/claim.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import { memoryStore, openStore, sqliteStore } from "./open-store.ts";
 import { PersistentSession } from "./persistent-session.ts";
+import { storeSource } from "./store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-open-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -129,14 +131,16 @@ test("redacted text is never written, in the conversation or in the journal", as
     redact: (message) => JSON.parse(JSON.stringify(message).replaceAll("secret", "[redacted]")),
   });
   await store.session("s").addItem(said("a secret"));
-  await turn(store, "s", "secret");
-  const log = await open(store, "s", start("outer", "ask"));
+  const log = await open(store, "s", start("outer", "ask a secret"));
+  await log.step(step(1, [calling("c"), resultOf("c", "a secret")]));
   await (await log.child(start("inner", "a secret"))).end(ended("told"));
-  await log.end(ended("told"));
-  const runs = await Promise.all(["run-s-secret", "inner"].map((runId) => store.runs.get(runId)));
-  const all = JSON.stringify([await store.session("s").transcript(), runs]);
-  expect(all).toContain("[redacted]");
-  expect(all.replaceAll("run-s-secret", "")).not.toContain("secret");
+  await log.end(ended("a secret"));
+  const runs = await Promise.all(["outer", "inner"].map((runId) => store.runs.get(runId)));
+  const rows = await rowsIn(await store[storeSource].load());
+  for (const all of [await store.session("s").transcript(), runs, rows].map((each) => JSON.stringify(each))) {
+    expect(all).toContain("[redacted]");
+    expect(all).not.toContain("secret");
+  }
 });
 
 test('SQLite accepts durability "full"', async () => {
@@ -148,8 +152,8 @@ test('SQLite accepts durability "full"', async () => {
 
 test("a session with its own file accepts the options of a SQLite store", async () => {
   const path = join(folder, "small.db");
-  await using session = await PersistentSession.persistent("s", { path, maxBytes: 40_960 });
-  await expect(session.addItem(said("x".repeat(100_000)))).rejects.toMatchObject({ code: "store-full" });
+  await using session = await PersistentSession.persistent("s", { path, maxBytes: 400_000 });
+  await expect(session.addItem(said("x".repeat(1_000_000)))).rejects.toMatchObject({ code: "store-full" });
 });
 
 test("a run whose store was closed rejects with store-closed", async () => {

@@ -1,13 +1,18 @@
 // Makers of stores: one for each back end, and one that chooses by address. Nothing is opened or loaded before first use.
-
 import { shownValue, someText } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { maskAddress } from "./address.ts";
+import { coreOn } from "./core-on.ts";
+import {
+  backEnds,
+  type PostgresOptions,
+  type RedisOptions,
+  type SqliteDriver,
+  type SqliteOptions,
+} from "./drivers/index.ts";
+import { maskAddress } from "./ports/address.ts";
+import type { Violation } from "./records/verify.ts";
 import { type Store, storeOf } from "./store.ts";
-import { type CoreOptions, openCore } from "./store-core.ts";
-import { checkStoreOptions } from "./store-rules.ts";
-import { drivers, type PostgresOptions, type RedisOptions, type SqliteOptions } from "./stores/index.ts";
-import type { Violation } from "./verify-store.ts";
+import { type CoreOptions, checkStoreOptions } from "./store-core.ts";
 
 /** The options of every store. */
 export type StoreOptions = CoreOptions;
@@ -23,52 +28,39 @@ export interface SqliteStore extends Store {
 
 /** Creates a store in memory; its data is lost when the process ends. */
 export function memoryStore(options: StoreOptions = {}): Store {
-  checkStoreOptions("memoryStore()", options);
-  return storeOf(openCore(drivers.memory(), options));
+  return storeOf(coreOn(backEnds.memory, options));
 }
 
 /** Creates a store in a SQLite file. */
 export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
-  checkStoreOptions("sqliteStore()", options);
-  const driver = drivers.sqlite(options);
-  const core = openCore(driver, options);
+  const core = coreOn(backEnds.sqlite, options);
   const store = storeOf(core);
+  const driver = async (): Promise<SqliteDriver> => (await core.connection.ready()) as SqliteDriver;
+  const { verify: verifyRows } = store;
   const backup = async (path: string): Promise<void> => {
     if (!someText.isFit(path))
       throw new OffstageError("invalid-argument", `backup() needs the path of a new file; found ${shownValue(path)}.`);
     // Copies the file as it is, so that encrypted rows stay encrypted.
-    await core.driver.ready();
-    await (await driver.load()).backup(path);
+    await (await driver()).backup(path);
   };
   const verify = async (): Promise<Violation[]> => {
-    await store.ready();
-    await (await driver.load()).check();
+    await (await driver()).check();
     return verifyRows();
   };
-  const { verify: verifyRows } = store;
   return Object.assign(store, { backup, verify });
 }
 
 /** Creates a store in a Postgres database. Needs the package "pg", or a pool. */
 export function postgresStore(options: PostgresStoreOptions): Store {
-  checkStoreOptions("postgresStore()", options);
-  return storeOf(openCore(drivers.postgres(options), options));
+  return storeOf(coreOn(backEnds.postgres, options));
 }
 
 /** Creates a store on a Redis server. Needs the package "@redis/client", or a client. */
 export function redisStore(options: RedisStoreOptions): Store {
-  checkStoreOptions("redisStore()", options);
-  return storeOf(openCore(drivers.redis(options), options));
+  return storeOf(coreOn(backEnds.redis, options));
 }
 
-const schemes: Readonly<Record<string, (url: string, options: StoreOptions) => Store>> = {
-  memory: (_, options) => memoryStore(options),
-  sqlite: (url, options) => sqliteStore({ ...options, path: pathOf(url) }),
-  postgres: (url, options) => postgresStore({ ...options, url }),
-  postgresql: (url, options) => postgresStore({ ...options, url }),
-  redis: (url, options) => redisStore({ ...options, url }),
-  rediss: (url, options) => redisStore({ ...options, url }),
-};
+const makers = { memory: memoryStore, sqlite: sqliteStore, postgres: postgresStore, redis: redisStore } as const;
 
 /** Creates the store for an address: "sqlite:./offstage.db", "postgres://…", "redis://…" or "memory:". */
 export function openStore(url: string, options: StoreOptions = {}): Store {
@@ -76,16 +68,12 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
     throw new OffstageError("invalid-argument", `The address of a store must be text; found ${shownValue(url)}.`);
   checkStoreOptions("openStore()", options);
   const scheme = /^([a-z]+):/.exec(url)?.[1] ?? "";
-  const open = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
-  if (open !== undefined) return open(url, options);
-  const valid = Object.keys(schemes).join(", ");
+  const names = Object.keys(backEnds) as (keyof typeof backEnds)[];
+  const name = names.find((each) => backEnds[each].schemes.includes(scheme));
+  if (name !== undefined) return makers[name]({ ...options, ...backEnds[name].optionsOf(url) });
+  const valid = names.flatMap((each) => backEnds[each].schemes).join(", ");
   const shown = maskAddress(url);
   const hint = scheme === "" ? ` For a file, pass "sqlite:${shown}".` : "";
   const message = `Unknown store address "${shown}". It must start with one of these schemes: ${valid}.${hint}`;
   throw new OffstageError("invalid-argument", message);
-}
-
-function pathOf(url: string): string {
-  const path = url.slice("sqlite:".length).replace(/^\/\/(?=\/|[^/])/, "");
-  return path === "" ? "offstage.db" : path;
 }

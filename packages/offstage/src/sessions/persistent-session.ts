@@ -1,26 +1,31 @@
-// A session on a store. The work is done in conversation.ts, stored-journal.ts and branch.ts.
+// A session on a store. The work is done in the folders beside this file.
 
 import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
-import { MessageQuery, type MessageQueryOptions } from "../query/message-query.ts";
-import { branch } from "./branch.ts";
-import { type BranchOptions, branchId } from "./branch-options.ts";
-import { appending, clearing, popping, poppingTurn, readItems, replacing } from "./conversation.ts";
-import { someCursor } from "./cursor.ts";
-import type { FoundRun } from "./found-run.ts";
-import type { Journal } from "./journal.ts";
-import { checkedMessages } from "./message-rows.ts";
-import { checkRunFilter } from "./run-filter.ts";
-import { getRun, type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
-import type { Session } from "./session.ts";
-import type { SessionCell } from "./session-cell.ts";
-import { checkSessionId, type SessionCells } from "./session-cell.ts";
-import { type CoreOptions, openCore, type StoreCore } from "./store-core.ts";
-import { checkStoreOptions } from "./store-rules.ts";
-import { storedJournal } from "./stored-journal.ts";
-import { drivers, type SqliteOptions } from "./stores/index.ts";
-import { readTranscript } from "./transcript.ts";
+import type { MessageQuery, MessageQueryOptions } from "../query/message-query.ts";
+import { type BranchOptions, branch, branchId } from "./conversation/branch.ts";
+import {
+  appending,
+  checkedMessages,
+  clearing,
+  popping,
+  poppingTurn,
+  readItems,
+  replacing,
+} from "./conversation/conversation.ts";
+import { coreOn } from "./core-on.ts";
+import { backEnds, type SqliteOptions } from "./drivers/index.ts";
+import { checkId, type SessionCell, type SessionCells } from "./head/session-cell.ts";
+import { storedJournal } from "./journal/stored-journal.ts";
+import type { Journal } from "./ports/journal.ts";
+import type { Session } from "./ports/session.ts";
+import { type FoundRun, getRun } from "./records/found-run.ts";
+import { checkListRuns, type ListedRun, type ListRunsOptions, listRuns } from "./records/run-list.ts";
+import { querySession } from "./records/search/store-query.ts";
+import { type Description, describe } from "./records/session-list.ts";
+import { readTranscript } from "./records/transcript.ts";
+import { type CoreOptions, checkStoreOptions, type StoreCore } from "./store-core.ts";
 
 /** The options of the SQLite file, by default "offstage.db" in the working directory, and of every store. */
 export interface PersistentSessionOptions extends SqliteOptions, CoreOptions {}
@@ -39,7 +44,7 @@ export class PersistentSession implements Session {
 
   /** Prefer `store.session(id)` or the static makers. `owned` is closed with the session. */
   constructor(cells: SessionCells, sessionId: string = crypto.randomUUID(), owned?: StoreCore) {
-    checkSessionId(sessionId);
+    checkId(sessionId, "session id");
     this.#cells = cells;
     this.sessionId = sessionId;
     this.#owned = owned;
@@ -47,9 +52,8 @@ export class PersistentSession implements Session {
 
   /** Opens a session in a SQLite file, which is created if it is missing, and closed with the session. */
   static async persistent(sessionId: string, options: PersistentSessionOptions = {}): Promise<PersistentSession> {
-    checkSessionId(sessionId);
-    checkStoreOptions("PersistentSession.persistent()", options);
-    return PersistentSession.#open(sessionId, openCore(drivers.sqlite(options), options));
+    checkId(sessionId, "session id");
+    return PersistentSession.#open(sessionId, coreOn(backEnds.sqlite, options, "PersistentSession.persistent()"));
   }
 
   /** Opens a session in SQLite in memory; its data is lost when it is closed. */
@@ -57,9 +61,10 @@ export class PersistentSession implements Session {
     sessionId: string = crypto.randomUUID(),
     options: CoreOptions = {},
   ): Promise<PersistentSession> {
-    checkSessionId(sessionId);
-    checkStoreOptions("PersistentSession.inMemory()", options);
-    return PersistentSession.#open(sessionId, openCore(drivers.sqlite({ path: ":memory:" }), options));
+    checkId(sessionId, "session id");
+    const owner = "PersistentSession.inMemory()";
+    checkStoreOptions(owner, options);
+    return PersistentSession.#open(sessionId, coreOn(backEnds.sqlite, { ...options, path: ":memory:" }, owner));
   }
 
   /** Opens a session on a store. Closing the session does not close the store. */
@@ -79,6 +84,11 @@ export class PersistentSession implements Session {
     return session;
   }
 
+  /** The tenant that the session belongs to. */
+  get namespace(): string {
+    return this.#cells.context.rows.namespace;
+  }
+
   get #cell(): SessionCell {
     return this.#cells.of(this.sessionId);
   }
@@ -91,7 +101,7 @@ export class PersistentSession implements Session {
     const messages = checkedMessages(items);
     const cell = this.#cell;
     if (messages.length > 0) await cell.update("session.add", appending(cell, messages));
-    else await cell.context.driver.ready();
+    else await cell.context.rows.ready();
   }
 
   /** Replaces all items, in one atomic write. */
@@ -119,7 +129,7 @@ export class PersistentSession implements Session {
   }
 
   async getItemCount(): Promise<number> {
-    return (await this.#cell.head())?.count ?? 0;
+    return (await this.#cell.head())?.message_count ?? 0;
   }
 
   async addItem(item: Message): Promise<void> {
@@ -136,27 +146,36 @@ export class PersistentSession implements Session {
 
   /** The runs of this session, newest first. */
   async runs(options: Omit<ListRunsOptions, "sessionId"> = {}): Promise<ListedRun[]> {
-    checkRunFilter(options, { before: someCursor }, "session.runs()");
+    checkListRuns(options, "session.runs()");
     return listRuns(this.#cells, { ...options, sessionId: this.sessionId });
   }
 
   /** Everything recorded of a run of this session, and the calls that wait for approval; undefined if there is no such run. */
   async run(runId: string): Promise<FoundRun | undefined> {
+    checkId(runId, "run id");
     const found = await getRun(this.#cells, runId);
     return found?.sessionId === this.sessionId ? found : undefined;
   }
 
-  /** The conversation together with the tool traces of its runs, in chronological order. */
+  /** Everything that was said and done, subagents included, in the order in which it happened. */
   async transcript(): Promise<Message[]> {
-    return readTranscript(this.#cell);
+    return [...(await readTranscript(this.#cells, this.sessionId)).messages];
   }
 
   /** Queries the transcript: filter, statistics, tool summary, timeline, export. */
   async query(options: MessageQueryOptions = {}): Promise<MessageQuery> {
-    return new MessageQuery(await this.transcript(), options);
+    return querySession(this.#cells, this.sessionId, options);
   }
 
-  /** Creates a session with the first `at` messages of this one, default all, without its runs. */
+  /** Sets the title and the metadata of the session. A value that is left out stays as it is; null removes it. */
+  async describe(description: Description): Promise<void> {
+    await describe(this.#cell, description);
+  }
+
+  /**
+   * Creates a session with the first `at` messages of this one; default all. Its runs stay here; a query over the branch finds
+   * those behind its messages.
+   */
   async branch(at?: number, options: BranchOptions = {}): Promise<PersistentSession> {
     const id = branchId(at, options);
     await branch(this.#cell, this.#cells.of(id), at);

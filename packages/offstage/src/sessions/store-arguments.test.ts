@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, expect, test } from "vitest";
+import { memoryDriver } from "./drivers/memory/memory.ts";
 import { encryptedStore } from "./encrypted-store.ts";
 import { InMemorySession } from "./in-memory-session.ts";
 import { memoryStore, openStore, postgresStore, redisStore, sqliteStore } from "./open-store.ts";
 import { PersistentSession } from "./persistent-session.ts";
 import { createStore } from "./store.ts";
-import { memoryDriver } from "./stores/memory.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-arguments-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -31,7 +31,7 @@ test("invalid arguments are refused with a sentence", async () => {
   const invalid = (part: string) => ({ code: "invalid-argument", message: expect.stringContaining(part) });
   expect(() => openStore(undefined as never)).toThrow("The address of a store must be text; found undefined.");
   await expect(store.runs.get(undefined as never)).rejects.toMatchObject(
-    invalid("A run id must be text of at least one character; found undefined"),
+    invalid("A run id must be text of 1 to 512 bytes, without NUL and lone surrogates; found undefined."),
   );
   await expect(store.runs.get("")).rejects.toMatchObject(invalid('found ""'));
   await expect(store.runs.value("r", undefined as never)).rejects.toMatchObject(
@@ -44,8 +44,8 @@ test("invalid arguments are refused with a sentence", async () => {
   await expect(store.session("s").runs(null as never)).rejects.toMatchObject(
     invalid("The session.runs() options must be an object; found null."),
   );
-  await expect(new InMemorySession("s").runs({ before: "x" } as never)).rejects.toMatchObject(
-    invalid('Unknown session.runs() option "before". Valid options: status, agent, limit.'),
+  await expect(new InMemorySession("s").runs({ state: "x" } as never)).rejects.toMatchObject(
+    invalid('Unknown session.runs() option "state". Valid options: '),
   );
   expect(() => createStore(undefined as never)).toThrow("createStore() needs a store driver with the methods open,");
   expect(() => createStore(memoryDriver(), { path: "a" } as never)).toThrow('Unknown createStore() option "path"');
@@ -81,6 +81,17 @@ test.each([
   expect(inspect((error as Error).cause)).not.toContain("secret");
 });
 
+test.each(["x".repeat(513), "ß".repeat(257), "a\0b", "\ud800", "", 5])(
+  "no session, run, namespace or memory has an id that not every back end can store: %j",
+  async (id) => {
+    const store = memoryStore();
+    expect(() => store.session(id as never)).toThrow("A session id must be text of 1 to 512 bytes");
+    expect(() => store.memory(id as never)).toThrow("A memory id must be text of 1 to 512 bytes");
+    if (id !== "") expect(() => store.namespace(id as never)).toThrow("namespace must be text");
+    await expect(store.runs.get(id as never)).rejects.toThrow("A run id must be text of 1 to 512 bytes");
+  },
+);
+
 test("every maker refuses an invalid session id", async () => {
   await expect(async () => PersistentSession.persistent("", { path: ":memory:" })).rejects.toMatchObject({
     code: "invalid-argument",
@@ -97,7 +108,7 @@ test("a misspelt option is refused, so that nothing is written to the default fi
 
 test("a session with its own store accepts the options of a store, and refuses others", async () => {
   await expect(PersistentSession.inMemory("s", { redactor: () => {} } as never)).rejects.toThrow(
-    'Unknown PersistentSession.inMemory() option "redactor". Valid options: namespace, redact, onError.',
+    'Unknown PersistentSession.inMemory() option "redactor". Valid options: namespace, redact, onError, keepInput.',
   );
   expect(() => openStore(`sqlite:${folder}/a.db`, { path: "b.db" } as never)).toThrow(
     'Unknown openStore() option "path"',

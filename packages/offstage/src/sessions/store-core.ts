@@ -1,95 +1,106 @@
-// The core of a store in one namespace, on which Store and PersistentSession are built.
-
-import { clockOffsetMs } from "../base/clock.ts";
-import { shownValue } from "../base/options.ts";
+// The core of a store, on which Store and PersistentSession are built: a connection, and the sessions of each namespace.
+import { checkOptions, type OptionRule, type OptionRules, shownValue, someFunction } from "../base/options.ts";
 import { warn } from "../base/warn.ts";
 import { OffstageError } from "../errors.ts";
-import { checkPlain } from "./check-sealing.ts";
-import { holdsOf } from "./hold.ts";
-import { holderOf } from "./holder.ts";
-import { admittedDriver, type OpenedDriver, openedDriver } from "./opened-driver.ts";
-import { checkedRedact, type MessageRedactor } from "./redaction.ts";
-import { type ListNames, listNames } from "./row-keys.ts";
-import { type SessionCells, sessionCells } from "./session-cell.ts";
-import { writerLength } from "./session-head.ts";
-import type { StoreDriver } from "./store-driver.ts";
+import { type Connection, connect, type DriverSource } from "./head/connection.ts";
+import { holdsOf } from "./head/hold.ts";
+import { holderOf } from "./head/holder.ts";
+import { type Encryption, NamespaceRows } from "./head/namespace-rows.ts";
+import { checkId, type SessionCells, sessionCells } from "./head/session-cell.ts";
+import { writerLength } from "./head/session-head.ts";
+import type { KeepInput } from "./head/store-context.ts";
+import { checkedRedact, type MessageRedactor } from "./rows/redaction.ts";
 
+/** The options of every store. */
 export interface CoreOptions {
   /** The tenant that sessions, runs and spans belong to. Namespaces cannot see each other. Default "". */
   readonly namespace?: string | undefined;
   /**
    * Changes each message before it is written, in the conversation and in the journal. Other data that may quote a message
-   * (full values, errors, the content of spans) is passed to it as the content of a message.
+   * (full values, errors, the content of spans, model inputs) is passed to it as the content of a message.
    */
   readonly redact?: MessageRedactor | undefined;
   /** Called for each row that cannot be read. Default: prints a process warning. */
   readonly onError?: ((error: OffstageError) => void) | undefined;
+  /** What to keep of the inputs of model calls: everything, hashes only, or nothing. Default "all". */
+  readonly keepInput?: KeepInput | undefined;
+}
+
+export const coreRules: Readonly<Record<keyof CoreOptions, OptionRule>> = {
+  namespace: { isFit: (value) => typeof value === "string", words: "text" },
+  redact: someFunction,
+  onError: someFunction,
+  keepInput: {
+    isFit: (value) => value === "all" || value === "hashes" || value === false,
+    words: '"all", "hashes" or false',
+  },
+};
+
+/**
+ * Throws `invalid-argument` for an unknown or unfit option: a misspelt path would write to the default file, a misspelt
+ * redactor would redact nothing.
+ */
+export function checkStoreOptions(maker: string, options: object, rules: OptionRules = {}): void {
+  checkOptions(options, { ...rules, ...coreRules }, maker);
 }
 
 export interface StoreCore {
-  /** The driver that was passed in. */
-  readonly bare: StoreDriver;
+  readonly source: DriverSource;
   /** The options and the namespace, for a wrapper of this store. */
   readonly options: CoreOptions;
-  /** The driver for all namespaces. */
-  readonly driver: OpenedDriver;
+  readonly connection: Connection;
   readonly cells: SessionCells;
   ready(): Promise<void>;
   /** The core of another namespace; the same object for the same name. */
   namespace(name: string): StoreCore;
-  /** Completes requested changes and abandons open runs, then closes the driver. */
+  /** Completes requested changes and abandons open runs, then closes the connection. */
   close(): Promise<void>;
 }
 
-/** Checks a namespace before it is used; rejects if it must not be. */
-export type Look = (lists: ListNames) => Promise<void>;
-
-/** Creates the core of a store. The default `look` refuses an encrypted namespace. */
-export function openCore(bare: StoreDriver, options: CoreOptions = {}, look?: Look): StoreCore {
-  const { namespace = "", redact, onError } = options;
+/** Creates the core of a store. */
+export function openCore(source: DriverSource, options: CoreOptions = {}, encryption?: Encryption): StoreCore {
+  const { namespace = "", redact, onError, keepInput = "all" } = options;
   const report = onError ?? printWarning;
-  // Only these: the other options of a store contain keys and addresses.
-  const kept: CoreOptions = { redact, onError };
-  const driver = openedDriver(bare);
+  const connection = connect(source);
   // Made on first use: loading crypto takes longer than opening a store.
   const token = lazy(() => crypto.randomUUID().slice(0, writerLength));
   const holder = lazy(() => holderOf(token()));
   let operations = 0;
-  const lookAt: Look = look ?? ((lists) => checkPlain(driver, lists));
   const shared = {
     redact: redact && checkedRedact(redact),
+    keepInput,
     holds: holdsOf(),
     report,
+    setups: new WeakMap(),
     stamp: stampClock(),
     operation: () => `${token()}${(++operations).toString(36)}`,
   };
   const cores = new Map<string, StoreCore>();
   const close = async (): Promise<void> => {
     await shared.holds.close();
-    await driver.close();
+    await connection.close();
   };
   const coreOf = (name: string): StoreCore => {
     if (typeof name !== "string")
       throw new OffstageError("invalid-argument", `A namespace must be text; found ${shownValue(name)}.`);
+    if (name !== "") checkId(name, "namespace");
     const known = cores.get(name);
     if (known !== undefined) return known;
-    const lists = listNames(name);
-    const admitted = admittedDriver(driver, () => lookAt(lists));
+    const rows = new NamespaceRows(connection, { namespace: name, encryption, report });
     const cells = sessionCells({
       ...shared,
-      driver: admitted,
+      rows,
       get holder() {
         return holder();
       },
-      lists,
-      recent: {},
     });
     const core = {
-      bare,
-      options: { ...kept, namespace: name },
-      driver,
+      source,
+      // Only these: the other options of a store contain keys and addresses.
+      options: { redact, onError, keepInput, namespace: name },
+      connection,
       cells,
-      ready: admitted.ready,
+      ready: () => rows.ready(),
       namespace: coreOf,
       close,
     };
@@ -107,16 +118,15 @@ function lazy<T>(make: () => T): () => T {
   };
 }
 
-function printWarning({ message, code }: OffstageError): void {
-  warn(message, { code });
-}
-
 // A clock of epoch microseconds that is strictly increasing.
 function stampClock(): () => number {
   let last = 0;
   return () => {
-    const now = performance.now();
-    last = Math.max(last + 1, Math.trunc((clockOffsetMs(now) + now) * 1000));
+    last = Math.max(last + 1, Date.now() * 1000);
     return last;
   };
+}
+
+function printWarning({ message, code }: OffstageError): void {
+  warn(message, { code });
 }

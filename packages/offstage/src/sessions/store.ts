@@ -1,32 +1,45 @@
-// A store of sessions, runs and spans, on any driver. The files beside this one do the work.
+// A store of sessions, runs and spans, on any driver. The folders beside this file do the work.
 import type { JsonValue } from "../base/json.ts";
 import { objectWith, shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
+import type { MessageQuery, MessageQueryOptions } from "../query/message-query.ts";
 import type { SpanData } from "../tracing/span-data.ts";
-import type { FoundRun } from "./found-run.ts";
-import type { Journal } from "./journal.ts";
+import type { DriverSource } from "./head/connection.ts";
+import { checkId } from "./head/session-cell.ts";
+import { storedJournal } from "./journal/stored-journal.ts";
 import { PersistentSession } from "./persistent-session.ts";
-import { type PruneOptions, type PruneReport, prune } from "./prune.ts";
-import { getRun, getValue, type ListedRun, type ListRunsOptions, listRuns } from "./run-list.ts";
-import { findRun, refusing } from "./run-reader.ts";
-import { deleteSession, getSession, type ListSessionsOptions, listSessions, type SessionInfo } from "./session-list.ts";
-import { findSpans, type SpanPlace } from "./span-list.ts";
-import { addSpans } from "./span-rows.ts";
-import { type CoreOptions, openCore, type StoreCore } from "./store-core.ts";
-import type { StoreDriver } from "./store-driver.ts";
-import { checkStoreOptions } from "./store-rules.ts";
-import { storedJournal } from "./stored-journal.ts";
-import { type Violation, verifyStore } from "./verify-store.ts";
+import type { Journal } from "./ports/journal.ts";
+import type { StoreDriver } from "./ports/store-driver.ts";
+import { type Annotation, annotate, annotationsOf, type NewAnnotation } from "./records/annotations.ts";
+import { type FoundRun, getRun } from "./records/found-run.ts";
+import { type MemoryRows, memoryRows } from "./records/memories.ts";
+import { type RecordedInput, readInput } from "./records/model-input.ts";
+import { type PruneOptions, type PruneReport, prune } from "./records/prune.ts";
+import { getValue, type ListedRun, type ListRunsOptions, listRuns } from "./records/run-list.ts";
+import { findRun, refusing } from "./records/run-reader.ts";
+import { type Numbers, type NumbersOptions, numbers } from "./records/search/numbers.ts";
+import { type FoundMessage, type SearchOptions, search } from "./records/search/search.ts";
+import { queryOver } from "./records/search/store-query.ts";
+import {
+  deleteSession,
+  getSession,
+  type ListSessionsOptions,
+  listSessions,
+  type SessionInfo,
+} from "./records/session-list.ts";
+import { addSpans, findSpans, type SpanPlace } from "./records/span-list.ts";
+import { type Violation, verifyStore } from "./records/verify.ts";
+import { type CoreOptions, checkStoreOptions, openCore, type StoreCore } from "./store-core.ts";
 
-/** The property that holds the driver of a store, for wrappers. */
-export const storeDriver: unique symbol = Symbol.for("offstage.driver");
+/** The property that holds where the driver of a store comes from, for wrappers. */
+export const storeSource: unique symbol = Symbol.for("offstage.store-source");
 
 /** The property that holds the options and the namespace of a store, for wrappers. */
 export const storeOptions: unique symbol = Symbol.for("offstage.store-options");
 
 /** An open store. */
 export interface Store extends AsyncDisposable {
-  readonly [storeDriver]: StoreDriver;
+  readonly [storeSource]: DriverSource;
   readonly [storeOptions]: CoreOptions;
   /** The store, as errors name it. */
   readonly name: string;
@@ -37,6 +50,16 @@ export interface Store extends AsyncDisposable {
   readonly sessions: StoredSessions;
   readonly runs: StoredRuns;
   readonly spans: StoredSpans;
+  /** Finds messages of all sessions, newest first. */
+  search(options?: SearchOptions): AsyncIterable<FoundMessage>;
+  /** A query over the messages that `search` finds: statistics, tool summary, timeline, export. */
+  query(options?: SearchOptions & MessageQueryOptions): Promise<MessageQuery>;
+  /** Runs, failures, tokens, cost and durations, by group. The result prints itself as a table. */
+  numbers(options?: NumbersOptions): Promise<Numbers>;
+  /** Stores feedback on a run or on one of its messages. */
+  annotate(annotation: NewAnnotation): Promise<Annotation>;
+  /** The messages of a persistent memory; see `PersistentMemory`. */
+  memory(id: string): MemoryRows;
   /** The same store in another namespace. */
   namespace(name: string): Store;
   /** Removes old sessions, with everything that belongs to them. */
@@ -60,8 +83,12 @@ export interface StoredRuns {
   list(options?: ListRunsOptions): Promise<ListedRun[]>;
   /** Everything recorded of a run, and the calls that wait for approval. Reads only: does not resume the run. */
   get(runId: string): Promise<FoundRun | undefined>;
+  /** What the model saw in a step: messages, tools and settings as they were sent. Undefined if that was not kept. */
+  input(runId: string, step: number): Promise<RecordedInput | undefined>;
   /** The full value of a tool result that was clipped for the model. */
   value(runId: string, toolCallId: string): Promise<JsonValue | undefined>;
+  /** The feedback on a run, oldest first. */
+  annotations(runId: string): Promise<Annotation[]>;
   /** The journal that can resume the run; undefined if there is no such run. */
   journal(runId: string): Promise<Journal | undefined>;
 }
@@ -69,7 +96,7 @@ export interface StoredRuns {
 export interface StoredSpans {
   /** Stores spans that belong to no run. */
   add(spans: readonly SpanData[]): Promise<void>;
-  /** The spans of a run, a trace or a session, ordered by start time. */
+  /** The spans of a run with its subagents, of a trace or of a session, ordered by start time. */
   list(place: SpanPlace): Promise<SpanData[]>;
 }
 
@@ -83,17 +110,22 @@ export function createStore(driver: StoreDriver, options: CoreOptions = {}): Sto
     throw new OffstageError("invalid-argument", message);
   }
   checkStoreOptions("createStore()", options);
-  return storeOf(openCore(driver, options));
+  return storeOf(openCore({ name: driver.name, load: async () => driver }, options));
+}
+
+function checkedRunId(runId: string): string {
+  checkId(runId, "run id");
+  return runId;
 }
 
 /** The store on a core. */
 export function storeOf(core: StoreCore): Store {
   const { cells } = core;
   return {
-    [storeDriver]: core.bare,
+    [storeSource]: core.source,
     [storeOptions]: core.options,
     get name() {
-      return core.driver.name;
+      return core.connection.name;
     },
     ready: core.ready,
     session: (id) => new PersistentSession(cells, id),
@@ -104,17 +136,25 @@ export function storeOf(core: StoreCore): Store {
     },
     runs: {
       list: (options) => listRuns(cells, options),
-      get: (runId) => getRun(cells, runId),
-      value: (runId, toolCallId) => getValue(cells, runId, toolCallId),
+      get: async (runId) => getRun(cells, checkedRunId(runId)),
+      input: async (runId, step) => readInput(cells, checkedRunId(runId), step),
+      value: async (runId, toolCallId) => getValue(cells, checkedRunId(runId), toolCallId),
+      annotations: async (runId) => annotationsOf(cells, checkedRunId(runId)),
       journal: async (runId) => {
-        const place = await findRun(cells.context, runId, refusing(runId));
-        return place && storedJournal(cells, place[0]);
+        checkId(runId, "run id");
+        const row = await findRun(cells.context, runId, refusing(runId));
+        return row && storedJournal(cells, row.session_id);
       },
     },
     spans: {
       add: (spans) => addSpans(cells.context, spans),
       list: (place) => findSpans(cells, place),
     },
+    search: (options) => search(cells, options),
+    query: (options) => queryOver(cells, options),
+    numbers: (options) => numbers(cells, options),
+    annotate: (annotation) => annotate(cells, annotation),
+    memory: (id) => memoryRows(cells.context, id),
     namespace: (name) => storeOf(core.namespace(name)),
     prune: (options) => prune(cells, options),
     verify: () => verifyStore(cells),

@@ -2,8 +2,9 @@
 
 import { checkOptions, checkRequired, type OptionRule, objectWith, oneOf, wholeFrom } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { createStore, type Store, storeDriver, storeOptions } from "../sessions/store.ts";
-import { type StoreDriver, type WriteLabel, writeLabels } from "../sessions/store-driver.ts";
+import { type StoreDriver, type WriteLabel, writeLabels } from "../sessions/ports/store-driver.ts";
+import { type Store, storeOf, storeOptions, storeSource } from "../sessions/store.ts";
+import { openCore } from "../sessions/store-core.ts";
 
 export interface CrashPoint {
   /** The write that crashes: "run.begin", "tool.intent", "tool.result", "step.commit", "run.end" and others. */
@@ -45,14 +46,14 @@ export function crashingDriver(driver: StoreDriver, point: CrashPoint): StoreDri
     open: () => driver.open(),
     prepare: (version) => driver.prepare(version),
     get: (places) => driver.get(places),
-    read: (list, range) => driver.read(list, range),
+    read: (range) => driver.read(range),
     close: () => driver.close(),
     commit: async (commit) => {
       const isHere = commit.label === point.at && ++count === (point.nth ?? 1);
       if (isHere && point.when === "before") await crash(point.action);
-      const refused = await driver.commit(commit);
+      const committed = await driver.commit(commit);
       if (isHere && point.when === "after") await crash(point.action);
-      return refused;
+      return committed;
     },
   };
 }
@@ -60,7 +61,10 @@ export function crashingDriver(driver: StoreDriver, point: CrashPoint): StoreDri
 /** The store with one crash point. Use it instead of the given store until the crash. */
 export function crashingStore(store: Store, point: CrashPoint): Store {
   checkRequired("store", store, objectWith("an open store", "session"));
-  return createStore(crashingDriver(store[storeDriver], point), store[storeOptions]);
+  checkPoint(point);
+  const { name, load } = store[storeSource];
+  const source = { name, load: async () => crashingDriver(await load(), point) };
+  return storeOf(openCore(source, store[storeOptions]));
 }
 
 function crash(action: CrashPoint["action"]): Promise<never> {

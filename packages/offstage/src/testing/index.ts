@@ -3,6 +3,7 @@
 export { type CheckSpansOptions, checkSpans } from "./check-spans.ts";
 export type { ContractCase } from "./contract-case.ts";
 export { type CrashPoint, crashingStore } from "./crash-points.ts";
+export { type StoreDriverContractOptions, storeDriverContract } from "./driver-contract.ts";
 export { type MemoryContractOptions, memoryContract } from "./memory-contract.ts";
 export {
   type ScriptEntry,

@@ -11,7 +11,7 @@ import type {
   ModelStreamPart,
   ModelUsage,
 } from "../models/model.ts";
-import { promptMessages } from "./prompt-messages.ts";
+import { promptMessages } from "../models/prompt-messages.ts";
 import { checkReturned, checkScript, type ScriptedReply, type ScriptedToolCall } from "./scripted-reply.ts";
 
 /** One request to the model. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { isOffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
-import type { Session } from "../sessions/session.ts";
+import type { Session } from "../sessions/ports/session.ts";
 import { type Claim, type ContractCase, caseOn } from "./contract-case.ts";
 
 const said = (content: string): Message => ({ role: "user", content });

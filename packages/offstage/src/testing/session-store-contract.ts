@@ -1,4 +1,4 @@
-// The contract of a store, as cases: sessions, namespaces, lists, and the journal. Test a driver with `createStore(driver)`.
+// The contract of a store, as cases: sessions, namespaces, lists, the journal, and reading across sessions. Test a driver with `createStore(driver)`.
 import { checkOptions, checkRequired, someFunction } from "../base/options.ts";
 import type { Store } from "../sessions/store.ts";
 import { type Claim, type ContractCase, caseOn } from "./contract-case.ts";
@@ -6,7 +6,9 @@ import { sessionContract } from "./session-contract.ts";
 import { journalClaims } from "./store-claims/journal.ts";
 import { leaseClaims } from "./store-claims/leases.ts";
 import { listClaims } from "./store-claims/lists.ts";
+import { recordClaims } from "./store-claims/record.ts";
 import { resumeClaims } from "./store-claims/resume.ts";
+import { searchClaims } from "./store-claims/search.ts";
 import { type SharedClaim, sharedClaims } from "./store-claims/shared.ts";
 
 export interface SessionStoreContractOptions {
@@ -26,7 +28,10 @@ export function sessionStoreContract(
   checkRequired("open", open, someFunction);
   checkOptions(options, { reopen: someFunction }, "sessionStoreContract()");
   const { reopen } = options;
-  const claims = [...listClaims, ...journalClaims, ...leaseClaims, ...resumeClaims];
+  const claims = [
+    ...[...listClaims, ...journalClaims, ...leaseClaims, ...resumeClaims],
+    ...[...recordClaims, ...searchClaims],
+  ];
   return [
     ...sessionContract(async () => ownSession(await open())),
     ...claims.map((claim) => caseOn(open, claim)),

@@ -46,7 +46,10 @@ export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolR
   const startedAt = performance.now();
   const admission = await admitCall(call, site);
   if (admission === "wait") return new ToolWaiting();
-  if ("refusal" in admission) return failure(call, admission.refusal, startedAt);
+  if ("refusal" in admission) {
+    const refused = failure(call, admission.refusal, startedAt);
+    return admission.isRejected ? { ...refused, status: "rejected" } : refused;
+  }
   site.started();
   const { tool } = admission;
   // Copied before the tool can change it.
@@ -174,7 +177,10 @@ export interface CallSite {
 }
 
 /** The tool with its checked input, or why it does not run. */
-type Admission = { readonly tool: Tool; readonly input: unknown } | { readonly refusal: string } | "wait";
+type Admission =
+  | { readonly tool: Tool; readonly input: unknown }
+  | { readonly refusal: string; readonly isRejected?: boolean }
+  | "wait";
 
 /** Decides whether a call may run. Rejects only if the run is aborted or a guard fails. */
 async function admitCall(call: StepToolCall, site: CallSite): Promise<Admission> {
@@ -191,7 +197,8 @@ async function admitCall(call: StepToolCall, site: CallSite): Promise<Admission>
   const { needsApproval } = tool;
   const isAsked = typeof needsApproval === "function" ? await asks(needsApproval, input, site) : needsApproval;
   const permission = isAsked ? site.permit(call) : "run";
-  return permission === "run" ? { tool, input } : permission;
+  if (permission === "run") return { tool, input };
+  return permission === "wait" ? permission : { ...permission, isRejected: true };
 }
 
 type Question = Extract<Tool["needsApproval"], (...given: never[]) => unknown>;

@@ -1,9 +1,9 @@
 // An abort does not wait for code that ignores it: subagents end, then the run, and the session is released.
 import { describe, expect, test, vi } from "vitest";
 import { Agent, InMemorySession, memoryStore, type Processor, type Store } from "../../src/index.ts";
+import { memoryDriver } from "../../src/sessions/drivers/memory/memory.ts";
+import type { StoreDriver } from "../../src/sessions/ports/store-driver.ts";
 import { createStore } from "../../src/sessions/store.ts";
-import type { StoreDriver } from "../../src/sessions/store-driver.ts";
-import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { payingAgent, payTo } from "../support/approval-cast.ts";
 import { bothWays } from "../support/both-ways.ts";

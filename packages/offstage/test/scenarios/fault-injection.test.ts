@@ -2,7 +2,7 @@
 import { describe, expect } from "vitest";
 import { createStore, type StoreDriver } from "../../src/doors/store-driver.ts";
 import { Agent, memoryStore, type Store, sqliteStore } from "../../src/index.ts";
-import { storeDriver } from "../../src/sessions/store.ts";
+import { storeSource } from "../../src/sessions/store.ts";
 import { type CrashPoint, crashingStore, scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { echo, echoing, glance } from "../support/cast.ts";
@@ -37,8 +37,8 @@ describe("a write that throws", () => {
 });
 
 /** A store whose nth operation throws. `disarm()` turns that off and returns whether the operation was reached. */
-function failingAt(store: Store, nth: number): { store: Store; disarm: () => boolean } {
-  const driver = store[storeDriver];
+async function failingAt(store: Store, nth: number): Promise<{ store: Store; disarm: () => boolean }> {
+  const driver = await store[storeSource].load();
   let count = 0;
   const guarded = <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) => {
     return async (...args: Args): Promise<T> => {
@@ -53,7 +53,7 @@ function failingAt(store: Store, nth: number): { store: Store; disarm: () => boo
     prepare: (version) => driver.prepare(version),
     close: () => driver.close(),
     get: guarded((places) => driver.get(places)),
-    read: guarded((list, range) => driver.read(list, range)),
+    read: guarded((range) => driver.read(range)),
     commit: guarded((commit) => driver.commit(commit)),
   };
   const disarm = () => {
@@ -68,7 +68,7 @@ describe("a store that fails", () => {
   for (const [kind, open] of Object.entries(stores)) {
     bothWays(`at any single operation of a run leaves a session that still works, on ${kind}`, async ({ play }) => {
       for (let nth = 1, isReached = true; isReached; nth++) {
-        const failing = failingAt(open(), nth);
+        const failing = await failingAt(open(), nth);
         await using store = failing.store;
         await store.ready().catch(() => undefined);
         const session = store.session("s");

@@ -2,7 +2,6 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, test } from "vitest";
 import { compactor, summarizeOlder } from "../../src/doors/memory.ts";
 import {
@@ -15,10 +14,12 @@ import {
   type RunResult,
   sqliteStore,
 } from "../../src/index.ts";
+import { storeSource } from "../../src/sessions/store.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays, type Scene } from "../support/both-ways.ts";
 import { calls, echoing, glance } from "../support/cast.ts";
 import { canary, pay, prefixing, removing, saying } from "../support/redaction-cast.ts";
+import { rowsIn, valuesIn } from "../support/stored-rows.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-redaction-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -88,6 +89,20 @@ const acts: Readonly<Record<string, Act>> = {
     const again = saying([], { model: talk, compaction: compactor({ threshold: 100_000 }) });
     await resume(again, runId, { session, approve: approvals });
   },
+  "a model call that was retried": async ({ play, session }) => {
+    const down = Object.assign(new Error(`No answer for ${canary}`), { isRetryable: true });
+    const model = scriptedModel([down, `It is ${canary}.`]);
+    await play(saying([], { model, retry: { initialDelayMs: 1 } }), `Go ${canary}`, { session });
+  },
+  "a run whose model fails": async ({ fail, session }) => {
+    await fail(saying([new Error(`No answer for ${canary}`)]), `Go ${canary}`, { session });
+  },
+  "instructions, a title and parts": async ({ play, session }) => {
+    const agent = saying([calls(echoing(canary)), `It is ${canary}.`], { instructions: `You know ${canary}.` });
+    const file = { type: "file", mediaType: "text/plain", data: `${canary} `.repeat(300) };
+    const content = [{ type: "text", text: canary }, file] as never;
+    await play(agent, { role: "user", content }, { session });
+  },
   "spans with content": async ({ play, session }) => {
     const agent = saying([calls(echoing(canary)), `It is ${canary}.`]);
     await play(agent, `Go ${canary}`, { session, tracing: { content: true } });
@@ -96,7 +111,7 @@ const acts: Readonly<Record<string, Act>> = {
 
 let files = 0;
 
-/** Plays a scenario on a redacting SQLite file, and returns the bytes and the rows of that file. */
+/** Plays a scenario on a redacting SQLite file, and returns the bytes of that file and its log, and the values in its tables. */
 async function fileAfter(act: Act, scene: Scene, redact: (message: Message) => Message) {
   const path = join(folder, `${files++}.db`);
   const store = sqliteStore({ path, redact });
@@ -104,12 +119,11 @@ async function fileAfter(act: Act, scene: Scene, redact: (message: Message) => M
     scene.way === "run" ? agent.resume(source, options) : agent.resumeStream(source, options).result;
   await act({ ...scene, session: store.session("s"), resume });
   expect(await store.verify()).toEqual([]);
+  // Closing the store empties its log.
+  const before = [path, `${path}-wal`].map((each) => readFileSync(each));
   await store.close();
-  const bytes = readFileSync(path);
-  const database = new DatabaseSync(path);
-  const found = database.prepare("SELECT list || ' ' || key || ' ' || value AS text FROM offstage").all();
-  database.close();
-  return { bytes, rows: found.map(({ text }) => String(text)) };
+  const bytes = Buffer.concat([...before, readFileSync(path)]);
+  return { bytes, rows: valuesIn(path) };
 }
 
 describe("text that the redactor removes is nowhere in the file", () => {
@@ -134,24 +148,25 @@ describe("every stored message is redacted exactly once", () => {
 });
 
 test("messages of a waiting step are not written again when its state is resumed", async () => {
-  const seen: unknown[] = [];
-  const redact = (message: Message): Message => {
-    seen.push(message.metadata?.id);
-    return message;
-  };
-  await using store = memoryStore({ redact });
+  await using store = memoryStore({ redact: prefixing });
   const session = store.session("s");
   const agent = saying([calls(echoing("a"), pay), "Paid."]);
   const { state, approvals, runId } = await agent.run("Go", { session });
+  const messageRows = async () => {
+    const rows = await rowsIn(await store[storeSource].load());
+    return rows.filter(({ table }) => table === "messages");
+  };
+  const before = await messageRows();
   await agent.resume(AgentState.fromJSON(JSON.parse(JSON.stringify(state))), { session, approve: approvals });
-  expect(seen).toHaveLength(5);
-  expect(new Set(seen).size).toBe(5);
+  const after = await messageRows();
+  expect(after.slice(0, before.length)).toEqual(before);
+  expect([before.length, after.length]).toEqual([3, 5]);
   const messages = (await store.runs.get(runId))?.steps.flatMap((step) => step.messages) ?? [];
   expect(glance(messages)).toEqual([
     "assistant: [echo pay]",
-    "tool: echo a",
-    "tool: paid canary-4711",
-    "assistant: Paid.",
+    "tool: #echo a",
+    "tool: #paid canary-4711",
+    "assistant: #Paid.",
   ]);
 });
 

@@ -48,17 +48,28 @@ describe("session.query()", () => {
 });
 
 describe("subagents", () => {
-  onSessions("leave nothing in the session of their parent run", async ({ play, session }) => {
-    await play(family(), "Go", { session });
-    expect(glance(await session.getItems())).toEqual(["user: Go", "assistant: All looked."]);
-    expect(glance((await session.query()).all())).toEqual([
-      "user: Go",
-      "assistant: [middle]",
-      "tool: [Subagent: middle] Inner looked.",
-      "assistant: All looked.",
-    ]);
-    expect(await session.runs()).toHaveLength(1);
-  });
+  onSessions(
+    "leave nothing in the conversation of their parent run, and are in its query",
+    async ({ play, session }) => {
+      await play(family(), "Go", { session });
+      expect(glance(await session.getItems())).toEqual(["user: Go", "assistant: All looked."]);
+      const query = await session.query();
+      expect(glance(query.filter({ subagents: false }))).toEqual([
+        "user: Go",
+        "assistant: [middle]",
+        "tool: [Subagent: middle] Inner looked.",
+        "assistant: All looked.",
+      ]);
+      expect(query.filter({ subagents: true })).toHaveLength(8);
+      expect(glance(query.filter({ agent: "inner", subagents: true }))).toEqual([
+        "user: Look",
+        "assistant: [echo]",
+        "tool: echo a",
+        "assistant: It said a.",
+      ]);
+      expect(await session.runs()).toHaveLength(1);
+    },
+  );
 
   onStores("are journaled under their parent run, each with its own steps", async ({ play, session, store }) => {
     const { runId, usage } = await play(family(), "Go", { session });

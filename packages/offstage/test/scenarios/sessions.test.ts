@@ -10,7 +10,7 @@ import {
   type SessionPort,
   user,
 } from "../../src/index.ts";
-import type { RunFilter } from "../../src/sessions/run-filter.ts";
+import type { ListRunsOptions } from "../../src/sessions/records/run-list.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { calls, echo, echoing, glance } from "../support/cast.ts";
@@ -170,13 +170,14 @@ onSessions("runs can be listed by status and agent, and an invalid filter is ref
   await play(agent("ann", "Hello."), "Hi", { session });
   await play(agent("bob", "Hello."), "Hi", { session });
   await expect(play(agent("ann", new Error("broken")), "Hi", { session })).rejects.toThrow("broken");
-  const listed = async (filter: RunFilter) => (await session.runs(filter)).map((run) => `${run.agent} ${run.status}`);
+  const listed = async (filter: ListRunsOptions) =>
+    (await session.runs(filter)).map((run) => `${run.agent} ${run.status}`);
   expect(await listed({})).toEqual(["ann failed", "bob completed", "ann completed"]);
   expect(await listed({ agent: "ann" })).toEqual(["ann failed", "ann completed"]);
   expect(await listed({ status: "completed", limit: 1 })).toEqual(["bob completed"]);
   await expect(session.runs({ status: "crashed" as never })).rejects.toThrow('"status" must be');
   await expect(session.runs({ state: "failed" } as never)).rejects.toThrow(
-    'option "state". Valid options: status, agent, limit',
+    'option "state". Valid options: limit, since, until, agent, model, status',
   );
 });
 

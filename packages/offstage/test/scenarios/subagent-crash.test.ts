@@ -1,9 +1,9 @@
 // A subagent that finished before its parent was cut off: its answer is reused, and nothing is done again.
 import { describe, expect, test } from "vitest";
 import { Agent, InMemorySession, type Store, tool } from "../../src/index.ts";
+import { memoryDriver } from "../../src/sessions/drivers/memory/memory.ts";
+import type { StoreDriver, WriteLabel } from "../../src/sessions/ports/store-driver.ts";
 import { createStore } from "../../src/sessions/store.ts";
-import type { StoreDriver, WriteLabel } from "../../src/sessions/store-driver.ts";
-import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { ended, start, step } from "../../src/testing/store-claims/claim.ts";
 import { calls } from "../support/cast.ts";

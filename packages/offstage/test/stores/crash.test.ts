@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, test } from "vitest";
 import { sqliteStore } from "../../src/sessions/open-store.ts";
-import type { WriteLabel } from "../../src/sessions/store-driver.ts";
+import type { WriteLabel } from "../../src/sessions/ports/store-driver.ts";
 import { answered, calling, ended, resultOf, step } from "../../src/testing/store-claims/claim.ts";
 import { checkRuns, countFaults } from "../processes/check-turns.ts";
 import { killWriters, spawnWriter } from "../processes/spawn-writer.ts";

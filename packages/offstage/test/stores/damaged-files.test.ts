@@ -1,16 +1,24 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isOffstageError, type OffstageError } from "../../src/errors.ts";
-import { Agent, tool } from "../../src/index.ts";
-import { memoryStore, sqliteStore } from "../../src/sessions/open-store.ts";
+import { sqliteStore } from "../../src/sessions/open-store.ts";
 import { PersistentSession } from "../../src/sessions/persistent-session.ts";
-import { type Store, storeDriver } from "../../src/sessions/store.ts";
-import { scriptedModel } from "../../src/testing/index.ts";
-import { calling, open, resultOf, said, start, step, turn } from "../../src/testing/store-claims/claim.ts";
+import type { Store } from "../../src/sessions/store.ts";
+import { calling, open, resultOf, said, start, step, texts, turn } from "../../src/testing/store-claims/claim.ts";
+import { damage } from "../support/stored-rows.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-damaged-"));
 const golden = join(folder, "golden.db");
@@ -56,7 +64,7 @@ describe("a file that is not a store is refused and left unchanged", () => {
 
 test("a newer schema is refused, and the file stays byte-identical", async () => {
   const path = join(folder, "newer.db");
-  cpSync(golden, path);
+  copyFileSync(golden, path);
   const database = new DatabaseSync(path);
   database.exec("PRAGMA journal_mode = DELETE; PRAGMA user_version = 99");
   database.close();
@@ -66,178 +74,208 @@ test("a newer schema is refused, and the file stays byte-identical", async () =>
   expect(readFileSync(path)).toEqual(before);
 });
 
-test("a corrupt row is reported, skipped and never deleted", async () => {
-  const path = join(folder, "row.db");
-  cpSync(golden, path);
-  const database = new DatabaseSync(path);
-  database.exec("UPDATE offstage SET value = substr(value, 1, 9) WHERE list = 'm//s' AND key = '15'");
+/** A copy of the golden file with a damage. */
+function damagedCopy(name: string, ...statements: readonly string[]): string {
+  const path = join(folder, `${name}.db`);
+  copyFileSync(golden, path);
+  expect(damage(path, ...statements)).toBeGreaterThan(0);
+  return path;
+}
+
+test.for([
+  "metadata = 'no JSON'",
+  "tool_calls = '{'",
+  "parts = '5'",
+  "fields = '[]'",
+  "exact = '{\"content\":5}'",
+  "role = 'nobody'",
+  "created_at = 'yesterday'",
+  "is_error = 7",
+  "step = 'third'",
+])("a corrupt row is reported, skipped and never deleted: %s", async (change) => {
+  const path = damagedCopy("row", `UPDATE messages SET ${change} WHERE session_id = 's' AND position = 6`);
   const reported: OffstageError[] = [];
-  const store = sqliteStore({ path, onError: (error) => reported.push(error) });
+  await using store = sqliteStore({ path, onError: (error) => reported.push(error) });
   expect(await store.session("s").getItems()).toHaveLength(39);
   expect(await store.session("s").getItems(40)).toHaveLength(39);
-  expect(reported[0]).toMatchObject({ code: "store-corrupt" });
-  expect(reported[0]?.message).toMatch(/message 5 of session "s"/);
+  expect(texts(await store.session("s").getItems(36))).toHaveLength(36);
+  expect(reported.length).toBeGreaterThan(0);
+  for (const error of reported) expect(error).toMatchObject({ code: "store-corrupt" });
+  expect(reported[0]?.message).toMatch(
+    /(row "s", \d+ of the table "messages"|message 6 of session "s") in SQLite file/,
+  );
   await turn(store, "s", "after");
   expect(await store.session("s").getItems()).toHaveLength(41);
-  await store.close();
-  expect(database.prepare("SELECT count(*) AS n FROM offstage WHERE key = '15' AND list = 'm//s'").get()).toEqual({
-    n: 1,
-  });
+  const database = new DatabaseSync(path);
+  const left = database.prepare("SELECT count(*) AS n FROM messages WHERE session_id = 's' AND position = 6").get();
   database.close();
+  expect(left).toEqual({ n: 1 });
 });
 
-describe("resuming a run", () => {
-  // Runs an agent that charges, directly or through a subagent. Its model then fails, and would charge again.
-  async function cutOff(name: string, isBelow: boolean, isDone = false) {
-    const path = join(folder, `${name}.db`);
-    const store = sqliteStore({ path, onError: () => {} });
-    const charges: string[] = [];
-    const charge = tool({ name: "charge", execute: () => `charge ${charges.push("one")}` });
-    const below = scriptedModel([{ toolCalls: [{ name: "charge" }] }, "Charged."]);
-    const clerk = new Agent({ name: "clerk", model: below, tools: [charge] });
-    const call = { toolCalls: [{ name: isBelow ? "clerk" : "charge", input: isBelow ? { prompt: "Charge." } : {} }] };
-    const agent = new Agent({
-      name: "shop",
-      model: scriptedModel(({ index }) => {
-        if (index === 1) return new Error("cut off");
-        return index === 0 || (index === 2 && !isDone) ? call : "Done.";
-      }),
-      tools: [isBelow ? clerk.asTool() : charge],
-      session: store.session("s"),
-    });
-    await expect(agent.run("charge me")).rejects.toThrow("cut off");
-    const [run] = await store.runs.list();
-    const damage = (sql: string) => {
-      const database = new DatabaseSync(path);
-      const { changes } = database.prepare(`UPDATE offstage SET ${sql}`).run();
-      database.close();
-      expect(changes).toBeGreaterThan(0);
-    };
-    return { store, charges, damage, resume: () => agent.resume(run?.runId ?? "", { store }) };
-  }
-
-  const damages: readonly (readonly [string, string, boolean])[] = [
-    ["a step", "value = value || ' ' WHERE key LIKE '%.s11'", false],
-    ["calls", "value = replace(value, 'charge', 'chargf') WHERE key LIKE '%.i11'", false],
-    ["the key of a step", "key = replace(key, 's11', 'd11') WHERE key LIKE '%.s11'", false],
-    ["the question", "value = replace(value, 'charge', 'chargf') WHERE list = 'm//s'", false],
-    [
-      "the run of a subagent",
-      "value = replace(value, 'clerk', 'clerl') WHERE list = 'j//s' AND value LIKE '%clerk%'",
-      true,
-    ],
-    [
-      "the place of a subagent's run",
-      "value = replace(value, '1', '9') WHERE list LIKE 'r//%' AND value LIKE '%,1]'",
-      true,
-    ],
-    ["a step of a subagent", "value = value || ' ' WHERE key LIKE '11.s11'", true],
-  ];
-  test.for(damages)("is refused if %s cannot be read, because tools might run twice", async ([name, sql, isBelow]) => {
-    const { store, charges, damage, resume } = await cutOff(name, isBelow);
-    damage(sql);
-    await expect(resume()).rejects.toMatchObject({
-      code: "store-corrupt",
-      message: expect.stringContaining("resumed"),
-    });
-    expect(charges).toHaveLength(1);
-    await store.close();
-  });
-
-  test("works if only its spans cannot be read", async () => {
-    const { store, charges, damage, resume } = await cutOff("spans", false, true);
-    damage("value = replace(value, 'shop', 'shoq') WHERE key LIKE '10.t%'");
-    expect((await resume()).output).toBe("Done.");
-    expect(charges).toHaveLength(1);
-    await store.close();
-  });
-});
-
-test("an unreadable place of a subagent's run is not overwritten", async () => {
+test("a message that is missing from a conversation is reported", async () => {
+  const path = damagedCopy("missing", "DELETE FROM messages WHERE session_id = 's' AND position = 6");
   const reported: OffstageError[] = [];
-  const store = memoryStore({ onError: (error) => reported.push(error) });
-  const driver = store[storeDriver];
-  const place = { list: "r//inner", key: "at" };
+  await using store = sqliteStore({ path, onError: (error) => reported.push(error) });
+  expect(await store.session("s").getItems()).toHaveLength(39);
+  expect(reported).toMatchObject([{ code: "store-corrupt" }]);
+  expect(reported[0]?.message).toContain("it has 39 messages instead of 40");
+  expect(await store.verify()).toMatchObject([{ sessionId: "s", problem: "should have 40 messages and has 39" }]);
+});
+
+test("a conversation whose rows are all gone is not silently empty", async () => {
+  const path = damagedCopy("gone", "DELETE FROM messages WHERE session_id = 's'");
+  const reported: OffstageError[] = [];
+  await using store = sqliteStore({ path, onError: (error) => reported.push(error) });
+  expect(await store.session("s").getItems()).toEqual([]);
+  expect(reported).toMatchObject([{ code: "store-corrupt" }]);
+  expect(await store.session("s").getItemCount()).toBe(40);
+});
+
+test("an unreadable run of a subagent is not overwritten", async () => {
+  const path = join(folder, "inner.db");
+  const reported: OffstageError[] = [];
+  await using store = sqliteStore({ path, onError: (error) => reported.push(error) });
   const log = await open(store, "s", start("outer", "ask"));
   await (await log.child(start("inner", "do"))).step(step(1, [calling("c"), resultOf("c")]));
-  await driver.commit({ label: "run.child", checks: [], writes: [{ ...place, value: '["s",' }] });
-  await expect(log.child(start("inner", "do"))).rejects.toMatchObject({
-    code: "store-corrupt",
-    message: expect.stringContaining('the place of run "inner"'),
-  });
-  expect(await driver.get([place])).toEqual([{ key: "at", value: '["s",' }]);
+  expect(damage(path, "UPDATE runs SET started_at = '?' WHERE run_id = 'inner'")).toBe(1);
+  const told = { code: "store-corrupt", message: expect.stringContaining('Run "inner" cannot be resumed') };
+  await expect(log.child(start("inner", "do"))).rejects.toMatchObject(told);
   await log.abandon();
   const journal = store.session("s").journal;
-  await expect(journal.reopen("inner", { historyLimit: 1, onBusy: "queue" })).rejects.toThrow(
-    'the place of run "inner"',
-  );
-  await expect(store.runs.journal("inner")).rejects.toThrow('the place of run "inner"');
+  await expect(journal.reopen("inner", { historyLimit: 1, onBusy: "queue" })).rejects.toMatchObject(told);
+  await expect(journal.open(start("inner", "again"))).rejects.toMatchObject(told);
+  await expect(store.runs.journal("inner")).rejects.toMatchObject(told);
   expect(await store.runs.get("inner")).toBeUndefined();
   expect(reported).toMatchObject([{ code: "store-corrupt" }]);
+  expect(damage(path, "UPDATE runs SET started_at = '?' WHERE run_id = 'inner' AND started_at = '?'")).toBe(1);
 });
 
-test("runs after an unreadable one are listed", async () => {
-  const path = join(folder, "many.db");
-  const store = sqliteStore({ path, onError: () => {} });
-  for (let n = 0; n < 130; n++) await turn(store, "s", n);
-  const database = new DatabaseSync(path);
-  database.exec("UPDATE offstage SET value = replace(value, 'run-s-120', 'run-s-12x') WHERE list = 'j//s'");
-  database.close();
-  expect(await store.runs.list()).toHaveLength(129);
-  await store.close();
+test.for([
+  "status = 'nonsense'",
+  "started_at = '?'",
+  "totals = '[]'",
+  "error = '5'",
+  "notes = '{'",
+  "input_count = 'x'",
+])("runs beside an unreadable one are listed: %s", async (change) => {
+  const path = damagedCopy("many", `UPDATE runs SET ${change} WHERE run_id = 'run-s-7'`);
+  const reported: OffstageError[] = [];
+  await using store = sqliteStore({ path, onError: (error) => reported.push(error) });
+  const listed = (await store.runs.list()).map(({ runId }) => runId);
+  expect(listed).toHaveLength(19);
+  expect(listed).not.toContain("run-s-7");
+  const pages: string[] = [];
+  for (let before: string | undefined; ; ) {
+    const page = await store.runs.list({ limit: 3, ...(before !== undefined && { before }) });
+    if (page.length === 0) break;
+    pages.push(...page.map(({ runId }) => runId));
+    before = page.at(-1)?.cursor;
+  }
+  expect(pages).toEqual(listed);
+  expect(await store.session("s").runs()).toHaveLength(19);
+  expect(await store.sessions.list()).toHaveLength(2);
+  await expect(store.session("s").query()).resolves.toBeDefined();
+  await expect(store.numbers()).resolves.toBeDefined();
+  expect(new Set(reported.map(({ code }) => code))).toEqual(new Set(["store-corrupt"]));
 });
 
-test("a session with an unreadable head is an error, and other sessions work", async () => {
-  const path = join(folder, "head.db");
-  cpSync(golden, path);
-  const database = new DatabaseSync(path);
-  database.exec("UPDATE offstage SET value = '{}', sum = 0 WHERE list = 'h//s'");
-  database.close();
-  const store = sqliteStore({ path, onError: () => {} });
-  await expect(store.session("s").addItem(said("x"))).rejects.toMatchObject({ code: "store-corrupt" });
-  expect(await store.session("other").getItemCount()).toBe(1);
-  expect((await store.sessions.list()).map(({ sessionId }) => sessionId)).toEqual(["other"]);
-  await store.close();
+test("pages of runs do not end at a page of unreadable ones", async () => {
+  const path = join(folder, "pages.db");
+  await using store = sqliteStore({ path, onError: () => {} });
+  for (let n = 0; n < 250; n++) await turn(store, "s", n);
+  expect(damage(path, "UPDATE runs SET started_at = '?' WHERE number BETWEEN 100 AND 249")).toBe(150);
+  expect(await store.runs.list({ limit: 50 })).toHaveLength(50);
+  expect(await store.runs.list({ limit: 200 })).toHaveLength(100);
+  expect(await store.runs.list()).toHaveLength(100);
 });
 
-test("each of 1,000 damaged bytes is detected or harmless, and nothing is silently empty", async () => {
+test.for(["message_count = 'many'", "next_seq = 1.5", "created_at = '?'", "exact = '{'"])(
+  "a session with an unreadable head is an error, and other sessions work: %s",
+  async (change) => {
+    const path = damagedCopy("head", `UPDATE sessions SET ${change} WHERE session_id = 's'`);
+    const reported: OffstageError[] = [];
+    await using store = sqliteStore({ path, onError: (error) => reported.push(error) });
+    await expect(store.session("s").addItem(said("x"))).rejects.toMatchObject({ code: "store-corrupt" });
+    await expect(open(store, "s", start("r", "x"))).rejects.toMatchObject({ code: "store-corrupt" });
+    await expect(store.session("s").getItemCount()).rejects.toMatchObject({ code: "store-corrupt" });
+    await expect(store.sessions.delete("s")).rejects.toMatchObject({ code: "store-corrupt" });
+    expect(await store.session("other").getItemCount()).toBe(1);
+    await turn(store, "other", 1);
+    expect((await store.sessions.list()).map(({ sessionId }) => sessionId)).toEqual(["other"]);
+    expect(reported).toMatchObject([{ code: "store-corrupt" }]);
+    expect(await store.prune({ keepLast: 0 })).toEqual({ removedSessions: 1, busySessions: 0 });
+    expect((await store.verify()).length).toBeGreaterThan(0);
+  },
+);
+
+test("a table that was removed is an error, and is not created again empty", async () => {
+  const path = join(folder, "table.db");
+  copyFileSync(golden, path);
+  damage(path, "DROP TABLE messages");
+  await using store = sqliteStore({ path });
+  await expect(store.session("s").getItems()).rejects.toMatchObject({ code: expect.stringMatching(/^store-/) });
+  await expect(store.session("s").addItem(said("x"))).rejects.toMatchObject({ code: expect.stringMatching(/^store-/) });
+});
+
+type Verdict = "harmless" | "refused" | "reported" | "plain text differs" | "silently empty" | "foreign error";
+
+test("each of 1,000 damaged bytes is refused, reported or harmless, or changes plain text; nothing is silently empty", async () => {
   const bytes = readFileSync(golden);
   const whole = sqliteStore({ path: golden });
   const expected = await contents(whole);
   await whole.close();
-  const found = { harmless: 0, refused: 0, reported: 0, silent: 0 };
+  const found: Partial<Record<Verdict, number>> = {};
+  const bad: string[] = [];
   const path = join(folder, "mutated.db");
   for (let n = 0; n < 1_000; n++) {
     const mutated = Buffer.from(bytes);
     const at = Math.floor((n * bytes.length) / 1_000);
     mutated[at] = (mutated[at] ?? 0) ^ (1 + Math.floor(Math.random() * 255));
     writeFileSync(path, mutated);
-    found[await judge(path, expected)]++;
+    const verdict = await judge(path, expected);
+    found[verdict] = (found[verdict] ?? 0) + 1;
+    if (verdict === "silently empty" || verdict === "foreign error") bad.push(`${at}: ${shown(mutated, at)}`);
     for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
   }
-  expect(found.silent).toBe(0);
   process.stdout.write(`1,000 damaged bytes: ${JSON.stringify(found)}\n`);
+  expect(bad).toEqual([]);
 });
 
-async function judge(path: string, expected: string): Promise<"harmless" | "refused" | "reported" | "silent"> {
+/** The bytes around a place, to find out what was damaged. */
+function shown(bytes: Buffer, at: number): string {
+  return bytes.toString("latin1", at - 40, at + 40).replace(/[^ -~]/g, ".");
+}
+
+async function judge(path: string, expected: string): Promise<Verdict> {
   let reports = 0;
   const store = sqliteStore({ path, onError: () => reports++ });
   try {
     const read = await contents(store);
     if (read === expected) return "harmless";
-    return reports > 0 ? "reported" : "silent";
+    // A run whose messages are missing says so itself.
+    if (reports > 0 || read.includes('"isIncomplete":true')) return "reported";
+    // The same messages, runs, steps and sessions, of which one differs.
+    return countOf(read) === countOf(expected) ? "plain text differs" : "silently empty";
   } catch (error) {
-    return isOffstageError(error) ? "refused" : "silent";
+    return isOffstageError(error) ? "refused" : "foreign error";
   } finally {
     await store.close();
   }
 }
 
+/** How many messages, runs, steps and sessions there are. */
+function countOf(read: string): string {
+  type Part = { readonly input?: unknown[]; readonly steps?: { readonly messages: unknown[] }[] };
+  const [items, runs, sessions] = JSON.parse(read) as [unknown[][], Part[], unknown[]];
+  const ofRun = (run: Part | null) => [run?.input?.length, run?.steps?.map(({ messages }) => messages.length)];
+  return JSON.stringify([items.map(({ length }) => length), runs.map(ofRun), sessions.length]);
+}
+
 test("a full disk is an error, nothing of the write is kept, and earlier data stays", async () => {
   const path = join(folder, "full.db");
-  const store = sqliteStore({ path, maxBytes: 100 * 1024 });
+  const store = sqliteStore({ path, maxBytes: 400 * 1024 });
   await store.session("a").addItem(said("small"));
-  await expect(store.session("a").addItem(said("x".repeat(200_000)))).rejects.toMatchObject({ code: "store-full" });
+  await expect(store.session("a").addItem(said("x".repeat(800_000)))).rejects.toMatchObject({ code: "store-full" });
   expect(await store.session("a").getItemCount()).toBe(1);
   await store.session("a").addItem(said("small again"));
   expect(await store.session("a").getItemCount()).toBe(2);
@@ -264,7 +302,7 @@ test("a read-only file or folder is an error, and stays unchanged", () => {
   const place = join(folder, "locked-folder");
   mkdirSync(place);
   const path = join(place, "read-only.db");
-  cpSync(golden, path);
+  copyFileSync(golden, path);
   chmodSync(path, 0o444);
   chmodSync(place, 0o555);
   chmodSync(folder, 0o755);

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { memoryStore, sqliteStore } from "../../src/sessions/open-store.ts";
+import type { WriteLabel } from "../../src/sessions/ports/store-driver.ts";
 import type { Store } from "../../src/sessions/store.ts";
-import type { WriteLabel } from "../../src/sessions/store-driver.ts";
 import { crashingStore } from "../../src/testing/crash-points.ts";
 import { answered, said, texts, turn } from "../../src/testing/store-claims/claim.ts";
 

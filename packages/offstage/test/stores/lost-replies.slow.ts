@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { OffstageError } from "../../src/errors.ts";
 import type { Message } from "../../src/messages/message.ts";
+import { memoryDriver } from "../../src/sessions/drivers/memory/memory.ts";
+import type { Commit, Committed, StoreDriver, WriteLabel } from "../../src/sessions/ports/store-driver.ts";
 import { createStore, type Store } from "../../src/sessions/store.ts";
-import type { Commit, Refused, StoreDriver, WriteLabel } from "../../src/sessions/store-driver.ts";
-import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { said, texts, turn } from "../../src/testing/store-claims/claim.ts";
 
 const lost = () => new OffstageError("store-connection", "The connection was lost.");
@@ -15,9 +15,9 @@ function unreliable(driver: StoreDriver, isLost: () => "before" | "after" | unde
     commit: async (commit) => {
       const when = isLost();
       if (when === "before") throw lost();
-      const refused = await driver.commit(commit);
+      const committed = await driver.commit(commit);
       if (when === "after") throw lost();
-      return refused;
+      return committed;
     },
   };
 }
@@ -73,9 +73,9 @@ test("a connection that stays lost is an error after a bounded number of retries
 /** A store that loses the reply of its first write with this label, after others have written. */
 function losing(driver: StoreDriver, label: WriteLabel, others: () => Promise<unknown>): Store {
   let isLost = false;
-  const commit = async (given: Commit): Promise<Refused> => {
-    const refused = await driver.commit(given);
-    if (given.label !== label || isLost) return refused;
+  const commit = async (given: Commit): Promise<Committed> => {
+    const committed = await driver.commit(given);
+    if (given.label !== label || isLost) return committed;
     isLost = true;
     await others();
     throw lost();

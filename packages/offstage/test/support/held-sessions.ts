@@ -1,22 +1,29 @@
 // Sessions with leases for tests: held in this process or on another machine, with its own clock.
 import { setTimeout as sleep } from "node:timers/promises";
 import { vi } from "vitest";
-import { formatHead, type Lease, parseHead } from "../../src/sessions/session-head.ts";
+import { memoryDriver } from "../../src/sessions/drivers/memory/memory.ts";
+import type { StoreDriver } from "../../src/sessions/ports/store-driver.ts";
+import type { SessionRow } from "../../src/sessions/ports/tables.ts";
 import { createStore } from "../../src/sessions/store.ts";
-import type { RowPlace, StoreDriver } from "../../src/sessions/store-driver.ts";
-import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { open, start } from "../../src/testing/store-claims/claim.ts";
 
-/** The head of session "a". */
-export const place: RowPlace = { list: "h//a", key: "head" };
+/** Returns the head of session "a", as the driver has it. */
+export async function headRow(driver: StoreDriver): Promise<SessionRow> {
+  const [row] = await driver.get([{ table: "sessions", key: ["", "a"] }]);
+  return row as unknown as SessionRow;
+}
+
+/** Changes columns of the head of session "a", as another process would: its version changes too. */
+export async function putHead(driver: StoreDriver, change: Partial<SessionRow>): Promise<void> {
+  const head = await headRow(driver);
+  const row = { ...head, version: `${head.version} another1`, ...change };
+  await driver.commit({ label: "session.add", checks: [], writes: [{ table: "sessions", row }] });
+}
 
 /** Rewrites the lease of session "a" as if another process held it. */
 export async function pretend(driver: StoreDriver, change: (holder: string) => string, seenMsAgo = 0): Promise<void> {
-  const [row] = await driver.get([place]);
-  const head = parseHead(row?.value ?? "", "memory");
-  const lease = { ...(head.lease as Lease), holder: change(head.lease?.holder ?? ""), seen: Date.now() - seenMsAgo };
-  const value = formatHead({ ...head, lease });
-  await driver.commit({ label: "session.add", checks: [], writes: [{ ...place, value }] });
+  const { lease_holder } = await headRow(driver);
+  await putHead(driver, { lease_holder: change(lease_holder ?? ""), lease_seen: Date.now() - seenMsAgo });
 }
 
 /** Holders of different kinds. */
@@ -36,7 +43,7 @@ export async function heldElsewhere(
 ): Promise<{ driver: StoreDriver; renew: () => Promise<void> }> {
   const driver = memoryDriver();
   const isRenewal = (label: string): boolean => label === "lease.renew";
-  const silent: StoreDriver = { ...driver, commit: async (each) => (isRenewal(each.label) ? [] : driver.commit(each)) };
+  const silent: StoreDriver = { ...driver, commit: async (each) => (isRenewal(each.label) ? {} : driver.commit(each)) };
   await open(createStore(silent), "a", start("r1", "one"));
   const renew = () => pretend(driver, elsewhere, -clockAheadMs);
   await renew();

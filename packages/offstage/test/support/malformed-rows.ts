@@ -1,20 +1,16 @@
 // The rows of a store with every kind of row, and ways to damage them: values of an unexpected form.
 import { isOffstageError, type OffstageError } from "../../src/errors.ts";
 import { Agent, type AgentState, tool } from "../../src/index.ts";
+import { memoryDriver } from "../../src/sessions/drivers/memory/memory.ts";
+import type { Key, Row, StoreDriver, Value } from "../../src/sessions/ports/store-driver.ts";
+import { type ColumnType, tables } from "../../src/sessions/ports/tables.ts";
 import { createStore, type Store } from "../../src/sessions/store.ts";
-import type { StoreDriver, Write } from "../../src/sessions/store-driver.ts";
-import { memoryDriver } from "../../src/sessions/stores/memory.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-
-export interface KeptRow {
-  readonly list: string;
-  readonly key: string;
-  readonly value: string;
-}
+import { type PlacedRow, rowsIn } from "./stored-rows.ts";
 
 /** The rows of a store, to open it again and again. */
 export interface StoredRows {
-  readonly rows: readonly KeptRow[];
+  readonly rows: readonly PlacedRow[];
   readonly state: AgentState;
   readonly runIds: readonly string[];
   readonly waitingId: string;
@@ -36,14 +32,13 @@ export function asker(): Agent<unknown> {
   });
   const calls = [{ toolCalls: [{ name: "huge" }] }, { toolCalls: [{ name: "clerk", input: { prompt: "Pay" } }] }];
   const model = scriptedModel(({ index }) => calls[index] ?? "Done.");
-  return new Agent({ name: "asker", model, tools: [huge, clerk.asTool()], toolHistory: "full" });
+  return new Agent({ name: "asker", model, tools: [huge, clerk.asTool()], toolHistory: "full", maxSteps: 5 });
 }
 
-/** Returns the rows of a store with every kind of row. */
+/** Returns the rows of a store with a row in every table. */
 export async function storedRows(): Promise<StoredRows> {
-  const memory = memoryDriver();
-  const lists = new Set<string>();
-  const store = createStore({ ...memory, commit: (commit) => noted(lists, memory, commit) });
+  const driver = memoryDriver();
+  const store = createStore(driver);
   const talker = new Agent({
     model: scriptedModel(({ index }) => (index % 2 ? "Yes." : { toolCalls: [{ name: "echo" }] })),
     tools: [echo],
@@ -53,33 +48,33 @@ export async function storedRows(): Promise<StoredRows> {
   const failing = new Agent({ model: scriptedModel([new Error("down"), new Error("down")]) });
   const failed = await failing.run("Fail", { session: store.session("s") }).catch((error) => error.result);
   await failing.resume(failed.runId, { store }).catch(() => {});
+  const file = { type: "file", mediaType: "text/plain", data: "x".repeat(3_000) };
+  await store.session("s").addItem({ role: "user", content: [{ type: "text", text: "Look\0" }, file] as never });
+  await store.session("s").describe({ title: "A talk", metadata: { topic: "pay" } });
+  await store.annotate({ runId: done.runId, label: "good", value: { stars: 5 }, note: "Well said." });
+  await store.memory("m").addItems([{ role: "user", content: "Remember." }]);
   const waiting = await asker().run("Pay", { session: store.session("s") });
   const childId = (await store.runs.get(waiting.runId))?.children[0]?.runId ?? "";
   const traceId = waiting.traceId ?? "";
   const span = { traceId, spanId: "b7ad6b7169203331", name: "loose", kind: "custom", startTime: 1.7e12 } as const;
   await store.spans.add([{ ...span, endTime: 1.7e12 + 1, duration: 1, status: "ok", metadata: { a: 1 } }]);
   const runIds = [other.runId, done.runId, failed.runId, waiting.runId, childId];
-  const rows = await Promise.all(
-    [...lists].map(async (list) => (await memory.read(list)).map((row) => ({ list, ...row }))),
-  );
-  const traceIds = [...lists].filter((list) => list.startsWith("t/")).map((list) => list.slice(3));
-  const about = { rows: rows.flat(), state: waiting.state, runIds, waitingId: waiting.runId, traceIds };
+  const rows = await rowsIn(driver);
+  const traceIds = [...new Set(rows.flatMap(({ table, row }) => (table === "spans" ? String(row.trace_id) : [])))];
+  const about = { rows, state: waiting.state, runIds, waitingId: waiting.runId, traceIds };
   return { ...about, expected: (await readEverything(store, about)).read };
-}
-
-function noted(lists: Set<string>, memory: StoreDriver, commit: Parameters<StoreDriver["commit"]>[0]) {
-  for (const { list } of commit.writes) lists.add(list);
-  return memory.commit(commit);
 }
 
 type About = Pick<StoredRows, "runIds" | "waitingId" | "traceIds">;
 
 /** The codes of errors that damage may cause. */
-export const refusals = ["store-corrupt", "session-conflict", "run-not-found", "run-not-resumable"];
+export const refusals = ["store-corrupt", "wrong-key", "session-conflict", "run-not-found", "run-not-resumable"];
 
 /** Returns the code of an OffstageError; for any other error, its stack. */
 export function codeOf(error: unknown): string {
-  return isOffstageError(error) ? error.code : String((error as Error).stack);
+  if (!isOffstageError(error)) return String((error as Error).stack);
+  // A run fails with the error that ended it as the cause.
+  return error.code === "run-failed" && error.cause !== undefined ? codeOf(error.cause) : error.code;
 }
 
 /** Returns the result of each reader, as text, and the codes of errors. */
@@ -92,15 +87,26 @@ export async function readEverything(store: Store, { runIds, waitingId, traceIds
     "latest items": () => s.getItems(3),
     count: () => s.getItemCount(),
     transcript: () => s.transcript(),
+    query: async () => (await s.query()).all(),
     sessions: () => store.sessions.list(),
+    "sessions by status": () => store.sessions.list({ status: "waiting", text: "talk", metadata: { topic: "pay" } }),
     session: () => store.sessions.get("s"),
-    "all runs": () => store.runs.list(),
+    "all runs": () => store.runs.list({ subagents: true }),
     "its runs": () => s.runs(),
-    "waiting runs": () => store.runs.list({ status: "waiting" }),
+    "waiting runs": () => store.runs.list({ status: "waiting", text: "pay", metadata: { topic: "pay" } }),
+    search: async () => (await store.query({ text: "said" })).all(),
+    numbers: () => store.numbers({ by: ["agent"] } as never),
     spans: () => store.spans.list({ sessionId: "s" }),
     "spans of the run": () => store.spans.list({ runId: waitingId }),
+    memory: () => store.memory("m").getItems(),
     journal: async () => (await store.runs.journal(waitingId)) !== undefined,
-    ...Object.fromEntries(runIds.map((id) => [`run ${id}`, () => store.runs.get(id)])),
+    ...Object.fromEntries(
+      runIds.flatMap((id) => [
+        [`run ${id}`, () => store.runs.get(id)],
+        [`input of ${id}`, () => store.runs.input(id, 2)],
+        [`feedback on ${id}`, () => store.runs.annotations(id)],
+      ]),
+    ),
     ...Object.fromEntries(traceIds.map((traceId) => [`trace ${traceId}`, () => store.spans.list({ traceId })])),
     problems: () => store.verify(),
   };
@@ -108,60 +114,104 @@ export async function readEverything(store: Store, { runIds, waitingId, traceIds
   const thrown: string[] = [];
   for (const [name, reader] of Object.entries(readers)) {
     const text = await reader().then(
-      (value) => JSON.stringify(value),
-      (error) => void thrown.push(codeOf(error)),
+      (value) => JSON.stringify(value) ?? "undefined",
+      (error) => void thrown.push(isOffstageError(error) ? error.code : `${name}: ${codeOf(error)}`),
     );
     if (text !== undefined) read[name] = text;
   }
   return { read, thrown };
 }
 
-/** Returns values that a row of this kind never has. */
-export function malformedValues(row: KeptRow): string[] {
-  const plain = ["null", "5", '"x"', "{}", "[null]", "[[]]"];
-  const value: unknown = JSON.parse(row.value);
-  // An empty list of spans is valid.
-  const isSpans = ["step row t", "trace spans"].includes(kindOf(row));
-  if (isSpans) return plain;
-  return [...plain, "[]", ...(Array.isArray(value) ? [JSON.stringify(value.slice(1))] : [])];
+// Values that no column of a type has.
+const unfit: Readonly<Record<ColumnType, readonly Value[]>> = {
+  text: [5, true],
+  json: [5, "", "no JSON", "{"],
+  integer: ["many", 1.5, true, 2 ** 60],
+  real: ["long", true],
+  boolean: [7, "yes"],
+  time: ["yesterday", "", 5],
+};
+
+/** Values of other forms that a column takes, but that its readers do not expect. */
+const strange: Readonly<Record<ColumnType, readonly Value[]>> = {
+  text: ["", "nonsense"],
+  json: ["null", "5", '"x"', "{}", "[]", "[null]", "[[]]", '{"a":null}'],
+  integer: [-1, 0, 2 ** 40],
+  real: [-1, 1e300],
+  boolean: [true, false],
+  time: ["1970-01-01T00:00:00.000Z", "2999-01-01T00:00:00.000Z"],
+};
+
+/** A row with one column replaced. */
+export interface Damage {
+  readonly placed: PlacedRow;
+  readonly column: string;
+  readonly value: Value;
 }
 
-/** Returns the row with one element replaced, for every element down to `depth`. */
-export function withOneReplaced({ value }: Pick<KeptRow, "value">, depth = 2): string[] {
-  const row: unknown = JSON.parse(value);
-  if (typeof row !== "object" || row === null || depth === 0) return [];
-  const put = (key: string, element: unknown) =>
-    JSON.stringify(Array.isArray(row) ? row.with(Number(key), element) : { ...row, [key]: element });
-  return Object.entries(row).flatMap(([key, element]) => [
-    ...[null, {}].map((other) => put(key, other)),
-    ...withOneReplaced({ value: JSON.stringify(element) }, depth - 1).map((each) => put(key, JSON.parse(each))),
-  ]);
+/** Returns a row with each column outside its key replaced by each value of an unexpected type. */
+export function unfitDamages(placed: PlacedRow): Damage[] {
+  return damagesOf(placed, (type, isOptional) => (isOptional ? unfit[type] : [null, ...unfit[type]]));
 }
 
-/** Opens a store with one row replaced. Returns it with the errors it reports and the current value of the row. */
-export async function openWith(rows: readonly KeptRow[], { list, key }: KeptRow, value: string) {
-  const driver = memoryDriver();
+/** Returns a row with each column outside its key replaced by other values of its type, and by null if it may be null. */
+export function strangeDamages(placed: PlacedRow): Damage[] {
+  return damagesOf(placed, (type, isOptional) => (isOptional ? [null, ...strange[type]] : strange[type]));
+}
+
+function damagesOf(
+  placed: PlacedRow,
+  valuesFor: (type: ColumnType, isOptional: boolean) => readonly Value[],
+): Damage[] {
+  const { columns, key } = tables[placed.table];
+  const inKey = new Set([...key.scope, ...key.by]);
+  return Object.entries(columns).flatMap(([column, { type, isOptional }]) => {
+    if (inKey.has(column)) return [];
+    const others = valuesFor(type, isOptional).filter((value) => value !== placed.row[column]);
+    return others.map((value) => ({ placed, column, value }));
+  });
+}
+
+/** Names a damage in a message. */
+export function shownDamage({ placed: { table, row }, column, value }: Damage): string {
+  return `${table} ${JSON.stringify(keyOf({ table, row }))}: ${column} = ${JSON.stringify(value)}`;
+}
+
+function keyOf({ table, row }: PlacedRow): Key {
+  const { key } = tables[table];
+  return [...key.scope, ...key.by].map((column) => row[column] as string | number);
+}
+
+const mostReads = 20_000;
+
+// A reader that never ends would not let a test time out, so it fails.
+function bounded(driver: StoreDriver): StoreDriver {
+  let reads = 0;
+  const count = (): void => {
+    if (++reads > mostReads) throw new Error("a reader does not end");
+  };
+  return {
+    ...driver,
+    read: async (range) => {
+      count();
+      return driver.read(range);
+    },
+    get: async (places) => {
+      count();
+      return driver.get(places);
+    },
+  };
+}
+
+/** Opens a store with one column of a row replaced. Returns it with the errors it reports and the current row. */
+export async function openWith(rows: readonly PlacedRow[], { placed, column, value }: Damage) {
+  const driver: StoreDriver = memoryDriver();
   await driver.prepare(1);
-  const writes: Write[] = rows.map((row) => (row.list === list && row.key === key ? { list, key, value } : row));
+  const damaged: Row = { ...placed.row, [column]: value };
+  const writes = rows.map((each) => (each === placed ? { table: each.table, row: damaged } : each));
   await driver.commit({ label: "session.add", checks: [], writes });
   const reported: OffstageError[] = [];
-  const store = createStore(driver, { onError: (error) => reported.push(error) });
-  return { store, reported, now: async () => (await driver.get([{ list, key }]))[0]?.value };
-}
-
-/** Returns the kind of a row, by its list and key. */
-export function kindOf({ list, key }: KeptRow): string {
-  const names: Readonly<Record<string, string>> = {
-    a: "activity",
-    h: "head",
-    m: "message",
-    j: "run",
-    r: "place",
-    t: "trace",
-    l: "loose trace",
-  };
-  const letter = list.charAt(0);
-  return letter === "s"
-    ? `step row ${key.charAt(key.indexOf(".") + 1)}`
-    : `${names[letter]} ${letter === "t" ? key.split(".")[0] : ""}`.trim();
+  const store = createStore(bounded(driver), { onError: (error) => reported.push(error) });
+  const now = async () => (await driver.get([{ table: placed.table, key: keyOf(placed) }]))[0];
+  return { store, reported, damaged, now, [Symbol.asyncDispose]: () => store.close() };
 }

@@ -1,9 +1,10 @@
 // The configuration of an agent: its options, checked and completed when it is created. The loop reads nothing else of the agent.
-import { isObject } from "../../base/json.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
 import { adaptModel } from "../../models/adapt-model.ts";
 import type { Model, ModelCallOptions } from "../../models/model.ts";
 import { callSettings } from "../../models/model-settings.ts";
+import type { InputSetup } from "../../sessions/ports/run-record.ts";
 import { errorPolicy } from "../../state/criteria/errors.ts";
 import { retryLimit, stepLimit, withAgentPrices } from "../../state/criteria/limits.ts";
 import { toolCallPresence } from "../../state/criteria/replies.ts";
@@ -29,6 +30,8 @@ export interface AgentConfig {
   readonly tools: ReadonlyMap<string, Tool>;
   /** The options that all model calls share. */
   readonly call: Omit<ModelCallOptions, "prompt" | "abortSignal">;
+  /** The same for the record: what a model sees besides its messages. */
+  readonly inputSetup: InputSetup;
   readonly processors: readonly Processor[];
   /** Appends the messages of a step to the state, together with the conversation or separate from it. */
   readonly keepMessages: typeof keepTogether;
@@ -55,14 +58,18 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
   const { toolHistory = "none" } = options;
   const owner = { name: `the output of agent "${name}"`, code: "invalid-argument" } as const;
   const output = options.output === undefined ? undefined : compileSchema(options.output, owner);
+  const model = adaptModel(options.model);
+  const byName = toolsByName(tools);
+  const call = callOptions(options, driver, output);
   return {
     options,
     name,
-    model: adaptModel(options.model),
+    model,
     driver,
-    tools: toolsByName(tools),
+    tools: byName,
     output,
-    call: callOptions(options, driver, output),
+    call,
+    inputSetup: setupOf(model, call),
     processors: options.processors ?? [],
     keepMessages: options.separateToolTrace ? keepSeparate : keepTogether,
     criteria: criteriaOf(options),
@@ -86,6 +93,17 @@ function callOptions(
     ...callSettings(driver.settings, options.modelSettings),
     ...(tools !== undefined && { tools }),
     ...(output !== undefined && { responseFormat: { type: "json" as const, schema: output.jsonSchema } }),
+  };
+}
+
+// Headers may hold keys, so they are never recorded.
+function setupOf({ modelId, provider }: Model, call: AgentConfig["call"]): InputSetup {
+  const { tools = [], headers: _, ...settings } = call;
+  return {
+    modelId,
+    provider,
+    tools: tools as unknown as InputSetup["tools"],
+    settings: settings as unknown as JsonObject,
   };
 }
 

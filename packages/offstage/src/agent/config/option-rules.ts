@@ -15,7 +15,7 @@ import {
 import { OffstageError } from "../../errors.ts";
 import { checkModelSettings } from "../../models/model-settings.ts";
 import { checkRetryOptions } from "../../models/retry.ts";
-import { checkSession } from "../../sessions/plain-journal.ts";
+import { checkSession } from "../../sessions/journal/plain-journal.ts";
 import { priceTable } from "../../tokens/price-of.ts";
 import { checkTracing } from "../../tracing/tracing-options.ts";
 import type { AgentOptions, ResumeOptions, RunOptions, RunSource, SubagentOptions } from "../ports/agent-options.ts";

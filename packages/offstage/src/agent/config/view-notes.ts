@@ -3,30 +3,30 @@ import type { AgentMemory } from "../../memory/agent-memory.ts";
 import type { CompactionNote } from "../../memory/compaction/compaction-note.ts";
 import { MemoryFeed } from "../../memory/memory-feed.ts";
 import type { TextMemory } from "../../memory/text-memory.ts";
-
-/** How the model last saw a conversation. */
-export interface ViewNote {
-  readonly note: CompactionNote | undefined;
-  /** The number of messages after those that compaction has covered. The next run loads this many, and some to spare. */
-  readonly tail: number;
-}
+import { journalFor } from "../../sessions/journal/plain-journal.ts";
+import type { SessionPort } from "../../sessions/ports/session.ts";
 
 const maxSessions = 1000;
 
 export class ViewNotes {
-  readonly #notes = new Map<string, ViewNote>();
+  // By store and namespace, then by session: sessions of two tenants may have the same id.
+  readonly #notes = new WeakMap<object, Map<string, CompactionNote | undefined>>();
   readonly #feeds = new WeakMap<AgentMemory | TextMemory, MemoryFeed>();
 
-  of(sessionId: string | undefined): ViewNote | undefined {
-    return sessionId === undefined ? undefined : this.#notes.get(sessionId);
+  /** How the model last saw the conversation of a session; undefined if it saw all of it, or none. */
+  of(session: SessionPort): CompactionNote | undefined {
+    return this.#notes.get(journalFor(session).scope)?.get(session.sessionId);
   }
 
   /** Keeps the note of a session. Evicts the least recently used session if there are too many. */
-  keep(sessionId: string, view: ViewNote): void {
-    this.#notes.delete(sessionId);
-    this.#notes.set(sessionId, view);
-    const [oldest] = this.#notes.keys();
-    if (this.#notes.size > maxSessions && oldest !== undefined) this.#notes.delete(oldest);
+  keep(session: SessionPort, note: CompactionNote | undefined): void {
+    const { scope } = journalFor(session);
+    const notes = this.#notes.get(scope) ?? new Map<string, CompactionNote | undefined>();
+    this.#notes.set(scope, notes);
+    notes.delete(session.sessionId);
+    notes.set(session.sessionId, note);
+    const [oldest] = notes.keys();
+    if (notes.size > maxSessions && oldest !== undefined) notes.delete(oldest);
   }
 
   /** The feed of a memory: the same one in every run. */

@@ -8,8 +8,7 @@ import {
   withoutProviderParts,
 } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
-import type { RunLog } from "../../sessions/journal.ts";
-import { notAmong } from "../../sessions/transcript.ts";
+import type { RunLog, RunStart } from "../../sessions/ports/journal.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { clip } from "../../tools/clip.ts";
 import type { Remember } from "../../tools/tool.ts";
@@ -17,15 +16,13 @@ import type { AgentConfig } from "../config/agent-config.ts";
 import type { Run } from "../run/run.ts";
 
 const defaultHistory = 50;
-const spare = 50;
 
-/** The number of earlier messages to load; undefined loads all. With memory or compaction, those that they do not cover yet. */
-export function historyLimit({ request, agent }: Run): number | undefined {
+/** The part of the conversation to load: the latest messages; with memory or compaction, those that they do not cover yet. */
+export function historyToLoad({ request, agent }: Run): Pick<RunStart, "historyLimit" | "historyAfter"> {
   const { historyLimit: asked } = request.options;
-  if (asked !== undefined) return asked;
-  if (!agent.isShortened) return defaultHistory;
-  const known = agent.viewNotes.of(request.session?.sessionId);
-  return known === undefined ? undefined : known.tail + spare;
+  if (asked !== undefined || !agent.isShortened) return { historyLimit: asked ?? defaultHistory };
+  const note = request.session && agent.viewNotes.of(request.session);
+  return { historyLimit: undefined, historyAfter: note?.conversation.lastSaid || undefined };
 }
 
 /** The loaded conversation as the model will see it. */
@@ -68,6 +65,14 @@ export async function withToolHistory(log: RunLog, config: AgentConfig): Promise
     const toolTrace = rememberedTrace((toolTraces.get(runId) ?? []).filter(isMissing), config);
     return message.role === "user" ? [message, ...toolTrace] : [...toolTrace, message];
   });
+}
+
+// A predicate for messages of a run that are not in its conversation too. A partial answer has the id of the message it was cut
+// from, but no calls.
+function notAmong(conversation: readonly Message[]): (message: Message) => boolean {
+  const identityOf = (message: Message) => `${message.metadata?.id} ${toolCallsOf(message).length}`;
+  const said = new Set(conversation.map(identityOf));
+  return (message) => message.metadata?.id === undefined || !said.has(identityOf(message));
 }
 
 // True for the message after which the tool trace of a run belongs: between its input and its answer.

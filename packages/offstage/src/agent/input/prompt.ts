@@ -2,16 +2,21 @@
 import { isObject, type JsonObject, type JsonValue } from "../../base/json.ts";
 import { shownValue } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
+import type { AgentMemory } from "../../memory/agent-memory.ts";
 import type { Compaction, ModelView } from "../../memory/compaction/compaction.ts";
 import { compactor } from "../../memory/compaction/compactor.ts";
 import { modelSummarizer } from "../../memory/compaction/summarize.ts";
+import type { TextMemory } from "../../memory/text-memory.ts";
 import { type Message, textOf } from "../../messages/message.ts";
 import type { Messages } from "../../messages/messages.ts";
+import { journalFor } from "../../sessions/journal/plain-journal.ts";
+import type { SessionPort } from "../../sessions/ports/session.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import { checkMemory } from "../config/option-rules.ts";
+import type { MemoryFunction, MemoryPlace, ResumeOptions } from "../ports/agent-options.ts";
 import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
-import { historyLimit } from "./history.ts";
+import { historyToLoad } from "./history.ts";
 
 /** The metadata key of a state's compaction note, from which the next run continues. */
 const metadataKey = "offstage.compaction";
@@ -28,10 +33,10 @@ export async function openPrompt(run: Run, state: AgentState, recordedNote?: unk
     fixedTokens: counter.countMessages(input.instructions) + counter.count(JSON.stringify(call.tools ?? [])),
     summarize: modelSummarizer(model),
     note: recordedNote ?? knownNote(run, state),
-    isPartial: record.log !== undefined && historyLimit(run) !== undefined,
+    isPartial: record.log !== undefined && isPartial(historyToLoad(run)),
   });
   if (memory === undefined) return;
-  const given = typeof memory === "function" ? memory(sessionIdOf(run)) : memory;
+  const given = typeof memory === "function" ? await scope.cancellation.race(openMemory(run, memory)) : memory;
   checkMemory(given);
   const feed = agent.viewNotes.feed(given);
   const { memoryTokens = 8000 } = agent.options;
@@ -48,6 +53,10 @@ export async function openPrompt(run: Run, state: AgentState, recordedNote?: unk
   // A memory may call a model or a store of its own; an abort does not wait for it.
   input.compaction.show(state, await scope.cancellation.race(remember()));
   input.feed = feed;
+}
+
+async function openMemory(run: Run, open: MemoryFunction): Promise<AgentMemory | TextMemory> {
+  return open(await placeOf(run));
 }
 
 /** The sections of the next model call: the instructions, then the state's sections as the model will see them. */
@@ -85,9 +94,8 @@ export async function closePrompt(run: Run, state: AgentState, answer: readonly 
   const { input, agent, request, scope, record } = run;
   if (input.compaction === undefined) return state;
   const { note } = input.compaction;
-  const sessionId = sessionIdOf(run);
-  if (!request.hasOwnState && sessionId !== undefined)
-    agent.viewNotes.keep(sessionId, { note, tail: tailOf(state, note?.conversation.lastSaid) });
+  const session = sessionOf(run);
+  if (!request.hasOwnState && session !== undefined) agent.viewNotes.keep(session, note);
   try {
     // An abort does not wait for a memory that ignores it.
     if (input.feed !== undefined) await scope.cancellation.race(input.feed.add(answer));
@@ -103,22 +111,34 @@ export function promptNote({ input }: Run): JsonObject | undefined {
   return note && { compaction: note as unknown as JsonValue };
 }
 
-// A session's note is used only if its last message is present: another tenant's session may have the same id, or it was cleared.
+// A session's note is used only if its last message is present: the session may have been cleared.
 function knownNote(run: Run, state: AgentState): unknown {
   if (run.request.hasOwnState) return state.metadata[metadataKey];
-  const note = run.agent.viewNotes.of(sessionIdOf(run))?.note;
+  const session = sessionOf(run);
+  const note = session && run.agent.viewNotes.of(session);
   return note !== undefined && indexOf(state, note.conversation.lastSaid) !== -1 ? note : undefined;
-}
-
-function tailOf(state: AgentState, lastSaid: string | undefined): number {
-  const index = lastSaid === undefined ? -1 : indexOf(state, lastSaid);
-  return index === -1 ? state.messages.length : state.messages.length - index;
 }
 
 function indexOf({ messages }: AgentState, id: string): number {
   return messages.toArray().findLastIndex(({ metadata }) => metadata?.id === id);
 }
 
-function sessionIdOf({ request, agent }: Run): string | undefined {
-  return (request.options.session ?? agent.options.session)?.sessionId;
+function isPartial({ historyLimit, historyAfter }: ReturnType<typeof historyToLoad>): boolean {
+  return historyLimit !== undefined || historyAfter !== undefined;
+}
+
+// Undefined for a subagent's run, which has no conversation of its own.
+function sessionOf({ request }: Run): SessionPort | undefined {
+  return request.session;
+}
+
+// The conversation that a run belongs to, directly or as a subagent's run. A run that is resumed through a store names no session.
+async function placeOf(run: Run): Promise<MemoryPlace> {
+  const { parent } = run.identity;
+  if (parent !== undefined) return placeOf(parent);
+  const session = sessionOf(run);
+  if (session !== undefined) return { sessionId: session.sessionId, namespace: journalFor(session).namespace };
+  const { store }: ResumeOptions = run.request.options;
+  const journal = await store?.runs.journal(run.identity.runId);
+  return { sessionId: run.record.log?.recorded?.sessionId, namespace: journal?.namespace ?? "" };
 }

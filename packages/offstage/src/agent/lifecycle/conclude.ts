@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { assistant } from "../../messages/makers.ts";
 import { type Message, textOf, withoutProviderParts } from "../../messages/message.ts";
-import type { RunEnd } from "../../sessions/journal.ts";
-import { saidNote } from "../../sessions/run-notes.ts";
+import type { RunEnd } from "../../sessions/ports/journal.ts";
+import { saidNote } from "../../sessions/records/run-notes.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import { turnOf } from "../../state/turn-of.ts";
@@ -83,7 +83,11 @@ interface WriteFailure {
 async function writeEnd(run: Run, state: AgentState, answer: readonly Message[]): Promise<WriteFailure | undefined> {
   const { record } = run;
   try {
-    await record.end(runEnd(run, state, answer), { lastStep: state.currentStep, span: closedSpan(run, state) });
+    await record.end(runEnd(run, state, answer), {
+      lastStep: state.currentStep,
+      verdicts: state.outcome?.verdicts,
+      span: closedSpan(run, state),
+    });
     return undefined;
   } catch (cause) {
     await record.log?.abandon();
@@ -102,6 +106,7 @@ function runEnd(run: Run, state: AgentState, answer: readonly Message[]): RunEnd
     status,
     reason,
     usage: state.usage,
+    cost: run.agent.pricing.totalCost(state.usageByModel),
     endedAt: isoNow(),
     answer: (isEverything ? allNewMessages(run, state, answer) : answer).map(withoutProviderParts),
     ...(notes !== undefined && { notes }),

@@ -4,8 +4,8 @@ import { isoNow } from "../../base/clock.ts";
 import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
 import { ModelInput } from "../../models/model-input.ts";
-import { createReentrancyScope } from "../../sessions/held-session.ts";
-import { journalFor } from "../../sessions/plain-journal.ts";
+import { journalFor } from "../../sessions/journal/plain-journal.ts";
+import { createReentrancyScope } from "../../sessions/lease/held-session.ts";
 import { type AgentContext, contextOf } from "../../state/agent-context.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import { stepLimit } from "../../state/criteria/limits.ts";
@@ -61,7 +61,14 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
     span: spanOf(agent, { asked, identity, endedSpans }),
     reentrancy: parent === undefined ? createReentrancyScope() : undefined,
   };
-  const draft: Draft = { text: "", messages: undefined, output: undefined, notes: undefined };
+  const draft: Draft = {
+    text: "",
+    messages: undefined,
+    output: undefined,
+    notes: undefined,
+    input: undefined,
+    retries: [],
+  };
   const emit = emitOf(agent, { asked, context: scope.context });
   const { tracked } = asked;
   const parentRunId = parent?.identity.runId;

@@ -1,6 +1,6 @@
 // The only loop. `run`, `stream`, `execute` and `resume` all use it, so they persist the same things and fail the same way.
 import { isoNow } from "../../base/clock.ts";
-import { enterReentrancyScope } from "../../sessions/held-session.ts";
+import { enterReentrancyScope } from "../../sessions/lease/held-session.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { PendingStep } from "../../state/pending-step.ts";

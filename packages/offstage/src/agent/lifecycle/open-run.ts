@@ -3,13 +3,13 @@ import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { system } from "../../messages/makers.ts";
 import { textOf } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
-import type { RunLog, RunStart } from "../../sessions/journal.ts";
-import { journalFor } from "../../sessions/plain-journal.ts";
+import { journalFor } from "../../sessions/journal/plain-journal.ts";
+import type { RunLog, RunStart } from "../../sessions/ports/journal.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { outputPreamble } from "../config/structured-output.ts";
-import { historyLimit, loadHistory } from "../input/history.ts";
+import { historyToLoad, loadHistory } from "../input/history.ts";
 import { openPrompt } from "../input/prompt.ts";
 import { blockedOutcome, guard } from "../run/guard.ts";
 import type { Run } from "../run/run.ts";
@@ -58,9 +58,11 @@ function runStart(run: Run, isBlocked: boolean): RunStart {
     runId: identity.runId,
     isFresh: true,
     agent: agent.name,
+    model: agent.model.modelId,
+    provider: agent.model.provider,
     startedAt: identity.startedAt,
     input: isBlocked ? [] : record.input,
-    historyLimit: historyLimit(run),
+    ...historyToLoad(run),
     onBusy: request.options.onBusy ?? "queue",
     signal: scope.cancellation.signal,
     ...(parent !== undefined && { parentRunId: parent.identity.runId }),

@@ -6,8 +6,8 @@ import type { Message } from "../../messages/message.ts";
 import type { AnyModel } from "../../models/model.ts";
 import type { ModelSettings } from "../../models/model-settings.ts";
 import type { RetryOptions } from "../../models/retry.ts";
-import type { Journal } from "../../sessions/journal.ts";
-import type { SessionPort } from "../../sessions/session.ts";
+import type { Journal } from "../../sessions/ports/journal.ts";
+import type { SessionPort } from "../../sessions/ports/session.ts";
 import type { AgentContext } from "../../state/agent-context.ts";
 import type { ErrorPolicy } from "../../state/criteria/errors.ts";
 import type { Criterion, CriterionFunction } from "../../state/criterion.ts";
@@ -24,6 +24,20 @@ import type { AgentHooks } from "./hooks.ts";
 
 /** The system prompt: text, or a function that returns it at the start of each run. */
 export type Instructions = string | ((context: AgentContext) => string | Promise<string>);
+
+/**
+ * The conversation that a memory is for; for a subagent, the one of the outermost run. Sessions of two tenants may have the same
+ * id: use both.
+ */
+export interface MemoryPlace {
+  /** Undefined for a run without a session. */
+  readonly sessionId: string | undefined;
+  /** The namespace of the session's store; empty if it has none. */
+  readonly namespace: string;
+}
+
+/** Gives the memory of a conversation. Called at the start of each run. */
+export type MemoryFunction = (place: MemoryPlace) => AgentMemory | TextMemory | Promise<AgentMemory | TextMemory>;
 
 export interface AgentOptions<Output = string> {
   /** Default "agent". */
@@ -67,7 +81,7 @@ export interface AgentOptions<Output = string> {
   readonly memory?:
     | AgentMemory
     | TextMemory
-    | ((sessionId: string | undefined) => AgentMemory | TextMemory)
+    | ((place: MemoryPlace) => AgentMemory | TextMemory | Promise<AgentMemory | TextMemory>)
     | undefined;
   /** The token budget of `memory`. Default 8,000. */
   readonly memoryTokens?: number | undefined;

@@ -2,8 +2,8 @@
 import type { JsonObject } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
-import type { RunRecord } from "../../sessions/journal.ts";
-import { approvedNotes } from "../../sessions/run-notes.ts";
+import type { RunRecord } from "../../sessions/ports/run-record.ts";
+import { approvedNotes } from "../../sessions/records/run-notes.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { AwaitedCall, PendingStep } from "../../state/pending-step.ts";

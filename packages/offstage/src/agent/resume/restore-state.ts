@@ -9,12 +9,12 @@ import {
   textOf,
   toolCallsOf,
 } from "../../messages/message.ts";
-import type { OpenStep, RunRecord, StepRecord } from "../../sessions/journal.ts";
-import { usedNote, waitingNotes } from "../../sessions/run-notes.ts";
+import type { OpenStep, RunRecord, StepRecord } from "../../sessions/ports/run-record.ts";
+import { usedNote, waitingNotes } from "../../sessions/records/run-notes.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import type { PendingStep, WaitingCall } from "../../state/pending-step.ts";
 import type { Step, StepToolCall, ToolResult } from "../../state/step.ts";
-import { addUsage, Ledger, noUsage, type Usage, type UsageByModel } from "../../tokens/usage.ts";
+import { Ledger, noUsage, type Usage, type UsageByModel } from "../../tokens/usage.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { rawLength } from "../step/make-step.ts";
 
@@ -44,10 +44,9 @@ function withToolTrace(state: AgentState, step: Step, config: AgentConfig): Agen
 function usageOf(record: RunRecord, config: AgentConfig): UsageByModel {
   const open = (record.openStep?.message.metadata?.usage ?? noUsage) as Usage;
   const ledger = new Ledger(undefined);
-  ledger.add(
-    config.model.modelId,
-    record.steps.reduce((sum, step) => addUsage(sum, step.usage), open),
-  );
+  const { modelId } = config.model;
+  for (const { model = modelId, usage } of record.steps) ledger.add(model, usage);
+  ledger.add(modelId, open);
   for (const { runId } of record.children) {
     for (const [modelId, usage] of Object.entries(countedOf(record, runId))) ledger.add(modelId, usage);
   }
@@ -66,8 +65,8 @@ function isAnswer({ status, steps }: RunRecord, index: number): boolean {
 
 function restoreStep(record: StepRecord, config: AgentConfig, isAnswer = false): Step {
   const [reply, ...rest] = record.messages as readonly [AssistantMessage, ...Message[]];
-  const { modelId } = config.model;
-  const cost = config.pricing.costOf(record.usage, modelId);
+  const modelId = record.model ?? config.model.modelId;
+  const cost = record.cost ?? config.pricing.costOf(record.usage, modelId);
   return {
     index: record.step,
     messages: record.messages,

@@ -4,15 +4,16 @@ import { shownValue } from "../../base/options.ts";
 import { isThenable } from "../../base/thenable.ts";
 import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
-import type { Journal, RunLog, RunRecord } from "../../sessions/journal.ts";
-import { journalFor } from "../../sessions/plain-journal.ts";
-import { compactionNote } from "../../sessions/run-notes.ts";
+import { journalFor } from "../../sessions/journal/plain-journal.ts";
+import type { Journal, RunLog } from "../../sessions/ports/journal.ts";
+import type { RunRecord } from "../../sessions/ports/run-record.ts";
+import { compactionNote } from "../../sessions/records/run-notes.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import type { Step } from "../../state/step.ts";
 import { subtractUsage, totalUsage, type UsageByModel } from "../../tokens/usage.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { checkResumeOptions } from "../config/option-rules.ts";
-import { historyLimit, withToolHistory } from "../input/history.ts";
+import { historyToLoad, withToolHistory } from "../input/history.ts";
 import { openPrompt } from "../input/prompt.ts";
 import { type CreateRunOptions, createRun } from "../lifecycle/create-run.ts";
 import type { Open } from "../lifecycle/loop.ts";
@@ -87,7 +88,7 @@ async function reopenJournal(run: Run, journal: Journal): Promise<RunLog> {
   const { identity, agent, request, scope } = run;
   const { runId, startedAt } = identity;
   const { onBusy = "queue" } = request.options;
-  const opening = { historyLimit: historyLimit(run), onBusy, signal: scope.cancellation.signal };
+  const opening = { ...historyToLoad(run), onBusy, signal: scope.cancellation.signal };
   // A session that keeps no runs has the user message and will get the answer; the state has everything else.
   if (!journal.keepsRuns && request.hasOwnState)
     return journal.open({ ...opening, runId, agent: agent.name, startedAt, input: [] });

@@ -23,6 +23,7 @@ export interface FinishedParts {
 export function finishedRun(run: Run, { state, text, output, rest }: FinishedParts): RunResult<unknown> {
   const { identity, agent, record, scope } = run;
   const trace = scope.span.recording ? traceOf(scope.span) : undefined;
+  const cost = agent.pricing.totalCost(state.usageByModel);
   const result: RunResult<unknown> = {
     runId: identity.runId,
     parentRunId: identity.parent?.identity.runId,
@@ -33,11 +34,11 @@ export function finishedRun(run: Run, { state, text, output, rest }: FinishedPar
     state,
     steps: state.steps,
     usage: state.usage,
-    cost: agent.pricing.totalCost(state.usageByModel),
+    cost,
     traceId: trace?.traceId,
     trace,
     messages: queryOver(
-      { input: record.input, state, rest, subagents: record.subagents, facts: runFacts(run) },
+      { input: record.input, state, rest, subagents: record.subagents, facts: runFacts(run), cost },
       agent.tokenCounter,
     ),
     children: record.children,
@@ -56,12 +57,13 @@ interface Exchanged {
   readonly rest: readonly Message[];
   readonly subagents: readonly SubagentRun[];
   readonly facts: RunFacts;
+  readonly cost: number | undefined;
 }
 
 // A separate function, so that the query does not keep the rest of the run in memory.
 function queryOver(exchanged: Exchanged, tokenCounter: TokenCounter): MessageQuery {
-  const { facts, state, subagents } = exchanged;
-  const runs = () => [runSummary(facts, state), ...subagents.flatMap(({ result }) => result.messages.runs())];
+  const { facts, state, subagents, cost } = exchanged;
+  const runs = () => [runSummary(facts, state, cost), ...subagents.flatMap(({ result }) => result.messages.runs())];
   return new MessageQuery(() => messagesOf(exchanged), { tokenCounter, runs });
 }
 

@@ -4,8 +4,10 @@ import { isoNow } from "../../base/clock.ts";
 import type { JsonValue } from "../../base/json.ts";
 import type { Mutable } from "../../base/mutable.ts";
 import type { AssistantMessage, Message, MessageMetadata, ToolMessage } from "../../messages/message.ts";
-import type { RunEnd, RunLog, StepRecord } from "../../sessions/journal.ts";
+import type { RunEnd, RunLog } from "../../sessions/ports/journal.ts";
+import type { StepRecord, VoteRecord } from "../../sessions/ports/run-record.ts";
 import type { AgentState } from "../../state/agent-state.ts";
+import type { NamedVerdict, Outcome } from "../../state/outcome.ts";
 import type { Step, StepToolCall } from "../../state/step.ts";
 import { noUsage } from "../../tokens/usage.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
@@ -157,7 +159,7 @@ export class Recorder {
   /** Journals the calls of a reply before they run; `waiting` are the ids of those that need approval first. */
   intend(at: StepPlace, message: AssistantMessage, waiting: readonly string[]): Promise<void> {
     this.#parts.draft.messages = [message];
-    return this.#log?.intend(at.step, message, waiting) ?? Promise.resolve();
+    return this.#log?.intend(at.step, message, waiting, this.#takeInput()?.failedInput) ?? Promise.resolve();
   }
 
   /** Journals that a call waits for approval and has not begun. */
@@ -187,7 +189,7 @@ export class Recorder {
     this.emit({ type: "step-end", step: step.index, result: step });
     const log = this.#log;
     if (log === undefined || outcome !== undefined) return;
-    const record = this.#stepRecord(step);
+    const record = this.#stepRecord(step, undefined);
     const spans = endedSpans.length > 0 ? { spans: takeSpans(endedSpans) } : undefined;
     await this.#inSessionSpan("session.step", async () => log.step({ ...record, ...spans }));
     this.#recordedSteps = step.index;
@@ -199,14 +201,15 @@ export class Recorder {
   }
 
   /** Journals the end of the run, with its last step and the run's own span as it is about to end. */
-  async end(end: RunEnd, { lastStep, span }: { lastStep: Step | undefined; span: SpanData }): Promise<void> {
+  async end(end: RunEnd, { lastStep, verdicts, span }: LastParts): Promise<void> {
     const log = this.#log;
     if (log === undefined) return;
     const { endedSpans } = this.#parts;
     const isUnwritten = lastStep !== undefined && lastStep.index > this.#recordedSteps;
-    const step = isUnwritten ? { lastStep: this.#stepRecord(lastStep) } : undefined;
+    const step = isUnwritten ? { lastStep: this.#stepRecord(lastStep, verdicts) } : undefined;
+    const failed = this.#takeInput();
     const spans = endedSpans.length > 0 ? { spans: [...takeSpans(endedSpans), span] } : undefined;
-    await this.#inSessionSpan("session.end", async () => log.end({ ...end, ...step, ...spans }));
+    await this.#inSessionSpan("session.end", async () => log.end({ ...end, ...step, ...spans, ...failed }));
   }
 
   /** Leaves the re-entrancy scope: code that is called from now on, such as a hook, is not part of this run. */
@@ -223,17 +226,47 @@ export class Recorder {
     return withSubagents(messages, ended);
   }
 
-  #stepRecord(step: Step): StepRecord {
+  #stepRecord(step: Step, verdicts: Outcome["verdicts"]): StepRecord {
     const { draft } = this.#parts;
     const { notes } = draft;
+    const retries = draft.retries.splice(0);
+    const { failedInput } = this.#takeInput() ?? {};
     draft.notes = undefined;
-    return { ...stepRecord(step), ...(notes !== undefined && { notes }) };
+    return {
+      ...stepRecord(step),
+      ...(failedInput?.step === step.index && {
+        provider: failedInput.input.setup.provider,
+        input: failedInput.input,
+      }),
+      ...(retries.length > 0 && { retries }),
+      ...(verdicts !== undefined && { verdicts: verdicts.map(voteRecord) }),
+      ...(notes !== undefined && { notes }),
+    };
+  }
+
+  // The input of the latest model call, unless it was recorded with its step.
+  #takeInput(): Pick<RunEnd, "failedInput"> | undefined {
+    const { draft } = this.#parts;
+    const { input } = draft;
+    draft.input = undefined;
+    return input && { failedInput: input };
   }
 
   #inSessionSpan<T>(name: string, work: () => Promise<T>): Promise<T> {
     const { span, cancellation } = this.#parts.scope;
     return inSpan(span, { name, kind: "session" }, work, cancellation.signal);
   }
+}
+
+interface LastParts {
+  readonly lastStep: Step | undefined;
+  /** The votes that ended the run. */
+  readonly verdicts: Outcome["verdicts"];
+  readonly span: SpanData;
+}
+
+function voteRecord({ criterion, decision, reason, message }: NamedVerdict): VoteRecord {
+  return { criterion, decision, reason, message };
 }
 
 // Writes the abort if possible: otherwise the run looks interrupted, and another process may resume it.
@@ -265,13 +298,15 @@ function freezeMessage(message: Message): void {
 }
 
 function stepRecord(step: Step): StepRecord {
-  const { index, messages, usage, finishReason, startedAt, durationMs, toolResults } = step;
+  const { index, messages, usage, cost, modelId, finishReason, startedAt, durationMs, toolResults } = step;
   const clipped = toolResults.filter(({ clippedBytes }) => clippedBytes !== undefined);
   const values = Object.fromEntries(clipped.map(({ toolCallId, output }) => [toolCallId, output]));
   return {
     step: index,
     messages,
     usage,
+    cost,
+    model: modelId,
     finishReason,
     startedAt,
     durationMs,

@@ -6,8 +6,10 @@ import type { MemoryFeed } from "../../memory/memory-feed.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Messages } from "../../messages/messages.ts";
 import type { ModelInput } from "../../models/model-input.ts";
-import type { ReentrancyScope } from "../../sessions/held-session.ts";
-import type { SessionPort } from "../../sessions/session.ts";
+import type { ReentrancyScope } from "../../sessions/lease/held-session.ts";
+import type { StepInput } from "../../sessions/ports/journal.ts";
+import type { RetryRecord } from "../../sessions/ports/run-record.ts";
+import type { SessionPort } from "../../sessions/ports/session.ts";
 import type { AgentContext } from "../../state/agent-context.ts";
 import type { Criterion } from "../../state/criterion.ts";
 import type { Ledger } from "../../tokens/usage.ts";
@@ -60,6 +62,10 @@ export interface Draft {
   output: unknown;
   /** Notes for the journal to keep with the step. */
   notes: JsonObject | undefined;
+  /** The input of the model call, and when it began, for the journal. */
+  input: StepInput | undefined;
+  /** The failed attempts of the model call. */
+  retries: RetryRecord[];
 }
 
 /** The step in which something happens, and its span. */

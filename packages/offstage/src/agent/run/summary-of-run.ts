@@ -4,8 +4,6 @@ import { textOf } from "../../messages/message.ts";
 import type { RunSummary } from "../../query/run-summary.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
-import { costOf } from "../../tokens/cost.ts";
-import type { UsageByModel } from "../../tokens/usage.ts";
 import type { Run } from "./run.ts";
 
 /** The part of a summary that only the run itself knows. */
@@ -40,9 +38,8 @@ function sessionIdOf({ identity, request }: Run): string | undefined {
 }
 
 /** The summary of a run, from its facts and its last state. */
-export function runSummary(facts: RunFacts, state: AgentState): RunSummary {
+export function runSummary(facts: RunFacts, state: AgentState, cost: number | undefined): RunSummary {
   const { status, reason, message } = state.outcome as Outcome;
-  const cost = totalCost(state.usageByModel);
   return {
     ...facts,
     status,
@@ -52,14 +49,4 @@ export function runSummary(facts: RunFacts, state: AgentState): RunSummary {
     ...(cost !== undefined && { cost }),
     steps: state.stepCount,
   };
-}
-
-// Undefined if the price of any model is unknown.
-function totalCost(usageByModel: UsageByModel): number | undefined {
-  const costs = Object.entries(usageByModel).map(([modelId, usage]) => costOf(usage, modelId));
-  return costs.length === 0 ? undefined : costs.reduce((sum, cost) => addKnown(sum, cost), 0);
-}
-
-function addKnown(sum: number | undefined, cost: number | undefined): number | undefined {
-  return sum === undefined || cost === undefined ? undefined : sum + cost;
 }

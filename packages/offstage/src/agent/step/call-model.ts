@@ -1,12 +1,16 @@
 // Calls the model, streamed or not, and retries while its errors are retryable. The reply is the same either way.
 
+import { isoNow } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { Messages } from "../../messages/messages.ts";
-import type { ModelCallOptions } from "../../models/model.ts";
+import type { ModelCallOptions, PromptMessage } from "../../models/model.ts";
+import { promptMessage } from "../../models/prompt.ts";
+import { promptMessages } from "../../models/prompt-messages.ts";
 import { type ModelReply, replyOf } from "../../models/reply.ts";
 import { failureDetails, withRetries } from "../../models/retry.ts";
 import { type DeltaListener, readStream } from "../../models/stream-reply.ts";
+import type { InputRecord } from "../../sessions/ports/run-record.ts";
 import type { Usage } from "../../tokens/usage.ts";
 import type { Stamp } from "../run/recorder.ts";
 import type { Run } from "../run/run.ts";
@@ -50,9 +54,11 @@ interface ModelCall extends StepPlace {
 function replyTo(run: Run, sections: readonly Messages[], call: ModelCall): Promise<ModelReply> {
   const { agent, scope, record, input, draft } = run;
   const { cancellation } = scope;
+  const prompt = input.modelInput.promptOf(sections);
+  if (record.log !== undefined) draft.input = { step: call.step, startedAt: isoNow(), input: inputOf(run, prompt) };
   const options: ModelCallOptions = {
     ...agent.call,
-    prompt: input.modelInput.promptOf(sections),
+    prompt,
     abortSignal: cancellation.signal,
   };
   return withRetries(() => tryOnce(run, options, call), {
@@ -62,10 +68,23 @@ function replyTo(run: Run, sections: readonly Messages[], call: ModelCall): Prom
     mayRetry: () => draft.text === "",
     onRetry({ attempt, delayMs, error }) {
       call.attempts.retries = attempt;
+      draft.retries.push({ attempt, delayMs, error: messageOf(error) });
       call.span.setMetadata({ retries: attempt });
       record.emit({ type: "model-retry", step: call.step, attempt, delayMs, error });
     },
   });
+}
+
+// What the model is about to see, for the record. An ordinary step sees what the step before saw, and the messages of that step.
+function inputOf(run: Run, prompt: readonly PromptMessage[]): InputRecord {
+  const { agent, input, state } = run;
+  const { messages, added } = input.modelInput;
+  // Another protocol shows messages in another form.
+  if (agent.driver.toPrompt !== promptMessage) return { setup: agent.inputSetup, messages: promptMessages(prompt) };
+  const last = state.currentStep?.messages;
+  const isOrdinary =
+    added !== undefined && added.length === last?.length && added.every((message, index) => message === last[index]);
+  return { setup: agent.inputSetup, ...(!isOrdinary && { messages: [...messages] }) };
 }
 
 function tryOnce(run: Run, options: ModelCallOptions, at: StepPlace): Promise<ModelReply> {

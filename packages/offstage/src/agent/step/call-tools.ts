@@ -152,11 +152,10 @@ function resultWithoutRun(
   // A call that waits for approval keeps waiting until there is a decision, even if the agent's tools have changed.
   const isOpen = before?.why === "approval" && before.child === undefined;
   if (isOpen && request.decisions.permit(call, identity.runId) === "wait") return new ToolWaiting();
-  if (before?.why === "interrupted")
-    return errorResult(
-      call,
-      `The call to the tool "${toolName}" was interrupted, and it is unknown whether it took effect. Check before you call it again.`,
-    );
+  if (before?.why === "interrupted") {
+    const text = `The call to the tool "${toolName}" was interrupted, and it is unknown whether it took effect. Check before you call it again.`;
+    return { ...errorResult(call, text), status: "interrupted" };
+  }
   if (call.isRedacted !== true || before?.child !== undefined) return undefined;
   const was = before?.why === "again" ? "was interrupted and is not run again" : "was not run";
   return errorResult(

@@ -204,10 +204,11 @@ function storedName({ tools }: AgentConfig, name: string): string {
 
 /** The tool message of a result; `number` is its number among the run's messages. */
 export function resultMessage(run: Run, result: ToolResult, at: StepPlace & { readonly number: number }): ToolMessage {
-  const { toolCallId, toolName, content, output, isError, childRunId, durationMs } = result;
+  const { toolCallId, toolName, content, output, isError, status, childRunId, durationMs } = result;
   const metadata = run.record.stamp(at, at.number);
   metadata.durationMs = Math.round(durationMs * 1000) / 1000;
   if (isError) metadata.isError = true;
+  if (status !== undefined) metadata.status = status;
   if (typeof output !== "string") metadata.isJson = true;
   if (childRunId !== undefined) metadata.childRunId = childRunId;
   return { role: "tool", tool_call_id: toolCallId, name: storedName(run.agent, toolName), content, metadata };

@@ -1,9 +1,9 @@
 // The contract of memories, on every kind and on stores.
 import { describe, test } from "vitest";
+import { memoryDriver } from "../../sessions/drivers/memory/memory.ts";
+import { sqliteDriver } from "../../sessions/drivers/sqlite/sqlite.ts";
 import { InMemorySession } from "../../sessions/in-memory-session.ts";
 import { createStore } from "../../sessions/store.ts";
-import { memoryDriver } from "../../sessions/stores/memory.ts";
-import { sqliteDriver } from "../../sessions/stores/sqlite.ts";
 import { memoryContract } from "../../testing/memory-contract.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";
 import type { AgentMemory } from "../agent-memory.ts";

@@ -1,14 +1,15 @@
-// PersistentMemory: wraps any memory and keeps its messages in a session of a store, so that they outlive the process.
+// PersistentMemory: wraps any memory and keeps its messages in a store, so that they outlive the process.
 import { checkRequired, objectWith, someText } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
-import { type Fifo, fifo } from "../../sessions/fifo.ts";
-import type { SessionPort } from "../../sessions/session.ts";
+import { type Fifo, fifo } from "../../sessions/head/fifo.ts";
+import type { SessionPort } from "../../sessions/ports/session.ts";
+import type { MemoryRows } from "../../sessions/records/memories.ts";
 import type { AgentMemory } from "../agent-memory.ts";
 import { checkMessages } from "../held-messages.ts";
 
 /** The part of a store that a memory needs. */
 export interface MemoryBackend {
-  session(id: string): SessionPort;
+  memory(id: string): MemoryRows;
 }
 
 const innerMemory = objectWith(
@@ -16,30 +17,34 @@ const innerMemory = objectWith(
   ...["add", "getMessages", "getContext", "getAllMessages", "clear"],
 );
 
-/** Writes every message to a session before the inner memory gets it, and reads all of them back when it is opened. */
+/** Stores every message before the inner memory gets it, and reads all of them back when it is opened. */
 export class PersistentMemory implements AgentMemory {
-  readonly #session: SessionPort;
+  readonly #rows: MemoryRows;
   readonly #memory: AgentMemory;
   readonly #gate: Fifo = fifo();
 
-  private constructor(session: SessionPort, memory: AgentMemory) {
-    this.#session = session;
+  private constructor(rows: MemoryRows, memory: AgentMemory) {
+    this.#rows = rows;
     this.#memory = memory;
   }
 
-  /** Opens the memory with this id. Its messages are in a session of their own, named "memory:" and the id. */
+  /** Opens the memory with this id. The inner memory must be empty: it is filled from the store. */
   static async on(store: MemoryBackend, id: string, memory: AgentMemory): Promise<PersistentMemory> {
-    checkRequired("store", store, objectWith("a store, such as openStore(…)", "session"));
+    checkRequired("store", store, objectWith("a store, such as openStore(…)", "memory"));
     checkRequired("id", id, someText);
-    return PersistentMemory.over(store.session(`memory:${id}`), memory);
+    return PersistentMemory.#open(store.memory(id), memory);
   }
 
   /** Opens a memory whose messages are the items of this session. The inner memory must be empty: it is filled from there. */
   static async over(session: SessionPort, memory: AgentMemory): Promise<PersistentMemory> {
     checkRequired("session", session, objectWith("a session", "getItems", "addItems"));
+    return PersistentMemory.#open(rowsOf(session), memory);
+  }
+
+  static async #open(rows: MemoryRows, memory: AgentMemory): Promise<PersistentMemory> {
     checkRequired("memory", memory, innerMemory);
-    await memory.add(await session.getItems());
-    return new PersistentMemory(session, memory);
+    await memory.add(await rows.getItems());
+    return new PersistentMemory(rows, memory);
   }
 
   get count(): number | PromiseLike<number> {
@@ -50,7 +55,7 @@ export class PersistentMemory implements AgentMemory {
     const list = checkMessages(message);
     if (list.length === 0) return;
     await this.#alone(async () => {
-      await this.#session.addItems(list);
+      await this.#rows.addItems(list);
       await this.#memory.add(list);
     });
   }
@@ -70,7 +75,7 @@ export class PersistentMemory implements AgentMemory {
   /** Removes all messages, also from the store. */
   async clear(): Promise<void> {
     await this.#alone(async () => {
-      await this.#session.clearSession();
+      await this.#rows.clear();
       await this.#memory.clear();
     });
   }
@@ -84,4 +89,12 @@ export class PersistentMemory implements AgentMemory {
       leave();
     }
   }
+}
+
+function rowsOf(session: SessionPort): MemoryRows {
+  return {
+    getItems: () => session.getItems(),
+    addItems: (items) => session.addItems(items),
+    clear: () => session.clearSession(),
+  };
 }

@@ -2,7 +2,7 @@
 import { checkOptions } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import type { AnyModel } from "../../models/model.ts";
-import { type Fifo, fifo } from "../../sessions/fifo.ts";
+import { type Fifo, fifo } from "../../sessions/head/fifo.ts";
 import { type TokenCounter, type TokenCounting, tokenCounter } from "../../tokens/token-counter.ts";
 import type { AgentMemory } from "../agent-memory.ts";
 import { type CoveringSummary, RollingSummary } from "../compaction/rolling-summary.ts";

@@ -1,6 +1,7 @@
 // The type of a claim about a store, and builders for runs that the claims share.
 import type { AssistantMessage, Message, ToolMessage } from "../../messages/message.ts";
-import type { RunEnd, RunLog, RunStart, StepRecord } from "../../sessions/journal.ts";
+import type { RunEnd, RunLog, RunStart } from "../../sessions/ports/journal.ts";
+import type { StepRecord } from "../../sessions/ports/run-record.ts";
 import type { Store } from "../../sessions/store.ts";
 import { noUsage } from "../../tokens/usage.ts";
 import type { Claim } from "../contract-case.ts";

@@ -1,7 +1,7 @@
 // Claims about several sessions: ids, namespaces, lists, branches, removal.
 import assert from "node:assert/strict";
 import { isOffstageError } from "../../errors.ts";
-import { SessionConflictError } from "../../sessions/session-errors.ts";
+import { SessionConflictError } from "../../sessions/ports/session-errors.ts";
 import { answered, open, type StoreClaim, said, start, texts, turn } from "./claim.ts";
 
 export const hostileIds: readonly string[] = [
@@ -15,9 +15,9 @@ export const hostileIds: readonly string[] = [
   " ",
   "A",
   "a",
-  "é\0\ud800{}[]",
-  "x".repeat(10_240),
-  `${"x".repeat(10_239)}y`,
+  "é{}[]",
+  "x".repeat(512),
+  `${"x".repeat(511)}y`,
 ];
 
 export const listClaims: readonly StoreClaim[] = [
@@ -66,9 +66,9 @@ export const listClaims: readonly StoreClaim[] = [
     },
   },
   {
-    name: "an empty session id is refused",
+    name: "an id that is empty, longer than 512 bytes, or has NUL or lone surrogates is refused",
     async claim(store) {
-      for (const id of ["", 7, null]) {
+      for (const id of ["", 7, null, "x".repeat(513), "é".repeat(257), "a\0b", "a\ud800"]) {
         assert.throws(
           () => store.session(id as string),
           (error) => isOffstageError(error, "invalid-argument"),

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../base/json.ts";
 import { isOffstageError } from "../../errors.ts";
-import type { RunEnd, RunLog } from "../../sessions/journal.ts";
+import type { RunEnd, RunLog } from "../../sessions/ports/journal.ts";
 import type { Store } from "../../sessions/store.ts";
 import { answered, calling, ended, open, resultOf, type StoreClaim, start, step, texts, turn } from "./claim.ts";
 

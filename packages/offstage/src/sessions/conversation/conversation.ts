@@ -1,0 +1,281 @@
+// The conversation of one stored session: reads and changes. Each change is one atomic write. Runs are in journal/.
+
+import { parseMessages } from "../../messages/codec.ts";
+import type { Message } from "../../messages/message.ts";
+import { textOf } from "../../messages/message.ts";
+import type { Change, Changing, SessionCell } from "../head/session-cell.ts";
+import { emptyTail, tailOf } from "../head/tail.ts";
+import { checkLimit } from "../ports/limit.ts";
+import type { Write } from "../ports/store-driver.ts";
+import type { MessageRow, SessionRow } from "../ports/tables.ts";
+import { corrupt } from "../rows/check-row.ts";
+import { type Content, putContent } from "../rows/contents.ts";
+import type { MessageRef } from "../rows/input-ref.ts";
+import { type MessagePlace, storeMessage } from "../rows/message-row.ts";
+import { frozenCopy, plainCopy } from "../rows/plain-json.ts";
+import { messagesOf, type PlacedMessage } from "./read-messages.ts";
+import { wholeTurns } from "./whole-turns.ts";
+
+/** Checks and copies the messages of a caller. */
+export function checkedMessages(items: readonly Message[]): Message[] {
+  return parseMessages(items, { name: "items" }).map((message, index) => plainCopy(message, `items[${index}]`));
+}
+
+/** The latest `limit` readable messages, oldest first; with `before`, of those before that position. */
+export async function readLatest(cell: SessionCell, limit?: number, before?: number): Promise<PlacedMessage[]> {
+  if (limit === 0) return [];
+  const { rows: access } = cell.context;
+  const raw = await access.readRaw("messages", { order: "said", prefix: [cell.id], before, limit, reverse: true });
+  raw.reverse();
+  const placed = await messagesOf(
+    cell,
+    raw.flatMap((row) => access.open("messages", row) ?? []),
+  );
+  const missing = raw.length - placed.length;
+  if (limit === undefined || missing === 0 || raw.length < limit) return placed;
+  return [...(await readLatest(cell, missing, Number(raw[0]?.position))), ...placed];
+}
+
+/** All messages, oldest first. Reports a conversation whose number of messages is not the one in its head. */
+async function readAll(cell: SessionCell): Promise<Message[]> {
+  const { rows: access, report } = cell.context;
+  const before = await cell.head();
+  const rows = await access.readRaw("messages", { order: "said", prefix: [cell.id] });
+  const placed = await messagesOf(
+    cell,
+    rows.flatMap((row) => access.open("messages", row) ?? []),
+  );
+  const expected = before?.message_count ?? 0;
+  if (rows.length !== expected && (await cell.head())?.activity === before?.activity)
+    report(
+      corrupt(`the conversation of ${cell.name}`, new Error(`it has ${rows.length} messages instead of ${expected}`)),
+    );
+  return placed.map(({ message }) => message);
+}
+
+/** The latest `limit` messages; all if the limit is undefined. */
+export async function readItems(cell: SessionCell, limit: number | undefined): Promise<Message[]> {
+  const count = checkLimit(limit);
+  if (count === undefined) return readAll(cell);
+  await cell.context.rows.ready();
+  return (await readLatest(cell, count)).map(({ message }) => message);
+}
+
+/** Which part of the conversation a run loads: see `RunStart`. */
+export interface HistoryOptions {
+  readonly historyLimit: number | undefined;
+  readonly historyAfter?: string | undefined;
+}
+
+/** The history for a run under a head: whole turns, oldest first. */
+export async function loadHistory(
+  cell: SessionCell,
+  head: SessionRow,
+  { historyLimit: limit, historyAfter }: HistoryOptions,
+): Promise<readonly Message[]> {
+  if (head.message_count === 0) cell.keepTail(emptyTail);
+  const { tail } = cell;
+  const known =
+    tail &&
+    (historyAfter === undefined
+      ? wholeTurns(tail.messages, limit, tail.isWhole)
+      : behind(tail.messages, historyAfter, tail.isWhole));
+  if (known !== undefined) return known;
+  const { turns, read, isWhole } = await loadTurns(cell, { historyLimit: limit, historyAfter });
+  cell.keepTail(tailOf(read, isWhole));
+  return turns;
+}
+
+/** The history for a resumed run: the conversation before a position. */
+export async function loadHistoryBefore(
+  cell: SessionCell,
+  position: number,
+  options: HistoryOptions,
+): Promise<readonly Message[]> {
+  return (await loadTurns(cell, options, position)).turns;
+}
+
+interface LoadedTurns {
+  readonly turns: readonly Message[];
+  readonly read: readonly Message[];
+  readonly isWhole: boolean;
+}
+
+const firstPage = 64;
+
+async function loadTurns(
+  cell: SessionCell,
+  { historyLimit, historyAfter }: HistoryOptions,
+  before?: number,
+): Promise<LoadedTurns> {
+  const limit = historyAfter === undefined ? historyLimit : undefined;
+  for (let count = historyAfter === undefined ? limit : firstPage; ; count = count === undefined ? count : count * 2) {
+    const read = (await readLatest(cell, count, before)).map(({ message, row }) => {
+      cell.refs.set(message, `p${row.position ?? 0}`);
+      return message;
+    });
+    const isWhole = count === undefined || read.length < count;
+    const turns = historyAfter === undefined ? wholeTurns(read, limit, isWhole) : behind(read, historyAfter, isWhole);
+    if (turns !== undefined) return { turns, read, isWhole };
+  }
+}
+
+// From the message with this id on, or all messages if it is not there. Undefined if earlier messages are needed to tell.
+function behind(messages: readonly Message[], id: string, isWhole: boolean): readonly Message[] | undefined {
+  const index = messages.findLastIndex(({ metadata }) => metadata?.id === id);
+  if (index !== -1) return messages.slice(index);
+  return isWhole ? messages : undefined;
+}
+
+/** A message that joins the conversation, and the run that wrote it. */
+export interface NewMessage {
+  readonly message: Message;
+  /** The message before it was redacted and copied. */
+  readonly given?: Message | undefined;
+  readonly run?: MessagePlace["run"];
+  readonly isSaid: boolean;
+}
+
+/** The rows of new messages under a head, and the head after them. Contents that the session has already are left out. */
+export function appendRows(
+  cell: SessionCell,
+  head: SessionRow,
+  added: readonly NewMessage[],
+): { readonly head: SessionRow; readonly writes: Write[] } {
+  const { namespace, id: sessionId } = cell;
+  let { next_seq: seq, next_position: next } = head;
+  const writes: Write[] = [];
+  const contents = new Map<string, Content>();
+  for (const { message, given = message, run, isSaid } of added) {
+    const position = isSaid ? next++ : undefined;
+    const stored = storeMessage(message, { namespace, sessionId, seq, position, run, hasher: cell.hasher });
+    const ref: MessageRef = position === undefined ? `m${seq}` : `p${position}`;
+    cell.refs.set(message, ref).set(given, ref);
+    seq++;
+    writes.push(stored.put);
+    for (const content of stored.contents) contents.set(content.hash, content);
+  }
+  for (const content of contents.values()) writes.push(...newContent(cell, content));
+  const count = head.message_count + (next - head.next_position);
+  return { head: { ...head, next_seq: seq, next_position: next, message_count: count }, writes };
+}
+
+/** The write of a content, unless the session is known to have it. */
+export function newContent(cell: SessionCell, content: Content): Write[] {
+  if (cell.contents.has(content.hash)) return [];
+  return [putContent({ namespace: cell.namespace, sessionId: cell.id }, content)];
+}
+
+/** The head of a session whose conversation changes now. A first title comes from the first words of a user. */
+export function touched(head: SessionRow, said: readonly Message[] = []): SessionRow {
+  const title = head.title ?? titleOf(said);
+  return { ...head, title, updated_at: new Date().toISOString() };
+}
+
+const longestTitle = 60;
+
+function titleOf(messages: readonly Message[]): string | null {
+  const first = messages.find((message) => message.role === "user" && textOf(message).trim() !== "");
+  if (first === undefined) return null;
+  const line = textOf(first).trim().replace(/\s+/g, " ");
+  return line.length <= longestTitle
+    ? line
+    : `${Array.from(line)
+        .slice(0, longestTitle)
+        .join("")
+        .replace(/\s\S*$/, "")}…`;
+}
+
+/** Appends messages. */
+export function appending(cell: SessionCell, messages: readonly Message[]): Changing<void> {
+  const { redact } = cell.context;
+  const said = messages.map((given) => frozenCopy(redact === undefined ? given : redact(given)));
+  return async (head) => {
+    const added = said.map((message) => ({ message, isSaid: true }));
+    const { head: next, writes } = appendRows(cell, head, added);
+    return { result: undefined, writes, head: touched(next, said), isActive: true, appended: said };
+  };
+}
+
+/** Replaces all messages. */
+export function replacing(cell: SessionCell, messages: readonly Message[]): Changing<void> {
+  const add = appending(cell, messages);
+  return async (head) => {
+    const removed = await removeAll(cell);
+    const change = await add({ ...head, message_count: 0 });
+    return { ...change, writes: [...removed, ...change.writes], isRewrite: true };
+  };
+}
+
+/** Removes every message. Positions are not reused. */
+export function clearing(cell: SessionCell): Changing<void> {
+  return async (head) => {
+    if (head.message_count === 0) return { result: undefined, writes: [] };
+    return removing(head, await removeAll(cell), { result: undefined, count: 0 });
+  };
+}
+
+async function removeAll(cell: SessionCell): Promise<Write[]> {
+  const { rows: access } = cell.context;
+  const raw = await access.readRaw("messages", { order: "said", prefix: [cell.id] });
+  return raw.map((row) => {
+    const opened = access.open("messages", row, () => {});
+    return opened === undefined ? { table: "messages", remove: [cell.id, Number(row.seq)] } : unsaid(cell, opened);
+  });
+}
+
+// Removes a message from the conversation. With `persist: "everything"` it may be part of a tool trace, and stays there.
+function unsaid(cell: SessionCell, row: MessageRow): Write {
+  const isTrace = row.run_id !== null && row.step !== null && (row.role === "tool" || row.tool_calls !== null);
+  if (isTrace) return { table: "messages", row: { ...row, stream: "done", position: null } };
+  return { table: "messages", remove: [cell.id, row.seq] };
+}
+
+function removing<T>(
+  head: SessionRow,
+  writes: readonly Write[],
+  { result, count }: { readonly result: T; readonly count: number },
+): Change<T> {
+  return { result, writes, head: { ...touched(head), message_count: count }, isActive: true, isRewrite: true };
+}
+
+/** Removes the newest readable message. */
+export function popping(cell: SessionCell): Changing<Message | undefined> {
+  return removingFrom(
+    cell,
+    () => readLatest(cell, 1),
+    (placed) => placed.at(-1)?.message,
+  );
+}
+
+/** Removes the newest turn: the last user message and everything after it. Removes nothing if there is no user message. */
+export function poppingTurn(cell: SessionCell): Changing<Message[]> {
+  return removingFrom(
+    cell,
+    () => newestTurn(cell),
+    (placed) => placed.map(({ message }) => message),
+  );
+}
+
+async function newestTurn(cell: SessionCell): Promise<PlacedMessage[]> {
+  for (let count = 8; ; count *= 2) {
+    const placed = await readLatest(cell, count);
+    const start = placed.findLastIndex(({ message }) => message.role === "user");
+    if (start >= 0) return placed.slice(start);
+    if (placed.length < count) return [];
+  }
+}
+
+function removingFrom<T>(
+  cell: SessionCell,
+  choose: () => Promise<PlacedMessage[]>,
+  resultOf: (placed: readonly PlacedMessage[]) => T,
+): Changing<T> {
+  return async (head) => {
+    const placed = await choose();
+    const result = resultOf(placed);
+    if (placed.length === 0) return { result, writes: [] };
+    const removed = placed.map(({ row }) => unsaid(cell, row));
+    return removing(head, removed, { result, count: head.message_count - placed.length });
+  };
+}

@@ -1,0 +1,48 @@
+// Turns message rows into messages, with the contents that they refer to. A row that cannot be read is reported and skipped.
+import type { Message } from "../../messages/message.ts";
+import type { SessionCell } from "../head/session-cell.ts";
+import type { MessageRow } from "../ports/tables.ts";
+import { corrupt, type Report } from "../rows/check-row.ts";
+import { referencesIn } from "../rows/contents.ts";
+import { readMessage } from "../rows/message-row.ts";
+
+/** A message, and the row it was read from. */
+export interface PlacedMessage {
+  readonly row: MessageRow;
+  readonly message: Message;
+}
+
+export interface ReadRowsOptions {
+  readonly report?: Report | undefined;
+  readonly withProviderParts?: boolean | undefined;
+}
+
+/** The messages of these rows of a session. */
+export async function messagesOf(
+  cell: SessionCell,
+  rows: readonly MessageRow[],
+  { report = cell.context.report, withProviderParts }: ReadRowsOptions = {},
+): Promise<PlacedMessage[]> {
+  const contents = await contentsOf(cell, rows);
+  return rows.flatMap((row) => {
+    try {
+      return [{ row, message: readMessage(row, { contents, withProviderParts }) }];
+    } catch (cause) {
+      const place = row.position === null ? `row ${row.seq}` : `message ${row.position}`;
+      report(corrupt(`${place} of ${cell.name}`, cause));
+      return [];
+    }
+  });
+}
+
+async function contentsOf(cell: SessionCell, rows: readonly MessageRow[]): Promise<ReadonlyMap<string, string>> {
+  const hashes = [...new Set(rows.flatMap(({ parts }) => referencesIn(parts)))];
+  if (hashes.length === 0) return new Map();
+  const found = await cell.context.rows.getAll(
+    "contents",
+    hashes.map((hash) => [cell.id, hash]),
+  );
+  return new Map(
+    found.flatMap((row) => (row?.content === undefined || row.content === null ? [] : [[row.hash, row.content]])),
+  );
+}

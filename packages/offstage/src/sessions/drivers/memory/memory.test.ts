@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { storeDriverContract } from "../../../testing/driver-contract.ts";
+import { memoryDriver } from "./memory.ts";
+
+// The place of a memory driver is the driver itself.
+const cases = storeDriverContract(memoryDriver, { reopen: (driver) => driver });
+
+for (const { name, run } of cases) test(name, run);
+
+test("rows are frozen", async () => {
+  const driver = memoryDriver();
+  const row = { namespace: "n", memory_id: "m", seq: 1, role: "user", created_at: "2026-01-02T03:04:05.000Z" };
+  await driver.commit({ label: "memory.add", checks: [], writes: [{ table: "memories", row }] });
+  const [read] = await driver.read({ table: "memories", prefix: ["n", "m"] });
+  expect(Object.isFrozen(read)).toBe(true);
+  expect(Object.isFrozen(row)).toBe(false);
+});

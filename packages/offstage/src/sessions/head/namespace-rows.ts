@@ -1,0 +1,228 @@
+// The rows of one namespace, typed: exact texts, encryption, and a check of every row that is read. The only user of a connection.
+import { namespaceRow, withCurrentKeyOnly } from "../encryption/namespace-seal.ts";
+import { isSealedColumn, type RowSealer } from "../encryption/sealed-rows.ts";
+import type { Sealer } from "../encryption/sealer.ts";
+import type { Check, Committed, Key, Put, Row, RowRange, Selection, Write, WriteLabel } from "../ports/store-driver.ts";
+import { type OrderName, type RowOf, type TableName, tables } from "../ports/tables.ts";
+import { checkRow, corrupt, type Report } from "../rows/check-row.ts";
+import { hashOf } from "../rows/contents.ts";
+import { exactRow, storableRow } from "../rows/exact-text.ts";
+import type { Connection, Sending } from "./connection.ts";
+
+/** A range of rows. The namespace is left out of `prefix`. */
+export interface Range<Name extends TableName> extends Omit<RowRange, "table" | "order" | "prefix"> {
+  readonly order?: OrderName<Name> | undefined;
+  readonly prefix?: Key | undefined;
+  /** Default: the report function of the store. */
+  readonly report?: Report | undefined;
+}
+
+/** A write with checks. The namespace is left out of keys, and in the rows it is the one of these rows. */
+export interface RowCommit {
+  readonly label: WriteLabel;
+  readonly checks: readonly Check[];
+  readonly writes: readonly Write[];
+}
+
+/** The keys of a namespace: the current one, and earlier ones. */
+export interface Encryption {
+  readonly sealer: Sealer;
+  readonly rows: RowSealer;
+}
+
+export interface NamespaceRowsOptions {
+  readonly namespace: string;
+  readonly encryption?: Encryption | undefined;
+  readonly report: Report;
+}
+
+export class NamespaceRows {
+  readonly namespace: string;
+  readonly report: Report;
+  readonly #connection: Connection;
+  readonly #encryption: Encryption | undefined;
+  #isKnown = false;
+  #beginning: Promise<void> | undefined;
+
+  constructor(connection: Connection, { namespace, encryption, report }: NamespaceRowsOptions) {
+    this.namespace = namespace;
+    this.report = report;
+    this.#connection = connection;
+    this.#encryption = encryption;
+  }
+
+  /** The same rows with another report function. */
+  reporting(report: Report): NamespaceRows {
+    return new NamespaceRows(this.#connection, { namespace: this.namespace, encryption: this.#encryption, report });
+  }
+
+  /** The store, as errors name it. */
+  get name(): string {
+    return this.#connection.name;
+  }
+
+  /** True if sealed columns are encrypted, so that a back end cannot search them. */
+  get isEncrypted(): boolean {
+    return this.#encryption !== undefined;
+  }
+
+  /** Opens the store, and checks that the namespace is encrypted as expected. Writes nothing. */
+  async ready(): Promise<void> {
+    // A namespace that nobody has written to may become plain or encrypted at any time, so it is looked at again.
+    if (!this.#isKnown) {
+      const [found] = await this.#connection.get([{ table: "namespaces", key: [this.namespace] }]);
+      if (found !== undefined) namespaceRow(this, found, this.#encryption?.sealer);
+      this.#isKnown = found !== undefined;
+    }
+    await this.#connection.ready();
+  }
+
+  /** The row with this key; undefined if there is none. Throws `store-corrupt` if it cannot be read. */
+  async get<Name extends TableName>(table: Name, key: Key): Promise<RowOf<Name> | undefined> {
+    const [row] = await this.getAll(table, [key], throwIt);
+    return row;
+  }
+
+  /** The rows with these keys, as one snapshot; undefined for one that is missing or cannot be read. */
+  async getAll<Name extends TableName>(
+    table: Name,
+    keys: readonly Key[],
+    report: Report = this.report,
+  ): Promise<(RowOf<Name> | undefined)[]> {
+    await this.ready();
+    if (keys.length === 0) return [];
+    const rows = await this.#connection.get(keys.map((key) => ({ table, key: [this.namespace, ...key] })));
+    return rows.map((row) => row && this.open(table, row, report));
+  }
+
+  /** The rows of a range, as one snapshot. A row that cannot be read is reported and left out. */
+  async read<Name extends TableName>(table: Name, range: Range<Name> = {}): Promise<RowOf<Name>[]> {
+    const { report = this.report } = range;
+    const rows = await this.readRaw(table, range);
+    return rows.flatMap((row) => this.open(table, row, report) ?? []);
+  }
+
+  /** The rows of a range as the back end has them. */
+  async readRaw<Name extends TableName>(table: Name, range: Range<Name> = {}): Promise<Row[]> {
+    const { report: _, prefix = [], ...rest } = range;
+    await this.ready();
+    return this.#connection.read({ ...rest, table, prefix: [this.namespace, ...prefix] });
+  }
+
+  /**
+   * The back end's own answer to a question; undefined if it has none. Conditions on encrypted columns are left out, so the answer
+   * may have too many rows, and never too few. The answer is not decrypted unless it has all columns.
+   */
+  async select(selection: Selection): Promise<Row[] | undefined> {
+    await this.ready();
+    const { table } = selection;
+    const where = [
+      { column: "namespace", in: [this.namespace] },
+      ...selection.where.filter(({ column }) => !this.isEncrypted || !isSealedColumn(table, column)),
+    ];
+    return this.#connection.select({ ...selection, where });
+  }
+
+  /** Commits writes. The first write of a namespace records whether it is encrypted. */
+  async commit({ label, checks, writes }: RowCommit, sending?: Sending): Promise<CommittedRows> {
+    await this.ready();
+    if (writes.length > 0) await this.#begun();
+    const stored = {
+      label,
+      checks: checks.map((check) => ({ ...check, key: [this.namespace, ...check.key] })),
+      writes: writes.map((write) => this.#stored(write)),
+    };
+    const committed = await this.#connection.commit(stored, sending);
+    if (committed.refused === undefined) return committed;
+    const rows = committed.refused.map((row, index) => {
+      const { table } = checks[index] as Check;
+      return row && this.open(table, row, throwIt);
+    });
+    return { refused: rows };
+  }
+
+  async #begun(): Promise<void> {
+    this.#beginning ??= this.#begin().catch((error) => {
+      this.#beginning = undefined;
+      throw error;
+    });
+    await this.#beginning;
+  }
+
+  // Two processes may begin a namespace at the same time, so the row is written only if it is still as it was read.
+  async #begin(): Promise<void> {
+    const key = [this.namespace];
+    const place = { table: "namespaces" as const, key };
+    for (let [found] = await this.#connection.get([place]); ; ) {
+      const row = namespaceRow(this, found, this.#encryption?.sealer);
+      if (row === undefined) return;
+      const where = found && { key_proofs: found.key_proofs ?? null };
+      const commit = {
+        label: "namespace.begin" as const,
+        checks: [{ ...place, where }],
+        writes: [{ table: place.table, row }],
+      };
+      const { refused } = await this.#connection.commit(commit);
+      if (refused === undefined) return;
+      [found] = refused;
+    }
+  }
+
+  /** Makes earlier keys unfit to open the namespace, once no row is encrypted with them. */
+  async forgetEarlierKeys(): Promise<void> {
+    const { sealer } = this.#encryption ?? {};
+    const key = [this.namespace];
+    const [found] = await this.#connection.get([{ table: "namespaces", key }]);
+    if (sealer === undefined || found === undefined) return;
+    const row = withCurrentKeyOnly(this, found, sealer);
+    const checks = [{ table: "namespaces" as const, key, where: { key_proofs: found.key_proofs ?? null } }];
+    // If it is refused, another process began to use a further key, and keeps the proofs.
+    await this.#connection.commit({ label: "store.rotate", checks, writes: [{ table: "namespaces", row }] });
+  }
+
+  #stored(write: Write): Write {
+    if ("remove" in write) return { ...write, remove: [this.namespace, ...write.remove] };
+    return { ...write, row: this.seal(write.table, write.row) };
+  }
+
+  /** The row as the back end gets it. */
+  seal(table: TableName, row: Put["row"]): Row {
+    const storable = storableRow(row);
+    return this.#encryption === undefined ? storable : this.#encryption.rows.seal(table, storable);
+  }
+
+  /** The row as it was written. If it cannot be read, reports that and returns undefined. */
+  open<Name extends TableName>(table: Name, row: Row, report: Report = this.report): RowOf<Name> | undefined {
+    try {
+      const opened = this.#encryption === undefined ? row : this.#encryption.rows.open(table, row);
+      return checkRow(table, exactRow(opened));
+    } catch (cause) {
+      report(corrupt(this.nameOf(table, row), cause));
+      return undefined;
+    }
+  }
+
+  /** Names a row in errors: `row "anna", 12 of the table "messages" in SQLite file "a.db"`. */
+  nameOf(table: TableName, row: Row): string {
+    const { key } = tables[table];
+    const [, ...place] = [...key.scope, ...key.by].map((column) => JSON.stringify(row[column] ?? null));
+    return `row ${place.join(", ")} of the table "${table}" in ${this.name}`;
+  }
+
+  /** The hash of a content. With encryption it needs the key, so that nobody can check a guess of the content. */
+  hashOf(text: string): string {
+    return this.#encryption?.sealer.hash(text) ?? hashOf(text);
+  }
+
+  /** True if the row is encrypted with the current key, or not to be encrypted. */
+  isCurrent(table: TableName, row: Row): boolean {
+    return this.#encryption === undefined || this.#encryption.rows.isCurrent(table, row);
+  }
+}
+
+/** `Committed` with rows that were opened. */
+export type CommittedRows = Committed;
+
+function throwIt(error: Error): never {
+  throw error;
+}

@@ -1,0 +1,125 @@
+// The journal of a session on a store: opens and resumes runs. The log of an open run is in stored-run.ts.
+import { isOffstageError } from "../../errors.ts";
+import type { Message } from "../../messages/message.ts";
+import { type HistoryOptions, loadHistory, loadHistoryBefore, touched } from "../conversation/conversation.ts";
+import type { Change, SessionCell, SessionCells } from "../head/session-cell.ts";
+import { leased, letGo, whenFree } from "../lease/lease.ts";
+import type { Journal, ReopenOptions, RunLog, RunStart } from "../ports/journal.ts";
+import { checkLimit } from "../ports/limit.ts";
+import type { RunRow, SessionRow } from "../ports/tables.ts";
+import { findRun, findToResume, type ResumedRun, readToResume, refusing } from "../records/run-reader.ts";
+import { notesOf } from "../rows/run-row.ts";
+import { beginRun, numbered } from "./begin-run.ts";
+import { checkResumable, reopenedRun } from "./run-life.ts";
+import { StoredRun } from "./stored-run.ts";
+
+/** The journal of a session on a store. */
+export function storedJournal(cells: SessionCells, sessionId: string): Journal {
+  // Closing the store waits for a run that is opening, and then abandons it.
+  const expected = (opening: Promise<RunLog>): Promise<RunLog> => {
+    cells.context.holds.expect(opening);
+    return opening;
+  };
+  return {
+    keepsSpans: true,
+    keepsRuns: true,
+    keepsInput: cells.context.keepInput !== false,
+    namespace: cells.context.rows.namespace,
+    scope: cells,
+    open: (start) => expected(openRun(cells, sessionId, start)),
+    reopen: (runId, options) => expected(reopenRun(cells, sessionId, { ...options, runId })),
+  };
+}
+
+interface Begun {
+  readonly row: RunRow;
+  readonly fence: number;
+  readonly history: readonly Message[];
+  readonly resumed?: ResumedRun;
+}
+
+/** Thrown if a run with this id is already recorded: it is resumed instead. */
+class KnownRun extends Error {}
+
+async function openRun(cells: SessionCells, sessionId: string, start: RunStart): Promise<RunLog> {
+  try {
+    return await takeSession(cells.of(sessionId), start, (cell, head) => beginning(cell, head, start));
+  } catch (error) {
+    if (error instanceof KnownRun) return reopenRun(cells, sessionId, start);
+    throw error;
+  }
+}
+
+type Reopening = ReopenOptions & { readonly runId: string };
+
+async function reopenRun(cells: SessionCells, sessionId: string, options: Reopening): Promise<RunLog> {
+  return takeSession(cells.of(sessionId), options, (cell, head) => reopening(cell, head, options));
+}
+
+type Taking = (cell: SessionCell, head: SessionRow) => Promise<Change<Begun>>;
+
+async function takeSession(cell: SessionCell, start: Reopening, taking: Taking): Promise<RunLog> {
+  checkLimit(start.historyLimit, "historyLimit");
+  let seq = 0;
+  const onNumber = (number: number): void => {
+    seq = number;
+  };
+  const take = async (): Promise<Begun> => {
+    const begun = await cell.update("run.begin", async (head) => ({ ...(await taking(cell, head)), onNumber }));
+    return begun.resumed === undefined ? { ...begun, row: await numbered(cell, begun.row, seq) } : begun;
+  };
+  try {
+    const { result, leave } = await whenFree(cell, start, take);
+    return new StoredRun({ cell, ...result, leave });
+  } catch (error) {
+    // After a lost connection the lease may have been acquired.
+    if (isOffstageError(error, "store-connection")) cell.context.holds.expect(letGo(cell, start.runId));
+    throw error;
+  }
+}
+
+// Input, run row and lease are one write.
+async function beginning(cell: SessionCell, head: SessionRow, start: RunStart): Promise<Change<Begun>> {
+  const held = leased(cell, head, start);
+  const { runId, isFresh = false } = start;
+  if (!isFresh && (await findRun(cell.context, runId, refusing(runId))) !== undefined) throw new KnownRun();
+  const history = await loadHistory(cell, head, start);
+  start.signal?.throwIfAborted();
+  const { row, head: next, writes, input } = beginRun(cell, held, { start });
+  const counted = { run_count: head.run_count + 1, last_agent: start.agent, last_status: row.status };
+  return {
+    result: { row, fence: held.fence, history },
+    head: { ...touched(next, input), ...counted },
+    writes,
+    appended: input,
+    isActive: true,
+  };
+}
+
+async function reopening(cell: SessionCell, head: SessionRow, options: Reopening): Promise<Change<Begun>> {
+  const held = leased(cell, head, options);
+  const found = await findToResume(cell, options.runId);
+  checkResumable(found, { runId: options.runId, sessionId: cell.id });
+  const resumed = await readToResume(cell, found);
+  const notes = options.admit?.(resumed.record);
+  const row: RunRow = {
+    ...reopenedRun(found),
+    ...(notes && { notes: JSON.stringify({ ...notesOf(found), ...notes }) }),
+  };
+  const history = await historyBefore(cell, resumed, options);
+  options.signal?.throwIfAborted();
+  const result = { row, fence: held.fence, history, resumed };
+  return { result, head: { ...held, last_status: row.status }, writes: [{ table: "runs", row }] };
+}
+
+// The conversation before the input of the run. Without input, all of it.
+async function historyBefore(
+  cell: SessionCell,
+  { record, seqs }: ResumedRun,
+  options: HistoryOptions,
+): Promise<readonly Message[]> {
+  const [first] = record.input;
+  const seq = first && seqs.get(first);
+  const row = seq === undefined ? undefined : await cell.context.rows.get("messages", [cell.id, seq]);
+  return loadHistoryBefore(cell, row?.position ?? Number.MAX_SAFE_INTEGER, options);
+}

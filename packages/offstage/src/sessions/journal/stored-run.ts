@@ -1,0 +1,352 @@
+// The log of one run on a store. Every write is fenced by the lease of the session.
+import { OffstageError } from "../../errors.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolMessage,
+  toolCallsOf,
+  withMetadata,
+} from "../../messages/message.ts";
+import { appendRows, touched } from "../conversation/conversation.ts";
+import type { Change, SessionCell } from "../head/session-cell.ts";
+import { checkHeld, holdLease, type LeaseHold, released } from "../lease/lease.ts";
+import type { HeldSession, NewRun, RunEnd, RunLog, StepInput } from "../ports/journal.ts";
+import type { RunRecord, StepRecord } from "../ports/run-record.ts";
+import type { Write, WriteLabel } from "../ports/store-driver.ts";
+import type { RunRow, SessionRow } from "../ports/tables.ts";
+import { findToResume, type ResumedRun, readToResume } from "../records/run-reader.ts";
+import { readToolTraces } from "../records/tool-traces.ts";
+import { storeMessage } from "../rows/message-row.ts";
+import { frozenCopy } from "../rows/plain-json.ts";
+import { redactedEnd, redactedNotes, redactOnce } from "../rows/redaction.ts";
+import { type Totals, totalsOf } from "../rows/run-row.ts";
+import { beginRun, numbered } from "./begin-run.ts";
+import { endedRun, hasEnded, reopenedRun } from "./run-life.ts";
+import { StepWriter } from "./step-writer.ts";
+
+/** An open run. */
+export interface StoredRunOptions {
+  readonly cell: SessionCell;
+  readonly row: RunRow;
+  readonly fence: number;
+  readonly history: readonly Message[];
+  /** What was recorded before the run was resumed. */
+  readonly resumed?: ResumedRun | undefined;
+  /** Admits the next run of this process. Undefined for a subagent's run. */
+  readonly leave?: () => void;
+  /** The runs of subagents that the outermost run and those below it have started. */
+  readonly subagents?: Set<string>;
+  /** Receives the totals of a subagent's run when it ends. */
+  readonly onTotals?: (runId: string, totals: Totals) => void;
+}
+
+/** The log of a run that holds its session, or of a subagent's run inside it. */
+export class StoredRun implements RunLog {
+  readonly runId: string;
+  readonly history: readonly Message[];
+  readonly held: HeldSession | undefined;
+  readonly recorded: RunRecord | undefined;
+  readonly #options: StoredRunOptions;
+  readonly #steps: StepWriter;
+  readonly #subagents: Set<string>;
+  readonly #hold: LeaseHold | undefined;
+  /** The totals of subagents' runs, by run id. */
+  readonly #beneath = new Map<string, Totals>();
+  /** The rows of all messages of this run that are not part of the conversation, by message. */
+  readonly #done = new Map<string, { readonly seq: number; readonly step: number }>();
+  /** The costs of the steps that are written. */
+  readonly #costs: (number | undefined)[];
+  #row: RunRow;
+  #isOver = false;
+  #isEnded = false;
+  #ending: Promise<void> | undefined;
+
+  constructor(options: StoredRunOptions) {
+    const { cell, row, history, resumed, leave } = options;
+    this.runId = row.run_id;
+    this.history = history;
+    this.held = leave && { place: leave, runId: row.run_id };
+    this.recorded = resumed?.record;
+    this.#options = options;
+    // The row of a run that was interrupted does not count its steps.
+    this.#row =
+      resumed === undefined
+        ? row
+        : { ...row, step_count: resumed.record.stepCount, error_count: resumed.record.errorCount };
+    this.#subagents = options.subagents ?? new Set();
+    this.#steps = new StepWriter(cell, this.#row, { recorded: resumed, subagents: this.#subagents });
+    for (const child of resumed?.children ?? []) {
+      const totals = totalsOf(child);
+      if (totals !== undefined) this.#beneath.set(child.run_id, totals);
+    }
+    for (const { seq, step, message } of resumed?.done ?? [])
+      if (message.metadata?.id !== undefined) this.#done.set(identityOf(message), { seq, step });
+    this.#costs = resumed?.record.steps.map(({ cost }) => cost) ?? [];
+    this.#hold = leave && holdLease(cell, { fence: options.fence, row }, leave);
+  }
+
+  toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>> {
+    return readToolTraces(this.#options.cell, runIds);
+  }
+
+  async intend(
+    step: number,
+    message: AssistantMessage,
+    waiting: readonly string[] = [],
+    input?: StepInput,
+  ): Promise<void> {
+    if (step <= this.#row.step_count) return;
+    await this.#write("tool.intent", step, (head) => this.#steps.intend(head, step, { message, waiting, input }));
+  }
+
+  async settle(step: number, result: ToolMessage): Promise<void> {
+    if (step <= this.#row.step_count) return;
+    await this.#write("tool.result", step, (head) => this.#steps.settle(head, step, result));
+  }
+
+  async wait(step: number, toolCallId: string): Promise<void> {
+    await this.#write("tool.wait", step, () => this.#steps.wait(toolCallId));
+  }
+
+  async step(record: StepRecord): Promise<void> {
+    if (record.step <= this.#row.step_count) return;
+    const kept = withKeptNotes(record, this.#options);
+    await this.#write("step.commit", record.step, (head) => this.#steps.finish(head, kept));
+    this.#row = { ...this.#row, step_count: record.step, error_count: this.#steps.errorCount };
+    this.#costs.push(record.cost);
+  }
+
+  // Writes rows under the lease. Nothing is written if `make` returns undefined.
+  async #write(label: WriteLabel, step: number, make: (head: SessionRow) => RowsOf | undefined): Promise<void> {
+    const { cell } = this.#options;
+    if (this.#isOver) throw overError(this.runId);
+    const written = await cell.update(label, async (head): Promise<Change<RowsOf | undefined>> => {
+      checkHeld(cell, head, { fence: this.#options.fence, row: this.#row });
+      const rows = make(head);
+      return { result: rows, writes: rows?.writes ?? [], ...(rows?.head && rows.head !== head && { head: rows.head }) };
+    });
+    written?.onWritten();
+    this.#noteDone(step, written?.writes ?? []);
+  }
+
+  #noteDone(step: number, writes: readonly Write[]): void {
+    for (const write of writes) {
+      if (write.table !== "messages" || !("row" in write)) continue;
+      const { message_id, tool_calls, seq } = write.row;
+      if (typeof message_id === "string")
+        this.#done.set(`${message_id} ${tool_calls === null ? 0 : 1}`, { seq: Number(seq), step });
+    }
+  }
+
+  async end(end: RunEnd): Promise<void> {
+    if (this.#isEnded) return;
+    if (this.#isOver && this.#ending === undefined) throw overError(this.runId);
+    this.#ending ??= this.#finish(end).finally(() => {
+      this.#ending = undefined;
+    });
+    await this.#ending;
+  }
+
+  async #finish(end: RunEnd): Promise<void> {
+    const { cell, fence, leave, onTotals } = this.#options;
+    await cell.update("run.end", async (head) => {
+      checkHeld(cell, head, { fence, row: this.#row });
+      return leave === undefined ? this.#endChild(head, end) : this.#endRun(head, end);
+    });
+    this.#isOver = true;
+    this.#isEnded = true;
+    onTotals?.(this.runId, { usage: end.usage, cost: end.cost });
+    this.#hold?.stop();
+  }
+
+  // One write: the answer joins the conversation, the run row becomes final, and the lease is released.
+  #endRun(head: SessionRow, end: RunEnd): Change<void> {
+    const { cell, resumed } = this.#options;
+    const redact = redactOnce(cell.context.redact, resumed?.record);
+    const answer = end.answer.map((given) => {
+      const message = frozenCopy(redact === undefined ? given : redact(given));
+      return { given, message, isInLastStep: end.lastStep?.messages.some((each) => isSame(given, each)) === true };
+    });
+    const { true: inLastStep = [], false: before = [] } = Object.groupBy(
+      answer,
+      ({ isInLastStep }) => `${isInLastStep}`,
+    );
+    for (const [index, { message }] of [...before, ...inLastStep].entries())
+      cell.refs.set(message, `p${head.next_position + index}`);
+    const moved = this.#moveToSaid(head, before);
+    const last = this.#lastRows(moved.head, end);
+    const row = this.#endedRow(end, last.step);
+    const next = { ...touched(released(last.head)), last_status: row.status };
+    const open = hasEnded(row.status) && last.step === 0 ? this.#steps.interruptCalls() : [];
+    const writes: Write[] = [...moved.writes, ...last.writes, ...open, { table: "runs", row }];
+    const appended = answer.map(({ message }) => message);
+    return { result: undefined, writes, head: next, isActive: true, appended };
+  }
+
+  // Makes the row of a subagent's run final, unless the run had already ended. Its answer is part of no conversation.
+  #endChild(head: SessionRow, end: RunEnd): Change<void> {
+    const last = this.#lastRows(head, { ...end, answer: [] });
+    const runs: Write[] = hasEnded(this.#row.status) ? [] : [{ table: "runs", row: this.#endedRow(end, last.step) }];
+    return { result: undefined, writes: [...last.writes, ...runs], head: last.head };
+  }
+
+  #endedRow(end: RunEnd, lastStep: number): RunRow {
+    const { redact } = this.#options.cell.context;
+    const kept = withKeptNotes(redact === undefined ? end : redactedEnd(redact, end), this.#options);
+    const counts = { step_count: Math.max(this.#row.step_count, lastStep), error_count: this.#steps.errorCount };
+    const stepCost = sumOf([...this.#costs, ...(lastStep > this.#row.step_count ? [end.lastStep?.cost] : [])]);
+    const row = { ...this.#row, ...counts };
+    return endedRun(row, kept, { stepCost, beneath: [...this.#beneath.values()] });
+  }
+
+  // The rows written beside the run row: the last step with the answer, the input of a failed call, or spans.
+  #lastRows(head: SessionRow, { lastStep, answer, spans = [], failedInput }: RunEnd): LastRows {
+    if (lastStep !== undefined && lastStep.step > this.#row.step_count) {
+      const said = new Set<Message>();
+      const messages = lastStep.messages.map((message) => {
+        const given = answer.find((each) => isSame(each, message));
+        const kept = given === undefined ? message : withProviderParts(given, message);
+        if (given !== undefined) said.add(kept);
+        return kept;
+      });
+      const all = { ...lastStep, messages, spans: [...(lastStep.spans ?? []), ...spans] };
+      const record = withKeptNotes(all, this.#options);
+      const isSaid = (message: Message) => said.has(message);
+      const written = this.#steps.finish(head, record, isSaid);
+      return { head: written.head, writes: written.writes, step: lastStep.step };
+    }
+    const failed = (failedInput && this.#steps.unfinished(failedInput)?.writes) ?? [];
+    return { head, writes: [...failed, ...this.#steps.spans(spans)], step: 0 };
+  }
+
+  // With `persist: "everything"`, messages that were done become part of what was said: their rows get a position.
+  #moveToSaid(
+    head: SessionRow,
+    answer: readonly { message: Message; given: Message }[],
+  ): { head: SessionRow; writes: Write[] } {
+    const { cell } = this.#options;
+    const { run_id: runId, agent, namespace, session_id: sessionId } = this.#row;
+    return answer.reduce<{ head: SessionRow; writes: Write[] }>(
+      ({ head: before, writes }, { message, given }) => {
+        const known = this.#done.get(identityOf(given));
+        if (known === undefined) {
+          const added = appendRows(cell, before, [{ message, given, run: { runId, agent, step: 0 }, isSaid: true }]);
+          return { head: added.head, writes: [...writes, ...added.writes] };
+        }
+        const { next_position: position, message_count } = before;
+        const run = { runId, agent, step: known.step };
+        const { put } = storeMessage(message, {
+          namespace,
+          sessionId,
+          seq: known.seq,
+          position,
+          run,
+          hasher: cell.hasher,
+        });
+        const next = { ...before, next_position: position + 1, message_count: message_count + 1 };
+        return { head: next, writes: [...writes, put] };
+      },
+      { head, writes: [] },
+    );
+  }
+
+  async child(start: NewRun): Promise<RunLog> {
+    const { cell, fence } = this.#options;
+    const known = await findToResume(cell, start.runId);
+    const resumed = known && (await readToResume(cell, known));
+    let seq = 0;
+    const onNumber = (number: number): void => {
+      seq = number;
+    };
+    let noteCall: (() => void) | undefined;
+    const begun = await cell.update("run.child", async (head) => {
+      checkHeld(cell, head, { fence, row: this.#row });
+      if (known !== undefined) return childAgain(known);
+      const { onWritten, ...change } = this.#beginChild(head, start);
+      noteCall = onWritten;
+      return { ...change, onNumber };
+    });
+    noteCall?.();
+    const row = known === undefined ? await numbered(cell, begun, seq) : begun;
+    const onTotals = (runId: string, totals: Totals): void => {
+      this.#beneath.set(runId, totals);
+    };
+    this.#subagents.add(row.run_id);
+    return new StoredRun({ cell, row, fence, history: [], resumed, onTotals, subagents: this.#subagents });
+  }
+
+  #beginChild(head: SessionRow, start: NewRun): Change<RunRow> & { onWritten(): void } {
+    const { run_id, root_run_id } = this.#row;
+    const rootRunId = root_run_id ?? run_id;
+    const begun = beginRun(this.#options.cell, head, { start: { ...start, parentRunId: run_id }, rootRunId });
+    const called = this.#steps.startChild(start.parentToolCallId, start.runId);
+    const onWritten = called.onWritten;
+    return { result: begun.row, head: begun.head, writes: [...begun.writes, ...called.writes], onWritten };
+  }
+
+  async abandon(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    await this.#hold?.release();
+  }
+}
+
+// A subagent's run that ended stays ended when its parent is resumed.
+function childAgain(known: RunRow): Change<RunRow> {
+  if (hasEnded(known.status)) return { result: known, writes: [] };
+  const row = reopenedRun(known);
+  return { result: row, writes: [{ table: "runs", row }] };
+}
+
+// Undefined if a cost is missing. Without steps nothing was spent.
+function sumOf(costs: readonly (number | undefined)[]): number | undefined {
+  return costs.reduce<number | undefined>(
+    (sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost),
+    0,
+  );
+}
+
+interface RowsOf {
+  readonly head?: SessionRow;
+  readonly writes: readonly Write[];
+  readonly onWritten: () => void;
+}
+
+interface LastRows {
+  readonly head: SessionRow;
+  readonly writes: readonly Write[];
+  /** The number of the last step; 0 if there is none to write. */
+  readonly step: number;
+}
+
+// A message of the answer and one of the last step are the same if they are one object, or have the same id and calls.
+function isSame(answer: Message, message: Message): boolean {
+  if (answer === message) return true;
+  const { id } = answer.metadata ?? {};
+  return id !== undefined && identityOf(answer) === identityOf(message);
+}
+
+// The answer as it joins the conversation, with the provider's parts of its reply, which only the record of the run has.
+function withProviderParts(answer: Message, { metadata }: Message): Message {
+  const providerParts = metadata?.providerParts;
+  return providerParts === undefined ? answer : withMetadata(answer, { providerParts });
+}
+
+// A partial answer has the id of the message it was cut from, which has calls.
+function identityOf(message: Message): string {
+  return `${message.metadata?.id} ${toolCallsOf(message).length === 0 ? 0 : 1}`;
+}
+
+function overError(runId: string): OffstageError {
+  return new OffstageError("session-conflict", `Run "${runId}" has ended; nothing was written.`);
+}
+
+// Redacts the notes of a step or an end.
+function withKeptNotes<Part extends StepRecord | RunEnd>(
+  part: Part,
+  { cell, history, resumed }: StoredRunOptions,
+): Part {
+  const { redact } = cell.context;
+  if (redact === undefined || part.notes === undefined) return part;
+  return { ...part, notes: redactedNotes(redact, part.notes, { history, recorded: resumed?.record }) };
+}

@@ -1,0 +1,214 @@
+// Leases: one run at a time on a session. A queue orders the runs of this process; the lease in the head excludes other processes.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { OffstageError } from "../../errors.ts";
+import { closedError } from "../head/connection.ts";
+import type { Hold } from "../head/hold.ts";
+import { isAbandoned, silentMs, whereIs } from "../head/holder.ts";
+import type { Change, SessionCell } from "../head/session-cell.ts";
+import { exists } from "../head/session-head.ts";
+import { watch } from "../head/sighting.ts";
+import type { RunStart } from "../ports/journal.ts";
+import { SessionBusyError, SessionConflictError } from "../ports/session-errors.ts";
+import type { RunRow, SessionRow } from "../ports/tables.ts";
+import { busy, enterSession } from "./held-session.ts";
+
+const firstPollMs = 2;
+const longestPollMs = 100;
+
+const noLease = { lease_run: null, lease_holder: null, lease_seen: null } as const;
+const noWaiting = { waiting_holder: null, waiting_seen: null } as const;
+
+/**
+ * The head with the lease given to a run. Throws `SessionBusyError` if another process holds it, or has been waiting for longer, and
+ * `store-closed` if the store is closed. A run with `onBusy: "reject"` does not yield to those that wait.
+ */
+export function leased(
+  cell: SessionCell,
+  head: SessionRow,
+  { runId, onBusy }: Pick<RunStart, "runId" | "onBusy">,
+): SessionRow {
+  const { holder, holds, rows } = cell.context;
+  if (holds.isClosed) throw closedError(rows.name);
+  const canWait = onBusy === "queue";
+  if (head.lease_holder !== null && head.lease_holder !== holder && !isLeft(cell, head, { canWait }))
+    throw busy(cell.id, head.lease_run ?? undefined);
+  if (canWait && isOthersTurn(cell, head)) throw busy(cell.id);
+  const fence = head.fence + 1;
+  const mine = head.waiting_holder === holder || !isOthersTurn(cell, head) ? noWaiting : {};
+  return { ...head, ...mine, fence, lease_run: runId, lease_holder: holder, lease_seen: Date.now() };
+}
+
+// A waiting run watches the lease, because clocks differ between machines. A run that cannot wait has to trust the clocks.
+function isLeft(cell: SessionCell, head: SessionRow, { canWait }: { readonly canWait: boolean }): boolean {
+  const { lease_holder: holder, lease_seen: seen, fence } = head;
+  if (holder === null) return true;
+  const where = whereIs(holder);
+  if (where === "gone") return true;
+  const watchedMs = watch(cell.sighting, `${fence} ${seen}`);
+  return watchedMs > silentMs[where] || (!canWait && isAbandoned(holder, seen ?? 0));
+}
+
+/** Throws `SessionBusyError` if a run holds the session, in this process or another. */
+export function checkFree(cell: SessionCell, head: SessionRow): void {
+  const { lease_holder: holder, lease_run } = head;
+  const isOurs = holder === cell.context.holder;
+  if (holder !== null && (isOurs ? cell.gate.isHeld : !isLeft(cell, head, { canWait: false })))
+    throw new SessionBusyError(`Session "${cell.id}" is in use by run "${lease_run}". Wait for it to end.`);
+}
+
+/** The claim of a run to its session. */
+export interface Tenure {
+  readonly fence: number;
+  readonly row: Pick<RunRow, "run_id" | "root_run_id">;
+}
+
+/** Throws `SessionConflictError` unless this run still holds the lease; `store-closed` if it lost the lease because the store was closed. */
+export function checkHeld(cell: SessionCell, head: SessionRow, tenure: Tenure): void {
+  if (!isHeldBy(head, tenure)) throw notHeld(cell);
+}
+
+// Compares the run too: fences start over when a session is deleted and created again.
+function isHeldBy({ fence, lease_run }: SessionRow, tenure: Tenure): boolean {
+  return fence === tenure.fence && lease_run === (tenure.row.root_run_id ?? tenure.row.run_id);
+}
+
+function notHeld({ id, context }: SessionCell): OffstageError {
+  if (context.holds.isClosed) return closedError(context.rows.name);
+  return new SessionConflictError(`Session "${id}" was taken over by another run; nothing was written.`);
+}
+
+/** The head without a lease. */
+export function released(head: SessionRow): SessionRow {
+  return { ...head, ...noLease };
+}
+
+/** The lease that a run holds. */
+export interface LeaseHold extends Hold {
+  /** Stops renewing: the last write of the run has released the lease. */
+  stop(): void;
+}
+
+/** Renews the lease until it is released; `leave` then admits the next run of this process. */
+export function holdLease(cell: SessionCell, tenure: Tenure, leave: () => void): LeaseHold {
+  const { holds } = cell.context;
+  const stop = (): void => {
+    holds.remove(hold);
+    leave();
+  };
+  const letGo = async (head: SessionRow): Promise<Change<void>> =>
+    isHeldBy(head, tenure)
+      ? { result: undefined, writes: [], head: released(head) }
+      : { result: undefined, writes: [] };
+  const hold = {
+    stop,
+    renew: () =>
+      cell.update("lease.renew", async (head) => {
+        checkHeld(cell, head, tenure);
+        return { result: undefined, writes: [], head: { ...head, lease_seen: Date.now() } };
+      }),
+    release: async () => {
+      await cell.update("run.abandon", letGo).catch(() => {});
+      stop();
+    },
+  };
+  holds.add(hold);
+  return hold;
+}
+
+/**
+ * Releases the lease of a run whose first write had an unknown outcome, so that the next run need not wait for it. Never
+ * rejects.
+ */
+export async function letGo(cell: SessionCell, runId: string): Promise<void> {
+  const isOrphan = ({ lease_run, lease_holder }: SessionRow) =>
+    lease_run === runId && lease_holder === cell.context.holder;
+  const letting = cell.update("run.abandon", async (head) => {
+    const change = { result: undefined, writes: [] };
+    return isOrphan(head) ? { ...change, head: released(head) } : change;
+  });
+  await letting.catch(() => {});
+}
+
+/** The result of work on a session, and `leave()`, which admits the next run of this process. */
+export interface Admitted<T> {
+  readonly result: T;
+  readonly leave: () => void;
+}
+
+/**
+ * Calls `work` once the session is free: after the runs of this process that asked before, and when no other process holds
+ * it. Takes the place in the queue of this process before it returns.
+ */
+export async function whenFree<T>(cell: SessionCell, start: Waiting, work: () => Promise<T>): Promise<Admitted<T>> {
+  const leave = await enterSession(cell.gate, cell.id, start);
+  const waiting = { isMarked: false };
+  try {
+    return { result: await untilFree(cell, start, { work, waiting }), leave };
+  } catch (error) {
+    if (waiting.isMarked) await removeMark(cell);
+    leave();
+    throw error;
+  }
+}
+
+type Waiting = Pick<RunStart, "onBusy" | "signal">;
+
+interface Attempts<T> {
+  readonly work: () => Promise<T>;
+  /** Whether this run has left its mark. */
+  readonly waiting: { isMarked: boolean };
+}
+
+// The place in the queue of this process is ours; another process may still hold the lease.
+async function untilFree<T>(
+  cell: SessionCell,
+  { onBusy, signal }: Waiting,
+  { work, waiting }: Attempts<T>,
+): Promise<T> {
+  let markAt = performance.now() + patienceMs;
+  for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
+    try {
+      // The turn may come at the moment of the abort.
+      signal?.throwIfAborted();
+      return await work();
+    } catch (error) {
+      if (!(error instanceof SessionBusyError) || error.isOwn || onBusy === "reject") throw error;
+    }
+    await sleep(pollMs * (0.5 + Math.random()), undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
+    cell.forget();
+    if (performance.now() >= markAt) {
+      waiting.isMarked = (await leaveMark(cell)) || waiting.isMarked;
+      markAt = performance.now() + patienceMs;
+    }
+  }
+}
+
+/** How long a run waits before it leaves its mark in the head, and how often it renews the mark. */
+export const patienceMs = 1_000;
+// A mark that is not renewed is ignored after this time.
+const lifeMs = 5_000;
+
+// Marks are renewed every second, so a mark that stays the same belongs to a process that is gone, whatever the clocks say.
+function isOthersTurn(cell: SessionCell, { waiting_holder: holder, waiting_seen: seen }: SessionRow): boolean {
+  if (holder === null || holder === cell.context.holder) return false;
+  return watch(cell.waitingSighting, `${holder} ${seen}`) <= lifeMs && whereIs(holder) !== "gone";
+}
+
+// Leaves or renews our mark, unless another process left one first; true if it is ours.
+function leaveMark(cell: SessionCell): Promise<boolean> {
+  const { holder } = cell.context;
+  return cell.update("lease.wait", async (head) => {
+    if (!exists(head) || isOthersTurn(cell, head)) return { result: false, writes: [] };
+    return { result: true, writes: [], head: { ...head, waiting_holder: holder, waiting_seen: Date.now() } };
+  });
+}
+
+// Removes our mark when the run stops waiting. Never rejects: the mark expires on its own.
+async function removeMark(cell: SessionCell): Promise<void> {
+  const { holder } = cell.context;
+  const removing = cell.update("lease.wait", async (head) => {
+    const change = { result: undefined, writes: [] };
+    return head.waiting_holder === holder ? { ...change, head: { ...head, ...noWaiting } } : change;
+  });
+  await removing.catch(() => {});
+}

@@ -1,0 +1,145 @@
+// The journal port: how the loop records a run while it happens. No storage here.
+import type { JsonObject } from "../../base/json.ts";
+import type { AssistantMessage, Message, ToolMessage } from "../../messages/message.ts";
+import type { Usage } from "../../tokens/usage.ts";
+import type { SpanData } from "../../tracing/span-data.ts";
+import type { InputRecord, RunError, RunRecord, RunStatus, StepRecord } from "./run-record.ts";
+
+/** A run that begins. */
+export interface RunStart {
+  readonly runId: string;
+  /** The id was generated for this run, so there is no recorded run of that id to resume. Default false: the session looks for one. */
+  readonly isFresh?: boolean | undefined;
+  readonly agent: string;
+  readonly model?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly parentRunId?: string | undefined;
+  /** The tool call of the parent run that a subagent's run answers. */
+  readonly parentToolCallId?: string | undefined;
+  readonly traceId?: string | undefined;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** Further data to keep with the run. */
+  readonly notes?: JsonObject | undefined;
+  /** The new messages of this run; they join the conversation. */
+  readonly input: readonly Message[];
+  /** How many earlier messages to load: the latest, cut from the front to whole turns. */
+  readonly historyLimit: number | undefined;
+  /** Loads everything after the message with this id instead, or the whole conversation if it is not there. */
+  readonly historyAfter?: string | undefined;
+  /** Whether to wait while another run uses the session, or to reject with `SessionBusyError`. */
+  readonly onBusy: "queue" | "reject";
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The input of a model call, and when the call began. */
+export interface StepInput {
+  readonly step: number;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly input: InputRecord;
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly status: Exclude<RunStatus, "running" | "interrupted">;
+  readonly reason: string;
+  /** The tokens of the run and its subagents. */
+  readonly usage: Usage;
+  /** Their cost in US dollars; missing if a model has no price. */
+  readonly cost?: number | undefined;
+  readonly endedAt: string;
+  /**
+   * The messages that join the conversation: the answer, partial text marked `interrupted`, or none. A message that is also in
+   * the last step, as the same object or with the same id and no calls, is stored once.
+   */
+  readonly answer: readonly Message[];
+  /** The last step, if it was not written yet; it becomes durable in the same write. */
+  readonly lastStep?: StepRecord | undefined;
+  readonly error?: RunError | undefined;
+  /** The input of a model call that failed, which belongs to no finished step. */
+  readonly failedInput?: StepInput | undefined;
+  /** Further data to keep with the run; merged into the notes it began with. */
+  readonly notes?: JsonObject | undefined;
+  /** Spans that ended since the last write. */
+  readonly spans?: readonly SpanData[] | undefined;
+}
+
+/** A run that begins inside another. */
+export type NewRun = Omit<RunStart, "historyLimit" | "historyAfter" | "onBusy">;
+
+/** The session that a run holds, identified by its place in the queue and by the run id; see lease/held-session.ts. */
+export interface HeldSession {
+  readonly place: object;
+  readonly runId: string;
+}
+
+/**
+ * The record of one run.
+ *
+ * **Contract:** each write is atomic and idempotent, and durable when its promise resolves. Methods reject and never throw.
+ * Steps are written in order. The log copies what it keeps. After `end` or `abandon` nothing more is written, and the session
+ * is free for the next run.
+ */
+export interface RunLog {
+  readonly runId: string;
+  /** The conversation before this run's input: whole turns, oldest first. */
+  readonly history: readonly Message[];
+  /** The session that this run holds; undefined for a subagent's run, which shares the session of its parent. */
+  readonly held?: HeldSession | undefined;
+  /** For a resumed run: everything recorded before. */
+  readonly recorded?: RunRecord | undefined;
+  /** The tool messages of earlier runs of this session, by run id, for `toolHistory`. */
+  toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>>;
+  /** Records that the calls of `message` are about to run, except those in `waiting`, which will not start without approval. */
+  intend(step: number, message: AssistantMessage, waiting?: readonly string[], input?: StepInput): Promise<void>;
+  /**
+   * Records the result of one of these calls. A result that was not settled is written with its step. `metadata.status` of the
+   * result may say that the call was "rejected" or "interrupted".
+   */
+  settle(step: number, result: ToolMessage): Promise<void>;
+  /** Records that one of these calls has not started and waits for approval. */
+  wait(step: number, toolCallId: string): Promise<void>;
+  /** Records a finished step. */
+  step(record: StepRecord): Promise<void>;
+  /** Records the end of the run, and releases the session. */
+  end(end: RunEnd): Promise<void>;
+  /** Opens the log of a subagent's run, which has no conversation of its own. Resumes the run if its id is known. */
+  child(start: NewRun): Promise<RunLog>;
+  /** Releases the session without an end, which makes the run `interrupted`. Never rejects. */
+  abandon(): Promise<void>;
+}
+
+/**
+ * Records the runs of one session.
+ *
+ * **Contract:** methods reject and never throw. Runs get the session in the order in which they asked for it.
+ */
+export interface Journal {
+  /** True if spans passed with a write are stored. */
+  readonly keepsSpans: boolean;
+  /** True if runs are stored, so that they can be resumed by id. */
+  readonly keepsRuns: boolean;
+  /** True if the inputs of model calls are stored. */
+  readonly keepsInput: boolean;
+  /** The tenant of the session. */
+  readonly namespace: string;
+  /** Identifies store and namespace: two sessions are the same if they have the same scope and the same id. */
+  readonly scope: object;
+  /** Acquires the session for one run, reads the conversation, and makes the run and its input durable. */
+  open(start: RunStart): Promise<RunLog>;
+  /**
+   * Acquires the session to resume a run that was interrupted, waits or failed. Rejects with `run-not-found`, with
+   * `run-not-resumable` if the run completed or was stopped, or with `store-corrupt` if a part of its record cannot be read.
+   */
+  reopen(runId: string, options: ReopenOptions): Promise<RunLog>;
+}
+
+export interface ReopenOptions
+  extends Pick<RunStart, "historyLimit" | "historyAfter" | "onBusy" | "signal" | "traceId"> {
+  /**
+   * Called before anything is written, possibly more than once. It throws to leave the run as it is; the object it returns is
+   * merged into the run's notes.
+   */
+  readonly admit?: ((recorded: RunRecord) => JsonObject | undefined) | undefined;
+}

@@ -1,0 +1,120 @@
+// Annotations: feedback on a run or on one of its messages.
+import type { JsonValue } from "../../base/json.ts";
+import { anything, checkOptions, type OptionRule, someText } from "../../base/options.ts";
+import { OffstageError } from "../../errors.ts";
+import { checkId, type SessionCells } from "../head/session-cell.ts";
+import type { StoreContext } from "../head/store-context.ts";
+import type { AnnotationRow } from "../ports/tables.ts";
+import { corrupt, jsonOf } from "../rows/check-row.ts";
+import { plainCopy } from "../rows/plain-json.ts";
+import { jsonOrNull } from "../rows/run-row.ts";
+import { findRun } from "./run-reader.ts";
+
+/** Feedback on a run or on one of its messages. */
+export interface NewAnnotation {
+  readonly runId: string;
+  readonly messageId?: string | undefined;
+  /** What kind of feedback it is: "bad", "thumbs-up", "score". */
+  readonly label: string;
+  readonly value?: JsonValue | undefined;
+  readonly note?: string | undefined;
+  /** The person or program that gave it. */
+  readonly by?: string | undefined;
+}
+
+/** Feedback as it was stored. */
+export interface Annotation extends NewAnnotation {
+  readonly sessionId: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+}
+
+const rules: Readonly<Record<keyof NewAnnotation, OptionRule>> = {
+  runId: someText,
+  messageId: someText,
+  label: someText,
+  value: anything,
+  note: someText,
+  by: someText,
+};
+
+/** Stores feedback. Rejects with `run-not-found` if there is no such run. */
+export async function annotate(cells: SessionCells, annotation: NewAnnotation): Promise<Annotation> {
+  checkOptions(annotation, rules, "annotate()");
+  const { runId, messageId, label, value, note, by } = annotation;
+  if (label === undefined)
+    throw new OffstageError("invalid-argument", 'annotate() needs a "label", such as "bad" or "score".');
+  checkId(runId, "run id");
+  const run = await findRun(cells.context, runId);
+  if (run === undefined) throw new OffstageError("run-not-found", `There is no run "${runId}" to annotate.`);
+  const cell = cells.of(run.session_id);
+  const data = value === undefined ? undefined : plainCopy(value, "value");
+  return cell.update("run.annotate", async (head) => {
+    const row: AnnotationRow = {
+      namespace: cell.namespace,
+      session_id: cell.id,
+      seq: head.next_seq,
+      run_id: runId,
+      message_id: messageId ?? null,
+      label,
+      value: jsonOrNull(data),
+      note: note ?? null,
+      by: by ?? null,
+      created_at: new Date().toISOString(),
+      exact: null,
+    };
+    const next = { ...head, next_seq: head.next_seq + 1 };
+    return { result: readAnnotation(row), writes: [{ table: "annotations", row }], head: next };
+  });
+}
+
+/** The feedback on a run, oldest first. */
+export async function annotationsOf(cells: SessionCells, runId: string): Promise<Annotation[]> {
+  const run = await findRun(cells.context, runId);
+  if (run === undefined) return [];
+  const rows = await cells.context.rows.read("annotations", { order: "run", prefix: [run.session_id, runId] });
+  return readAnnotations(cells.context, rows);
+}
+
+/** The feedback of these rows. A row of an unexpected form is reported and left out. */
+export function readAnnotations(
+  { rows: access, report }: Pick<StoreContext, "rows" | "report">,
+  rows: readonly AnnotationRow[],
+): Annotation[] {
+  return rows.flatMap((row) => {
+    try {
+      return [readAnnotation(row)];
+    } catch (cause) {
+      report(corrupt(access.nameOf("annotations", row), cause));
+      return [];
+    }
+  });
+}
+
+/** The feedback on all runs of these sessions, oldest first in each session. */
+export async function annotationsIn(cells: SessionCells, sessionIds: readonly string[]): Promise<Annotation[]> {
+  const { rows: access } = cells.context;
+  const where = [{ column: "session_id", in: sessionIds }];
+  const selected = sessionIds.length === 0 ? [] : await access.select({ table: "annotations", where });
+  const rows =
+    selected?.flatMap((row) => access.open("annotations", row) ?? []) ??
+    (await Promise.all(sessionIds.map((id) => access.read("annotations", { prefix: [id] })))).flat();
+  return readAnnotations(
+    cells.context,
+    rows.toSorted((a, b) => a.seq - b.seq),
+  );
+}
+
+function readAnnotation(row: AnnotationRow): Annotation {
+  const value = jsonOf(row.value, (each): each is JsonValue => each !== undefined);
+  return {
+    sessionId: row.session_id,
+    runId: row.run_id,
+    ...(row.message_id !== null && { messageId: row.message_id }),
+    label: row.label,
+    ...(value !== undefined && { value }),
+    ...(row.note !== null && { note: row.note }),
+    ...(row.by !== null && { by: row.by }),
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,38 @@
+// Adds up rows by group, as a back end's own `select` does it. For back ends that have none.
+import type { Grouping, Row, Value } from "../../ports/store-driver.ts";
+
+interface Group {
+  readonly values: Record<string, Value>;
+  readonly sums: Record<string, number>;
+  readonly distinct: Set<Value>;
+  readonly list: number[];
+  count: number;
+}
+
+/** One row for each group: its values, `count`, each sum, and `values`. */
+export function addUp(rows: readonly Row[], grouping: Grouping): Row[] {
+  const groups = new Map<string, Group>();
+  for (const row of rows) addTo(groups, row, grouping);
+  return [...groups.values()].map(({ values, sums, distinct, list, count }) => ({
+    ...values,
+    ...sums,
+    count: grouping.distinct === undefined ? count : distinct.size,
+    ...(grouping.values !== undefined && { values: JSON.stringify(list) }),
+  }));
+}
+
+function addTo(groups: Map<string, Group>, row: Row, { by, sum, distinct, values }: Grouping): void {
+  const own = Object.fromEntries(
+    by.map((column) =>
+      typeof column === "string" ? [column, row[column] ?? null] : ["day", String(row[column.day]).slice(0, 10)],
+    ),
+  );
+  const key = JSON.stringify(Object.values(own));
+  const group = groups.get(key) ?? { values: own, sums: {}, distinct: new Set(), list: [], count: 0 };
+  groups.set(key, group);
+  group.count++;
+  for (const column of sum) group.sums[column] = (group.sums[column] ?? 0) + Number(row[column] ?? 0);
+  if (distinct !== undefined && row[distinct] !== null) group.distinct.add(row[distinct] ?? null);
+  const value = values === undefined ? null : row[values];
+  if (typeof value === "number") group.list.push(value);
+}

@@ -1,0 +1,86 @@
+// The rows that numbers are made of: grouped by the back end if it can, otherwise read and grouped here, with the same result.
+import type { SessionCells } from "../../head/session-cell.ts";
+import type { Condition, Grouping, Row, Value } from "../../ports/store-driver.ts";
+import type { RowOf, RunRow } from "../../ports/tables.ts";
+import { isWithin, type Time, timeConditions } from "../filters.ts";
+import { readInfo } from "../run-reader.ts";
+import { addUp } from "./group-rows.ts";
+
+/** The columns that numbers add up. */
+export const tokenSums = ["input_tokens", "output_tokens", "total_tokens", "cost_usd"] as const;
+
+/** When the rows began. */
+export interface TimeRange {
+  readonly since?: Time | undefined;
+  readonly until?: Time | undefined;
+}
+
+/** Runs that began within the options, with the status that lists show. */
+export async function runRows(
+  cells: SessionCells,
+  condition: Condition | undefined,
+  options: TimeRange,
+): Promise<RunRow[]> {
+  const { rows: access } = cells.context;
+  const where = [...(condition === undefined ? [] : [condition]), ...timeConditions("started_at", options)];
+  const selected = await access.select({ table: "runs", where });
+  const all = selected?.flatMap((row) => access.open("runs", row) ?? []) ?? (await allRows(cells, "runs"));
+  const wanted = all.filter((row) => isMet(condition, row) && isWithin(row.started_at, options));
+  const open = wanted.filter(({ status }) => status === "running").map(({ session_id }) => [session_id]);
+  const heads = new Map((await access.getAll("sessions", open)).map((head) => [head?.session_id, head]));
+  return wanted.flatMap((row) => {
+    const info = readInfo(cells.context, row, heads.get(row.session_id));
+    return info === undefined ? [] : [{ ...row, status: info.status }];
+  });
+}
+
+/** The tokens and durations of steps by model, for each of these runs. A step without a finish reason is a model call that failed. */
+export async function stepsOf(cells: SessionCells, runs: readonly RunRow[]): Promise<ReadonlyMap<string, Row[]>> {
+  const groups = { by: ["run_id", "model"], sum: tokenSums, values: "duration_ms" };
+  const isFinished = { column: "finish_reason", from: "" };
+  const isOfFew = { column: "run_id", in: runs.map(({ run_id }) => run_id) };
+  const where = runs.length > mostListed ? [isFinished] : [isFinished, isOfFew];
+  const rows = await grouped(cells, "steps", { where, groups, options: {} });
+  return Map.groupBy(rows, ({ run_id }) => String(run_id));
+}
+
+// More runs than this are not listed in a condition.
+const mostListed = 500;
+
+type NumbersTable = "runs" | "steps" | "tool_calls";
+
+interface Groups {
+  readonly where?: readonly Condition[];
+  readonly groups: Grouping;
+  readonly options: TimeRange;
+}
+
+/** The rows of groups. */
+export async function grouped(
+  cells: SessionCells,
+  table: NumbersTable,
+  { where = [], groups, options }: Groups,
+): Promise<Row[]> {
+  const { rows: access } = cells.context;
+  const selected = await access.select({ table, where: [...where, ...timeConditions("started_at", options)], groups });
+  if (selected !== undefined) return selected;
+  const all = (await allRows(cells, table)) as unknown as Row[];
+  const wanted = all.filter(
+    (row) => where.every((each) => isMet(each, row)) && isWithin(String(row.started_at), options),
+  );
+  return addUp(wanted, groups);
+}
+
+// Expects one of the conditions above.
+function isMet(condition: Condition | undefined, row: Readonly<Record<string, unknown>>): boolean {
+  if (condition === undefined) return true;
+  const value = (row[condition.column] ?? null) as Value;
+  return "in" in condition ? condition.in.includes(value) : value !== null;
+}
+
+async function allRows<Name extends NumbersTable>(cells: SessionCells, table: Name): Promise<RowOf<Name>[]> {
+  const { rows: access } = cells.context;
+  const heads = await access.readRaw("sessions", { order: "activity" });
+  const rows = await Promise.all(heads.map((head) => access.read(table, { prefix: [String(head.session_id)] })));
+  return rows.flat();
+}

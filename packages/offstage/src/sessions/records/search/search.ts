@@ -1,0 +1,243 @@
+// Searches the messages of all sessions, newest first: sessions by last activity, and within a session from its end. A back end
+// that can search narrows the rows; the same filter as `query().filter` decides.
+import { parseJson } from "../../../base/json.ts";
+import { checkOptions, type OptionRule, oneOf, someText, yesOrNo } from "../../../base/options.ts";
+import { OffstageError } from "../../../errors.ts";
+import type { Message, ToolCall } from "../../../messages/message.ts";
+import { filterMessages, type MessageCriteria } from "../../../query/filter.ts";
+import { messagesOf } from "../../conversation/read-messages.ts";
+import type { SessionCells } from "../../head/session-cell.ts";
+import { checkLimit } from "../../ports/limit.ts";
+import type { RunInfo } from "../../ports/run-record.ts";
+import type { Condition } from "../../ports/store-driver.ts";
+import type { MessageRow, SessionRow } from "../../ports/tables.ts";
+import { isStorable } from "../../rows/exact-text.ts";
+import { filterRules, isWithin, someCursor, type Time, timeConditions, valuesOf } from "../filters.ts";
+import { readInfo } from "../run-reader.ts";
+import { listHeads, type SessionInfo, sessionInfo } from "../session-list.ts";
+
+export interface SearchOptions {
+  /** Text found anywhere in the content, in any case. */
+  readonly text?: string | undefined;
+  /** A pattern that the content matches; or `true`, to read `text` as one, under a time limit. */
+  readonly regex?: RegExp | boolean | undefined;
+  readonly role?: string | readonly string[] | undefined;
+  /** Calls of this tool, and their results. */
+  readonly toolName?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly isError?: boolean | undefined;
+  /** Only messages of this session. */
+  readonly session?: string | undefined;
+  /** Made at this time or later. */
+  readonly since?: Time | undefined;
+  /** Made at this time or earlier. */
+  readonly until?: Time | undefined;
+  /** Only what was said, or only what was done. Default: both. */
+  readonly stream?: "said" | "done" | undefined;
+  /** The maximum number of messages. Default: all. */
+  readonly limit?: number | undefined;
+  /** The `cursor` of the last message of the previous page. */
+  readonly before?: string | undefined;
+}
+
+/** A message that was found. */
+export interface FoundMessage {
+  readonly session: SessionInfo;
+  readonly message: Message;
+  /** The run that the message belongs to; undefined if it was added by `addItems`. */
+  readonly run: RunInfo | undefined;
+  readonly stream: "said" | "done";
+  /** The start of the next page: `search({ before: cursor })`. */
+  readonly cursor: string;
+}
+
+const searchRules: Readonly<Record<keyof SearchOptions, OptionRule>> = {
+  text: { isFit: (value) => typeof value === "string", words: "text" },
+  regex: {
+    isFit: (value) => typeof value === "boolean" || value instanceof RegExp,
+    words: "a RegExp, or true beside a text",
+  },
+  role: {
+    isFit: (value) => [value].flat().every((each) => typeof each === "string"),
+    words: "a role or a list of roles",
+  },
+  toolName: someText,
+  agent: someText,
+  isError: yesOrNo,
+  session: someText,
+  since: filterRules.since,
+  until: filterRules.until,
+  stream: oneOf("said", "done"),
+  limit: filterRules.limit,
+  before: someCursor(/^\d+\.\d+\..+$/),
+};
+
+/** Finds messages. Options are checked before it returns. */
+export function search(cells: SessionCells, options: SearchOptions = {}): AsyncIterable<FoundMessage> {
+  checkOptions(options, searchRules, "search()");
+  checkLimit(options.limit);
+  if (options.regex === true && options.text === undefined)
+    throw new OffstageError("invalid-argument", 'search() needs the pattern as "text" if "regex" is true.');
+  // Checks the pattern too.
+  filterMessages([], [criteriaOf(options)]);
+  return { [Symbol.asyncIterator]: () => found(cells, options) };
+}
+
+const sessionsPerPage = 200;
+
+/** A place in the order of a search. It names its session, which may have become active again since. */
+interface Cursor {
+  readonly activity: number;
+  readonly seq: number;
+  readonly sessionId: string;
+}
+
+function parseCursor(text: string): Cursor {
+  const [, activity, seq, sessionId = ""] = /^(\d+)\.(\d+)\.(.+)$/.exec(text) ?? [];
+  return { activity: Number(activity), seq: Number(seq), sessionId: decodeURIComponent(sessionId) };
+}
+
+function formatCursor({ activity, seq, sessionId }: Cursor): string {
+  return `${activity}.${seq}.${encodeURIComponent(sessionId)}`;
+}
+
+async function* found(cells: SessionCells, options: SearchOptions): AsyncGenerator<FoundMessage, void> {
+  const { limit = Number.POSITIVE_INFINITY } = options;
+  const cursor = options.before === undefined ? undefined : parseCursor(options.before);
+  const runs = new Map<string, RunInfo | undefined>();
+  let count = 0;
+  if (limit === 0) return;
+  for await (const page of headPages(cells, options, cursor)) {
+    const rows = await candidates(cells, page, options);
+    for (const head of page) {
+      const own = rows.get(head.session_id) ?? [];
+      const isBegun = head.session_id === cursor?.sessionId;
+      // The page goes on where the session was when the search began.
+      const activity = isBegun ? cursor.activity : head.activity;
+      for (const row of isBegun ? own.filter(({ seq }) => seq < cursor.seq) : own) {
+        const message = await matching(cells, row, options);
+        if (message === undefined) continue;
+        count++;
+        const run = await runOf(cells, row, { runs, head });
+        const stream = row.position === null ? "done" : "said";
+        const next = formatCursor({ activity, seq: row.seq, sessionId: head.session_id });
+        yield { session: sessionInfo(head), message, run, stream, cursor: next };
+        if (count >= limit) return;
+      }
+    }
+  }
+}
+
+// Sessions by last activity, in pages. A search without a limit takes one snapshot of the list.
+async function* headPages(
+  cells: SessionCells,
+  { session, limit }: SearchOptions,
+  cursor: Cursor | undefined,
+): AsyncGenerator<SessionRow[], void> {
+  const begun = session ?? cursor?.sessionId;
+  if (begun !== undefined) {
+    const head = await cells.of(begun).head();
+    if (head !== undefined) yield [head];
+    if (session !== undefined) return;
+  }
+  const size = limit === undefined ? undefined : sessionsPerPage;
+  let before = cursor && String(cursor.activity);
+  for (;;) {
+    const heads = await listHeads(cells, { before, limit: size });
+    for (let start = 0; start < heads.length; start += sessionsPerPage)
+      yield heads.slice(start, start + sessionsPerPage);
+    if (size === undefined || heads.length < size) return;
+    before = String(heads.at(-1)?.activity);
+  }
+}
+
+// The rows of these sessions that may match, newest first, by session.
+async function candidates(
+  cells: SessionCells,
+  heads: readonly SessionRow[],
+  options: SearchOptions,
+): Promise<ReadonlyMap<string, MessageRow[]>> {
+  const { rows: access } = cells.context;
+  const ids = heads.map(({ session_id }) => session_id);
+  const where = [{ column: "session_id", in: ids }, ...conditionsOf(options)];
+  const selected = await access.select({ table: "messages", where });
+  const rows = selected
+    ? selected.flatMap((row) => access.open("messages", row) ?? [])
+    : (await Promise.all(ids.map((id) => access.read("messages", { prefix: [id] })))).flat();
+  const bySession = new Map<string, MessageRow[]>();
+  for (const row of rows) {
+    const own = bySession.get(row.session_id);
+    if (own === undefined) bySession.set(row.session_id, [row]);
+    else own.push(row);
+  }
+  for (const own of bySession.values()) own.sort((a, b) => b.seq - a.seq);
+  return bySession;
+}
+
+function conditionsOf(options: SearchOptions): Condition[] {
+  const { text, regex, role, agent, isError, stream, toolName } = options;
+  const roles = valuesOf(role);
+  return [
+    ...(text === undefined || text === "" || regex === true || !isStorable(text)
+      ? []
+      : [{ column: "content", contains: text }]),
+    ...(roles === undefined ? [] : [{ column: "role", in: roles }]),
+    ...(agent === undefined ? [] : [{ column: "agent", in: [agent] }]),
+    ...(isError === undefined ? [] : [{ column: "is_error", in: [isError] }]),
+    ...(stream === undefined ? [] : [{ column: "stream", in: [stream] }]),
+    ...(toolName === undefined ? [] : [{ column: "role", in: ["assistant", "tool"] }]),
+    ...timeConditions("created_at", options),
+  ];
+}
+
+function criteriaOf({ text, regex, role, toolName, isError }: SearchOptions): MessageCriteria {
+  return { ...(text !== undefined && { content: text }), regex, role, toolName, isError };
+}
+
+// The message of a row, if all options select it. Time, agent and text are those of the row, which a back end can search too.
+async function matching(cells: SessionCells, row: MessageRow, options: SearchOptions): Promise<Message | undefined> {
+  const { stream, since, until, agent, toolName } = options;
+  if (stream !== undefined && (row.position === null ? "done" : "said") !== stream) return undefined;
+  if (!isWithin(row.created_at, { since, until }) || (agent !== undefined && row.agent !== agent)) return undefined;
+  const [placed] = await messagesOf(cells.of(row.session_id), [row]);
+  if (placed === undefined) return undefined;
+  const name = toolName === undefined ? undefined : await nameOfTool(cells, row);
+  const read = { ...placed.message, content: row.content, ...(name !== undefined && { name }) } as Message;
+  return filterMessages([read], [criteriaOf(options)]).length > 0 ? placed.message : undefined;
+}
+
+// A result that does not name its tool has the name of the call that it answers.
+async function nameOfTool(
+  { context }: SessionCells,
+  { role, tool_name, tool_call_id, session_id, seq }: MessageRow,
+): Promise<string | undefined> {
+  if (role !== "tool" || tool_name !== null) return undefined;
+  const rows = await context.rows.read("messages", { prefix: [session_id], before: seq });
+  const calls = rows.flatMap(({ tool_calls }) => (tool_calls === null ? [] : toolCallsIn(tool_calls)));
+  return calls.findLast(({ id }) => id === tool_call_id)?.function.name;
+}
+
+function toolCallsIn(json: string): readonly ToolCall[] {
+  const calls = parseJson(json);
+  return Array.isArray(calls) ? (calls as unknown as ToolCall[]) : [];
+}
+
+interface RunSource {
+  readonly runs: Map<string, RunInfo | undefined>;
+  readonly head: SessionRow;
+}
+
+async function runOf(
+  cells: SessionCells,
+  { run_id }: MessageRow,
+  { runs, head }: RunSource,
+): Promise<RunInfo | undefined> {
+  if (run_id === null) return undefined;
+  if (!runs.has(run_id)) {
+    const [row] = await cells.context.rows.read("runs", { order: "id", prefix: [run_id], limit: 1 });
+    // The run of a message that a branch copied belongs to another session.
+    const own = row === undefined || row.session_id === head.session_id ? head : await cells.of(row.session_id).head();
+    runs.set(run_id, row && readInfo(cells.context, row, own));
+  }
+  return runs.get(run_id);
+}

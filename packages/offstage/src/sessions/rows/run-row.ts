@@ -1,0 +1,200 @@
+// Runs, steps, calls and spans as rows, and back.
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { noUsage, type Usage } from "../../tokens/usage.ts";
+import type { NewRun } from "../ports/journal.ts";
+import type { RunError, RunInfo, RunStatus, StepRecord, VoteRecord } from "../ports/run-record.ts";
+import { runStatuses } from "../ports/run-record.ts";
+import type { RunRow, StepRow } from "../ports/tables.ts";
+import { jsonOf, otherForm } from "./check-row.ts";
+
+/** ISO 8601 with milliseconds: the given time, or now if it is no time. */
+export function isoTime(given?: unknown): string {
+  const time = typeof given === "string" || typeof given === "number" ? new Date(given) : undefined;
+  return time === undefined || Number.isNaN(time.getTime()) ? new Date().toISOString() : time.toISOString();
+}
+
+/** JSON for a column; null for undefined. */
+export function jsonOrNull(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+/** The token columns of a usage. */
+export function tokenColumns(usage: Usage | undefined, cost: number | undefined): TokenColumns {
+  const count = (n: number | undefined) => (n !== undefined && Number.isSafeInteger(n) ? n : null);
+  return {
+    input_tokens: count(usage?.inputTokens),
+    output_tokens: count(usage?.outputTokens),
+    total_tokens: count(usage?.totalTokens),
+    cached_tokens: count(usage?.cachedInputTokens),
+    cache_write_tokens: count(usage?.cacheWriteTokens),
+    reasoning_tokens: count(usage?.reasoningTokens),
+    cost_usd: cost !== undefined && Number.isFinite(cost) ? cost : null,
+  };
+}
+
+type TokenColumns = Pick<
+  StepRow,
+  | "input_tokens"
+  | "output_tokens"
+  | "total_tokens"
+  | "cached_tokens"
+  | "cache_write_tokens"
+  | "reasoning_tokens"
+  | "cost_usd"
+>;
+
+/** The usage of token columns. */
+export function usageOf(row: TokenColumns): Usage {
+  return {
+    inputTokens: row.input_tokens ?? 0,
+    outputTokens: row.output_tokens ?? 0,
+    totalTokens: row.total_tokens ?? 0,
+    ...(row.cached_tokens !== null && { cachedInputTokens: row.cached_tokens }),
+    ...(row.cache_write_tokens !== null && { cacheWriteTokens: row.cache_write_tokens }),
+    ...(row.reasoning_tokens !== null && { reasoningTokens: row.reasoning_tokens }),
+  };
+}
+
+export interface RunPlace extends Pick<RunRow, "namespace" | "session_id" | "number"> {
+  /** For a subagent's run: the outermost run, which holds the lease. */
+  readonly rootRunId?: string | undefined;
+}
+
+/** The row of a run that begins. The store sets `seq`. */
+export function newRunRow(start: NewRun, { rootRunId, ...place }: RunPlace): RunRow {
+  return {
+    ...place,
+    run_id: start.runId,
+    seq: 0,
+    parent_run_id: start.parentRunId ?? null,
+    parent_tool_call_id: start.parentToolCallId ?? null,
+    root_run_id: rootRunId ?? null,
+    forked_from: null,
+    agent: start.agent,
+    model: start.model ?? null,
+    provider: start.provider ?? null,
+    status: "running",
+    reason: null,
+    input_count: start.input.length,
+    step_count: 0,
+    error_count: 0,
+    ...tokenColumns(undefined, undefined),
+    totals: null,
+    started_at: isoTime(start.startedAt),
+    ended_at: null,
+    duration_ms: null,
+    trace_id: start.traceId ?? null,
+    stop_requested: null,
+    error: null,
+    notes: jsonOrNull(start.notes),
+    exact: null,
+  };
+}
+
+/** Tokens and cost of a run together with its subagents. */
+export interface Totals {
+  readonly usage: Usage;
+  readonly cost?: number | undefined;
+}
+
+/** The totals of a run; undefined before its first end. */
+export function totalsOf({ totals }: RunRow): Totals | undefined {
+  return jsonOf(totals, isTotals);
+}
+
+function isTotals(value: unknown): value is Totals {
+  if (!isObject(value) || !isObject(value.usage)) return false;
+  return Object.keys(noUsage).every((name) => typeof (value.usage as Record<string, unknown>)[name] === "number");
+}
+
+export function isStatus(status: string): status is RunStatus {
+  return (runStatuses as readonly string[]).includes(status);
+}
+
+/** The notes of a run or a step. */
+export function notesOf({ notes }: Pick<RunRow, "notes">): JsonObject | undefined {
+  return jsonOf(notes, isObject) as JsonObject | undefined;
+}
+
+function isRunError(value: unknown): value is RunError {
+  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
+}
+
+/** A run as lists show it, with the status of its row. Throws if the row has an unexpected form. */
+export function runInfo(row: RunRow): RunInfo {
+  const { status } = row;
+  if (!isStatus(status)) throw otherForm();
+  const totals = totalsOf(row);
+  const error = jsonOf(row.error, isRunError);
+  const notes = notesOf(row);
+  return {
+    runId: row.run_id,
+    sessionId: row.session_id,
+    agent: row.agent,
+    ...(row.model !== null && { model: row.model }),
+    ...(row.provider !== null && { provider: row.provider }),
+    status,
+    startedAt: row.started_at,
+    ...(row.ended_at !== null && { endedAt: row.ended_at }),
+    ...(row.duration_ms !== null && { durationMs: row.duration_ms }),
+    ...(row.reason !== null && { reason: row.reason }),
+    stepCount: row.step_count,
+    errorCount: row.error_count,
+    ...(totals && { usage: totals.usage }),
+    ...(totals?.cost !== undefined && { cost: totals.cost }),
+    ...(error && { error }),
+    ...(row.parent_run_id !== null && { parentRunId: row.parent_run_id }),
+    ...(row.parent_tool_call_id !== null && { parentToolCallId: row.parent_tool_call_id }),
+    ...(row.trace_id !== null && { traceId: row.trace_id }),
+    ...(notes && { notes }),
+  };
+}
+
+type Owner = Pick<RunRow, "namespace" | "session_id" | "run_id" | "agent">;
+
+/** The row of a finished step. */
+export function stepRow(owner: Owner, record: StepRecord, inputRef: string | undefined): StepRow {
+  return {
+    namespace: owner.namespace,
+    session_id: owner.session_id,
+    run_id: owner.run_id,
+    step: record.step,
+    agent: owner.agent,
+    model: record.model ?? null,
+    provider: record.provider ?? null,
+    finish_reason: record.finishReason,
+    ...tokenColumns(record.usage, record.cost),
+    started_at: isoTime(record.startedAt),
+    duration_ms: Number.isFinite(record.durationMs) ? record.durationMs : 0,
+    input_ref: inputRef ?? null,
+    verdicts: jsonOrNull(record.verdicts),
+    retries: jsonOrNull(record.retries),
+    notes: jsonOrNull(record.notes),
+    exact: null,
+  };
+}
+
+/** A finished step without its messages; undefined for a model call that failed. */
+export function readStep(row: StepRow): Omit<StepRecord, "messages"> | undefined {
+  if (row.finish_reason === null) return undefined;
+  const verdicts = jsonOf(row.verdicts, isList<VoteRecord>);
+  const retries = jsonOf(row.retries, isList<NonNullable<StepRecord["retries"]>[number]>);
+  const notes = notesOf(row);
+  return {
+    step: row.step,
+    usage: usageOf(row),
+    ...(row.cost_usd !== null && { cost: row.cost_usd }),
+    ...(row.model !== null && { model: row.model }),
+    ...(row.provider !== null && { provider: row.provider }),
+    finishReason: row.finish_reason,
+    startedAt: row.started_at,
+    durationMs: row.duration_ms,
+    ...(verdicts && { verdicts }),
+    ...(retries && { retries }),
+    ...(notes && { notes }),
+  };
+}
+
+function isList<T>(value: unknown): value is readonly T[] {
+  return Array.isArray(value);
+}
