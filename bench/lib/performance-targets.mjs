@@ -15,5 +15,9 @@ export const LIMITS = {
   megabytes: { promise: "installed size", limit: 2, unit: "MB" },
   span: { promise: "withSpan, in memory", limit: 0.5, unit: "x OTel batch" },
   queryGrowth: { promise: "time per message, largest size against the one before", limit: 2, unit: "x" },
+  recordList: { promise: "list of 50 sessions, 100,000 messages on SQLite", limit: 20, unit: "ms" },
+  recordSearch: { promise: "search by text, 100,000 messages on SQLite", limit: 100, unit: "ms" },
+  recordNumbers: { promise: "numbers by day and agent, 100,000 messages on SQLite", limit: 300, unit: "ms" },
+  recordPostgres: { promise: "the same over 1,000,000 messages on Postgres, worst", limit: 3, unit: "x limit" },
   queryFilter: { promise: "filter by text", limit: 1.3, unit: "x loop" },
 };
