@@ -20,7 +20,8 @@ export function whereIs(holder: string): "gone" | "nearby" | "elsewhere" {
 /** True if a lease has expired by the clocks of both machines. For callers that cannot wait and watch the lease. */
 export function isAbandoned(holder: string, seen: number): boolean {
   const where = whereIs(holder);
-  return where === "gone" || Date.now() - seen > silentMs[where];
+  // A process on this machine can be seen to be alive, whatever its clock says.
+  return where === "gone" || (where === "elsewhere" && Date.now() - seen > silentMs.elsewhere);
 }
 
 function isAlive(pid: number, start: string | undefined): boolean {

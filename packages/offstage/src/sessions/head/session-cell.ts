@@ -7,7 +7,7 @@ import { SessionConflictError } from "../ports/session-errors.ts";
 import type { Write, WriteLabel } from "../ports/store-driver.ts";
 import type { SessionRow } from "../ports/tables.ts";
 import type { Hasher } from "../rows/contents.ts";
-import { isStorable } from "../rows/exact-text.ts";
+import { isStorable, longestId } from "../rows/exact-text.ts";
 import type { MessageRef } from "../rows/input-ref.ts";
 import type { Sending } from "./connection.ts";
 import { type Fifo, fifo } from "./fifo.ts";
@@ -202,7 +202,8 @@ export class SessionCell {
     for (const write of writes)
       if (write.table === "contents" && "row" in write && this.contents.size < mostContents)
         this.contents.add(String(write.row.hash));
-    if (isRewrite) this.#tail = undefined;
+    const hasOtherMessages = head !== undefined && head.message_count !== this.#head?.message_count;
+    if (isRewrite || (hasOtherMessages && appended === undefined)) this.#tail = undefined;
     if (isGone) {
       this.traces.clear();
       this.contents.clear();
@@ -253,8 +254,6 @@ function forgetIdle(cells: Map<string, SessionCell>, current: SessionCell): void
     if (cell !== current && cell.isIdle) cells.delete(id);
   }
 }
-
-const longestId = 512;
 
 /** Throws `invalid-argument` unless the value can be an id: text of 1 to 512 bytes, well-formed and without NUL. */
 export function checkId(id: unknown, what: string): asserts id is string {

@@ -1,4 +1,5 @@
 // The log of one run on a store. Every write is fenced by the lease of the session.
+import type { JsonValue } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
 import {
   type AssistantMessage,
@@ -53,7 +54,7 @@ export class StoredRun implements RunLog {
   /** The totals of subagents' runs, by run id. */
   readonly #beneath = new Map<string, Totals>();
   /** The rows of all messages of this run that are not part of the conversation, by message. */
-  readonly #done = new Map<string, { readonly seq: number; readonly step: number }>();
+  readonly #done = new Map<string, DoneMessage>();
   /** The costs of the steps that are written. */
   readonly #costs: (number | undefined)[];
   #row: RunRow;
@@ -80,7 +81,8 @@ export class StoredRun implements RunLog {
       if (totals !== undefined) this.#beneath.set(child.run_id, totals);
     }
     for (const { seq, step, message } of resumed?.done ?? [])
-      if (message.metadata?.id !== undefined) this.#done.set(identityOf(message), { seq, step });
+      if (message.metadata?.id !== undefined)
+        this.#done.set(identityOf(message), { seq, step, providerParts: message.metadata.providerParts });
     this.#costs = resumed?.record.steps.map(({ cost }) => cost) ?? [];
     this.#hold = leave && holdLease(cell, { fence: options.fence, row }, leave);
   }
@@ -132,9 +134,11 @@ export class StoredRun implements RunLog {
   #noteDone(step: number, writes: readonly Write[]): void {
     for (const write of writes) {
       if (write.table !== "messages" || !("row" in write)) continue;
-      const { message_id, tool_calls, seq } = write.row;
+      const { message_id, tool_calls, seq, provider_parts } = write.row;
+      const providerParts =
+        typeof provider_parts === "string" ? (JSON.parse(provider_parts) as JsonValue[]) : undefined;
       if (typeof message_id === "string")
-        this.#done.set(`${message_id} ${tool_calls === null ? 0 : 1}`, { seq: Number(seq), step });
+        this.#done.set(`${message_id} ${tool_calls === null ? 0 : 1}`, { seq: Number(seq), step, providerParts });
     }
   }
 
@@ -235,14 +239,10 @@ export class StoredRun implements RunLog {
         }
         const { next_position: position, message_count } = before;
         const run = { runId, agent, step: known.step };
-        const { put } = storeMessage(message, {
-          namespace,
-          sessionId,
-          seq: known.seq,
-          position,
-          run,
-          hasher: cell.hasher,
-        });
+        const whole =
+          known.providerParts === undefined ? message : withMetadata(message, { providerParts: known.providerParts });
+        const place = { namespace, sessionId, seq: known.seq, position, run, hasher: cell.hasher };
+        const { put } = storeMessage(whole, place);
         const next = { ...before, next_position: position + 1, message_count: message_count + 1 };
         return { head: next, writes: [...writes, put] };
       },
@@ -298,12 +298,16 @@ function childAgain(known: RunRow): Change<RunRow> {
   return { result: row, writes: [{ table: "runs", row }] };
 }
 
-// Undefined if a cost is missing. Without steps nothing was spent.
+// The known costs. Undefined if none is known; without steps nothing was spent.
 function sumOf(costs: readonly (number | undefined)[]): number | undefined {
-  return costs.reduce<number | undefined>(
-    (sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost),
-    0,
-  );
+  const known = costs.filter((cost) => cost !== undefined);
+  return known.length === 0 && costs.length > 0 ? undefined : known.reduce((sum, cost) => sum + cost, 0);
+}
+
+interface DoneMessage {
+  readonly seq: number;
+  readonly step: number;
+  readonly providerParts: readonly JsonValue[] | undefined;
 }
 
 interface RowsOf {

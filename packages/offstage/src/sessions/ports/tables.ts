@@ -237,7 +237,7 @@ export const schema = {
       content: "sealed json",
       exact: "sealed json",
     },
-    key: { scope: ["namespace", "session_id"], by: ["run_id", "seq"] },
+    key: { scope: ["namespace", "session_id"], by: ["run_id", "seq", "span_id"] },
     orders: { trace: { scope: ["namespace", "trace_id"], by: ["start_ms", "seq"] } },
   },
   /** A text, a file or a large value, kept once per session by its hash. */

@@ -3,6 +3,7 @@ import type { JsonValue } from "../../base/json.ts";
 import { anything, checkOptions, type OptionRule, someText } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import { checkId, type SessionCells } from "../head/session-cell.ts";
+import { exists } from "../head/session-head.ts";
 import type { StoreContext } from "../head/store-context.ts";
 import type { AnnotationRow } from "../ports/tables.ts";
 import { corrupt, jsonOf } from "../rows/check-row.ts";
@@ -46,10 +47,11 @@ export async function annotate(cells: SessionCells, annotation: NewAnnotation): 
     throw new OffstageError("invalid-argument", 'annotate() needs a "label", such as "bad" or "score".');
   checkId(runId, "run id");
   const run = await findRun(cells.context, runId);
-  if (run === undefined) throw new OffstageError("run-not-found", `There is no run "${runId}" to annotate.`);
+  if (run === undefined) throw noRun(runId);
   const cell = cells.of(run.session_id);
   const data = value === undefined ? undefined : plainCopy(value, "value");
   return cell.update("run.annotate", async (head) => {
+    if (!exists(head)) throw noRun(runId);
     const row: AnnotationRow = {
       namespace: cell.namespace,
       session_id: cell.id,
@@ -117,4 +119,8 @@ function readAnnotation(row: AnnotationRow): Annotation {
     ...(row.by !== null && { by: row.by }),
     createdAt: row.created_at,
   };
+}
+
+function noRun(runId: string): OffstageError {
+  return new OffstageError("run-not-found", `There is no run "${runId}" to annotate.`);
 }

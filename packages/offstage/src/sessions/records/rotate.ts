@@ -13,12 +13,12 @@ export async function rotate(cells: SessionCells): Promise<number> {
   // The versions under which sessions were found to be complete. Only those that changed since then are read again.
   const complete = new Map<string, Value>();
   for (let pass = 0; pass < mostPasses; pass++) {
-    const { rotated, isDone } = await rotateOnce(cells, complete);
+    const { rotated, isDone, isWhole } = await rotateOnce(cells, complete);
     count += rotated;
-    if (isDone) {
-      await cells.context.rows.forgetEarlierKeys();
-      break;
-    }
+    if (!isDone) continue;
+    // A row that could not be read may need one of them.
+    if (isWhole) await cells.context.rows.forgetEarlierKeys();
+    break;
   }
   return count;
 }
@@ -27,18 +27,22 @@ interface Pass {
   readonly rotated: number;
   /** No row under an earlier key was found. */
   readonly isDone: boolean;
+  /** Every row could be read. */
+  readonly isWhole: boolean;
 }
 
 async function rotateOnce(cells: SessionCells, complete: Map<string, Value>): Promise<Pass> {
   const { rows: access } = cells.context;
   let rotated = 0;
   let isDone = true;
+  let isWhole = true;
   const take = async (table: TableName, rows: readonly Row[], check: (row: Row) => Check): Promise<boolean> => {
     const old = rows.filter((row) => !access.isCurrent(table, row));
     const found = await rotateRows(cells, { table, rows: old, check });
     rotated += found.rotated;
     const isComplete = found.rotated === 0 && !found.isChanged;
     isDone &&= isComplete;
+    isWhole &&= old.length === found.rotated || found.isChanged;
     return isComplete;
   };
   for (const head of await access.readRaw("sessions", { order: "activity" })) {
@@ -56,7 +60,7 @@ async function rotateOnce(cells: SessionCells, complete: Map<string, Value>): Pr
     (row: Row): Check => ({ table, key: keyOf(table, row), where: { [column]: row[column] ?? null } });
   await take("spans", await access.readRaw("spans", { prefix: [""] }), isSame("spans", "status"));
   await take("memories", await access.readRaw("memories", { order: "all" }), isSame("memories", "created_at"));
-  return { rotated, isDone };
+  return { rotated, isDone, isWhole };
 }
 
 interface Rows {

@@ -80,6 +80,9 @@ export async function listHeads(cells: SessionCells, options: ListSessionsOption
   const isOldest = options.order === "oldest";
   const found: SessionRow[] = [];
   let cursor = options.before === undefined ? undefined : Number(options.before);
+  const first = cursor;
+  let newest: number | undefined;
+  const seen = new Set<string>();
   while (found.length < most) {
     const size = most === Number.POSITIVE_INFINITY ? undefined : Math.max(most, 100);
     const range = isOldest
@@ -88,9 +91,18 @@ export async function listHeads(cells: SessionCells, options: ListSessionsOption
     const raw = await access.readRaw("sessions", { order: "activity", ...range, limit: size });
     const page = raw.flatMap((row) => access.open("sessions", row) ?? []).filter((head) => isReadable(cells, head));
     // One by one: a call cannot have hundreds of thousands of arguments.
-    for (const head of page) if (isWanted(head)) found.push(head);
+    for (const head of page) {
+      seen.add(head.session_id);
+      if (isWanted(head)) found.push(head);
+    }
+    newest ??= raw[0] === undefined ? undefined : Number(raw[0].activity);
     if (size === undefined || raw.length < size) break;
     cursor = Number(raw.at(-1)?.activity);
+  }
+  // Sessions that became active between two pages have moved to the front, past the pages that were still to come.
+  if (!isOldest && first === undefined && found.length < most && newest !== undefined) {
+    const moved = await access.read("sessions", { order: "activity", from: newest + 1, reverse: true });
+    found.unshift(...moved.filter((head) => !seen.has(head.session_id) && isWanted(head)));
   }
   return most === Number.POSITIVE_INFINITY ? found : found.slice(0, most);
 }
@@ -216,6 +228,11 @@ async function looseSpansOf(cell: SessionCell): Promise<Write[]> {
   return traces.flatMap((spans) => {
     const isShared = spans.some(({ session_id }) => session_id !== "" && session_id !== cell.id);
     const loose = isShared ? [] : spans.filter(({ session_id }) => session_id === "");
-    return loose.map(({ run_id, seq }): Write => ({ table: "spans", remove: ["", String(run_id), Number(seq)] }));
+    return loose.map(
+      ({ run_id, seq, span_id }): Write => ({
+        table: "spans",
+        remove: ["", String(run_id), Number(seq), String(span_id)],
+      }),
+    );
   });
 }

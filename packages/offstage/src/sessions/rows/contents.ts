@@ -47,6 +47,8 @@ export function splitParts(
   hasher: Hasher,
 ): { json: string; contents: readonly Content[] } {
   const contents: Content[] = [];
+  // A part that looks like a reference is kept as it is, with all others.
+  if (JSON.stringify(parts).includes(`"${reference}"`)) return { json: JSON.stringify(parts), contents };
   const split = (value: JsonValue): JsonValue => {
     if (typeof value !== "string") return mapJson(value, split);
     if (value.length < shortest) return value;

@@ -3,6 +3,9 @@
 import { isObject, parseJson } from "../../base/json.ts";
 import type { Row, Value } from "../ports/store-driver.ts";
 
+/** The most bytes of an id. */
+export const longestId = 512;
+
 /** True if every back end can store the text as it is. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");

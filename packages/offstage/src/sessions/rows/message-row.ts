@@ -7,6 +7,7 @@ import type { Put } from "../ports/store-driver.ts";
 import type { MessageRow } from "../ports/tables.ts";
 import { jsonOf } from "./check-row.ts";
 import { type Content, type Hasher, hashOf, joinParts, splitParts } from "./contents.ts";
+import { longestId } from "./exact-text.ts";
 import { isoTime } from "./run-row.ts";
 
 /** Where a message stands. */
@@ -52,7 +53,7 @@ export function storeMessage(message: Message, place: MessagePlace): StoredMessa
     seq: place.seq,
     stream: place.position === undefined ? "done" : "said",
     position: place.position ?? null,
-    run_id: run?.runId ?? textOrNull(data.runId),
+    run_id: run?.runId ?? idOrNull(data.runId),
     step: run === undefined ? stepOf(data) : (run.step ?? null),
     agent: run?.agent ?? textOrNull(data.agent),
     message_id: textOrNull(data.id),
@@ -74,6 +75,11 @@ export function storeMessage(message: Message, place: MessagePlace): StoredMessa
 
 function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
+}
+
+// A longer text cannot be indexed. The metadata has them.
+function idOrNull(value: unknown): string | null {
+  return typeof value === "string" && Buffer.byteLength(value) <= longestId ? value : null;
 }
 
 function stepOf({ step }: Fields): number | null {

@@ -122,7 +122,13 @@ export function redactedStep(redact: MessageRedactor, step: StepRecord): StepRec
   return {
     ...step,
     ...(retries && { retries: retries.map((each) => ({ ...each, error: redactText(each.error) })) }),
-    ...(verdicts && { verdicts: verdicts.map((each) => ({ ...each, message: redactText(each.message) })) }),
+    ...(verdicts && {
+      verdicts: verdicts.map((each) => ({
+        ...each,
+        reason: redactText(each.reason),
+        message: redactText(each.message),
+      })),
+    }),
   };
 }
 

@@ -7,11 +7,16 @@ import { runStatuses } from "../ports/run-record.ts";
 import type { RunRow, StepRow } from "../ports/tables.ts";
 import { jsonOf, otherForm } from "./check-row.ts";
 
-/** ISO 8601 with milliseconds: the given time, or now if it is no time. */
+/** ISO 8601 with milliseconds: the given time, or now if it is no time of the years 1 to 9999. */
 export function isoTime(given?: unknown): string {
   const time = typeof given === "string" || typeof given === "number" ? new Date(given) : undefined;
-  return time === undefined || Number.isNaN(time.getTime()) ? new Date().toISOString() : time.toISOString();
+  const isFit = time !== undefined && time.getTime() >= earliest && time.getTime() <= latest;
+  return (isFit ? time : new Date()).toISOString();
 }
+
+// The years 1 to 9999, which every back end can store and compare as text.
+const earliest = Date.parse("0001-01-01T00:00:00Z");
+const latest = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** JSON for a column; null for undefined. */
 export function jsonOrNull(value: unknown): string | null {

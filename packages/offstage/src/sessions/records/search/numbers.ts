@@ -196,10 +196,11 @@ function fold(by: readonly Dimension[], rows: readonly Row[], countsOf: (row: Ro
     const names = namesOf(row, by);
     const key = keyOf(names, by);
     const { group = undefined, durations = [] } = groups.get(key) ?? {};
-    const durationsHere = typeof row.values === "string" ? (JSON.parse(row.values) as number[]) : [];
+    for (const duration of typeof row.values === "string" ? (JSON.parse(row.values) as number[]) : [])
+      durations.push(duration);
     groups.set(key, {
       group: added(group ?? { ...names, ...noNumbers }, row, countsOf(row)),
-      durations: [...durations, ...durationsHere],
+      durations,
     });
   }
   return [...groups.values()].map(({ group, durations }) => ({

@@ -142,13 +142,22 @@ async function* headPages(
   }
   const size = limit === undefined ? undefined : sessionsPerPage;
   let before = cursor && String(cursor.activity);
+  const seen = new Set<string>();
+  let newest = cursor?.activity;
   for (;;) {
     const heads = await listHeads(cells, { before, limit: size });
+    newest ??= heads[0]?.activity;
+    for (const { session_id } of heads) seen.add(session_id);
     for (let start = 0; start < heads.length; start += sessionsPerPage)
       yield heads.slice(start, start + sessionsPerPage);
-    if (size === undefined || heads.length < size) return;
+    if (size === undefined) return;
+    if (heads.length < size) break;
     before = String(heads.at(-1)?.activity);
   }
+  // Sessions that became active between two pages have moved to the front. They were still to come.
+  if (cursor !== undefined || newest === undefined) return;
+  const moved = await cells.context.rows.read("sessions", { order: "activity", from: newest + 1, reverse: true });
+  yield moved.filter(({ session_id }) => !seen.has(session_id));
 }
 
 // The rows of these sessions that may match, newest first, by session.
