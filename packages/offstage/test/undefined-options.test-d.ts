@@ -40,6 +40,7 @@ interface Options {
   decided: Extract<NonNullable<offstage.ResumeOptions["reject"]>[number], object>;
   modelSettings: offstage.ModelSettings;
   retry: offstage.RetryOptions;
+  download: OptionsOf<NonNullable<offstage.AgentOptions["download"]>, 1>;
   tool: offstage.ToolOptions<undefined, object>;
   execute: OptionsOf<Agent["execute"], 1>;
   userMessage: OptionsOf<AgentState["withUserMessage"], 1>;

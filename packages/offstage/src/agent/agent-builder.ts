@@ -2,6 +2,7 @@
 import { checkOptions } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { Compactor } from "../memory/compaction/compactor.ts";
+import type { Download } from "../models/downloads.ts";
 import type { AnyModel } from "../models/model.ts";
 import { checkModelSettings, type ModelSettings } from "../models/model-settings.ts";
 import type { RetryOptions } from "../models/retry.ts";
@@ -115,6 +116,10 @@ export class AgentBuilder<Output = string> {
 
   withDriver(driver: Driver): AgentBuilder<Output> {
     return this.#with({ driver });
+  }
+
+  withDownload(download: Download): AgentBuilder<Output> {
+    return this.#with({ download });
   }
 
   withRetry(retry: RetryOptions): AgentBuilder<Output> {

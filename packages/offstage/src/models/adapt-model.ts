@@ -36,6 +36,7 @@ function adaptLegacy(model: LegacyModel): Model {
     specificationVersion: "v4",
     provider: model.provider,
     modelId: model.modelId,
+    ...(model.supportedUrls !== undefined && { supportedUrls: model.supportedUrls }),
     doGenerate: async (options) => currentResult((await model.doGenerate(call(options))) as Fields),
     doStream: async (options) => {
       const { stream } = await model.doStream(call(options));
@@ -56,7 +57,7 @@ function legacyMessage(isV2: boolean): (message: PromptMessage) => Fields {
   };
 }
 
-// They also require a full media type: "image" alone, as for a URL of unknown type, becomes "image/*".
+// They also require a full media type: "image" alone becomes "image/*".
 function legacyPart(part: object): object {
   const { type, data, mediaType } = part as Fields;
   if (type !== "file" && type !== "reasoning-file") return part;
@@ -117,7 +118,8 @@ function sum(...counts: readonly unknown[]): number {
   return counts.reduce<number>((total, count) => total + (Number(count) || 0), 0);
 }
 
-function mapStream(stream: ModelStream, change: (part: unknown) => unknown): ModelStream {
+/** The stream with each part changed. */
+export function mapStream(stream: ModelStream, change: (part: unknown) => unknown): ModelStream {
   if (!("getReader" in stream)) return mapIterable(stream, change);
   const reader = stream.getReader();
   return {

@@ -1,11 +1,17 @@
-// Model input: the prompt of each model call of a run. Repaired before every call; each message is converted once.
+// Model input: the prompt of each model call of a run. Repaired before every call; each message is converted once, and adapted to
+// the provider by outgoing-prompt.ts.
 import type { JsonValue } from "../base/json.ts";
+import { warn } from "../base/warn.ts";
 import type { AssistantMessage, Message, ToolCall } from "../messages/message.ts";
 import type { Messages } from "../messages/messages.ts";
 import { PairingCheck } from "../messages/pairing.ts";
 import { repairMessages } from "../messages/repair.ts";
+import { unreadableTypes } from "./content-parts.ts";
+import type { Downloads } from "./downloads.ts";
 import type { PromptMessage } from "./model.ts";
+import { OutgoingPrompt } from "./outgoing-prompt.ts";
 import { promptMessage } from "./prompt.ts";
+import { type ProviderRules, rulesOf } from "./provider-rules.ts";
 
 // The longest prompt that is copied for each call. Copies are cheap up to 16,384 messages; V8 gives longer arrays pages of
 // their own, and a step of a run of 10,000 steps then takes 5.9 times as long as one of 100 steps, instead of 1.8 times.
@@ -27,12 +33,13 @@ export type ToPrompt = (
  */
 export class ModelInput {
   readonly #toPrompt: ToPrompt;
+  readonly #rules: ProviderRules;
   #sections: readonly Messages[] = [];
-  #prompt: PromptMessage[] = [];
-  /** The messages behind `#prompt`, repaired. */
+  #outgoing: OutgoingPrompt;
+  /** The messages behind the prompt, repaired. */
   #messages: Message[] = [];
   #added: readonly Message[] | undefined;
-  /** The length that `#prompt` had when it was made. */
+  /** The length that the prompt had when it was made. */
   #length = 0;
   #pairing = this.#newPairing();
   /** The ids of calls that are no longer part of the prompt. */
@@ -41,9 +48,13 @@ export class ModelInput {
   #reply: AssistantMessage | undefined;
   /** The arguments of the calls that were made since the last prompt. */
   readonly #inputs = new Map<ToolCall, JsonValue>();
+  #hasWarned = false;
 
-  constructor(toPrompt: ToPrompt = promptMessage) {
+  /** `provider` is the name by which a model gives its provider. */
+  constructor(toPrompt: ToPrompt = promptMessage, provider = "") {
     this.#toPrompt = toPrompt;
+    this.#rules = rulesOf(provider);
+    this.#outgoing = new OutgoingPrompt(this.#rules);
   }
 
   /** True if a call of this run has this id, in the present prompt or before. */
@@ -63,17 +74,31 @@ export class ModelInput {
 
   /**
    * The valid prompt of these sections, one after another. The array is the caller's to keep; one of more than 10,000 messages
-   * is valid until the next call.
+   * is valid until the next call. Files at URLs are as they were given: see `resolvedPromptOf`.
    */
   promptOf(sections: readonly Messages[]): PromptMessage[] {
     // A caller may have added to the list that it was given, or removed from it.
-    const isIntact = this.#prompt.length === this.#length;
+    const isIntact = this.#outgoing.messages.length === this.#length;
     this.#added = isIntact ? addedMessages(this.#sections, sections) : undefined;
     if (this.#added === undefined || !this.#accepts(this.#added)) this.#rebuild(sections);
     this.#sections = sections;
     this.#inputs.clear();
-    this.#length = this.#prompt.length;
-    return this.#length > maxCopied ? this.#prompt : this.#prompt.slice();
+    return this.#handOut();
+  }
+
+  /** The same, with files that the model does not fetch itself downloaded. */
+  async resolvedPromptOf(sections: readonly Messages[], downloads: Downloads): Promise<PromptMessage[]> {
+    const prompt = this.promptOf(sections);
+    if (!this.#outgoing.hasUrls) return prompt;
+    await this.#outgoing.resolveUrls(downloads);
+    return this.#handOut();
+  }
+
+  #handOut(): PromptMessage[] {
+    const { messages } = this.#outgoing;
+    this.#outgoing.seal();
+    this.#length = messages.length;
+    return this.#length > maxCopied ? messages : messages.slice();
   }
 
   /** The messages of the latest prompt, after repair. */
@@ -98,7 +123,7 @@ export class ModelInput {
   #reset(): void {
     this.reserveCallIds(this.#pairing.seenIds());
     for (const { id } of this.#inputs.keys()) this.#earlierIds.add(id);
-    this.#prompt = [];
+    this.#outgoing = new OutgoingPrompt(this.#rules);
     this.#messages = [];
     this.#pairing = this.#newPairing();
   }
@@ -112,10 +137,21 @@ export class ModelInput {
     if (!this.#pairing.accepts(messages)) return false;
     for (const message of messages) {
       if (message.role === "assistant") this.#reply = message;
-      this.#prompt.push(this.#toPrompt(message, this.#toolName, this.#inputOf));
+      else if (typeof message.content !== "string") this.#warnOnce(unreadableTypes(message.content));
+      this.#outgoing.add(this.#toPrompt(message, this.#toolName, this.#inputOf));
       this.#messages.push(message);
     }
     return true;
+  }
+
+  // Once per run: a conversation may have the same parts in every message.
+  #warnOnce(types: readonly string[]): void {
+    if (types.length === 0 || this.#hasWarned) return;
+    this.#hasWarned = true;
+    const named = [...new Set(types)].map((type) => `"${type}"`).join(", ");
+    warn(
+      `Content parts of type ${named} are not sent to the model: no provider can read them. Send text, images or files.`,
+    );
   }
 
   readonly #toolName = (callId: string): string =>

@@ -1,6 +1,7 @@
 // The model port: the AI SDK's LanguageModelV4 as types of our own. Any V4 provider object fits.
 // Providers add types of parts: no switch over them is exhaustive, and unknown ones are ignored.
 import type { CallSettings, ProviderData } from "./model-settings.ts";
+import type { SupportedUrls } from "./provider-rules.ts";
 
 interface WithOptions {
   providerOptions?: ProviderData;
@@ -138,6 +139,8 @@ export interface Model {
   readonly specificationVersion: "v4";
   readonly provider: string;
   readonly modelId: string;
+  /** The URLs that it fetches itself, by media type. Undefined: all. */
+  readonly supportedUrls?: SupportedUrls | PromiseLike<SupportedUrls>;
   doGenerate(options: ModelCallOptions): PromiseLike<ModelResult>;
   doStream(options: ModelCallOptions): PromiseLike<{ stream: ModelStream }>;
 }
@@ -147,6 +150,7 @@ export interface LegacyModel {
   readonly specificationVersion: "v2" | "v3";
   readonly provider: string;
   readonly modelId: string;
+  readonly supportedUrls?: SupportedUrls | PromiseLike<SupportedUrls>;
   // biome-ignore lint/suspicious/noExplicitAny: the older generations differ in detail; the adapter translates at run time
   doGenerate(options: any): PromiseLike<unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: as above

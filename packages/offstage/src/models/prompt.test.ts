@@ -84,7 +84,7 @@ describe("content parts", () => {
 
   test("an image at a URL is sent as the URL", () => {
     expect(partsOf(image("https://example.com/a.png"))).toEqual([
-      { type: "file", mediaType: "image", data: { type: "url", url: new URL("https://example.com/a.png") } },
+      { type: "file", mediaType: "image/png", data: { type: "url", url: new URL("https://example.com/a.png") } },
     ]);
   });
 
@@ -121,9 +121,10 @@ describe("content parts", () => {
     expect(partsOf([{ type: "refusal", refusal: "I can't." }])).toEqual([{ type: "text", text: "I can't." }]);
   });
 
-  test("a part of an unknown type is sent as JSON text, not lost", () => {
-    expect(partsOf([{ type: "video", seconds: 3 } as unknown as ContentPart])).toEqual([
-      { type: "text", text: '{"type":"video","seconds":3}' },
+  test("a part that no provider can read is left out", () => {
+    const parts = [{ type: "data-weather", data: { city: "Rome" } }, { type: "step-start" }, { type: "file" }];
+    expect(partsOf([...parts, { type: "text", text: "hi" }] as unknown as ContentPart[])).toEqual([
+      { type: "text", text: "hi" },
     ]);
   });
 });

@@ -1,18 +1,16 @@
 // Converts one message into a provider's prompt form. model-input.ts builds the list.
 
 import { isObject, type JsonValue, parseArguments } from "../base/json.ts";
-import { OffstageError } from "../errors.ts";
 import {
   type AssistantMessage,
-  type Content,
-  type ContentPart,
   type Message,
   type ToolCall,
   type ToolMessage,
   textOf,
   toolCallsOf,
 } from "../messages/message.ts";
-import type { FileData, PromptFile, PromptMessage, PromptText, PromptToolCall } from "./model.ts";
+import { contentParts } from "./content-parts.ts";
+import type { PromptMessage, PromptToolCall } from "./model.ts";
 import type { ProviderData } from "./model-settings.ts";
 
 type InputOf = (call: ToolCall) => JsonValue | undefined;
@@ -107,54 +105,3 @@ function promptForm(part: OwnPart): OwnPart {
 }
 
 const replayed = new Set(["text", "reasoning", "reasoning-file", "file", "custom", "tool-call", "tool-result"]);
-
-function contentParts(content: Content): (PromptText | PromptFile)[] {
-  if (typeof content !== "string") return content.map(contentPart);
-  return [{ type: "text", text: content }];
-}
-
-function contentPart(part: ContentPart): PromptText | PromptFile {
-  const { image_url, input_audio, file, text, refusal } = part as unknown as Record<string, unknown>;
-  if (isObject(image_url)) return filePart(String(image_url.url), "image");
-  if (isObject(input_audio)) return audioPart(input_audio);
-  if (isObject(file)) return documentPart(file);
-  if (typeof text === "string") return { type: "text", text };
-  return { type: "text", text: typeof refusal === "string" ? refusal : JSON.stringify(part) };
-}
-
-function audioPart({ data, format }: Record<string, unknown>): PromptFile {
-  const mediaType = format === "mp3" ? "audio/mpeg" : `audio/${format ?? "wav"}`;
-  return { type: "file", mediaType, data: { type: "data", data: String(data) } };
-}
-
-function documentPart({ file_data, file_id, filename }: Record<string, unknown>): PromptFile {
-  const named = typeof filename === "string" ? { filename } : undefined;
-  if (typeof file_data === "string") return { ...filePart(file_data, "application/pdf"), ...named };
-  const reference = { type: "reference", reference: { openai: String(file_id) } } as unknown as FileData;
-  return { type: "file", mediaType: "application/pdf", data: reference, ...named };
-}
-
-// `data:image/png;base64,…` contains its bytes and its type; anything else must be an absolute URL.
-function filePart(source: string, mediaType: string): PromptFile {
-  const inline = /^data:([^;,]*)([^,]*),/.exec(source);
-  if (inline !== null) {
-    const [head, type, parameters = ""] = inline;
-    const text = source.slice(head.length);
-    const data = parameters.endsWith(";base64") ? text : decodePercent(text).toString("base64");
-    return { type: "file", mediaType: type || mediaType, data: { type: "data", data } };
-  }
-  if (!URL.canParse(source)) {
-    const shown = source.length > 60 ? `${source.slice(0, 60)}…` : source;
-    throw new OffstageError(
-      "invalid-message",
-      `A content part points to "${shown}", which is neither an absolute URL nor a data: URL. Pass one of them.`,
-    );
-  }
-  return { type: "file", mediaType, data: { type: "url", url: new URL(source) } };
-}
-
-// Decodes percent-encoded text into bytes.
-function decodePercent(text: string): Buffer {
-  const bytes = text.replace(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-  return Buffer.from(bytes, "latin1");
-}

@@ -2,6 +2,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
 import { adaptModel } from "../../models/adapt-model.ts";
+import { withToolNames } from "../../models/call-names.ts";
 import type { Model, ModelCallOptions } from "../../models/model.ts";
 import { callSettings } from "../../models/model-settings.ts";
 import type { InputSetup } from "../../sessions/ports/run-record.ts";
@@ -58,8 +59,8 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
   const { toolHistory = "none" } = options;
   const owner = { name: `the output of agent "${name}"`, code: "invalid-argument" } as const;
   const output = options.output === undefined ? undefined : compileSchema(options.output, owner);
-  const model = adaptModel(options.model);
   const byName = toolsByName(tools);
+  const model = withToolNames(adaptModel(options.model), [...byName.keys()]);
   const call = callOptions(options, driver, output);
   return {
     options,

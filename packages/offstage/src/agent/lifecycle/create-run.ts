@@ -3,6 +3,7 @@ import { Cancellation } from "../../base/cancellation.ts";
 import { isoNow } from "../../base/clock.ts";
 import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
+import { Downloads } from "../../models/downloads.ts";
 import { ModelInput } from "../../models/model-input.ts";
 import { journalFor } from "../../sessions/journal/plain-journal.ts";
 import { createReentrancyScope } from "../../sessions/lease/held-session.ts";
@@ -82,7 +83,8 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
     scope,
     limits,
     input: {
-      modelInput: new ModelInput(agent.driver.toPrompt),
+      modelInput: new ModelInput(agent.driver.toPrompt, agent.model.provider),
+      downloads: new Downloads(agent.model, agent.options.download, scope.cancellation),
       instructions: Messages.empty(),
       compaction: undefined,
       feed: undefined,

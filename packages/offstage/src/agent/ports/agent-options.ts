@@ -3,6 +3,7 @@ import type { AgentMemory } from "../../memory/agent-memory.ts";
 import type { Compactor } from "../../memory/compaction/compactor.ts";
 import type { TextMemory } from "../../memory/text-memory.ts";
 import type { Message } from "../../messages/message.ts";
+import type { Download } from "../../models/downloads.ts";
 import type { AnyModel } from "../../models/model.ts";
 import type { ModelSettings } from "../../models/model-settings.ts";
 import type { RetryOptions } from "../../models/retry.ts";
@@ -71,6 +72,8 @@ export interface AgentOptions<Output = string> {
   readonly driver?: Driver | undefined;
   /** Settings of every model call, such as the temperature. */
   readonly modelSettings?: ModelSettings | undefined;
+  /** Fetches files at URLs that the model does not fetch itself, once per URL and run. Without it they are refused. */
+  readonly download?: Download | undefined;
   /** Retries of failed model calls. */
   readonly retry?: RetryOptions | undefined;
   /** The maximum number of steps per run. Default 20. */

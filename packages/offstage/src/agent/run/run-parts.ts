@@ -5,6 +5,7 @@ import type { Compaction } from "../../memory/compaction/compaction.ts";
 import type { MemoryFeed } from "../../memory/memory-feed.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Messages } from "../../messages/messages.ts";
+import type { Downloads } from "../../models/downloads.ts";
 import type { ModelInput } from "../../models/model-input.ts";
 import type { ReentrancyScope } from "../../sessions/lease/held-session.ts";
 import type { StepInput } from "../../sessions/ports/journal.ts";
@@ -46,6 +47,8 @@ export interface RunLimits {
 
 export interface PromptParts {
   readonly modelInput: ModelInput;
+  /** The files of the run that the model does not fetch itself. */
+  readonly downloads: Downloads;
   instructions: Messages;
   /** Undefined unless the agent has compaction or memory. */
   compaction: Compaction | undefined;

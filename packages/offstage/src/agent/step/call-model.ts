@@ -51,10 +51,10 @@ interface ModelCall extends StepPlace {
   readonly attempts: { retries: number };
 }
 
-function replyTo(run: Run, sections: readonly Messages[], call: ModelCall): Promise<ModelReply> {
+async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall): Promise<ModelReply> {
   const { agent, scope, record, input, draft } = run;
   const { cancellation } = scope;
-  const prompt = input.modelInput.promptOf(sections);
+  const prompt = await input.modelInput.resolvedPromptOf(sections, input.downloads);
   if (record.log !== undefined) draft.input = { step: call.step, startedAt: isoNow(), input: inputOf(run, prompt) };
   const options: ModelCallOptions = {
     ...agent.call,

@@ -1,0 +1,125 @@
+// Reads the content parts of a message, in the forms of OpenAI, the AI SDK (model and UI messages) and Anthropic, as parts of a prompt.
+import { isObject } from "../base/json.ts";
+import { OffstageError } from "../errors.ts";
+import type { Content } from "../messages/message.ts";
+import { mediaTypeOfBytes, mediaTypeOfUrl } from "./media.ts";
+import type { FileData, PromptFile, PromptText } from "./model.ts";
+
+type Fields = Record<string, unknown>;
+
+/** The parts of the content. Leaves out those that no provider can read, such as `data-*` parts of a chat UI. */
+export function contentParts(content: Content): (PromptText | PromptFile)[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return content.flatMap((part) => readPart(part as unknown as Fields) ?? []);
+}
+
+/** The types of the parts that `contentParts` leaves out. */
+export function unreadableTypes(content: Content): string[] {
+  if (typeof content === "string") return [];
+  const parts = content as readonly unknown[] as readonly Fields[];
+  return parts.filter((part) => readPart(part) === undefined).map(({ type }) => String(type));
+}
+
+function readPart(part: Fields): PromptText | PromptFile | undefined {
+  const { type, text, refusal, image_url, input_audio, file, source } = part;
+  if (isObject(image_url)) return addressedPart(String(image_url.url), "image");
+  if (typeof image_url === "string") return addressedPart(image_url, "image");
+  if (isObject(input_audio)) return audioPart(input_audio);
+  if (isObject(file)) return documentPart(file);
+  if (type === "file") return filePart(part, part.url ?? part.data);
+  if (type === "image" && part.image !== undefined) return filePart({ mediaType: "image", ...part }, part.image);
+  if ((type === "image" || type === "document") && isObject(source)) return sourcePart(part, source);
+  if (typeof text === "string" && type !== "reasoning") return { type: "text", text };
+  return typeof refusal === "string" ? { type: "text", text: refusal } : undefined;
+}
+
+function audioPart({ data, format }: Fields): PromptFile {
+  const mediaType = format === "mp3" ? "audio/mpeg" : `audio/${format ?? "wav"}`;
+  return { type: "file", mediaType, data: { type: "data", data: String(data) } };
+}
+
+function documentPart({ file_data, file_id, filename }: Fields): PromptFile {
+  const named = typeof filename === "string" ? { filename } : undefined;
+  if (typeof file_data === "string") return { ...addressedPart(file_data, "application/pdf"), ...named };
+  const reference = { type: "reference", reference: { openai: String(file_id) } } as unknown as FileData;
+  return { type: "file", mediaType: "application/pdf", data: reference, ...named };
+}
+
+// Anthropic: { type: "base64", media_type, data }, { type: "url", url } or { type: "text", data }.
+function sourcePart(
+  { type }: Fields,
+  { type: kind, media_type, data, url }: Fields,
+): PromptText | PromptFile | undefined {
+  if (kind === "text") return { type: "text", text: String(data) };
+  return filePart({ mediaType: media_type ?? (type === "image" ? "image" : "application/pdf") }, url ?? data);
+}
+
+// A file of the AI SDK: its data is base64, bytes, a URL or one of these with a tag.
+function filePart(part: Fields, source: unknown): PromptFile | undefined {
+  const mediaType = textIn(part.mediaType) ?? textIn(part.mimeType) ?? "";
+  const made = partOf(source, mediaType);
+  return made && withName(made, part.filename ?? part.name);
+}
+
+function partOf(source: unknown, mediaType: string): PromptFile | undefined {
+  const bytes = bytesOf(source);
+  if (bytes !== undefined) return bytesPart(bytes, mediaType);
+  if (source instanceof URL) return addressedPart(source.href, mediaType);
+  if (typeof source === "string")
+    return /^[a-z][a-z0-9+.-]*:/i.test(source) ? addressedPart(source, mediaType) : base64Part(source, mediaType);
+  if (!isObject(source)) return undefined;
+  if (source.type === "text") return bytesPart(Buffer.from(String(source.text)), mediaType || "text/plain");
+  if (source.type === "reference") return { type: "file", mediaType, data: source as unknown as FileData };
+  return source.type === "data" || source.type === "url" ? partOf(source.data ?? source.url, mediaType) : undefined;
+}
+
+// Bytes, or what JSON makes of them.
+function bytesOf(source: unknown): Uint8Array | undefined {
+  if (source instanceof Uint8Array) return source;
+  if (source instanceof ArrayBuffer) return new Uint8Array(source);
+  if (!isObject(source)) return undefined;
+  const listed = source.type === "Buffer" ? source.data : "0" in source ? Object.values(source) : undefined;
+  return Array.isArray(listed) ? Uint8Array.from(listed as number[]) : undefined;
+}
+
+function bytesPart(bytes: Uint8Array, mediaType: string): PromptFile {
+  return base64Part(Buffer.from(bytes).toString("base64"), mediaType);
+}
+
+function base64Part(text: string, mediaType: string): PromptFile {
+  return { type: "file", mediaType: mediaTypeOfBytes(mediaType, text), data: { type: "data", data: text } };
+}
+
+function withName(part: PromptFile, filename: unknown): PromptFile {
+  return typeof filename === "string" && filename !== "" ? { ...part, filename } : part;
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+// `data:image/png;base64,…` contains its bytes and its type; anything else must be an absolute URL.
+function addressedPart(source: string, mediaType: string): PromptFile {
+  const inline = /^data:([^;,]*)([^,]*),/.exec(source);
+  if (inline !== null) {
+    const [head, type, parameters = ""] = inline;
+    const text = source.slice(head.length);
+    const data = parameters.endsWith(";base64") ? text : decodePercent(text).toString("base64");
+    return { type: "file", mediaType: mediaTypeOfBytes(type || mediaType, data), data: { type: "data", data } };
+  }
+  if (!URL.canParse(source)) {
+    const shown = source.length > 60 ? `${source.slice(0, 60)}…` : source;
+    throw new OffstageError(
+      "invalid-message",
+      `A content part points to "${shown}", which is neither an absolute URL nor a data: URL. Pass one of them.`,
+    );
+  }
+  const url = new URL(source);
+  return { type: "file", mediaType: mediaTypeOfUrl(mediaType, url), data: { type: "url", url } };
+}
+
+// Decodes percent-encoded text into bytes.
+function decodePercent(text: string): Buffer {
+  const bytes = text.replace(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return Buffer.from(bytes, "latin1");
+}

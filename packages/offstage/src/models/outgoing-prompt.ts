@@ -1,0 +1,127 @@
+// The outgoing copy of a prompt, valid for one provider. The only place that applies provider-rules.ts. It grows at its end; each
+// message is adapted once.
+import { validCallId, validToolName } from "./call-names.ts";
+import { type Downloads, isUrlFile } from "./downloads.ts";
+import { markerOf, textOfFile } from "./media.ts";
+import type { PromptFile, PromptMessage, PromptText, PromptToolResult } from "./model.ts";
+import { fitsMediaType, type ProviderRules } from "./provider-rules.ts";
+
+type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
+type UserPart = PromptText | PromptFile;
+
+export class OutgoingPrompt {
+  readonly #rules: ProviderRules;
+  /** The messages as they are sent. */
+  readonly messages: PromptMessage[] = [];
+  #hasBegun = false;
+  /** The results of the last message, while nobody else has that message. */
+  #growing: PromptToolResult[] | undefined;
+  /** The places of messages with files at URLs. */
+  #withUrls: number[] = [];
+
+  constructor(rules: ProviderRules) {
+    this.#rules = rules;
+  }
+
+  /** Adds a message at the end. Neighbouring tool results become one message. */
+  add(message: PromptMessage): void {
+    if (message.role === "system" && (!this.#hasBegun || this.#rules.system === "anywhere")) {
+      this.#push(message);
+      return;
+    }
+    if (message.role === "tool") this.#addResults(message.content.map((part) => this.#named(part)));
+    else if (message.role === "assistant") this.#addAssistant(message.content.map((part) => this.#assistantPart(part)));
+    else this.#addUser(message.role === "system" ? [foldedSystem(message.content)] : this.#userParts(message.content));
+  }
+
+  /** The list is handed out: its messages do not change any more. */
+  seal(): void {
+    this.#growing = undefined;
+  }
+
+  /** True if files at URLs were added that `resolveUrls` has not seen. */
+  get hasUrls(): boolean {
+    return this.#withUrls.length > 0;
+  }
+
+  /** Replaces the files that the model does not fetch itself. */
+  async resolveUrls(downloads: Downloads): Promise<void> {
+    for (const place of this.#withUrls) {
+      const message = this.messages[place] as Extract<PromptMessage, { role: "user" }>;
+      const content = await Promise.all(
+        message.content.map(async (part) => (isUrlFile(part) ? this.#fitting(await downloads.fileFor(part)) : part)),
+      );
+      this.messages[place] = { ...message, content };
+    }
+    this.#withUrls = [];
+  }
+
+  #push(message: PromptMessage): void {
+    this.#growing = undefined;
+    this.messages.push(message);
+  }
+
+  #begin(): void {
+    this.#hasBegun = true;
+  }
+
+  #addUser(content: UserPart[]): void {
+    const { afterResult } = this.#rules;
+    if (afterResult !== undefined && this.messages.at(-1)?.role === "tool")
+      this.#push({ role: "assistant", content: [{ type: "text", text: afterResult }] });
+    this.#begin();
+    if (content.some(isUrlFile)) this.#withUrls.push(this.messages.length);
+    this.#push({ role: "user", content });
+  }
+
+  #addAssistant(content: AssistantPart[]): void {
+    const { opening } = this.#rules;
+    if (opening !== undefined && !this.#hasBegun) this.#addUser([{ type: "text", text: opening }]);
+    this.#begin();
+    this.#push({ role: "assistant", content });
+  }
+
+  #addResults(results: PromptToolResult[]): void {
+    if (this.#growing !== undefined) {
+      this.#growing.push(...results);
+      return;
+    }
+    this.#begin();
+    const last = this.messages.at(-1);
+    const before = last?.role === "tool" ? last.content : [];
+    if (last?.role === "tool") this.messages.pop();
+    this.#push({ role: "tool", content: [...before, ...results] });
+    this.#growing = (this.messages.at(-1) as { content: PromptToolResult[] }).content;
+  }
+
+  #assistantPart(part: AssistantPart): AssistantPart {
+    if (part.type === "tool-call")
+      return (part as { providerExecuted?: boolean }).providerExecuted ? part : this.#named(part);
+    return part.type === "file" && this.#rules.assistantFiles === false ? markerOf(part) : part;
+  }
+
+  // The same change for a call and its result, so that they stay a pair.
+  #named<Part extends { readonly toolCallId: string; readonly toolName: string }>(part: Part): Part {
+    const toolCallId = validCallId(part.toolCallId, this.#rules.callId);
+    const toolName = validToolName(part.toolName, this.#rules.toolName);
+    return toolCallId === part.toolCallId && toolName === part.toolName ? part : { ...part, toolCallId, toolName };
+  }
+
+  // Providers refuse blank text beside other parts, and messages without any.
+  #userParts(content: readonly UserPart[]): UserPart[] {
+    if (content.length === 0) return [{ type: "text", text: "[content that cannot be shown]" }];
+    const parts = content.map((part) => this.#fitting(part));
+    return parts.length === 1 ? parts : parts.filter((part) => part.type !== "text" || part.text.trim() !== "");
+  }
+
+  #fitting(part: UserPart): UserPart {
+    if (part.type !== "file") return part;
+    const { takes, fileIds } = this.#rules;
+    if ((part.data.type as string) === "reference") return fileIds === false ? markerOf(part) : part;
+    return fitsMediaType(part.mediaType, takes) ? part : (textOfFile(part) ?? markerOf(part));
+  }
+}
+
+function foldedSystem(text: string): PromptText {
+  return { type: "text", text: `[System message]\n${text}` };
+}
