@@ -80,7 +80,7 @@ describe("an orphan result is dropped from the input", () => {
 
 describe("empty or duplicated call ids are re-minted in pairs", () => {
   test("an empty id and its result get the same new one", () => {
-    expect(outline(repairMessages([calling(call("")), result("")]))).toBe("a(call_repaired_1) t(call_repaired_1)");
+    expect(outline(repairMessages([calling(call("")), result("")]))).toBe("a(rep000001) t(rep000001)");
   });
 
   test("a missing id counts as an empty one", () => {
@@ -89,32 +89,32 @@ describe("empty or duplicated call ids are re-minted in pairs", () => {
       wild({ role: "tool", content: "found" }),
     ];
     const repaired = repairMessages(list);
-    expect(outline(repaired)).toBe("a(call_repaired_1) t(call_repaired_1)");
+    expect(outline(repaired)).toBe("a(rep000001) t(rep000001)");
     expect(repaired[1]?.content).toBe("found");
   });
 
   test("a duplicated id in one message pairs its results in call order", () => {
     const list = [calling(call("c1"), call("c1")), toolResult("c1", "first"), toolResult("c1", "second")];
     const repaired = repairMessages(list);
-    expect(outline(repaired)).toBe("a(c1 call_repaired_1) t(c1) t(call_repaired_1)");
+    expect(outline(repaired)).toBe("a(c1 rep000001) t(c1) t(rep000001)");
     expect(repaired.map((message) => message.content)).toEqual([null, "first", "second"]);
   });
 
   test("an id that a later turn uses again is new there, and the first one keeps it", () => {
     const list = [calling(call("c1")), toolResult("c1", "old"), user("more"), calling(call("c1")), result("c1")];
-    expect(outline(repairMessages(list))).toBe("a(c1) t(c1) u a(call_repaired_1) t(call_repaired_1)");
+    expect(outline(repairMessages(list))).toBe("a(c1) t(c1) u a(rep000001) t(rep000001)");
   });
 
   test("the same message object twice becomes two calls with two results", () => {
     const twice = calling(call("c1"));
     const repaired = repairMessages([twice, result("c1"), twice, result("c1")]);
-    expect(outline(repaired)).toBe("a(c1) t(c1) a(call_repaired_1) t(call_repaired_1)");
+    expect(outline(repaired)).toBe("a(c1) t(c1) a(rep000001) t(rep000001)");
   });
 
   test("a result answers the nearest call before it that has its id", () => {
     const list = [calling(call("c1")), user("stop"), calling(call("c1")), toolResult("c1", "the second's")];
     const repaired = repairMessages(list);
-    expect(outline(repaired)).toBe("a(c1) t(c1) u a(call_repaired_1) t(call_repaired_1)");
+    expect(outline(repaired)).toBe("a(c1) t(c1) u a(rep000001) t(rep000001)");
     expect(repaired[1]?.content).toContain("interrupted");
     expect(repaired[4]?.content).toBe("the second's");
   });
@@ -126,8 +126,8 @@ describe("empty or duplicated call ids are re-minted in pairs", () => {
   });
 
   test("a new id never collides with one that is in use", () => {
-    const list = [calling(call(""), call("call_repaired_1")), result(""), result("call_repaired_1")];
-    expect(outline(repairMessages(list))).toContain("a(call_repaired_2 call_repaired_1)");
+    const list = [calling(call(""), call("rep000001")), result(""), result("rep000001")];
+    expect(outline(repairMessages(list))).toContain("a(rep000002 rep000001)");
   });
 
   test("both halves of the pair are marked", () => {

@@ -182,7 +182,8 @@ function marked(message: Message, what: string): MessageMetadata {
   return { ...(isObject(message.metadata) ? message.metadata : undefined), repaired: what };
 }
 
-// Returns an id as it is the first time, and a new one for an empty or repeated id. New ids depend on the list alone.
+// Returns an id as it is the first time, and a new one for an empty or repeated id. New ids depend on the list alone, and
+// have the nine letters and digits that the strictest provider requires.
 function idMinter(list: readonly Message[]): (id: unknown) => string {
   const taken = new Set<unknown>();
   for (const message of list) {
@@ -194,7 +195,7 @@ function idMinter(list: readonly Message[]): (id: unknown) => string {
   return (id) => {
     let unique = isName(id) && !used.has(id) ? id : "";
     while (unique === "") {
-      const next = `call_repaired_${++count}`;
+      const next = `rep${(++count).toString(36).padStart(6, "0")}`;
       if (!taken.has(next)) unique = next;
     }
     used.add(unique);

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { anyHistories, validHistories } from "../../test/support/generated-histories.ts";
 import { providerViolations } from "../../test/support/provider-violations.ts";
 import { assistant, system, toolCall, toolResult, user } from "../messages/makers.ts";
@@ -8,8 +8,10 @@ import { Messages } from "../messages/messages.ts";
 import { repairMessages } from "../messages/repair.ts";
 import type { PromptMessage } from "./model.ts";
 import { ModelInput } from "./model-input.ts";
+import { OutgoingPrompt } from "./outgoing-prompt.ts";
 import { promptMessage } from "./prompt.ts";
 import { promptMessages } from "./prompt-messages.ts";
+import { rulesOf } from "./provider-rules.ts";
 
 const call = (id: string): Message => assistant(null, { toolCalls: [toolCall(id, "search")] });
 const result = (id: string): Message => toolResult(id, `result of ${id}`);
@@ -17,11 +19,13 @@ const result = (id: string): Message => toolResult(id, `result of ${id}`);
 /** The prompt of sections, built from scratch. */
 function fromScratch(sections: readonly Messages[]): PromptMessage[] {
   const names = new Map<string, string>();
-  return repairMessages(sections.flatMap((section) => section.toArray())).map((message) => {
+  const outgoing = new OutgoingPrompt(rulesOf(""));
+  for (const message of repairMessages(sections.flatMap((section) => section.toArray()))) {
     if (message.role === "assistant")
       for (const { id, function: called } of message.tool_calls ?? []) names.set(id, called.name);
-    return promptMessage(message, (id) => names.get(id) ?? "unknown_tool");
-  });
+    outgoing.add(promptMessage(message, (id) => names.get(id) ?? "unknown_tool"));
+  }
+  return outgoing.messages;
 }
 
 /** One change of one section. */
@@ -146,6 +150,21 @@ test("a prompt of more than 10,000 messages is not copied, and is rebuilt if the
   expect(input.promptOf([messages])).toHaveLength(10_001);
 });
 
+describe("parts that no provider can read", () => {
+  const data = { type: "data-weather", data: {} };
+
+  test("are left out with one warning per run", () => {
+    const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    const input = new ModelInput();
+    const messages = Messages.of(user([data, { type: "text", text: "hi" }]));
+    expect(input.promptOf([messages])).toEqual([{ role: "user", content: [{ type: "text", text: "hi" }] }]);
+    input.promptOf([messages.append(user([data]))]);
+    expect(emitWarning).toHaveBeenCalledOnce();
+    expect(emitWarning.mock.calls[0]?.[0]).toContain('"data-weather"');
+    emitWarning.mockRestore();
+  });
+});
+
 describe("call ids in use", () => {
   test("an id is in use once a prompt has a call with it", () => {
     const input = new ModelInput();
@@ -157,7 +176,7 @@ describe("call ids in use", () => {
   test("an id that repair created is in use", () => {
     const input = new ModelInput();
     input.promptOf([Messages.of(call(""), result(""))]);
-    expect(input.usesCallId("call_repaired_1")).toBe(true);
+    expect(input.usesCallId("rep000001")).toBe(true);
   });
 
   test("an id stays in use after its message left the prompt, so that no decision applies to another call", () => {

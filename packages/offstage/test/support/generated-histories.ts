@@ -98,7 +98,7 @@ const damages = {
   missingId: (list: unknown[], damage: Damage) => changeIds(list, damage, undefined),
   sameId: (list: unknown[], damage: Damage) => changeIds(list, damage, "c1"),
   allSameId: (list: unknown[]) => list.map((_, at) => changeIds(list, { kind: "sameId", at, to: 0 }, "same")[at]),
-  mintedId: (list: unknown[], damage: Damage) => changeIds(list, damage, "call_repaired_1"),
+  mintedId: (list: unknown[], damage: Damage) => changeIds(list, damage, "rep000001"),
   nullCalls: (list: unknown[], { at }: Damage) => change(list, at, (message) => ({ ...message, tool_calls: null })),
   noCalls: (list: unknown[], { at }: Damage) => change(list, at, (message) => ({ ...message, tool_calls: [] })),
   breakArguments: (list: unknown[], { at, to }: Damage) =>

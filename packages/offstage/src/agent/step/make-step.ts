@@ -5,6 +5,7 @@ import { isObject, type JsonObject, type JsonValue, parseArguments } from "../..
 import { messageOf, OffstageError } from "../../errors.ts";
 import { user } from "../../messages/makers.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from "../../messages/message.ts";
+import { mintCallId } from "../../models/call-names.ts";
 import type { ModelReply, RequestedCall } from "../../models/reply.ts";
 import type { PendingStep, WaitingCall } from "../../state/pending-step.ts";
 import type { Correction, Step, StepToolCall, ToolResult } from "../../state/step.ts";
@@ -147,8 +148,9 @@ export function withResults({ step }: PendingStep, called: CalledTools): Step | 
 export function identifyCalls(run: Run, calls: readonly RequestedCall[]): readonly StepToolCall[] {
   const used = new Set<string>();
   return calls.map(({ toolCallId: given, toolName, inputText }) => {
-    const isFresh = given !== "" && !used.has(given) && !run.input.modelInput.usesCallId(given);
-    const toolCallId = isFresh ? given : `call_${crypto.randomUUID()}`;
+    const isTaken = (id: string) => id === "" || used.has(id) || run.input.modelInput.usesCallId(id);
+    let toolCallId = given;
+    while (isTaken(toolCallId)) toolCallId = mintCallId();
     used.add(toolCallId);
     return { toolCallId, toolName, inputText };
   });
