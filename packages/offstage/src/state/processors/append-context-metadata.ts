@@ -1,5 +1,6 @@
-// Shows the state's metadata to the model, as one system message before the conversation. Rewritten only when it changes.
-import { system } from "../../messages/makers.ts";
+// Shows the state's metadata to the model, as one user message before the conversation. Rewritten only when it changes. It is no
+// system message, since a summary may come before it and some providers take system messages in front only.
+import { user } from "../../messages/makers.ts";
 import { AgentState } from "../agent-state.ts";
 import type { Processor } from "../processor.ts";
 
@@ -14,5 +15,5 @@ export const appendContextMetadata: Processor = async (state, next) => {
   const text = `Context of this conversation:\n${JSON.stringify(shown, null, 2)}`;
   const known = buffer.at(-1);
   if (known?.metadata?.isContext === true && known.content === text) return next(state);
-  return next(state.withSection(section, others.append(system(text, { metadata: { isContext: true } }))));
+  return next(state.withSection(section, others.append(user(text, { metadata: { isContext: true } }))));
 };

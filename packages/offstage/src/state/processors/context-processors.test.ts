@@ -15,10 +15,10 @@ describe("appendContextMetadata", () => {
   const shown = 'Context of this conversation:\n{\n  "user": "Ada"\n}';
   const known = buildState().withMetadata("user", "Ada");
 
-  test("shows the metadata as one system message before the conversation", async () => {
+  test("shows the metadata as one user message before the conversation", async () => {
     const state = await through(known, appendContextMetadata);
     expect(state.messagesForInference().toArray()).toMatchObject([
-      { role: "system", content: shown },
+      { role: "user", content: shown },
       { role: "user", content: "hi" },
     ]);
   });
