@@ -30,8 +30,13 @@ export interface ModelSettings {
   readonly providerOptions?: ProviderData | undefined;
 }
 
-/** The settings as a model gets them: those that are undefined are left out. */
-export type CallSettings = { -readonly [Name in keyof ModelSettings]: Exclude<ModelSettings[Name], undefined> };
+/**
+ * The settings as a model gets them: those that are undefined are left out. The type has no "max", since some packages of the
+ * fourth generation do not list it yet.
+ */
+export type CallSettings = {
+  -readonly [Name in keyof ModelSettings]: Exclude<ModelSettings[Name], undefined | "max">;
+};
 
 const number: OptionRule = { isFit: Number.isFinite, words: "a number" };
 const fields: OptionRule = { isFit: isObject, words: "an object" };

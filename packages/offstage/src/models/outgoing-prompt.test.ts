@@ -160,3 +160,9 @@ test("blank text beside other parts is not sent, and a message is never empty", 
   expect(sent("", { role: "user", content })[0]?.content).toHaveLength(1);
   expect(sent("", { role: "user", content: [] })[0]?.content).toHaveLength(1);
 });
+
+test("Bedrock and Ollama get a text beside files alone", () => {
+  const file = { type: "file" as const, mediaType: "image/png", data: { type: "data" as const, data: "AA==" } };
+  for (const provider of ["amazon-bedrock", "ollama.responses"])
+    expect(sent(provider, { role: "user", content: [file] })[0]?.content).toMatchObject([{ type: "text" }, file]);
+});

@@ -111,7 +111,10 @@ export class OutgoingPrompt {
   #userParts(content: readonly UserPart[]): UserPart[] {
     if (content.length === 0) return [{ type: "text", text: "[content that cannot be shown]" }];
     const parts = content.map((part) => this.#fitting(part));
-    return parts.length === 1 ? parts : parts.filter((part) => part.type !== "text" || part.text.trim() !== "");
+    const worth = parts.length === 1 ? parts : parts.filter((part) => part.type !== "text" || part.text.trim() !== "");
+    const { besideFiles } = this.#rules;
+    const needsText = besideFiles !== undefined && worth.every(({ type }) => type === "file");
+    return needsText ? [{ type: "text", text: besideFiles }, ...worth] : worth;
   }
 
   #fitting(part: UserPart): UserPart {

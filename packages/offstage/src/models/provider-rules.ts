@@ -14,6 +14,8 @@ export interface ProviderRules {
   readonly opening?: string;
   /** The assistant message between a tool result and a user message, if it needs one. */
   readonly afterResult?: string;
+  /** The text of a user message that has only files, if it needs one. */
+  readonly besideFiles?: string;
   /** The media types of files that it takes from users. Text files of other types are sent as text; the rest as a marker. */
   readonly takes: readonly string[];
   /** URLs that it fetches although the model does not list them. With "none", it fetches no URL although the model lists some. */
@@ -28,6 +30,7 @@ const word40 = /^[A-Za-z0-9_-]{1,40}$/;
 const word64 = /^[A-Za-z0-9_-]{1,64}$/;
 const webImages: SupportedUrls = { "image/*": [/^https?:\/\//] };
 const commonImages = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const besideFiles = "[See the attached files.]";
 const opening = "[The conversation begins with a message of the assistant.]";
 
 /** For providers that are not in the table: OpenAI-compatible servers and models of your own. */
@@ -72,6 +75,7 @@ const bedrock: ProviderRules = {
   toolName: word64,
   system: "front",
   opening,
+  besideFiles,
   takes: [
     ...commonImages,
     "video/*",
@@ -114,6 +118,7 @@ const ollama: ProviderRules = {
   callId: word64,
   toolName: word64,
   system: "anywhere",
+  besideFiles,
   takes: ["image/*"],
   urls: "none",
   fileIds: false,
