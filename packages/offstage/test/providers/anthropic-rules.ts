@@ -60,6 +60,8 @@ function blockProblem(block: Json): string | undefined {
       return typeof block.content === "string" || Array.isArray(block.content) ? undefined : "content: invalid";
     case "image":
       return imageProblem(block.source as Json);
+    case "document":
+      return documentProblem(block.source as Json);
     case "mcp_tool_use":
       return isObject(block.input) ? undefined : "mcp_tool_use.input: Input should be a valid dictionary";
     case "mcp_tool_result":
@@ -83,6 +85,11 @@ function imageProblem({ type, url, media_type, data }: Json): string | undefined
   if (type === "url") return /^https:\/\/\S+$/.test(String(url)) ? undefined : "image.source.url: invalid";
   const isKnown = /^image\/(png|jpeg|gif|webp)$/.test(String(media_type));
   return type === "base64" && isKnown && isBase64(String(data)) ? undefined : "image.source.base64: invalid";
+}
+
+function documentProblem({ type, media_type, data }: Json): string | undefined {
+  const isPdf = type === "base64" && media_type === "application/pdf" && isBase64(String(data));
+  return isPdf || type === "url" || type === "text" ? undefined : "document.source: invalid";
 }
 
 function pairingProblem(messages: readonly Message[]): string | undefined {

@@ -17,9 +17,34 @@ export function fakeOpenAI(script: readonly FakeTurn[]): Promise<FakeProvider> {
   return fakeProvider(script, openAIDialect);
 }
 
+/** Plays the script as OpenRouter, which names the tool of a result, fetches files and has other fields for reasoning. */
+export function fakeOpenRouter(script: readonly FakeTurn[]): Promise<FakeProvider> {
+  const renamed = <Reply>(reply: Reply): Reply =>
+    JSON.parse(JSON.stringify(reply).replaceAll("reasoning_content", "reasoning"));
+  return fakeProvider(script, {
+    ...openAIDialect,
+    check: (request) => openAIProblem({ ...request, body: withoutOwnFields(request.body) }),
+    json: (reply) => renamed(openAIDialect.json(reply)),
+    frames: (reply) => renamed(openAIDialect.frames(reply)),
+  });
+}
+
+function withoutOwnFields(body: Json): Json {
+  const messages = (body.messages as readonly Json[]).map(({ reasoning: _, reasoning_details: __, ...message }) => {
+    const { name: ___, ...rest } = message;
+    if (message.role === "tool") return rest;
+    return Array.isArray(message.content) ? { ...message, content: message.content.filter(isNotAtUrl) } : message;
+  });
+  return { ...body, messages };
+}
+
+function isNotAtUrl({ file }: Json): boolean {
+  return !/^https?:/.test(String((file as Json | undefined)?.file_data));
+}
+
 const head = { id: "chatcmpl-1", created: 1_700_000_000, model: "loopback-model-2026" };
 
-const openAIDialect: Dialect = {
+export const openAIDialect: Dialect = {
   check: openAIProblem,
   json: (reply) => ({
     ...head,

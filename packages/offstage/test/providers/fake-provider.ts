@@ -1,5 +1,5 @@
 // A loopback HTTP server that plays a script, one turn per request, and refuses every request that breaks the rules of the
-// provider it imitates. The wire formats are in fake-openai.ts and fake-anthropic.ts.
+// provider it imitates. The wire formats are in the files beside it, one per protocol.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -49,6 +49,7 @@ export type FakeTurn =
 
 export interface FakeRequest {
   readonly body: Json;
+  readonly path?: string;
   readonly headers: IncomingHttpHeaders;
   /** By `performance.now()`. */
   readonly at: number;
@@ -60,8 +61,12 @@ export interface Dialect {
   check(request: FakeRequest): string | undefined;
   json(reply: FakeReply): Json;
   /** The frames of a streamed reply. */
-  frames(reply: FakeReply): readonly string[];
+  frames(reply: FakeReply): readonly (string | Uint8Array)[];
   error(status: number, message: string): Json;
+  /** True if the reply is to be streamed. Default: the body says so. */
+  streams?(request: FakeRequest): boolean;
+  /** The content type of a streamed reply. Default: server-sent events. */
+  readonly streamType?: string;
 }
 
 export interface FakeProvider extends AsyncDisposable {
@@ -84,14 +89,16 @@ export async function fakeProvider(script: readonly FakeTurn[], dialect: Dialect
   const refusals: string[] = [];
   const played = deferred();
   const hungUp = deferred();
+  const streams = dialect.streams ?? (({ body }: FakeRequest) => body.stream === true);
   const server = createServer(async (incoming, response) => {
-    const request = { body: await readJson(incoming), headers: incoming.headers, at: performance.now() };
+    const { headers, url: path = "" } = incoming;
+    const request: FakeRequest = { body: await readJson(incoming), path, headers, at: performance.now() };
     requests.push(request);
     response.on("close", () => response.writableFinished || hungUp.resolve());
     const problem = dialect.check(request) ?? (turns.length === 0 ? "the script has no further turn" : undefined);
     if (problem !== undefined) refusals.push(problem);
     if (problem !== undefined) sendJson(response, 400, dialect.error(400, problem));
-    else play(turns.shift() as FakeTurn, { dialect, response, isStreamed: request.body.stream === true });
+    else play(turns.shift() as FakeTurn, { dialect, response, isStreamed: streams(request) });
     played.resolve();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -138,7 +145,7 @@ function play(turn: FakeTurn, stage: Stage): void {
     const body = turn.error ?? dialect.error(turn.status, `status ${turn.status} on purpose`);
     sendJson(response, turn.status, body, turn.headers);
   } else if ("begin" in turn) playBroken(turn, stage);
-  else if (isStreamed) beginEvents(response).end(dialect.frames(turn).join(""));
+  else if (isStreamed) beginEvents(response, dialect).end(joined(dialect.frames(turn)));
   else sendJson(response, 200, dialect.json(turn));
 }
 
@@ -146,7 +153,7 @@ function play(turn: FakeTurn, stage: Stage): void {
 function playBroken(turn: Extract<FakeTurn, { begin: FakeReply }>, { dialect, response, isStreamed }: Stage): void {
   const frames = dialect.frames(turn.begin).slice(0, turn.events);
   const half = JSON.stringify(dialect.json(turn.begin)).slice(0, 40);
-  if (isStreamed) beginEvents(response).write(frames.join("") || ":\n\n");
+  if (isStreamed) beginEvents(response, dialect).write(frames.length === 0 ? ":\n\n" : joined(frames));
   else response.writeHead(200, { "content-type": "application/json" }).write(half);
   if ("frames" in turn && isStreamed) response.write(turn.frames.join(""));
   if (turn.ending === "end" || turn.ending === undefined) response.end();
@@ -154,8 +161,12 @@ function playBroken(turn: Extract<FakeTurn, { begin: FakeReply }>, { dialect, re
   else if (turn.ending === "reset") setTimeout(() => response.socket?.resetAndDestroy(), 50);
 }
 
-function beginEvents(response: ServerResponse): ServerResponse {
-  return response.writeHead(200, { "content-type": "text/event-stream" });
+function beginEvents(response: ServerResponse, { streamType = "text/event-stream" }: Dialect): ServerResponse {
+  return response.writeHead(200, { "content-type": streamType });
+}
+
+function joined(frames: readonly (string | Uint8Array)[]): Buffer {
+  return Buffer.concat(frames.map((frame) => Buffer.from(frame as Uint8Array)));
 }
 
 function sendJson(response: ServerResponse, status: number, body: Json, headers: Record<string, string> = {}): void {

@@ -43,12 +43,22 @@ function messageProblem(message: Json, index: number): string | undefined {
 
 function partProblem(part: Json): string | undefined {
   if (part.type === "text") return typeof part.text === "string" ? undefined : "a text part without text";
+  if (part.type === "input_audio" || part.type === "file") return dataProblem(part);
   if (part.type !== "image_url") return `unknown part type '${part.type}'`;
   const { url } = part.image_url as { url: unknown };
   if (typeof url !== "string") return "image_url.url must be text";
   if (/^https?:\/\/\S+$/.test(url)) return undefined;
   const encoded = /^data:image\/(png|jpeg|gif|webp);base64,(.*)$/.exec(url)?.[2];
   return encoded !== undefined && isBase64(encoded) ? undefined : `'${url.slice(0, 40)}' is neither a URL nor base64`;
+}
+
+function dataProblem({ type, input_audio, file }: Json): string | undefined {
+  const { data, format } = (input_audio ?? {}) as Json;
+  if (type === "input_audio")
+    return isBase64(String(data)) && /^(wav|mp3)$/.test(String(format)) ? undefined : "bad audio";
+  const { file_data } = (file ?? {}) as Json;
+  const encoded = /^data:application\/pdf;base64,(.*)$/.exec(String(file_data))?.[1];
+  return encoded !== undefined && isBase64(encoded) ? undefined : "bad file data";
 }
 
 /** Returns true for well-formed base64. */
@@ -59,6 +69,7 @@ export function isBase64(text: string): boolean {
 function callProblem(call: Json): string | undefined {
   const { id, type, function: called } = call as { id: unknown; type: unknown; function: Json };
   if (typeof id !== "string" || id === "") return "Invalid 'tool_calls[].id': empty string.";
+  if (id.length > 40) return `Invalid 'tool_calls[].id': string too long, at most 40 characters: '${id}'.`;
   if (type !== "function") return `Invalid value: '${type}' at 'tool_calls[].type'.`;
   if (!isToolName(called.name)) return `Invalid 'tool_calls[].function.name': '${called.name}'.`;
   if (typeof called.arguments !== "string") return "Invalid type for 'arguments': expected a string.";

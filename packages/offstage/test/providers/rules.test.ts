@@ -1,8 +1,13 @@
 // The fake servers refuse what the real ones refuse. Otherwise, passing them would prove nothing.
 import { describe, expect, test } from "vitest";
 import { anthropicRules } from "./anthropic-rules.ts";
+import { bedrockProblem } from "./bedrock-rules.ts";
 import type { Json } from "./fake-provider.ts";
+import { googleProblem } from "./google-rules.ts";
+import { mistralProblem } from "./mistral-rules.ts";
+import { ollamaProblem } from "./ollama-rules.ts";
 import { openAIProblem } from "./openai-rules.ts";
+import { responsesRules } from "./responses-rules.ts";
 
 const call = (id: string, text: unknown = "{}") => ({ id, type: "function", function: { name: "f", arguments: text } });
 const asks = (...ids: string[]) => ({ role: "assistant", content: null, tool_calls: ids.map((id) => call(id)) });
@@ -75,5 +80,134 @@ describe("Anthropic", () => {
     ["thinking without a signature", [[hi], [{ ...thinking, signature: "" }, use("x")], [result("x")]]],
   ])("%s is refused", (_, contents) => {
     expect(problemOf(...contents)).toEqual(expect.any(String));
+  });
+});
+
+describe("Google", () => {
+  const turn = (role: string, ...parts: Json[]) => ({ role, parts });
+  const calls = { functionCall: { name: "f", args: {} } };
+  const responds = { functionResponse: { name: "f", response: {} } };
+  const hi = { text: "hi" };
+  const problemOf = (...contents: Json[]) =>
+    googleProblem({ body: { contents }, headers: { "x-goog-api-key": "key" }, at: 0 });
+
+  test("a valid conversation is accepted", () => {
+    const contents = [turn("user", hi), turn("model", calls, calls), turn("user", responds, responds)];
+    expect(problemOf(...contents)).toBeUndefined();
+  });
+
+  test.each<[string, Json[]]>([
+    [
+      "separate messages for the results of one turn",
+      [turn("user", hi), turn("model", calls, calls), turn("user", responds), turn("user", responds)],
+    ],
+    ["a model turn in front", [turn("model", hi), turn("user", hi)]],
+    ["a call after a model turn", [turn("user", hi), turn("model", hi), turn("model", calls), turn("user", responds)]],
+    ["an unknown role", [turn("system", hi)]],
+    ["empty text", [turn("user", { text: "" })]],
+    ["a media type without detail", [turn("user", { inlineData: { mimeType: "image/*", data: "AA==" } })]],
+    [
+      "a function name that begins with a digit",
+      [turn("user", hi), turn("model", { functionCall: { name: "3d" } }), turn("user", responds)],
+    ],
+  ])("%s is refused", (_, contents) => {
+    expect(problemOf(...contents)).toEqual(expect.any(String));
+  });
+});
+
+describe("Mistral", () => {
+  const id = "abcDEF123";
+  const answered = (callId: string) => ({ ...answers(callId), name: "f" });
+  const problemOf = (...messages: Json[]) => mistralProblem({ body: { messages }, headers, at: 0 });
+
+  test("a valid conversation is accepted", () => {
+    const said = { role: "assistant", content: "ok" };
+    expect(problemOf(says("hi"), asks(id), answered(id), said, says("more"))).toBeUndefined();
+  });
+
+  test.each<[string, Json[]]>([
+    ["a user message after a result", [says("hi"), asks(id), answered(id), says("more")]],
+    [
+      "a system message after an assistant message",
+      [says("hi"), { role: "assistant", content: "ok" }, { role: "system", content: "s" }, says("hi")],
+    ],
+    ["an id of another form", [says("hi"), asks("call_1"), answered("call_1")]],
+    ["a call without a result", [says("hi"), asks(id), says("more")]],
+    ["an assistant message at the end", [says("hi"), { role: "assistant", content: "ok" }]],
+    ["audio", [says([{ type: "input_audio" }])]],
+  ])("%s is refused", (_, messages) => {
+    expect(problemOf(...messages)).toEqual(expect.any(String));
+  });
+});
+
+describe("Bedrock", () => {
+  const use = (toolUseId: string) => ({ toolUse: { toolUseId, name: "f", input: {} } });
+  const result = (toolUseId: string) => ({ toolResult: { toolUseId, content: [{ text: "ok" }] } });
+  const hi = { text: "hi" };
+  const problemOf = (first: string, ...contents: Json[][]) => {
+    const roles = first === "user" ? ["user", "assistant"] : ["assistant", "user"];
+    const messages = contents.map((content, index) => ({ role: roles[index % 2], content }));
+    return bedrockProblem({ body: { messages, toolConfig: {} }, headers, at: 0 });
+  };
+
+  test("a valid conversation is accepted", () => {
+    expect(problemOf("user", [hi], [use("a"), use("b")], [result("b"), result("a"), hi])).toBeUndefined();
+  });
+
+  test.each<[string, string, Json[][]]>([
+    ["an assistant message in front", "assistant", [[hi], [hi]]],
+    ["an assistant message at the end", "user", [[hi], [hi]]],
+    ["blank text", "user", [[{ text: " " }]]],
+    ["a call without a result", "user", [[hi], [use("a"), use("b")], [result("a")]]],
+    ["an invalid id", "user", [[hi], [use("a.b")], [result("a.b")]]],
+    ["a document without text", "user", [[{ document: { format: "pdf", source: { bytes: "AA==" } } }]]],
+    ["an image of an unknown format", "user", [[{ image: { format: "bmp", source: { bytes: "AA==" } } }]]],
+  ])("%s is refused", (_, first, contents) => {
+    expect(problemOf(first, ...contents)).toEqual(expect.any(String));
+  });
+});
+
+describe("OpenAI, responses", () => {
+  const called = (call_id: string) => ({ type: "function_call", call_id, name: "f", arguments: "{}" });
+  const output = (call_id: string) => ({ type: "function_call_output", call_id, output: "ok" });
+  const problemOf = (...input: Json[]) => {
+    const rules = responsesRules();
+    rules.remember([{ ...called("known"), id: "fc_1" }]);
+    return rules.problem({ body: { input }, headers, at: 0 });
+  };
+
+  test("a valid conversation is accepted, with references to items of the server", () => {
+    expect(
+      problemOf(says("hi"), { type: "item_reference", id: "fc_1" }, called("a"), output("known"), output("a")),
+    ).toBeUndefined();
+  });
+
+  test.each<[string, Json[]]>([
+    ["a call without an output", [called("a")]],
+    ["an output without a call", [output("a")]],
+    ["a reference to an unknown item", [{ type: "item_reference", id: "fc_2" }]],
+    ["an id of 65 characters", [called("a".repeat(65)), output("a".repeat(65))]],
+    ["audio", [says([{ type: "input_audio" }])]],
+  ])("%s is refused", (_, input) => {
+    expect(problemOf(...input)).toEqual(expect.any(String));
+  });
+});
+
+describe("Ollama", () => {
+  const problemOf = (...messages: Json[]) => ollamaProblem({ body: { model: "m", messages }, headers, at: 0 });
+
+  test("a valid conversation is accepted", () => {
+    expect(problemOf({ ...says("hi"), images: ["AA=="] }, { role: "assistant", content: "ok" })).toBeUndefined();
+  });
+
+  test.each<[string, Json[]]>([
+    ["content that is not text", [says([])]],
+    ["a URL as an image", [{ ...says("hi"), images: ["https://example.com/a.png"] }]],
+    [
+      "arguments as text",
+      [{ role: "assistant", content: "", tool_calls: [{ function: { name: "f", arguments: "{}" } }] }],
+    ],
+  ])("%s is refused", (_, messages) => {
+    expect(problemOf(...messages)).toEqual(expect.any(String));
   });
 });
