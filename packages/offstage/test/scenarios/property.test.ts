@@ -122,7 +122,6 @@ function isSaid(message: Message): boolean {
 // Removes times and durations, and numbers generated ids in the order in which they first appear.
 function plain(value: unknown): unknown {
   const seen = new Map<string, string>();
-  const ids = /(call_)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
   const nameOf = (id: string) => {
     if (!seen.has(id)) seen.set(id, `id${seen.size}`);
     return seen.get(id) as string;
@@ -130,6 +129,8 @@ function plain(value: unknown): unknown {
   const text = JSON.stringify(value, (key, each: unknown) =>
     key === "createdAt" || key === "startedAt" || key === "durationMs" ? undefined : each,
   );
+  const callIds = [...text.matchAll(/"(?:id|tool_call_id|toolCallId)":"([A-Za-z0-9]{9})"/g)].map(([, id]) => id);
+  const ids = new RegExp(["[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", ...new Set(callIds)].join("|"), "g");
   return JSON.parse(text.replaceAll(ids, nameOf));
 }
 
