@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Content } from "../messages/message.ts";
-import { contentParts, unreadableTypes } from "./content-parts.ts";
+import { contentParts, resultParts, unreadableTypes } from "./content-parts.ts";
 
 const png = "iVBORw0KGgoAAAANSUhEUg==";
 const bytes = Uint8Array.from(Buffer.from(png, "base64"));
@@ -20,6 +20,7 @@ describe("images, in any form, are read as files with their type", () => {
     ["AI SDK, a file", { type: "file", mediaType: "image/*", data: png }],
     ["AI SDK 7, a tagged file", { type: "file", mediaType: "image", data: { type: "data", data: png } }],
     ["UI, a file", { type: "file", mediaType: "image/png", url: `data:image/png;base64,${png}` }],
+    ["MCP", { type: "image", data: png, mimeType: "image/png" }],
     ["Anthropic", { type: "image", source: { type: "base64", media_type: "image/png", data: png } }],
   ] as const)("%s", ([, part]) => {
     expect(read(part)).toEqual([asImage]);
@@ -61,4 +62,9 @@ test("parts that no provider can read are left out, and named", () => {
   ];
   expect(contentParts(parts as unknown as Content)).toEqual([{ type: "text", text: "hi" }]);
   expect(unreadableTypes(parts as unknown as Content)).toEqual(["data-weather", "source-url"]);
+});
+
+test("unknown parts of a tool result are data for the model, so they stay as JSON text", () => {
+  const parts = [{ type: "resource_link", uri: "file:///a" }] as unknown as Exclude<Content, string>;
+  expect(resultParts(parts)).toEqual([{ type: "text", text: '{"type":"resource_link","uri":"file:///a"}' }]);
 });

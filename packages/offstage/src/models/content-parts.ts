@@ -1,4 +1,5 @@
-// Reads the content parts of a message, in the forms of OpenAI, the AI SDK (model and UI messages) and Anthropic, as parts of a prompt.
+// Reads the content parts of a message, in the forms of OpenAI, the AI SDK (model and UI messages), Anthropic and MCP, as parts of a
+// prompt.
 import { isObject } from "../base/json.ts";
 import { OffstageError } from "../errors.ts";
 import type { Content } from "../messages/message.ts";
@@ -11,6 +12,11 @@ type Fields = Record<string, unknown>;
 export function contentParts(content: Content): (PromptText | PromptFile)[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.flatMap((part) => readPart(part as unknown as Fields) ?? []);
+}
+
+/** The parts of a tool result. Parts that are not known are data for the model, so they are kept as JSON text. */
+export function resultParts(content: Exclude<Content, string>): (PromptText | PromptFile)[] {
+  return content.map((part) => readPart(part as unknown as Fields) ?? { type: "text", text: JSON.stringify(part) });
 }
 
 /** The types of the parts that `contentParts` leaves out. */
@@ -28,6 +34,11 @@ function readPart(part: Fields): PromptText | PromptFile | undefined {
   if (isObject(file)) return documentPart(file);
   if (type === "file") return filePart(part, part.url ?? part.data);
   if (type === "image" && part.image !== undefined) return filePart({ mediaType: "image", ...part }, part.image);
+  if ((type === "image" || type === "audio") && typeof part.data === "string")
+    return filePart(
+      { mediaType: type, ...part, ...(part.mimeType !== undefined && { mediaType: part.mimeType }) },
+      part.data,
+    );
   if ((type === "image" || type === "document") && isObject(source)) return sourcePart(part, source);
   if (typeof text === "string" && type !== "reasoning") return { type: "text", text };
   return typeof refusal === "string" ? { type: "text", text: refusal } : undefined;

@@ -137,7 +137,7 @@ export class ModelInput {
     if (!this.#pairing.accepts(messages)) return false;
     for (const message of messages) {
       if (message.role === "assistant") this.#reply = message;
-      else if (typeof message.content !== "string") this.#warnOnce(unreadableTypes(message.content));
+      else if (message.role === "user") this.#warnOnce(unreadableTypes(message.content));
       this.#outgoing.add(this.#toPrompt(message, this.#toolName, this.#inputOf));
       this.#messages.push(message);
     }

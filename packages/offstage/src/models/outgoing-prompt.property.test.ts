@@ -18,21 +18,27 @@ const providers = [
   "ollama",
 ];
 
+interface NamedPart {
+  readonly type: string;
+  readonly toolCallId?: string;
+  readonly toolName?: string;
+}
+
 /** The rules of the provider that a prompt breaks. */
 function broken(prompt: readonly PromptMessage[], provider: string): string[] {
   const { callId, toolName, system: place, opening, afterResult } = rulesOf(provider);
   const roles = prompt.map(({ role }) => role);
   const begin = roles.findIndex((role) => role !== "system");
   const follows = (before: string, after: string) => roles.some((role, i) => role === after && roles[i - 1] === before);
-  const parts = prompt.flatMap(({ content }) => (typeof content === "string" ? [] : content));
-  const named = parts.flatMap((part) => (part.type === "tool-call" || part.type === "tool-result" ? [part] : []));
+  const parts = prompt.flatMap(({ content }): readonly NamedPart[] => (typeof content === "string" ? [] : content));
+  const named = parts.filter(({ type }) => type === "tool-call" || type === "tool-result");
   const rules: Record<string, boolean> = {
     "two tool messages in a row": follows("tool", "tool"),
     "a system message in the middle": place === "front" && begin !== -1 && roles.lastIndexOf("system") > begin,
     "an assistant message in front": opening !== undefined && roles[begin] === "assistant",
     "a user message after a result": afterResult !== undefined && follows("tool", "user"),
-    "an invalid id": named.some(({ toolCallId }) => !callId.test(toolCallId)),
-    "an invalid name": named.some((part) => !toolName.test(part.toolName)),
+    "an invalid id": named.some(({ toolCallId = "" }) => !callId.test(toolCallId)),
+    "an invalid name": named.some(({ toolName: name = "" }) => !toolName.test(name)),
     "a message without content": prompt.some(({ role, content }) => role === "user" && content.length === 0),
     "calls that lost their results": unpaired(prompt),
   };

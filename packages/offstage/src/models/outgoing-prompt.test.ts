@@ -166,3 +166,7 @@ test("Bedrock and Ollama get a text beside files alone", () => {
   for (const provider of ["amazon-bedrock", "ollama.responses"])
     expect(sent(provider, { role: "user", content: [file] })[0]?.content).toMatchObject([{ type: "text" }, file]);
 });
+
+test("an assistant message of which nothing can be sent is left out", () => {
+  expect(outline(sent("", user("hi"), { role: "assistant", content: [] }, user("more")))).toEqual(["user 1", "user 1"]);
+});

@@ -61,23 +61,21 @@ export class OutgoingPrompt {
     this.messages.push(message);
   }
 
-  #begin(): void {
-    this.#hasBegun = true;
-  }
-
   #addUser(content: UserPart[]): void {
     const { afterResult } = this.#rules;
     if (afterResult !== undefined && this.messages.at(-1)?.role === "tool")
       this.#push({ role: "assistant", content: [{ type: "text", text: afterResult }] });
-    this.#begin();
+    this.#hasBegun = true;
     if (content.some(isUrlFile)) this.#withUrls.push(this.messages.length);
     this.#push({ role: "user", content });
   }
 
+  // A message of which nothing can be sent is left out: providers refuse it.
   #addAssistant(content: AssistantPart[]): void {
     const { opening } = this.#rules;
+    if (content.length === 0) return;
     if (opening !== undefined && !this.#hasBegun) this.#addUser([{ type: "text", text: opening }]);
-    this.#begin();
+    this.#hasBegun = true;
     this.#push({ role: "assistant", content });
   }
 
@@ -86,7 +84,7 @@ export class OutgoingPrompt {
       this.#growing.push(...results);
       return;
     }
-    this.#begin();
+    this.#hasBegun = true;
     const last = this.messages.at(-1);
     const before = last?.role === "tool" ? last.content : [];
     if (last?.role === "tool") this.messages.pop();

@@ -9,7 +9,7 @@ import {
   textOf,
   toolCallsOf,
 } from "../messages/message.ts";
-import { contentParts } from "./content-parts.ts";
+import { contentParts, resultParts } from "./content-parts.ts";
 import type { PromptMessage, PromptToolCall } from "./model.ts";
 import type { ProviderData } from "./model-settings.ts";
 
@@ -43,7 +43,7 @@ function toolPrompt(message: ToolMessage, toolName: string): PromptMessage {
 
 function toolOutput(message: ToolMessage) {
   const { content, metadata } = message;
-  if (typeof content !== "string") return { type: "content" as const, value: contentParts(content) };
+  if (typeof content !== "string") return { type: "content" as const, value: resultParts(content) };
   return { type: metadata?.isError ? ("error-text" as const) : ("text" as const), value: content };
 }
 

@@ -1,4 +1,4 @@
-// Every provider package that is tested, with its fake server, and where a request has what a user sent.
+// Every provider package that is tested, with its fake server.
 import { createAmazonBedrock } from "@ai-sdk/amazon-bedrock";
 import { createGoogle } from "@ai-sdk/google";
 import { createMistral } from "@ai-sdk/mistral";
@@ -17,8 +17,6 @@ import { anthropic, openAI as compatible, type Provider } from "./loopback-agent
 /** A provider with the name of its package. */
 export interface TestedProvider extends Provider {
   readonly package: string;
-  /** The field of a request that has the conversation. Default "messages". */
-  readonly field?: string;
 }
 
 const openAIChat: TestedProvider = {
@@ -31,7 +29,6 @@ const openAIChat: TestedProvider = {
 const openAIResponses: TestedProvider = {
   name: "OpenAI, responses",
   package: "@ai-sdk/openai",
-  field: "input",
   serve: fakeResponses,
   model: (baseURL) => createOpenAI({ apiKey: "key", baseURL }).responses("gpt-5"),
 };
@@ -39,7 +36,6 @@ const openAIResponses: TestedProvider = {
 const google: TestedProvider = {
   name: "Google",
   package: "@ai-sdk/google",
-  field: "contents",
   serve: fakeGoogle,
   model: (baseURL) => createGoogle({ apiKey: "key", baseURL })("gemini-2.5-flash"),
 };
