@@ -144,6 +144,12 @@ describe("files", () => {
     const message: PromptMessage = { role: "user", content: [{ type: "file", mediaType: "application/pdf", data }] };
     expect(sent("openai.chat", message)).toEqual([message]);
     expect(textOf(sent("google.generative-ai", message)[0])).toContain("not shown");
+    const own = { type: "reference", reference: { google: "files/1" } } as never;
+    const uploaded: PromptMessage = {
+      role: "user",
+      content: [{ type: "file", mediaType: "application/pdf", data: own }],
+    };
+    expect(sent("google.generative-ai", uploaded)).toEqual([uploaded]);
   });
 
   test("of an assistant become a marker if the provider takes none from it", () => {

@@ -118,9 +118,16 @@ export class OutgoingPrompt {
   #fitting(part: UserPart): UserPart {
     if (part.type !== "file") return part;
     const { takes, fileIds } = this.#rules;
-    if ((part.data.type as string) === "reference") return fileIds === false ? markerOf(part) : part;
+    if ((part.data.type as string) === "reference")
+      return fileIds === false && isOpenAIFile(part) ? markerOf(part) : part;
     return fitsMediaType(part.mediaType, takes) ? part : (textOfFile(part) ?? markerOf(part));
   }
+}
+
+// A provider may still take a reference to a file that was uploaded to itself.
+function isOpenAIFile({ data }: PromptFile): boolean {
+  const { reference } = data as { readonly reference?: object };
+  return Object.keys(reference ?? {}).every((provider) => provider === "openai");
 }
 
 function foldedSystem(text: string): PromptText {
