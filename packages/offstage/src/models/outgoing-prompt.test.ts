@@ -165,6 +165,10 @@ test("blank text beside other parts is not sent, and a message is never empty", 
   ];
   expect(sent("", { role: "user", content })[0]?.content).toHaveLength(1);
   expect(sent("", { role: "user", content: [] })[0]?.content).toHaveLength(1);
+  const blank = { type: "text" as const, text: "" };
+  expect(sent("", { role: "user", content: [blank, blank] })[0]?.content).toMatchObject([
+    { text: expect.stringMatching(/\S/) },
+  ]);
 });
 
 test("Bedrock and Ollama get a text beside files alone", () => {

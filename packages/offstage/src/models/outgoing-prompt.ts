@@ -107,9 +107,9 @@ export class OutgoingPrompt {
 
   // Providers refuse blank text beside other parts, and messages without any.
   #userParts(content: readonly UserPart[]): UserPart[] {
-    if (content.length === 0) return [{ type: "text", text: "[content that cannot be shown]" }];
     const parts = content.map((part) => this.#fitting(part));
     const worth = parts.length === 1 ? parts : parts.filter((part) => part.type !== "text" || part.text.trim() !== "");
+    if (worth.length === 0) return [{ type: "text", text: "[content that cannot be shown]" }];
     const { besideFiles } = this.#rules;
     const needsText = besideFiles !== undefined && worth.every(({ type }) => type === "file");
     return needsText ? [{ type: "text", text: besideFiles }, ...worth] : worth;
