@@ -149,12 +149,7 @@ function received({ messages, options }: ScriptedRequest, { modelId, provider }:
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /** Compares the record of a run with these requests, and returns how many inputs it has. */
-async function compare(
-  store: Store,
-  { runId }: Ran,
-  requests: readonly ScriptedRequest[],
-  model: ScriptedModel,
-) {
+async function compare(store: Store, { runId }: Ran, requests: readonly ScriptedRequest[], model: ScriptedModel) {
   for (const [index, request] of requests.entries()) {
     const input = await store.runs.input(runId, index + 1);
     expect(plain({ ...input }), `step ${index + 1}`).toEqual(received(request, model));
