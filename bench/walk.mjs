@@ -1,5 +1,5 @@
 // Counts how far a reader has to walk to follow one durable turn with one tool call: the files and functions it visits, and
-// how often it changes from one file to another. Usage: node bench/walk.mjs [--list] [--max-files 70] [--max-changes 500]
+// how often it changes from one file to another. Usage: node bench/walk.mjs [--list] [--max-files 45] [--max-changes 300]
 // Exits with code 1 beyond a limit. `--source <folder>` measures the sources of another checkout.
 import fs from "node:fs";
 import os from "node:os";
@@ -11,8 +11,8 @@ import { traceCalls } from "./lib/trace-calls.mjs";
 
 const { values: options } = parseArgs({
   options: {
-    "max-files": { type: "string", default: "70" },
-    "max-changes": { type: "string", default: "500" },
+    "max-files": { type: "string", default: "45" },
+    "max-changes": { type: "string", default: "300" },
     source: { type: "string", default: path.join(import.meta.dirname, "../packages/offstage/src") },
     list: { type: "boolean", default: false },
   },

@@ -75,7 +75,8 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
   });
 }
 
-// What the model is about to see, for the record. An ordinary step sees what the step before saw, and the messages of that step.
+// The input of this call, for the record. `messages` is left out if the input is the previous one plus the messages of the previous
+// step.
 function inputOf(run: Run, prompt: readonly PromptMessage[]): InputRecord {
   const { agent, input, state } = run;
   const { messages, added } = input.modelInput;

@@ -1,4 +1,4 @@
-// What a namespace is: plain or encrypted, and with which keys. The row says so before the first write, so that plain and
+// The row of a namespace: plain or encrypted, and with which keys. It is written before any other row, so that plain and
 // encrypted rows never mix, and a wrong key is refused before anything is written.
 import { isObject, type JsonObject, parseJson } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";

@@ -68,7 +68,7 @@ export class NamespaceRows {
 
   /** Opens the store, and checks that the namespace is encrypted as expected. Writes nothing. */
   async ready(): Promise<void> {
-    // A namespace that nobody has written to may become plain or encrypted at any time, so it is looked at again.
+    // Until the first write, another process may still decide whether the namespace is encrypted, so it is read again.
     if (!this.#isKnown) {
       const [found] = await this.#connection.get([{ table: "namespaces", key: [this.namespace] }]);
       if (found !== undefined) namespaceRow(this, found, this.#encryption?.sealer);
@@ -209,7 +209,7 @@ export class NamespaceRows {
     return `row ${place.join(", ")} of the table "${table}" in ${this.name}`;
   }
 
-  /** The hash of a content. With encryption it needs the key, so that nobody can check a guess of the content. */
+  /** The hash of a content. With encryption the hash is keyed, so that a guessed content cannot be confirmed. */
   hashOf(text: string): string {
     return this.#encryption?.sealer.hash(text) ?? hashOf(text);
   }

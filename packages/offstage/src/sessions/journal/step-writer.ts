@@ -293,7 +293,7 @@ interface Intent {
   readonly input?: StepInput | undefined;
 }
 
-/** What a message of a step is; undefined for a note, of which a step may have several. */
+/** Identifies the reply and each result of a step. Undefined for notes: a step may have several. */
 function kindOf(message: Message): string | undefined {
   if (message.role === "assistant") return "reply";
   return message.role === "tool" ? `result ${message.tool_call_id}` : undefined;

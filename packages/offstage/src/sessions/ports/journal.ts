@@ -25,7 +25,7 @@ export interface RunStart {
   readonly input: readonly Message[];
   /** How many earlier messages to load: the latest, cut from the front to whole turns. */
   readonly historyLimit: number | undefined;
-  /** Loads everything after the message with this id instead, or the whole conversation if it is not there. */
+  /** Loads the conversation from the message with this id on instead, or all of it if there is no such message. */
   readonly historyAfter?: string | undefined;
   /** Whether to wait while another run uses the session, or to reject with `SessionBusyError`. */
   readonly onBusy: "queue" | "reject";

@@ -93,7 +93,7 @@ function reportTo(report: Report): (error: unknown) => undefined {
   };
 }
 
-/** A run to resume: its record, and the rows that its log goes on with. */
+/** A run to resume: its record, and the rows that its log continues from. */
 export interface ResumedRun {
   readonly record: RunRecord;
   readonly calls: readonly ToolCallRow[];

@@ -49,8 +49,8 @@ function questionsOf(placed: readonly PlacedMessage[]): ReadonlyMap<string, numb
   return new Map(asked.map(({ row }) => [row.run_id ?? "", row.seq]));
 }
 
-// In order of writing. A conversation that was replaced by copies of its messages has questions behind their traces: such a trace
-// follows its question.
+// Sorts by write order. After `replaceItems` a question may have been written after its trace; the trace then follows the
+// question.
 function woven(placed: readonly PlacedMessage[], questionOf: (runId: string) => number | undefined): PlacedMessage[] {
   const placeOf = ({ row }: PlacedMessage): number =>
     row.position === null ? Math.max(row.seq, questionOf(row.run_id ?? "") ?? 0) : row.seq;
@@ -83,7 +83,7 @@ interface Tracing {
   readonly visited: ReadonlySet<string>;
 }
 
-// What these runs did, in the session that a branch came from, or in the one behind that.
+// Reads the traces of these runs from the session that was branched, or from its own origin.
 async function originOf(cells: SessionCells, sessionId: string, { wanted, visited }: Tracing): Promise<Origin> {
   if (visited.has(sessionId)) return { traces: new Map(), runs: [] };
   const cell = cells.of(sessionId);

@@ -1,5 +1,5 @@
 // The Redis driver: rows as JSON in hashes, orders as sorted sets. As durable as the server is configured. It has no `select`, so
-// the store computes answers over all scopes itself. The layout of the keys is in scripts.ts.
+// the store computes answers over all scopes itself. The layout of the keys is in layout.ts.
 import { OffstageError } from "../../../errors.ts";
 import type { Commit, Put, Row, StoreDriver } from "../../ports/store-driver.ts";
 import { type Table, type TableName, tables } from "../../ports/tables.ts";
