@@ -131,7 +131,11 @@ export class SessionCell {
 
   async #apply<T>(task: Task<T>): Promise<T> {
     for (let attempt = 0; attempt <= mostAttempts; attempt++) {
-      if (attempt > 4) await sleep(Math.random() * Math.min(attempt, 50));
+      if (attempt > 4) {
+        await sleep(Math.random() * Math.min(attempt, 50));
+        // Read again: the head may have changed many times meanwhile.
+        this.forget();
+      }
       if (!this.#isKnown) this.#learn(await this.head());
       this.#isKnown = true;
       const done = await this.#attempt(task);

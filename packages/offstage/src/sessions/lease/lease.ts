@@ -177,7 +177,7 @@ async function untilFree<T>(
     await sleep(pollMs * (0.5 + Math.random()), undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
     cell.forget();
     if (performance.now() >= markAt) {
-      waiting.isMarked = (await leaveMark(cell)) || waiting.isMarked;
+      waiting.isMarked = (await leaveMark(cell).catch(ignoreConflict)) || waiting.isMarked;
       markAt = performance.now() + patienceMs;
     }
   }
@@ -192,6 +192,12 @@ const lifeMs = 5_000;
 function isOthersTurn(cell: SessionCell, { waiting_holder: holder, waiting_seen: seen }: SessionRow): boolean {
   if (holder === null || holder === cell.context.holder) return false;
   return watch(cell.waitingSighting, `${holder} ${seen}`) <= lifeMs && whereIs(holder) !== "gone";
+}
+
+// The holder writes so often that the mark could not be left. It is tried again.
+function ignoreConflict(error: unknown): false {
+  if (error instanceof SessionConflictError) return false;
+  throw error;
 }
 
 // Leaves or renews our mark, unless another process left one first; true if it is ours.

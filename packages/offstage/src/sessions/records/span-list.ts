@@ -4,7 +4,7 @@ import { OffstageError } from "../../errors.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
 import { checkId, type SessionCells } from "../head/session-cell.ts";
 import type { StoreContext } from "../head/store-context.ts";
-import type { SpanRow } from "../ports/tables.ts";
+import type { RunRow, SpanRow } from "../ports/tables.ts";
 import { corrupt } from "../rows/check-row.ts";
 import { redactedSpans } from "../rows/redaction.ts";
 import { putSpan, readSpan } from "../rows/span-row.ts";
@@ -54,14 +54,15 @@ function spansOfTrace({ rows }: StoreContext, traceId: string): Promise<SpanRow[
 
 async function spansOfRun(context: StoreContext, runId: string): Promise<SpanRow[]> {
   const run = await findRun(context, runId);
-  if (run === undefined) return [];
-  const beneath = await context.rows.read("runs", {
-    order: "parent",
-    prefix: [run.session_id, runId],
-    from: run.number + 1,
-  });
-  const own = await context.rows.read("spans", { prefix: [run.session_id, runId] });
-  return [...own, ...(await Promise.all(beneath.map((child) => spansOfRun(context, child.run_id)))).flat()];
+  return run === undefined ? [] : spansBelow(context, run);
+}
+
+async function spansBelow(context: StoreContext, run: RunRow): Promise<SpanRow[]> {
+  const prefix = [run.session_id, run.run_id];
+  const own = await context.rows.read("spans", { prefix });
+  // A subagent's run begins after its parent.
+  const beneath = await context.rows.read("runs", { order: "parent", prefix, from: run.number + 1 });
+  return [...own, ...(await Promise.all(beneath.map((child) => spansBelow(context, child)))).flat()];
 }
 
 async function spansOfSession(context: StoreContext, sessionId: string): Promise<SpanRow[]> {

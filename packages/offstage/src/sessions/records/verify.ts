@@ -127,11 +127,12 @@ function countProblems(head: SessionRow, runs: readonly RunRow[]): string[] {
   return runs.some(({ number }) => number >= head.next_run) ? [...problems, "has a run past its end"] : problems;
 }
 
-async function checkRun(cells: SessionCells, runId: string): Promise<Violation[]> {
+async function checkRun(cells: SessionCells, runId: string, above: readonly string[] = []): Promise<Violation[]> {
+  if (above.includes(runId)) return [{ runId, problem: "is its own subagent" }];
   const run = await readRecord(cells, runId);
   if (run === undefined) return [{ runId, problem: "is listed but has no row" }];
   const problems = [...stepProblems(run), ...endProblems(run)];
-  const beneath = await Promise.all(run.children.map((child) => checkRun(cells, child.runId)));
+  const beneath = await Promise.all(run.children.map((child) => checkRun(cells, child.runId, [...above, runId])));
   return [...problems.map((problem) => ({ sessionId: run.sessionId, runId, problem })), ...beneath.flat()];
 }
 
