@@ -2,7 +2,7 @@
 import type { Row } from "../ports/store-driver.ts";
 import type { TableName } from "../ports/tables.ts";
 import { columnsOf } from "../rows/check-row.ts";
-import { isSealed, type Sealer } from "./sealer.ts";
+import type { Sealer } from "./sealer.ts";
 
 /** Encrypts and decrypts rows. */
 export interface RowSealer {
@@ -79,9 +79,4 @@ function sealedColumns(table: TableName): readonly SealedColumn[] {
 /** True if a column of the table is sealed. */
 export function isSealedColumn(table: TableName, name: string): boolean {
   return sealedColumns(table).some((column) => column.name === name);
-}
-
-/** True if a value has the form of an encrypted one. */
-export function looksSealed(value: unknown): boolean {
-  return typeof value === "string" && isSealed(value.replace(/^"|"$/g, ""));
 }

@@ -31,11 +31,6 @@ interface Keys {
 
 const form = /^1\.([\w-]{1,64})\.([\w-]{16})\.([\w-]{22,})$/;
 
-/** True if a text has the form of an encrypted value. No unencrypted value has that form. */
-export function isSealed(text: string): boolean {
-  return form.test(text);
-}
-
 export function sealerOf({ key, keyId = "1", earlierKeys = {} }: EncryptionOptions): Sealer {
   const all = new Map(Object.entries({ ...earlierKeys, [keyId]: key }).map(([id, each]) => [id, keysOf(id, each)]));
   const current = all.get(keyId) as Keys;

@@ -11,9 +11,3 @@ export function checkLimit(limit: number | undefined, name = "limit"): number | 
     `"${name}" must be a whole number of at least 0; found ${shownValue(limit)}.`,
   );
 }
-
-/** The latest `limit` elements of a list. */
-export function latest<T>(list: readonly T[], limit: number | undefined): T[] {
-  const count = checkLimit(limit);
-  return count === undefined ? list.slice() : list.slice(Math.max(0, list.length - count));
-}

@@ -343,7 +343,6 @@ export type RunRow = RowOf<"runs">;
 export type StepRow = RowOf<"steps">;
 export type ToolCallRow = RowOf<"tool_calls">;
 export type SpanRow = RowOf<"spans">;
-export type ContentRow = RowOf<"contents">;
 export type AnnotationRow = RowOf<"annotations">;
 export type MemoryRow = RowOf<"memories">;
 export type NamespaceRow = RowOf<"namespaces">;
