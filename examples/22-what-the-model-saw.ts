@@ -19,7 +19,7 @@ console.log(`Step 2 of the first run, to ${input?.provider}/${input?.modelId}:`)
 for (const { role, content } of input?.messages ?? []) console.log(`  ${role}: ${content ?? "(calls)"}`);
 console.log("tools:", input?.tools.length, "settings:", input?.settings);
 
-// What the first step added.
+// The messages that the first step added.
 const before = await store.runs.input(first.runId, 1);
 if (input && before)
   console.log(

@@ -1,4 +1,4 @@
-// What each provider accepts, as data. outgoing-prompt.ts applies it to the outgoing copy of a prompt; stored messages never change.
+// The forms that each provider accepts, as data. outgoing-prompt.ts applies it to the outgoing copy of a prompt; stored messages never change.
 
 /** The URLs that a model fetches itself, by media type such as "image/*" or "*". */
 export type SupportedUrls = Readonly<Record<string, readonly RegExp[]>>;
