@@ -2,7 +2,7 @@
 import { parseMessages } from "../messages/codec.ts";
 import type { Message } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
-import { checkLimit } from "../sessions/ports/limit.ts";
+import { checkLimit } from "../sessions/ports/session.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
 
 /** Turns one message or several into a list. Throws `invalid-message` if one is not valid. */

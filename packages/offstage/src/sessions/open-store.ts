@@ -1,7 +1,6 @@
 // Makers of stores: one for each back end, and one that chooses by address. Nothing is opened or loaded before first use.
 import { shownValue, someText } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { coreOn } from "./core-on.ts";
 import {
   backEnds,
   type PostgresOptions,
@@ -12,7 +11,7 @@ import {
 import { maskAddress } from "./ports/address.ts";
 import type { Violation } from "./records/verify.ts";
 import { type Store, storeOf } from "./store.ts";
-import { type CoreOptions, checkStoreOptions } from "./store-core.ts";
+import { type CoreOptions, checkStoreOptions, coreOn } from "./store-core.ts";
 
 /** The options of every store. */
 export type StoreOptions = CoreOptions;

@@ -14,7 +14,6 @@ import {
   readItems,
   replacing,
 } from "./conversation/conversation.ts";
-import { coreOn } from "./core-on.ts";
 import { backEnds, type SqliteOptions } from "./drivers/index.ts";
 import { checkId, type SessionCell, type SessionCells } from "./head/session-cell.ts";
 import { storedJournal } from "./journal/stored-journal.ts";
@@ -25,7 +24,7 @@ import { checkListRuns, type ListedRun, type ListRunsOptions, listRuns } from ".
 import { querySession } from "./records/search/store-query.ts";
 import { type Description, describe } from "./records/session-list.ts";
 import { readTranscript } from "./records/transcript.ts";
-import { type CoreOptions, checkStoreOptions, type StoreCore } from "./store-core.ts";
+import { type CoreOptions, checkStoreOptions, coreOn, type StoreCore } from "./store-core.ts";
 
 /** The options of the SQLite file, by default "offstage.db" in the working directory, and of every store. */
 export interface PersistentSessionOptions extends SqliteOptions, CoreOptions {}

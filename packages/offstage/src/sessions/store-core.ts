@@ -2,13 +2,14 @@
 import { checkOptions, type OptionRule, type OptionRules, shownValue, someFunction } from "../base/options.ts";
 import { warn } from "../base/warn.ts";
 import { OffstageError } from "../errors.ts";
+import type { BackEnd } from "./drivers/index.ts";
 import { type Connection, connect, type DriverSource } from "./head/connection.ts";
-import { holdsOf } from "./head/hold.ts";
-import { holderOf } from "./head/holder.ts";
+import { holderOf, holdsOf } from "./head/hold.ts";
 import { type Encryption, NamespaceRows } from "./head/namespace-rows.ts";
 import { checkId, type SessionCells, sessionCells } from "./head/session-cell.ts";
 import { writerLength } from "./head/session-head.ts";
 import type { KeepInput } from "./head/store-context.ts";
+import type { StoreDriver } from "./ports/store-driver.ts";
 import { checkedRedact, type MessageRedactor } from "./rows/redaction.ts";
 
 /** The options of every store. */
@@ -129,4 +130,26 @@ function stampClock(): () => number {
 
 function printWarning({ message, code }: OffstageError): void {
   warn(message, { code });
+}
+
+/** Checks options and creates the core of a store. */
+export function coreOn<Options extends object>(
+  { maker, rules, nameOf, load }: BackEnd<Options>,
+  options: Options & CoreOptions,
+  owner: string = maker,
+): StoreCore {
+  checkStoreOptions(owner, options, rules);
+  return openCore(once({ name: nameOf(options), load: () => load(options) }), options);
+}
+
+// Loads the driver once: wrappers of a store share it.
+function once<D extends StoreDriver>(source: { name: string; load(): Promise<D> }): DriverSource {
+  let loading: Promise<D> | undefined;
+  return {
+    name: source.name,
+    load: () => {
+      loading ??= source.load();
+      return loading;
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { appendFileSync, writeSync } from "node:fs";
 import os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openStore } from "../../src/sessions/open-store.ts";
-import { SessionBusyError } from "../../src/sessions/ports/session-errors.ts";
+import { SessionBusyError } from "../../src/sessions/ports/session.ts";
 import type { Store } from "../../src/sessions/store.ts";
 import { type CrashPoint, crashingStore } from "../../src/testing/crash-points.ts";
 import { answered, calling, ended, resultOf, said, start, step } from "../../src/testing/store-claims/claim.ts";

@@ -3,7 +3,7 @@
 import { isObject } from "../../base/json.ts";
 import { shownValue } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
-import { type Approval, approvalOf } from "../../sessions/ports/approval.ts";
+import { type Approval, approvalOf } from "../../sessions/ports/run-record.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { AgentStateJson, AwaitedCall, PendingStep, WaitingCall } from "../../state/pending-step.ts";
 import type { StepToolCall } from "../../state/step.ts";

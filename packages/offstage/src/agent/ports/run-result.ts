@@ -1,6 +1,6 @@
 // The result of a run: its answer, its outcome, and everything that happened in it.
 import type { MessageQuery } from "../../query/message-query.ts";
-import type { Approval } from "../../sessions/ports/approval.ts";
+import type { Approval } from "../../sessions/ports/run-record.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { Step } from "../../state/step.ts";

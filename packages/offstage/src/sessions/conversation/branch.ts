@@ -2,8 +2,7 @@
 import { anything, checkOptions, type OptionRule } from "../../base/options.ts";
 import { checkId, type SessionCell } from "../head/session-cell.ts";
 import { exists } from "../head/session-head.ts";
-import { checkLimit } from "../ports/limit.ts";
-import { existsAlready } from "../ports/session-errors.ts";
+import { checkLimit, existsAlready } from "../ports/session.ts";
 import type { MessageRow } from "../ports/tables.ts";
 import { appendRows, type NewMessage, readLatest, touched } from "./conversation.ts";
 

@@ -1,20 +1,17 @@
 // The conversation of one stored session: reads and changes. Each change is one atomic write. Runs are in journal/.
 
 import { parseMessages } from "../../messages/codec.ts";
-import type { Message } from "../../messages/message.ts";
-import { textOf } from "../../messages/message.ts";
+import { type Message, textOf } from "../../messages/message.ts";
 import type { Change, Changing, SessionCell } from "../head/session-cell.ts";
 import { emptyTail, tailOf } from "../head/tail.ts";
-import { checkLimit } from "../ports/limit.ts";
+import { checkLimit } from "../ports/session.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { MessageRow, SessionRow } from "../ports/tables.ts";
 import { corrupt } from "../rows/check-row.ts";
-import { type Content, putContent } from "../rows/contents.ts";
-import type { MessageRef } from "../rows/input-ref.ts";
+import { type Content, type MessageRef, putContent } from "../rows/contents.ts";
 import { type MessagePlace, storeMessage } from "../rows/message-row.ts";
 import { frozenCopy, plainCopy } from "../rows/plain-json.ts";
-import { messagesOf, type PlacedMessage } from "./read-messages.ts";
-import { wholeTurns } from "./whole-turns.ts";
+import { messagesOf, type PlacedMessage, wholeTurns } from "./read-messages.ts";
 
 /** Checks and copies the messages of a caller. */
 export function checkedMessages(items: readonly Message[]): Message[] {

@@ -4,9 +4,8 @@ import { isSealedColumn, type RowSealer } from "../encryption/sealed-rows.ts";
 import type { Sealer } from "../encryption/sealer.ts";
 import type { Check, Committed, Key, Put, Row, RowRange, Selection, Write, WriteLabel } from "../ports/store-driver.ts";
 import { type OrderName, type RowOf, type TableName, tables } from "../ports/tables.ts";
-import { checkRow, corrupt, type Report } from "../rows/check-row.ts";
+import { checkRow, corrupt, exactRow, type Report, storableRow } from "../rows/check-row.ts";
 import { hashOf } from "../rows/contents.ts";
-import { exactRow, storableRow } from "../rows/exact-text.ts";
 import type { Connection, Sending } from "./connection.ts";
 
 /** A range of rows. The namespace is left out of `prefix`. */

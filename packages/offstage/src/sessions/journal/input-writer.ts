@@ -5,8 +5,7 @@ import { newContent } from "../conversation/conversation.ts";
 import type { SessionCell } from "../head/session-cell.ts";
 import type { InputRecord, InputSetup } from "../ports/run-record.ts";
 import type { Write } from "../ports/store-driver.ts";
-import { type Content, contentOf } from "../rows/contents.ts";
-import { formatInput, type MessageRef } from "../rows/input-ref.ts";
+import { type Content, contentOf, formatInput, type MessageRef } from "../rows/contents.ts";
 import { redactedValue } from "../rows/redaction.ts";
 
 /** A longer reference is itself kept as a content. */

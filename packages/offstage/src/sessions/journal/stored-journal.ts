@@ -5,12 +5,11 @@ import { type HistoryOptions, loadHistory, loadHistoryBefore, touched } from "..
 import type { Change, SessionCell, SessionCells } from "../head/session-cell.ts";
 import { leased, letGo, whenFree } from "../lease/lease.ts";
 import type { Journal, ReopenOptions, RunLog, RunStart } from "../ports/journal.ts";
-import { checkLimit } from "../ports/limit.ts";
+import { checkLimit } from "../ports/session.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
 import { findRun, findToResume, type ResumedRun, readToResume, refusing } from "../records/run-reader.ts";
 import { notesOf } from "../rows/run-row.ts";
-import { beginRun, numbered } from "./begin-run.ts";
-import { checkResumable, reopenedRun } from "./run-life.ts";
+import { beginRun, checkResumable, numbered, reopenedRun } from "./run-life.ts";
 import { StoredRun } from "./stored-run.ts";
 
 /** The journal of a session on a store. */

@@ -21,8 +21,7 @@ import { storeMessage } from "../rows/message-row.ts";
 import { frozenCopy } from "../rows/plain-json.ts";
 import { redactedEnd, redactedNotes, redactOnce } from "../rows/redaction.ts";
 import { type Totals, totalsOf } from "../rows/run-row.ts";
-import { beginRun, numbered } from "./begin-run.ts";
-import { endedRun, hasEnded, reopenedRun } from "./run-life.ts";
+import { beginRun, endedRun, hasEnded, numbered, reopenedRun } from "./run-life.ts";
 import { StepWriter } from "./step-writer.ts";
 
 /** An open run. */

@@ -8,7 +8,7 @@ import { InMemorySession } from "../in-memory-session.ts";
 import { journalFor } from "../journal/plain-journal.ts";
 import { memoryStore, sqliteStore } from "../open-store.ts";
 import type { Journal, RunLog } from "../ports/journal.ts";
-import { SessionBusyError } from "../ports/session-errors.ts";
+import { SessionBusyError } from "../ports/session.ts";
 import { createReentrancyScope, enterReentrancyScope } from "./held-session.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-held-"));

@@ -3,7 +3,7 @@ import type { AsyncLocalStorage } from "node:async_hooks";
 import { asyncScope } from "../../base/async-scope.ts";
 import type { Fifo } from "../head/fifo.ts";
 import type { HeldSession, RunStart } from "../ports/journal.ts";
-import { SessionBusyError } from "../ports/session-errors.ts";
+import { SessionBusyError } from "../ports/session.ts";
 
 /**
  * The re-entrancy scope of the code that a run calls. It holds nothing else of the run, because async resources that outlive

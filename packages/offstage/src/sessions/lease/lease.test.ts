@@ -10,7 +10,7 @@ import { OffstageError } from "../../errors.ts";
 import { ended, open, said, start, step, texts } from "../../testing/store-claims/claim.ts";
 import { memoryDriver } from "../drivers/memory/memory.ts";
 import { sqliteDriver } from "../drivers/sqlite/sqlite.ts";
-import { SessionBusyError, SessionConflictError } from "../ports/session-errors.ts";
+import { SessionBusyError, SessionConflictError } from "../ports/session.ts";
 import type { Commit } from "../ports/store-driver.ts";
 import { createStore } from "../store.ts";
 

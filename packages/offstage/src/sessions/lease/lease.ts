@@ -2,13 +2,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OffstageError } from "../../errors.ts";
 import { closedError } from "../head/connection.ts";
-import type { Hold } from "../head/hold.ts";
-import { isAbandoned, silentMs, whereIs } from "../head/holder.ts";
+import { type Hold, isAbandoned, silentMs, watch, whereIs } from "../head/hold.ts";
 import type { Change, SessionCell } from "../head/session-cell.ts";
 import { exists } from "../head/session-head.ts";
-import { watch } from "../head/sighting.ts";
 import type { RunStart } from "../ports/journal.ts";
-import { SessionBusyError, SessionConflictError } from "../ports/session-errors.ts";
+import { SessionBusyError, SessionConflictError } from "../ports/session.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
 import { busy, enterSession } from "./held-session.ts";
 

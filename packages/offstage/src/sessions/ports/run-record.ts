@@ -1,5 +1,5 @@
-// The record of a run as it is read back: plain data. How it is written is in journal.ts.
-import type { JsonObject, JsonValue } from "../../base/json.ts";
+// The record of a run as it is read back: plain data, and the calls in it that wait for approval. How it is written is in journal.ts.
+import { type JsonObject, type JsonValue, parseJson } from "../../base/json.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "../../messages/message.ts";
 import type { Usage } from "../../tokens/usage.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
@@ -121,4 +121,25 @@ export interface RunRecord extends RunInfo {
   readonly isIncomplete?: boolean;
   /** Runs of subagents, in the order they began. */
   readonly children: readonly RunInfo[];
+}
+
+/** A tool call of a run or of a subagent's run that waits for approval. */
+export interface Approval {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: JsonValue;
+  readonly agent: string;
+  readonly runId: string;
+}
+
+/** Describes a call that waits for approval. Arguments that are not JSON are shown as `{}`. */
+export function approvalOf(
+  {
+    toolCallId,
+    toolName,
+    inputText,
+  }: { readonly toolCallId: string; readonly toolName: string; readonly inputText: string },
+  { agent, runId }: { readonly agent: string; readonly runId: string },
+): Approval {
+  return { toolCallId, toolName, input: parseJson(inputText) ?? {}, agent, runId };
 }

@@ -1,4 +1,8 @@
-// A session: a conversation with an id. The port that an agent needs, and the conveniences of the sessions in this room.
+// A session: a conversation with an id. The port that an agent needs, the conveniences of the sessions in this room, and the errors of
+// a session that several runs or processes want. Their codes are in errors.ts, like all others.
+
+import { shownValue } from "../../base/options.ts";
+import { OffstageError, type OffstageErrorOptions } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import type { MessageQuery, MessageQueryOptions } from "../../query/message-query.ts";
 
@@ -27,4 +31,44 @@ export interface Session extends SessionPort, AsyncDisposable {
   query(options?: MessageQueryOptions): Promise<MessageQuery>;
   /** Closes what the session opened. Idempotent. */
   close(): Promise<void>;
+}
+
+/** Returns the limit; throws `invalid-argument` unless it is undefined or a whole number of at least 0. */
+export function checkLimit(limit: number | undefined, name = "limit"): number | undefined {
+  if (limit === undefined || (Number.isSafeInteger(limit) && limit >= 0)) return limit;
+  throw new OffstageError(
+    "invalid-argument",
+    `"${name}" must be a whole number of at least 0; found ${shownValue(limit)}.`,
+  );
+}
+
+export interface SessionBusyErrorOptions extends OffstageErrorOptions {
+  /** An enclosing run holds the session. Default false. */
+  readonly isOwn?: boolean | undefined;
+}
+
+/** Another run uses the session, and the caller did not want to wait, or waiting would deadlock. */
+export class SessionBusyError extends OffstageError {
+  override readonly name: string = "SessionBusyError";
+  /** An enclosing run holds the session: waiting for it would deadlock. */
+  readonly isOwn: boolean;
+
+  constructor(message: string, options: SessionBusyErrorOptions = {}) {
+    super("session-busy", message, options);
+    this.isOwn = options.isOwn ?? false;
+  }
+}
+
+/** Another process changed or took over the session; nothing was written. */
+export class SessionConflictError extends OffstageError {
+  override readonly name: string = "SessionConflictError";
+
+  constructor(message: string, options: OffstageErrorOptions = {}) {
+    super("session-conflict", message, options);
+  }
+}
+
+/** The error for a new session whose id is taken. */
+export function existsAlready(sessionId: string): SessionConflictError {
+  return new SessionConflictError(`Session "${sessionId}" already exists; nothing was changed. Choose another id.`);
 }

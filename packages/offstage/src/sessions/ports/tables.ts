@@ -34,7 +34,7 @@ export interface Table {
 
 /**
  * All tables. Every key starts with the namespace; the rows of a session also share its id, so that they can be removed together.
- * `exact` holds the exact values of texts that a back end cannot store as they are (see rows/exact-text.ts).
+ * `exact` holds the exact values of texts that a back end cannot store as they are (see rows/check-row.ts).
  */
 export const schema = {
   /** A conversation. */

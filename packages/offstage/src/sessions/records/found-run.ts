@@ -1,7 +1,6 @@
 // The record of a run with the calls that wait for approval. Reads only; needs no agent.
 import type { SessionCells } from "../head/session-cell.ts";
-import { type Approval, approvalOf } from "../ports/approval.ts";
-import type { RunRecord } from "../ports/run-record.ts";
+import { type Approval, approvalOf, type RunRecord } from "../ports/run-record.ts";
 import { type WaitingNote, waitingNotes } from "./run-notes.ts";
 import { findRun, readRun } from "./run-reader.ts";
 

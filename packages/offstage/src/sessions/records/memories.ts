@@ -5,7 +5,7 @@ import { type Message, textOf } from "../../messages/message.ts";
 import { checkedMessages } from "../conversation/conversation.ts";
 import { checkId } from "../head/session-cell.ts";
 import type { StoreContext } from "../head/store-context.ts";
-import { SessionConflictError } from "../ports/session-errors.ts";
+import { SessionConflictError } from "../ports/session.ts";
 import type { MemoryRow } from "../ports/tables.ts";
 import { corrupt } from "../rows/check-row.ts";
 import { isoTime } from "../rows/run-row.ts";

@@ -10,7 +10,7 @@ import type { SessionCell, SessionCells } from "../head/session-cell.ts";
 import type { InputSetup } from "../ports/run-record.ts";
 import type { RunRow, StepRow } from "../ports/tables.ts";
 import { corrupt } from "../rows/check-row.ts";
-import { keptRef, type MessageRef, parseInput } from "../rows/input-ref.ts";
+import { keptRef, type MessageRef, parseInput } from "../rows/contents.ts";
 import { findRun, readRun } from "./run-reader.ts";
 
 /** The input of one model call, as it was sent. */

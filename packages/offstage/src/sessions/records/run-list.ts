@@ -3,8 +3,8 @@ import { isObject, type JsonObject, type JsonValue, parseJson } from "../../base
 import { checkOptions, type OptionRule, oneOf, shownValue, someText, yesOrNo } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { SessionCells } from "../head/session-cell.ts";
-import { checkLimit } from "../ports/limit.ts";
 import type { RunInfo, RunStatus } from "../ports/run-record.ts";
+import { checkLimit } from "../ports/session.ts";
 import type { Condition, Row } from "../ports/store-driver.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
 import { corrupt } from "../rows/check-row.ts";

@@ -1,8 +1,7 @@
 // Reads the notes of a recorded run. Notes of an unexpected form are ignored.
 import { isObject } from "../../base/json.ts";
 import type { UsageByModel } from "../../tokens/usage.ts";
-import type { Approval } from "../ports/approval.ts";
-import type { RunInfo, RunRecord } from "../ports/run-record.ts";
+import type { Approval, RunInfo, RunRecord } from "../ports/run-record.ts";
 import { fields, hasCounts, isCount, isText, listOf, mayBe, oneOf, type Shape } from "../rows/shape.ts";
 
 /** A call that waits for approval or was approved, and its run. */

@@ -2,7 +2,7 @@
 import { OffstageError } from "../../errors.ts";
 import { type Message, toolCallsOf } from "../../messages/message.ts";
 import { messagesOf, type PlacedMessage } from "../conversation/read-messages.ts";
-import { isAbandoned } from "../head/holder.ts";
+import { isAbandoned } from "../head/hold.ts";
 import type { SessionCell } from "../head/session-cell.ts";
 import type { StoreContext } from "../head/store-context.ts";
 import type { OpenStep, RunInfo, RunRecord, StepRecord } from "../ports/run-record.ts";

@@ -1,12 +1,12 @@
 // Lists the sessions of a store by last activity, describes them, and deletes one with everything that belongs to it.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { checkOptions, type OptionRule, oneOf, someText } from "../../base/options.ts";
-import { isAbandoned } from "../head/holder.ts";
+import { isAbandoned } from "../head/hold.ts";
 import type { SessionCell, SessionCells } from "../head/session-cell.ts";
 import { exists } from "../head/session-head.ts";
 import { checkFree } from "../lease/lease.ts";
-import { checkLimit } from "../ports/limit.ts";
 import type { RunStatus } from "../ports/run-record.ts";
+import { checkLimit } from "../ports/session.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { SessionRow } from "../ports/tables.ts";
 import { corrupt } from "../rows/check-row.ts";

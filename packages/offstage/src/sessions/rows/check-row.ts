@@ -1,7 +1,9 @@
-// Checks rows that were read: every column must have its type. A row that does not is damaged; it is reported and skipped, never removed.
-import { parseJson } from "../../base/json.ts";
+// Rows on their way to a back end and back. Text that not every back end can store (NUL and lone surrogates) is readable with U+FFFD
+// in its column, and exact as JSON in the column `exact`. A row that was read must have a value of the right type in every column;
+// otherwise it is damaged: it is reported and skipped, never removed.
+import { isObject, parseJson } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
-import type { Row } from "../ports/store-driver.ts";
+import type { Row, Value } from "../ports/store-driver.ts";
 import { type Column, type ColumnType, type RowOf, type TableName, tables } from "../ports/tables.ts";
 
 /** Reports a row that cannot be read. If it throws, the read fails; otherwise the row is skipped. */
@@ -52,4 +54,35 @@ export function otherForm(): Error {
 /** The error for data that is not as it was written. */
 export function corrupt(name: string, cause: unknown): OffstageError {
   return new OffstageError("store-corrupt", `Damage in ${name}: ${messageOf(cause)}. Nothing was changed.`, { cause });
+}
+
+/** The most bytes of an id. */
+export const longestId = 512;
+
+/** True if every back end can store the text as it is. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
+/** The row with storable texts only, and with the exact ones in `exact`. JSON needs no care: it escapes them itself. */
+export function storableRow(row: Row): Row {
+  let exact: Record<string, string> | undefined;
+  for (const name in row) {
+    const value = row[name];
+    if (typeof value !== "string" || isStorable(value)) continue;
+    exact ??= {};
+    exact[name] = value;
+  }
+  if (exact === undefined) return row;
+  const readable = Object.entries(exact).map(([name, text]) => [name, text.toWellFormed().replaceAll("\0", "\ufffd")]);
+  return { ...row, ...Object.fromEntries(readable), exact: JSON.stringify(exact) };
+}
+
+/** The row with its exact texts. Throws if `exact` is no JSON object of texts. */
+export function exactRow(row: Row): Row {
+  if (typeof row.exact !== "string") return row;
+  const exact = parseJson(row.exact);
+  if (!isObject(exact) || !Object.values(exact).every((value) => typeof value === "string"))
+    throw new Error('its column "exact" has an unexpected form');
+  return { ...row, ...(exact as Record<string, Value>), exact: null };
 }

@@ -6,9 +6,8 @@ import { parseMessage } from "../../messages/codec.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Row } from "../ports/store-driver.ts";
 import type { MessageRow } from "../ports/tables.ts";
-import { checkRow } from "./check-row.ts";
+import { checkRow, exactRow, isStorable, storableRow } from "./check-row.ts";
 import { hashOf } from "./contents.ts";
-import { exactRow, isStorable, storableRow } from "./exact-text.ts";
 import { type MessagePlace, readMessage, storeMessage } from "./message-row.ts";
 import { plainCopy } from "./plain-json.ts";
 

@@ -5,9 +5,8 @@ import { parseMessage } from "../../messages/codec.ts";
 import { type Message, textOf } from "../../messages/message.ts";
 import type { Put } from "../ports/store-driver.ts";
 import type { MessageRow } from "../ports/tables.ts";
-import { jsonOf } from "./check-row.ts";
+import { jsonOf, longestId } from "./check-row.ts";
 import { type Content, type Hasher, hashOf, joinParts, splitParts } from "./contents.ts";
-import { longestId } from "./exact-text.ts";
 import { isoTime } from "./run-row.ts";
 
 /** Where a message stands. */

@@ -1,6 +1,6 @@
 // Claims about one writer at a time, within one store.
 import assert from "node:assert/strict";
-import { SessionBusyError } from "../../sessions/ports/session-errors.ts";
+import { SessionBusyError } from "../../sessions/ports/session.ts";
 import { ended, open, type StoreClaim, start, texts, turn } from "./claim.ts";
 
 export const leaseClaims: readonly StoreClaim[] = [

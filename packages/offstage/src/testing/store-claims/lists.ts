@@ -1,7 +1,7 @@
 // Claims about several sessions: ids, namespaces, lists, branches, removal.
 import assert from "node:assert/strict";
 import { isOffstageError } from "../../errors.ts";
-import { SessionConflictError } from "../../sessions/ports/session-errors.ts";
+import { SessionConflictError } from "../../sessions/ports/session.ts";
 import { answered, open, type StoreClaim, said, start, texts, turn } from "./claim.ts";
 
 export const hostileIds: readonly string[] = [

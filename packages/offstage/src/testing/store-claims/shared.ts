@@ -1,7 +1,7 @@
 // Claims about two stores on the same place, as in two processes.
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SessionBusyError } from "../../sessions/ports/session-errors.ts";
+import { SessionBusyError } from "../../sessions/ports/session.ts";
 import type { Store } from "../../sessions/store.ts";
 import { ended, open, said, start, texts, turn } from "./claim.ts";
 

@@ -4,7 +4,7 @@ import { addColumn, createIndexes, createTable, tableNames, tableOf } from "../s
 import { type Dialect, postgresDialect } from "../sql/dialect.ts";
 import { tableNotes } from "../sql/table-notes.ts";
 import { createCommit, createRowOf } from "./commit-function.ts";
-import { literal, scriptOf } from "./script.ts";
+import { literal, scriptOf } from "./rows.ts";
 
 /**
  * The script for a schema version. It runs under a lock, so that several processes can prepare a database at

@@ -5,7 +5,6 @@ import { columnsOf, tableOf } from "../sql/create-table.ts";
 import { type Dialect, postgresDialect } from "../sql/dialect.ts";
 import { getRow, keyPrefix, readRange, type Statement, typeOf } from "../sql/row-statements.ts";
 import { selectRows } from "../sql/select-rows.ts";
-import { literal, scriptOf } from "./script.ts";
 
 export interface PostgresQuery {
   readonly text: string;
@@ -118,4 +117,18 @@ const scopeOf = (name: TableName, key: Key): string => JSON.stringify(key.slice(
 
 function keyOf(name: TableName, row: Row): Key {
   return tableOf(name).key.scope.map((column) => row[column] as string);
+}
+
+/**
+ * Makes a script. Its transaction sees what others have committed while it waits for a lock, whatever the default isolation level
+ * of the database is. No prepared statement is involved, so that it works behind PgBouncer.
+ */
+export function scriptOf(statements: readonly string[]): string {
+  return ["SET TRANSACTION ISOLATION LEVEL READ COMMITTED", ...statements].join(";\n");
+}
+
+/** A text as part of a script. The form with E is read in the same way by every configuration of the server. */
+export function literal(text: string): string {
+  const quoted = text.replaceAll("'", "''");
+  return quoted.includes("\\") ? ` E'${quoted.replaceAll("\\", "\\\\")}'` : `'${quoted}'`;
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { likePattern } from "./like-pattern.ts";
+import { likePattern } from "./select-rows.ts";
 
 const database = new DatabaseSync(":memory:");
 const like = database.prepare("SELECT ? LIKE ? ESCAPE '\\' AS found");

@@ -1,9 +1,8 @@
 // Makes the statement for a question over all scopes: the rows that meet conditions, or their numbers by group.
 import type { Condition, Grouping, Selection, Value } from "../../ports/store-driver.ts";
-import type { TableName } from "../../ports/tables.ts";
+import type { ColumnType, TableName } from "../../ports/tables.ts";
 import { sparseColumns, tableOf } from "./create-table.ts";
 import type { Dialect } from "./dialect.ts";
-import { likePattern } from "./like-pattern.ts";
 import { bound, named, orderOf, type Statement, typeOf } from "./row-statements.ts";
 
 /** Makes the statement for a selection. */
@@ -101,4 +100,21 @@ function oneOf(
 function checked(name: TableName, column: string): string {
   typeOf(name, column);
   return column;
+}
+
+// SQLite refuses patterns of more than 50,000 bytes. The beginning of a text finds more, which is allowed.
+const maxLength = 1_000;
+
+/**
+ * The pattern for a text. Databases ignore the case of ASCII letters, so every other character becomes "anything". "i", "k"
+ * and "s" become "any one character": "İ", the Kelvin sign and "ſ" are other forms of them. In JSON, escaped characters become "anything".
+ */
+export function likePattern(text: string, type: ColumnType): string {
+  const isPlain = type === "json" ? /[ !#-[\]-~]/ : /[\0-\x7f]/;
+  const pattern = Array.from(text.slice(0, maxLength), (character) => {
+    if (!isPlain.test(character)) return "%";
+    if (/[iks]/i.test(character)) return "_";
+    return /[\\%_]/.test(character) ? `\\${character}` : character;
+  });
+  return `%${pattern.join("")}%`;
 }

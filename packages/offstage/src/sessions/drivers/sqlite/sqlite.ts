@@ -1,11 +1,13 @@
-// The SQLite driver: the tables of the record in one file, through node:sqlite.
+// The SQLite driver: the tables of the record in one file, through node:sqlite. Before a write it checks that the file is still the one
+// that was opened: SQLite would go on writing to a deleted one.
+
+import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { OffstageError } from "../../../errors.ts";
 import type { Selection, StoreDriver, WriteLabel } from "../../ports/store-driver.ts";
 import { backupFile, checkPages, openFile, type SqliteOptions } from "./file.ts";
 import { prepareFile, schemaOf } from "./prepare-file.ts";
 import { type Rows, rowsOf } from "./rows.ts";
-import { sameFiles } from "./same-files.ts";
 import { nameOf, typedError } from "./typed-error.ts";
 
 export type { SqliteOptions } from "./file.ts";
@@ -85,4 +87,50 @@ function openedFile(database: DatabaseSync, path: string): OpenFile {
       checkSame(label);
     },
   };
+}
+
+const { statSync } = process.getBuiltinModule("node:fs");
+
+// How long a check stays valid. Checking before every write would cost as much as the write.
+const betweenRunsMs = 20;
+const withinRunMs = 1_000;
+
+// The database, its write-ahead log, and the index of the log. The last two exist from the first transaction to the last close.
+const suffixes = ["", "-wal", "-shm"];
+
+/**
+ * Returns a function to call before every write, which throws `store-gone` if a file was deleted or replaced. It checks the first
+ * time, then at most every 20 ms when a run begins or ends or a session changes, and at most once a second for other writes.
+ */
+export function sameFiles(path: string): (label: WriteLabel | "prepare") => void {
+  if (path === ":memory:") return () => {};
+  // Absolute, because the working directory may change.
+  const place = resolve(path);
+  const known = new Map(suffixes.map((suffix) => [suffix, identityOf(place + suffix)]));
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  return (label) => {
+    const now = performance.now();
+    if (now - checkedAt < validMs(label)) return;
+    for (const suffix of suffixes) {
+      const [before, found] = [known.get(suffix), identityOf(place + suffix)];
+      // The log of a file that was not in WAL mode appears later.
+      if (before === undefined) known.set(suffix, found);
+      else if (found !== before) throw gone(path + suffix);
+    }
+    checkedAt = now;
+  };
+}
+
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.dev}/${found.ino}`;
+}
+
+function validMs(label: WriteLabel | "prepare"): number {
+  return label === "run.begin" || label === "run.end" || label.startsWith("session.") ? betweenRunsMs : withinRunMs;
+}
+
+function gone(path: string): OffstageError {
+  const message = `${nameOf(path)} was deleted or replaced while it was open. Nothing was written. Save its content with store.backup(), then close the store and open it again.`;
+  return new OffstageError("store-gone", message);
 }

@@ -4,7 +4,7 @@ import { type Message, textOf } from "../../../messages/message.ts";
 import type { RunSummary } from "../../../query/run-summary.ts";
 import type { SessionCells } from "../../head/session-cell.ts";
 import type { AnnotationRow, RunRow, StepRow } from "../../ports/tables.ts";
-import { keptRef, parseInput } from "../../rows/input-ref.ts";
+import { keptRef, parseInput } from "../../rows/contents.ts";
 import { readAnnotations } from "../annotations.ts";
 import { readInfo } from "../run-reader.ts";
 
