@@ -1,41 +1,94 @@
-// A run as a stream of events, or of its text only. Leaving the loop early aborts the run.
+// A run as a stream of events, of its text, or of partial objects. Leaving the loop early aborts the run.
 import { OffstageError } from "../errors.ts";
-import type { EventQueue } from "./event-queue.ts";
-import type { AgentEvent } from "./ports/events.ts";
+import { EventQueue } from "./event-queue.ts";
+import { loop, type Open } from "./lifecycle/loop.ts";
+import { openRun } from "./lifecycle/open-run.ts";
+import type { AgentEvent, Emit } from "./ports/events.ts";
 import type { RunResult } from "./ports/run-result.ts";
+import type { Run } from "./run/run.ts";
 
-export interface AgentStreamParts<Output> {
+/** A run that is being streamed, and its readers. */
+interface StreamedRun<Output> {
   readonly runId: string;
-  readonly queue: EventQueue;
   readonly result: Promise<RunResult<Output>>;
-  readonly abort: (reason: unknown) => void;
+  readonly started: Promise<void>;
+  /** The events that each reader has not read yet. A reader that left is not among them. */
+  readonly queues: Set<EventQueue>;
+  abort(reason: unknown): void;
+}
+
+/** Starts a run at once, and streams its events. Refused input or options reject `result` instead of throwing here. */
+export function startStream<Output>(
+  create: (listener: Emit) => { readonly run: Run; readonly open?: Open },
+): AgentStream<Output> {
+  const queue = new EventQueue();
+  const queues = new Set([queue]);
+  const started = Promise.withResolvers<void>();
+  let run: Run | undefined;
+  const begin = async (): Promise<RunResult<Output>> => {
+    const created = create((event) => {
+      for (const each of queues) each.push(event);
+    });
+    run = created.run;
+    const open: Open = async (opening) => {
+      const state = await (created.open ?? openRun)(opening);
+      if (!opening.scope.cancellation.isAborted) started.resolve();
+      return state;
+    };
+    return loop(run, open) as Promise<RunResult<Output>>;
+  };
+  const result = begin();
+  const end = (ended?: { readonly error: unknown }) => {
+    for (const each of queues) each.end(ended);
+  };
+  result.then(
+    () => {
+      started.resolve();
+      end();
+    },
+    (error) => {
+      started.reject(error);
+      end({ error });
+    },
+  );
+  // A caller who does not wait for it gets the error elsewhere.
+  started.promise.catch(() => undefined);
+  const runId = run?.identity.runId ?? "";
+  const abort = (reason: unknown) => run?.scope.cancellation.abort(reason);
+  return new AgentStream({ runId, result, started: started.promise, queues, abort }, queue);
 }
 
 /**
- * The events of one run, for one reader. The run does not wait to be read: `result` alone is enough. If the run fails or is
- * aborted, `result` rejects and the iteration throws after the last event.
+ * The events of one run, for one reader; `tee()` adds a second reader. The run does not wait to be read: `result` alone is enough.
+ * If the run fails or is aborted, `result` rejects and the iteration throws after the last event.
  */
 export class AgentStream<Output = string> implements AsyncIterable<AgentEvent> {
   /** Empty if the input or the options were refused. */
   readonly runId: string;
   /** Settles as `run()` does. */
   readonly result: Promise<RunResult<Output>>;
+  /**
+   * Resolves when the run has begun: it holds its session, and the message is durable. Rejects as `result` does if the run ends
+   * before that, for example with `session-busy`.
+   */
+  readonly started: Promise<void>;
+  readonly #run: StreamedRun<Output>;
   readonly #queue: EventQueue;
-  readonly #abort: (reason: unknown) => void;
   #isRead = false;
 
-  constructor({ runId, queue, result, abort }: AgentStreamParts<Output>) {
-    this.runId = runId;
-    this.result = result;
+  constructor(run: StreamedRun<Output>, queue: EventQueue) {
+    this.runId = run.runId;
+    this.result = run.result;
+    this.started = run.started;
+    this.#run = run;
     this.#queue = queue;
-    this.#abort = abort;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<AgentEvent, undefined> {
     if (this.#isRead) {
       throw new OffstageError(
         "stream-consumed",
-        "A stream can be read only once. Await stream.result, or start another stream.",
+        "A stream can be read only once. Call stream.tee() first for a second reader, or await stream.result.",
       );
     }
     this.#isRead = true;
@@ -53,10 +106,27 @@ export class AgentStream<Output = string> implements AsyncIterable<AgentEvent> {
     return { [Symbol.asyncIterator]: () => textOnly(this[Symbol.asyncIterator]()) };
   }
 
+  /** Aborts the run. The events up to `run-end` can still be read; then `result` and the loop reject with the reason. */
+  abort(reason: unknown = new DOMException("The run was aborted with stream.abort().", "AbortError")): void {
+    this.#run.abort(reason);
+  }
+
+  /**
+   * This stream and a second reader of the same run, each at its own pace. The second one gets every event that this one has not
+   * read yet. The run is aborted when the last reader leaves its loop early.
+   */
+  tee(): [AgentStream<Output>, AgentStream<Output>] {
+    const queue = this.#queue.copy();
+    if (this.#run.queues.has(this.#queue)) this.#run.queues.add(queue);
+    return [this, new AgentStream(this.#run, queue)];
+  }
+
   // No-op if the run has ended.
   #leave(): void {
+    const { queues } = this.#run;
     this.#queue.close();
-    this.#abort(new DOMException("The stream was left before the run ended.", "AbortError"));
+    queues.delete(this.#queue);
+    if (queues.size === 0) this.abort(new DOMException("The stream was left before the run ended.", "AbortError"));
   }
 }
 

@@ -7,12 +7,11 @@ import type { Message } from "../messages/message.ts";
 import { MessageQuery } from "../query/message-query.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { type Tool, tool } from "../tools/tool.ts";
-import { AgentStream } from "./agent-stream.ts";
+import { type AgentStream, startStream } from "./agent-stream.ts";
 import { type AgentConfig, agentConfig } from "./config/agent-config.ts";
 import { checkRunOptions, checkSubagentOptions } from "./config/option-rules.ts";
-import { EventQueue } from "./event-queue.ts";
 import { createRun } from "./lifecycle/create-run.ts";
-import { loop, type Open } from "./lifecycle/loop.ts";
+import { loop } from "./lifecycle/loop.ts";
 import type { AgentOptions, ResumeOptions, RunInput, RunOptions, SubagentOptions } from "./ports/agent-options.ts";
 import type { Emit } from "./ports/events.ts";
 import type { RunResult } from "./ports/run-result.ts";
@@ -48,7 +47,7 @@ export class Agent<Output = string> {
 
   /** Runs on new input and streams the events. Starts immediately. */
   stream(input: RunInput, options: RunOptions = {}): AgentStream<Output> {
-    return this.#stream((listener) => ({ run: this.#create(input, options, listener) }));
+    return startStream((listener) => ({ run: this.#create(input, options, listener) }));
   }
 
   /** Runs on the conversation of a state and returns the new state. Throws if the state waits for approval. */
@@ -80,7 +79,7 @@ export class Agent<Output = string> {
 
   /** Resumes a run and streams the events. Starts immediately. */
   resumeStream(source: AgentState | string, options: ResumeOptions = {}): AgentStream<Output> {
-    return this.#stream((listener) =>
+    return startStream((listener) =>
       createResumedRun(this.#config, source, { options, listener, tracked: this.#tracked }),
     );
   }
@@ -137,24 +136,6 @@ export class Agent<Output = string> {
     checkRunOptions(options);
     const messages = parseInput(input);
     return createRun(this.#config, { input: messages, options, listener, tracked: this.#tracked });
-  }
-
-  #stream(start: (listener: Emit) => { run: Run; open?: Open }): AgentStream<Output> {
-    const queue = new EventQueue();
-    let run: Run | undefined;
-    // Async, so that refused options reject `result` instead of throwing here.
-    const begin = async (): Promise<RunResult<Output>> => {
-      const started = start((event) => queue.push(event));
-      run = started.run;
-      return loop(run, started.open) as Promise<RunResult<Output>>;
-    };
-    const result = begin();
-    result.then(
-      () => queue.end(),
-      (error) => queue.end({ error }),
-    );
-    const runId = run?.identity.runId ?? "";
-    return new AgentStream({ runId, queue, result, abort: (reason) => run?.scope.cancellation.abort(reason) });
   }
 }
 

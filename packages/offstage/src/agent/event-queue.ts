@@ -14,6 +14,7 @@ export class EventQueue {
   /** Calls of `next()` that wait for an event, in order. */
   #waiters: Waiter[] = [];
   #end: { readonly error?: unknown } | undefined;
+  #hasThrown = false;
   #isClosed = false;
   /** The index of the newest queued event of each run, while deltas are joined. */
   readonly #newest = new Map<string, number>();
@@ -42,6 +43,15 @@ export class EventQueue {
     });
   }
 
+  /** A queue for another reader: it has the events that this one still has, and ends as this one does. */
+  copy(): EventQueue {
+    const copied = new EventQueue();
+    copied.#events = this.#events.slice(this.#head);
+    copied.#end = this.#end;
+    copied.#isClosed = this.#isClosed;
+    return copied;
+  }
+
   /** Drops all queued and future events. */
   close(): void {
     this.end();
@@ -53,8 +63,9 @@ export class EventQueue {
   // The error is thrown once; after that the reader gets `done`.
   #settleEnd(): Promise<IteratorResult<AgentEvent>> {
     const end = this.#end ?? {};
-    this.#end = {};
-    return "error" in end ? Promise.reject(end.error) : Promise.resolve({ done: true, value: undefined });
+    if (this.#hasThrown || !("error" in end)) return Promise.resolve({ done: true, value: undefined });
+    this.#hasThrown = true;
+    return Promise.reject(end.error);
   }
 
   #clear(): void {

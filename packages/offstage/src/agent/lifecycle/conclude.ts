@@ -15,6 +15,7 @@ import { waitingNote } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import { finishedRun } from "../run/finished-run.ts";
 import type { Run } from "../run/run.ts";
+import { failureWithResult, reasonWithResult } from "./carry-result.ts";
 
 /** The end of a run: its last state, which has an outcome, and the error it failed with. */
 export interface Ending {
@@ -41,7 +42,7 @@ function isAborted(state: AgentState): boolean {
 
 /** Writes the end, emits it and returns the result. Throws the failure of a failed run, or the reason of an abort. */
 export async function conclude(run: Run, ending: Ending): Promise<RunResult<unknown>> {
-  const { record, scope, identity } = run;
+  const { record, identity } = run;
   const answer = answerOf(run, ending.state);
   const closed = await closePrompt(run, ending.state, answer);
   const writeFailure = await writeEnd(run, closed, answer);
@@ -55,11 +56,11 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   identity.parent?.record.addSubagent({ toolCallId: identity.parentToolCallId, result });
   const failure = state.outcome?.status === "failed" ? (writeFailure?.error ?? failureOf(run, ending)) : undefined;
   endSpan(run, state, failure);
-  const error = failure && withResult(failure, result);
+  const error = failure && failureWithResult(failure, result);
   if (error !== undefined) record.emit({ type: "error", error, source: "run" });
   record.emit({ type: "run-end", outcome: result.outcome, result });
   if (error !== undefined) throw error;
-  if (isAborted(state)) throw scope.cancellation.reason;
+  if (isAborted(state)) throw reasonWithResult(run, result);
   return result;
 }
 
@@ -194,11 +195,4 @@ function spanStatus(state: AgentState): EndStatus {
 
 function endMetadata({ outcome, usage, stepCount }: AgentState): JsonObject {
   return { outcome: outcome?.status, reason: outcome?.reason, usage: { ...usage }, steps: stepCount };
-}
-
-// Adds the result to the error itself, so that it keeps its class. Wraps an error that cannot be extended.
-function withResult(error: OffstageError, result: RunResult<unknown>): OffstageError {
-  const property = { value: result, configurable: true, enumerable: false };
-  if (error.result === undefined && Reflect.defineProperty(error, "result", property)) return error;
-  return new OffstageError(error.code, error.message, { cause: error, result });
 }
