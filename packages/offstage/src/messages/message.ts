@@ -63,7 +63,7 @@ export interface MessageMetadata {
   readonly parentRunId?: string;
   /** On a tool result: the tool failed. */
   readonly isError?: boolean;
-  /** On a tool result: the content is the JSON text of the value that the tool returned. */
+  /** On a tool result: the content is the value that the tool returned, as JSON text or as parts. */
   readonly isJson?: boolean;
   /** The text is partial: a limit or an abort cut it. */
   readonly interrupted?: boolean;

@@ -2,8 +2,8 @@
 // prompt.
 import { isObject } from "../base/json.ts";
 import { OffstageError } from "../errors.ts";
-import type { Content } from "../messages/message.ts";
-import { mediaTypeOfBytes, mediaTypeOfUrl } from "./media.ts";
+import type { Content, ToolMessage } from "../messages/message.ts";
+import { markerWith, mediaTypeOfBytes, mediaTypeOfUrl } from "./media.ts";
 import type { FileData, PromptFile, PromptText } from "./model.ts";
 
 type Fields = Record<string, unknown>;
@@ -17,6 +17,20 @@ export function contentParts(content: Content): (PromptText | PromptFile)[] {
 /** The parts of a tool result. Parts that are not known are data for the model, so they are kept as JSON text. */
 export function resultParts(content: Exclude<Content, string>): (PromptText | PromptFile)[] {
   return content.map((part) => readPart(part as unknown as Fields) ?? { type: "text", text: JSON.stringify(part) });
+}
+
+/** The content of a tool result as text, with markers in place of files. */
+export function textWithMarkers(content: Content, words = "not shown"): string {
+  if (typeof content === "string") return content;
+  const texts = resultParts(content).map((part) => (part.type === "text" ? part : markerWith(part, words)).text);
+  return texts.join("\n");
+}
+
+/** A tool result of an earlier turn: its files are not shown again. */
+export function withoutFiles(message: ToolMessage): ToolMessage {
+  const { content } = message;
+  const hasFiles = typeof content !== "string" && resultParts(content).some(({ type }) => type === "file");
+  return hasFiles ? { ...message, content: textWithMarkers(content, "not shown again") } : message;
 }
 
 /** The types of the parts that `contentParts` leaves out. */

@@ -54,6 +54,11 @@ export class Downloads {
     return { ...part, data, mediaType };
   }
 
+  /** True if `fileFor` can return the file: the model fetches it, or there is a download function. */
+  async canShow({ data, mediaType }: UrlFile): Promise<boolean> {
+    return this.#download !== undefined || (await this.#isFetchedByModel(data.url.href, mediaType));
+  }
+
   // A model that lists no URLs at all may still pass images on: that is tried only if there is no other way.
   async #isFetchedByModel(url: string, mediaType: string): Promise<boolean> {
     const { urls = {} } = rulesOf(this.#model.provider);

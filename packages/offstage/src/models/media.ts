@@ -62,11 +62,20 @@ export function plainUrl(url: URL): string {
 }
 
 /** A text in place of a file that the model cannot take, so that the model knows of it. */
-export function markerOf({ mediaType, filename, data }: PromptFile): PromptText {
+export function markerOf(file: PromptFile): PromptText {
+  return markerWith(file, `not shown: this model takes no ${nounOf(file).many}`);
+}
+
+/** A text in place of a file, which says why or where: `[image image/png, 12 kB, not shown again]`. */
+export function markerWith(file: PromptFile, words: string): PromptText {
+  const { mediaType, filename, data } = file;
+  const details = [filename && `"${filename}"`, mediaType, placeOf(data), words].filter((part) => part).join(", ");
+  return { type: "text", text: `[${nounOf(file).one} ${details}]` };
+}
+
+function nounOf({ mediaType }: PromptFile): { readonly one: string; readonly many: string } {
   const [kind = ""] = mediaType.split("/");
-  const noun = nouns[kind] ?? { one: "file", many: "files of this type" };
-  const details = [filename && `"${filename}"`, mediaType, placeOf(data)].filter((part) => part).join(", ");
-  return { type: "text", text: `[${noun.one} ${details}, not shown: this model takes no ${noun.many}]` };
+  return nouns[kind] ?? { one: "file", many: "files of this type" };
 }
 
 const nouns: Readonly<Record<string, { readonly one: string; readonly many: string }>> = {

@@ -6,7 +6,7 @@ import type { AssistantMessage, Message, ToolCall } from "../messages/message.ts
 import type { Messages } from "../messages/messages.ts";
 import { PairingCheck } from "../messages/pairing.ts";
 import { repairMessages } from "../messages/repair.ts";
-import { unreadableTypes } from "./content-parts.ts";
+import { unreadableTypes, withoutFiles } from "./content-parts.ts";
 import type { Downloads } from "./downloads.ts";
 import type { PromptMessage } from "./model.ts";
 import { OutgoingPrompt } from "./outgoing-prompt.ts";
@@ -49,10 +49,12 @@ export class ModelInput {
   /** The arguments of the calls that were made since the last prompt. */
   readonly #inputs = new Map<ToolCall, JsonValue>();
   #hasWarned = false;
+  readonly #runId: string | undefined;
 
-  /** `provider` is the name by which a model gives its provider. */
-  constructor(toPrompt: ToPrompt = promptMessage, provider = "") {
+  /** `provider` is the name by which a model gives its provider. Files in the tool results of other runs than `runId` are not shown. */
+  constructor(toPrompt: ToPrompt = promptMessage, provider = "", runId?: string) {
     this.#toPrompt = toPrompt;
+    this.#runId = runId;
     this.#rules = rulesOf(provider);
     this.#outgoing = new OutgoingPrompt(this.#rules);
   }
@@ -135,13 +137,19 @@ export class ModelInput {
   // False if the messages do not continue the prompt as a valid list: it has to be rebuilt.
   #accepts(messages: readonly Message[]): boolean {
     if (!this.#pairing.accepts(messages)) return false;
-    for (const message of messages) {
+    for (const given of messages) {
+      const message = this.#shown(given);
       if (message.role === "assistant") this.#reply = message;
       else if (message.role === "user") this.#warnOnce(unreadableTypes(message.content));
       this.#outgoing.add(this.#toPrompt(message, this.#toolName, this.#inputOf));
       this.#messages.push(message);
     }
     return true;
+  }
+
+  #shown(message: Message): Message {
+    const isEarlier = this.#runId !== undefined && message.metadata?.runId !== this.#runId;
+    return message.role === "tool" && isEarlier ? withoutFiles(message) : message;
   }
 
   // Once per run: a conversation may have the same parts in every message.

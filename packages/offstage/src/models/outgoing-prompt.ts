@@ -2,7 +2,7 @@
 // message is adapted once.
 import { validCallId, validToolName } from "./call-names.ts";
 import { type Downloads, isUrlFile } from "./downloads.ts";
-import { markerOf, textOfFile } from "./media.ts";
+import { markerOf, markerWith, textOfFile } from "./media.ts";
 import type { PromptFile, PromptMessage, PromptText, PromptToolResult } from "./model.ts";
 import { fitsMediaType, type ProviderRules } from "./provider-rules.ts";
 
@@ -16,8 +16,10 @@ export class OutgoingPrompt {
   #hasBegun = false;
   /** The results of the last message, while nobody else has that message. */
   #growing: PromptToolResult[] | undefined;
-  /** The places of messages with files at URLs. */
-  #withUrls: number[] = [];
+  /** The files of these results that go into a user message behind them. */
+  #resultFiles: UserPart[] = [];
+  /** The places of messages with files at URLs, and whether the files are a tool's. */
+  #withUrls: { readonly place: number; readonly isTools: boolean }[] = [];
 
   constructor(rules: ProviderRules) {
     this.#rules = rules;
@@ -29,13 +31,14 @@ export class OutgoingPrompt {
       this.#push(message);
       return;
     }
-    if (message.role === "tool") this.#addResults(message.content.map((part) => this.#named(part)));
+    if (message.role === "tool") this.#addResults(message.content.map((part) => this.#result(this.#named(part))));
     else if (message.role === "assistant") this.#addAssistant(message.content.map((part) => this.#assistantPart(part)));
     else this.#addUser(message.role === "system" ? [foldedSystem(message.content)] : this.#userParts(message.content));
   }
 
   /** The list is handed out: its messages do not change any more. */
   seal(): void {
+    this.#showResultFiles();
     this.#growing = undefined;
   }
 
@@ -46,10 +49,15 @@ export class OutgoingPrompt {
 
   /** Replaces the files that the model does not fetch itself. */
   async resolveUrls(downloads: Downloads): Promise<void> {
-    for (const place of this.#withUrls) {
+    for (const { place, isTools } of this.#withUrls) {
       const message = this.messages[place] as Extract<PromptMessage, { role: "user" }>;
       const content = await Promise.all(
-        message.content.map(async (part) => (isUrlFile(part) ? this.#fitting(await downloads.fileFor(part)) : part)),
+        message.content.map(async (part) => {
+          if (!isUrlFile(part)) return part;
+          // A user can send another message; a tool's URL must not end the run.
+          if (isTools && !(await downloads.canShow(part))) return markerOf(part);
+          return this.#fitting(await downloads.fileFor(part));
+        }),
       );
       this.messages[place] = { ...message, content };
     }
@@ -57,16 +65,24 @@ export class OutgoingPrompt {
   }
 
   #push(message: PromptMessage): void {
+    if (message.role !== "tool") this.#showResultFiles();
     this.#growing = undefined;
     this.messages.push(message);
   }
 
-  #addUser(content: UserPart[]): void {
+  #showResultFiles(): void {
+    const content = this.#resultFiles;
+    if (content.length === 0) return;
+    this.#resultFiles = [];
+    this.#addUser(content, true);
+  }
+
+  #addUser(content: UserPart[], isTools = false): void {
     const { afterResult } = this.#rules;
     if (afterResult !== undefined && this.messages.at(-1)?.role === "tool")
       this.#push({ role: "assistant", content: [{ type: "text", text: afterResult }] });
     this.#hasBegun = true;
-    if (content.some(isUrlFile)) this.#withUrls.push(this.messages.length);
+    if (content.some(isUrlFile)) this.#withUrls.push({ place: this.messages.length, isTools });
     this.#push({ role: "user", content });
   }
 
@@ -90,6 +106,25 @@ export class OutgoingPrompt {
     if (last?.role === "tool") this.messages.pop();
     this.#push({ role: "tool", content: [...before, ...results] });
     this.#growing = (this.messages.at(-1) as { content: PromptToolResult[] }).content;
+  }
+
+  // A result without files is text: as a list of parts, some packages would send it as JSON.
+  #result(part: PromptToolResult): PromptToolResult {
+    const { output } = part;
+    if (output.type !== "content") return part;
+    const value = output.value.map((each) => this.#resultFile(each, part.toolName));
+    if (value.some(({ type }) => type === "file")) return { ...part, output: { ...output, value } };
+    const text = value.map((each) => (each as PromptText).text).join("\n");
+    return { ...part, output: { type: "text", value: text } };
+  }
+
+  #resultFile(part: UserPart, toolName: string): UserPart {
+    const fitting = this.#fitting(part);
+    if (fitting.type === "text") return fitting;
+    const isData = fitting.data.type === "data";
+    if (isData && fitsMediaType(fitting.mediaType, this.#rules.resultTakes)) return fitting;
+    this.#resultFiles.push({ type: "text", text: `[returned by the tool "${toolName}"]` }, fitting);
+    return markerWith(fitting, "shown below");
   }
 
   #assistantPart(part: AssistantPart): AssistantPart {

@@ -15,7 +15,7 @@ test.for([
 
 test("a name that only begins with the same letters is another provider", () => {
   expect(rulesOf("googlish.chat")).toBe(rulesOf("anything-else"));
-  expect(rulesOf("")).toBe(rulesOf("offstage"));
+  expect(rulesOf("")).toBe(rulesOf("another"));
 });
 
 describe("media types", () => {

@@ -18,6 +18,8 @@ export interface ProviderRules {
   readonly besideFiles?: string;
   /** The media types of files that it takes from users. Text files of other types are sent as text; the rest as a marker. */
   readonly takes: readonly string[];
+  /** The media types of files that it takes in tool results. Others that it takes from users follow in a user message. */
+  readonly resultTakes: readonly string[];
   /** URLs that it fetches although the model does not list them. With "none", it fetches no URL although the model lists some. */
   readonly urls?: SupportedUrls | "none";
   /** False if it takes no ids of files that were uploaded to OpenAI. */
@@ -39,6 +41,7 @@ const general: ProviderRules = {
   toolName: word64,
   system: "anywhere",
   takes: ["image/*", "video/*", "audio/wav", "audio/mpeg", "audio/mp3", "application/pdf", "text/*"],
+  resultTakes: [],
 };
 
 const openAI: ProviderRules = {
@@ -46,10 +49,16 @@ const openAI: ProviderRules = {
   toolName: word64,
   system: "anywhere",
   takes: ["image/*", "audio/wav", "audio/mpeg", "audio/mp3", "application/pdf"],
+  resultTakes: [],
   assistantFiles: false,
 };
 
-const openAIResponses: ProviderRules = { ...openAI, callId: word64, takes: ["image/*", "application/pdf"] };
+const openAIResponses: ProviderRules = {
+  ...openAI,
+  callId: word64,
+  takes: ["image/*", "application/pdf"],
+  resultTakes: ["image/*", "application/pdf"],
+};
 
 const anthropic: ProviderRules = {
   callId: word64,
@@ -57,18 +66,35 @@ const anthropic: ProviderRules = {
   system: "front",
   opening,
   takes: [...commonImages, "application/pdf", "text/plain"],
+  resultTakes: [...commonImages, "application/pdf"],
   fileIds: false,
   assistantFiles: false,
 };
 
+// Before Gemini 3, a function response holds no files, and the package would send one response for each part.
 const google: ProviderRules = {
   callId: word64,
   toolName: /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/,
   system: "front",
   opening,
   takes: ["image/*", "audio/*", "video/*", "application/pdf", "text/*"],
+  resultTakes: [],
   fileIds: false,
 };
+
+const bedrockFiles = [
+  ...commonImages,
+  "video/*",
+  "application/pdf",
+  "application/msword",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  "application/vnd.ms-excel",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  "text/csv",
+  "text/html",
+  "text/plain",
+  "text/markdown",
+];
 
 const bedrock: ProviderRules = {
   callId: word64,
@@ -76,19 +102,8 @@ const bedrock: ProviderRules = {
   system: "front",
   opening,
   besideFiles,
-  takes: [
-    ...commonImages,
-    "video/*",
-    "application/pdf",
-    "application/msword",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "application/vnd.ms-excel",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "text/csv",
-    "text/html",
-    "text/plain",
-    "text/markdown",
-  ],
+  takes: bedrockFiles,
+  resultTakes: bedrockFiles,
   fileIds: false,
   assistantFiles: false,
 };
@@ -99,6 +114,7 @@ const mistral: ProviderRules = {
   system: "front",
   afterResult: "I have read the results.",
   takes: ["image/*", "application/pdf"],
+  resultTakes: [],
   urls: webImages,
   fileIds: false,
   assistantFiles: false,
@@ -109,6 +125,7 @@ const openRouter: ProviderRules = {
   toolName: word64,
   system: "anywhere",
   takes: ["image/*", "video/*", "audio/wav", "audio/mpeg", "audio/mp3", "application/pdf"],
+  resultTakes: ["image/*", "video/*", "audio/wav", "audio/mpeg", "audio/mp3", "application/pdf"],
   urls: webImages,
   fileIds: false,
 };
@@ -120,10 +137,14 @@ const ollama: ProviderRules = {
   system: "anywhere",
   besideFiles,
   takes: ["image/*"],
+  resultTakes: [],
   urls: "none",
   fileIds: false,
   assistantFiles: false,
 };
+
+// A script shows a tool's files where the tool returned them.
+const scripted: ProviderRules = { ...general, resultTakes: general.takes };
 
 /** By the beginning of `model.provider`, up to a ".", "-" or "/". The longest one that fits counts. */
 const rulesByProvider: Readonly<Record<string, ProviderRules>> = {
@@ -136,6 +157,7 @@ const rulesByProvider: Readonly<Record<string, ProviderRules>> = {
   google,
   "google.vertex.anthropic": anthropic,
   mistral,
+  offstage: scripted,
   ollama,
   openai: openAI,
   "openai.responses": openAIResponses,

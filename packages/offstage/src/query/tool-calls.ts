@@ -68,7 +68,8 @@ function textOrNothing(value: unknown): string | undefined {
 
 // A result that was clipped for the model is no longer JSON, and stays text.
 function resultOf(answer: Message, text: string): unknown {
-  const value = metadataOf(answer).isJson === true ? parseJson(text) : undefined;
+  if (metadataOf(answer).isJson !== true) return text;
+  const value = Array.isArray(answer.content) ? answer.content : parseJson(text);
   return value === undefined ? text : value;
 }
 

@@ -5,10 +5,13 @@ import { Cancellation } from "../base/cancellation.ts";
 import type { JsonValue } from "../base/json.ts";
 import { isObject, parseArguments } from "../base/json.ts";
 import { messageOf } from "../errors.ts";
+import type { Content } from "../messages/message.ts";
+import { partsIn } from "../messages/parts.ts";
 import { longestTimer } from "../models/retry.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
 import { clip } from "./clip.ts";
 import { collect, isAsyncIterable, jsonSafe } from "./json-safe.ts";
+import { partsOf } from "./result-parts.ts";
 import type { Checked } from "./schema.ts";
 import type { Tool, ToolRunOptions } from "./tool.ts";
 import { ToolAnswer, ToolWaiting } from "./tool-answer.ts";
@@ -119,9 +122,7 @@ interface Finished {
 
 function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }: Finished): ToolResult {
   const answer = isA(value, ToolAnswer) ? value : undefined;
-  const output = jsonSafe(answer === undefined ? value : answer.text);
-  const whole = typeof output === "string" ? output : JSON.stringify(output);
-  const { text: content, clippedBytes } = clip(whole, tool.maxResultBytes);
+  const { output, content, clippedBytes } = contentOf(answer === undefined ? value : answer.text, tool);
   const result: ToolResult = {
     toolCallId: call.toolCallId,
     toolName: call.toolName,
@@ -136,6 +137,23 @@ function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }
   // Not enumerable: a state is JSON, and an error is not.
   if (answer?.thrown !== undefined) Object.defineProperty(result, "error", { value: answer.thrown.error });
   return result;
+}
+
+interface ShownValue {
+  /** The whole value as JSON. */
+  readonly output: JsonValue;
+  /** What the model sees of it. */
+  readonly content: Content;
+  readonly clippedBytes: number;
+}
+
+function contentOf(value: unknown, { maxResultBytes }: Tool): ShownValue {
+  const parts = partsIn(value);
+  if (parts !== undefined) return partsOf(parts, maxResultBytes);
+  const output = jsonSafe(value);
+  const whole = typeof output === "string" ? output : JSON.stringify(output);
+  const { text: content, clippedBytes } = clip(whole, maxResultBytes);
+  return { output, content, clippedBytes };
 }
 
 const maxProblemBytes = 16 * 1024;

@@ -1,8 +1,9 @@
-// What each provider receives of the content that a user sends. The table in docs/choose-a-model.md is made here.
+// What each provider receives of the content that a user sends and a tool returns. The tables in docs/choose-a-model.md are made here.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { Agent, isOffstageError, type UnknownPart, user } from "../../src/index.ts";
+import { audio, file as filePart, image, text } from "../../src/doors/tools.ts";
+import { Agent, type ContentPart, isOffstageError, tool, type UnknownPart, user } from "../../src/index.ts";
 import { allProviders, type TestedProvider } from "./all-providers.ts";
 import { facesOf, loopback } from "./loopback-agents.ts";
 
@@ -41,7 +42,42 @@ async function received(provider: TestedProvider, { part, bytes, url }: (typeof 
   return url === undefined ? "bytes" : "downloaded";
 }
 
+const returned: Record<string, { readonly part: ContentPart; readonly bytes: string }> = {
+  text: { part: text("rather cold"), bytes: "rather cold" },
+  image: { part: image(pixel, "image/png"), bytes: pixel },
+  PDF: { part: filePart(pdf, "application/pdf", { filename: "page.pdf" }), bytes: pdf },
+  audio: { part: audio(sound, "audio/wav"), bytes: sound },
+};
+
+const made: string[] = [];
+
+/** How a part of a tool's result arrives: as text, as bytes in the result or behind it, or as a marker. */
+async function receivedFromTool(provider: TestedProvider, { part, bytes }: (typeof returned)[string]): Promise<string> {
+  const [runs] = facesOf(provider);
+  const look = tool({ name: "look", execute: () => [text("What I saw:"), part] });
+  const script = [{ calls: [{ id: "look00001", name: "look", input: {} }] }, { text: ["Seen."] }];
+  await using at = await loopback(provider, script, { tools: [look] });
+  await runs?.play(at.agent, "Look.");
+  const body = JSON.stringify(at.server.requests[1]?.body);
+  expect(body).toContain("What I saw:");
+  if (part.type === "text") return body.includes("rather cold") && !body.includes('\\"type\\"') ? "text" : "?";
+  if (body.includes("not shown")) {
+    expect(body).not.toContain(bytes);
+    return "a marker";
+  }
+  expect(body).toContain(bytes);
+  return body.includes("shown below") ? "behind the result" : "in the result";
+}
+
 describe.each(allProviders)("$name", (provider) => {
+  test("the page has a row with what it receives from a tool", async () => {
+    const cells: string[] = [];
+    for (const each of Object.values(returned)) cells.push(await receivedFromTool(provider, each));
+    const row = `| ${[provider.name, ...cells].join(" | ")} |`;
+    made.push(row);
+    expect(rows).toContain(row);
+  });
+
   test("the page has a row with what it receives", async () => {
     const cells: string[] = [];
     for (const input of Object.values(inputs)) cells.push(await received(provider, input));
@@ -63,6 +99,11 @@ describe.each(allProviders)("$name", (provider) => {
   });
 });
 
-test("the page has the head of the table", () => {
+test("the page has the heads of the tables", () => {
   expect(rows).toContain(`| provider | package | ${Object.keys(inputs).join(" | ")} |`);
+  const head = `| provider | ${Object.keys(returned)
+    .map((kind) => `${kind} from a tool`)
+    .join(" | ")} |`;
+  process.stdout.write(`${[head, ...made].join("\n")}\n`);
+  expect(rows).toContain(head);
 });

@@ -1,6 +1,8 @@
 // The ReAct driver: thought, action and observation as plain text, for models without tool calling. Calls and results are stored
 // as ordinary tool messages; only the model sees them as text.
-import { type Message, textOf, toolCallsOf } from "../../messages/message.ts";
+import { type Message, type ToolMessage, textOf, toolCallsOf } from "../../messages/message.ts";
+import { resultParts } from "../../models/content-parts.ts";
+import type { PromptMessage } from "../../models/model.ts";
 import type { ToPrompt } from "../../models/model-input.ts";
 import { promptMessage } from "../../models/prompt.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -46,13 +48,19 @@ Final Answer: the answer`;
 
 // If an assistant message has several calls, its actions are listed first and their observations follow in the same order.
 const asText: ToPrompt = (message, toolName) => {
-  if (message.role === "tool")
-    return { role: "user", content: [{ type: "text", text: `Observation: ${textOf(message)}` }] };
+  if (message.role === "tool") return observation(message);
   const calls = toolCallsOf(message);
   return calls.length === 0
     ? promptMessage(message, toolName)
     : { role: "assistant", content: [{ type: "text", text: actionText(message) }] };
 };
+
+function observation({ content }: ToolMessage): PromptMessage {
+  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : resultParts(content);
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const files = parts.filter(({ type }) => type === "file");
+  return { role: "user", content: [{ type: "text", text: `Observation: ${texts.join("\n")}` }, ...files] };
+}
 
 function actionText(message: Message): string {
   const thought = textOf(message);

@@ -3,11 +3,11 @@ import {
   type AssistantMessage,
   type Message,
   type ToolMessage,
-  textOf,
   toolCallsOf,
   withoutProviderParts,
 } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
+import { textWithMarkers } from "../../models/content-parts.ts";
 import type { RunLog, RunStart } from "../../sessions/ports/journal.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { clip } from "../../tools/clip.ts";
@@ -103,5 +103,7 @@ function rememberedReply(message: AssistantMessage, policies: ReadonlyMap<string
 
 function rememberedResult(message: ToolMessage, policy: Remember): Message[] {
   if (policy === "none") return [];
-  return policy === "full" ? [message] : [{ ...message, content: clip(textOf(message), digestBytes).text }];
+  return policy === "full"
+    ? [message]
+    : [{ ...message, content: clip(textWithMarkers(message.content), digestBytes).text }];
 }

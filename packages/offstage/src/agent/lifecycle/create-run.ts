@@ -83,7 +83,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
     scope,
     limits,
     input: {
-      modelInput: new ModelInput(agent.driver.toPrompt, agent.model.provider),
+      modelInput: new ModelInput(agent.driver.toPrompt, agent.model.provider, runId),
       downloads: new Downloads(agent.model, agent.options.download, scope.cancellation),
       instructions: Messages.empty(),
       compaction: undefined,

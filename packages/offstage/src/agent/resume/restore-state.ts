@@ -3,6 +3,7 @@ import { isObject, type JsonValue, parseArguments, parseJson } from "../../base/
 import { OffstageError } from "../../errors.ts";
 import {
   type AssistantMessage,
+  type Content,
   type Message,
   type ToolCall,
   type ToolMessage,
@@ -106,7 +107,7 @@ function rawOf(inputTexts: unknown, id: string): string | undefined {
 function resultOf(message: ToolMessage, calls: readonly ToolCall[], values: StepRecord["values"] = {}): ToolResult {
   const { tool_call_id: toolCallId, content, metadata } = message;
   const text = textOf(message);
-  const value = metadata?.isJson === true ? parseJson(text) : undefined;
+  const value = metadata?.isJson === true ? returnedValue(content) : undefined;
   const shown = value === undefined ? text : value;
   const input = parseArguments(calls.find(({ id }) => id === toolCallId)?.function.arguments ?? "");
   return {
@@ -118,6 +119,10 @@ function resultOf(message: ToolMessage, calls: readonly ToolCall[], values: Step
     isError: metadata?.isError === true,
     durationMs: Number(metadata?.durationMs ?? 0),
   };
+}
+
+function returnedValue(content: Content): JsonValue | undefined {
+  return typeof content === "string" ? parseJson(content) : (content as unknown as JsonValue);
 }
 
 function pendingOf(record: RunRecord, open: OpenStep, config: AgentConfig): PendingStep {

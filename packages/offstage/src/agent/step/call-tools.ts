@@ -1,7 +1,9 @@
 // Runs the tool calls of a step. Each call gets a span, guardrails, journal entries and events. Results are in call order.
 import { type Cancellation, errorType } from "../../base/cancellation.ts";
+import type { JsonValue } from "../../base/json.ts";
 import { warn } from "../../base/warn.ts";
 import { messageOf } from "../../errors.ts";
+import { textWithMarkers } from "../../models/content-parts.ts";
 import type { WaitingCall } from "../../state/pending-step.ts";
 import type { StepToolCall, ToolResult } from "../../state/step.ts";
 import { type CallSite, runTool, runTools, type ToolGuard } from "../../tools/run-tool.ts";
@@ -171,6 +173,11 @@ function errorResult({ toolCallId, toolName }: StepToolCall, text: string): Tool
 function endSpan(span: TraceSpan, { inputText }: StepToolCall, { result, message }: SettledCall): void {
   span.setMetadata({ messageId: message.metadata?.id, isError: result.isError });
   if (result.error !== undefined) span.setMetadata({ errorType: errorType(result.error) });
-  if (span.keepsContent) span.setContent({ inputText, output: result.output });
+  if (span.keepsContent) span.setContent({ inputText, output: shownOutput(result) });
   span.end(result.isError ? "error" : "ok");
+}
+
+// Spans leave the process: without the bytes of files.
+function shownOutput({ output, content }: ToolResult): JsonValue {
+  return typeof content === "string" ? output : textWithMarkers(content);
 }

@@ -211,6 +211,7 @@ export function resultMessage(run: Run, result: ToolResult, at: StepPlace & { re
   metadata.durationMs = Math.round(durationMs * 1000) / 1000;
   if (isError) metadata.isError = true;
   if (status !== undefined) metadata.status = status;
+  // The value is the content itself: JSON text, or parts.
   if (typeof output !== "string") metadata.isJson = true;
   if (childRunId !== undefined) metadata.childRunId = childRunId;
   return { role: "tool", tool_call_id: toolCallId, name: storedName(run.agent, toolName), content, metadata };
