@@ -6,10 +6,10 @@ export type { SqliteStore, SqliteStoreOptions, StoreOptions } from "../sessions/
 export type { PersistentSessionOptions } from "../sessions/persistent-session.ts";
 export type { RunInfo, RunStatus, StepRecord } from "../sessions/ports/run-record.ts";
 export type { Annotation, NewAnnotation } from "../sessions/records/annotations.ts";
-export type { FoundRun } from "../sessions/records/found-run.ts";
 export type { InputChanges, RecordedInput } from "../sessions/records/model-input.ts";
 export type { PruneOptions, PruneReport } from "../sessions/records/prune.ts";
 export type { ListedRun, ListRunsOptions } from "../sessions/records/run-list.ts";
+export type { FoundRun } from "../sessions/records/run-reader.ts";
 export type { Dimension, GroupNumbers, Numbers, NumbersOptions } from "../sessions/records/search/numbers.ts";
 export type { FoundMessage, SearchOptions } from "../sessions/records/search/search.ts";
 export type { Description, ListSessionsOptions, SessionInfo } from "../sessions/records/session-list.ts";

@@ -6,8 +6,8 @@ import { memoryStore } from "./open-store.ts";
 import type { PersistentSession } from "./persistent-session.ts";
 import type { Journal } from "./ports/journal.ts";
 import type { Session } from "./ports/session.ts";
-import type { FoundRun } from "./records/found-run.ts";
 import type { ListedRun, ListRunsOptions } from "./records/run-list.ts";
+import type { FoundRun } from "./records/run-reader.ts";
 import type { Description } from "./records/session-list.ts";
 
 /** A conversation in memory. */

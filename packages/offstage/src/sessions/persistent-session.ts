@@ -5,25 +5,18 @@ import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
 import type { MessageQuery, MessageQueryOptions } from "../query/message-query.ts";
 import { type BranchOptions, branch, branchId } from "./conversation/branch.ts";
-import {
-  appending,
-  checkedMessages,
-  clearing,
-  popping,
-  poppingTurn,
-  readItems,
-  replacing,
-} from "./conversation/conversation.ts";
+import { addItems, clearItems, popItem, popTurn, readItems, replaceItems } from "./conversation/conversation.ts";
 import { backEnds, type SqliteOptions } from "./drivers/index.ts";
-import { checkId, type SessionCell, type SessionCells } from "./head/session-cell.ts";
+import type { SessionCell, SessionCells } from "./head/session-cell.ts";
 import { storedJournal } from "./journal/stored-journal.ts";
 import type { Journal } from "./ports/journal.ts";
 import type { Session } from "./ports/session.ts";
-import { type FoundRun, getRun } from "./records/found-run.ts";
 import { checkListRuns, type ListedRun, type ListRunsOptions, listRuns } from "./records/run-list.ts";
+import { type FoundRun, getRun } from "./records/run-reader.ts";
 import { querySession } from "./records/search/store-query.ts";
 import { type Description, describe } from "./records/session-list.ts";
 import { readTranscript } from "./records/transcript.ts";
+import { checkId } from "./rows/check-row.ts";
 import { type CoreOptions, checkStoreOptions, coreOn, type StoreCore } from "./store-core.ts";
 
 /** The options of the SQLite file, by default "offstage.db" in the working directory, and of every store. */
@@ -97,34 +90,26 @@ export class PersistentSession implements Session {
   }
 
   async addItems(items: readonly Message[]): Promise<void> {
-    const messages = checkedMessages(items);
-    const cell = this.#cell;
-    if (messages.length > 0) await cell.update("session.add", appending(cell, messages));
-    else await cell.context.rows.ready();
+    await addItems(this.#cell, items);
   }
 
   /** Replaces all items, in one atomic write. */
   async replaceItems(items: readonly Message[]): Promise<void> {
-    const messages = checkedMessages(items);
-    const cell = this.#cell;
-    await cell.update("session.replace", replacing(cell, messages));
+    await replaceItems(this.#cell, items);
   }
 
   async popItem(): Promise<Message | undefined> {
-    const cell = this.#cell;
-    return cell.update("session.pop", popping(cell));
+    return popItem(this.#cell);
   }
 
   /** Removes the newest turn, which is the last user message and everything after it, and returns it. Records of runs stay. */
   async popTurn(): Promise<Message[]> {
-    const cell = this.#cell;
-    return cell.update("session.pop", poppingTurn(cell));
+    return popTurn(this.#cell);
   }
 
   /** Removes all items. Records of runs stay; `store.sessions.delete` removes those too. */
   async clearSession(): Promise<void> {
-    const cell = this.#cell;
-    await cell.update("session.clear", clearing(cell));
+    await clearItems(this.#cell);
   }
 
   async getItemCount(): Promise<number> {

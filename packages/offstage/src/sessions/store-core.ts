@@ -6,11 +6,11 @@ import type { BackEnd } from "./drivers/index.ts";
 import { type Connection, connect, type DriverSource } from "./head/connection.ts";
 import { holderOf, holdsOf } from "./head/hold.ts";
 import { type Encryption, NamespaceRows } from "./head/namespace-rows.ts";
-import { checkId, type SessionCells, sessionCells } from "./head/session-cell.ts";
-import { writerLength } from "./head/session-head.ts";
+import { type SessionCells, sessionCells, writerLength } from "./head/session-cell.ts";
 import type { KeepInput } from "./head/store-context.ts";
 import type { StoreDriver } from "./ports/store-driver.ts";
-import { checkedRedact, type MessageRedactor } from "./rows/redaction.ts";
+import { checkId } from "./rows/check-row.ts";
+import { checkRedactor, type MessageRedactor } from "./rows/redaction.ts";
 
 /** The options of every store. */
 export interface CoreOptions {
@@ -68,7 +68,7 @@ export function openCore(source: DriverSource, options: CoreOptions = {}, encryp
   const holder = lazy(() => holderOf(token()));
   let operations = 0;
   const shared = {
-    redact: redact && checkedRedact(redact),
+    redact: redact && checkRedactor(redact),
     keepInput,
     holds: holdsOf(),
     report,

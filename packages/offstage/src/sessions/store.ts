@@ -5,18 +5,17 @@ import { OffstageError } from "../errors.ts";
 import type { MessageQuery, MessageQueryOptions } from "../query/message-query.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { DriverSource } from "./head/connection.ts";
-import { checkId } from "./head/session-cell.ts";
+import { refuseDamage } from "./journal/resumed-run.ts";
 import { storedJournal } from "./journal/stored-journal.ts";
 import { PersistentSession } from "./persistent-session.ts";
 import type { Journal } from "./ports/journal.ts";
 import type { StoreDriver } from "./ports/store-driver.ts";
 import { type Annotation, annotate, annotationsOf, type NewAnnotation } from "./records/annotations.ts";
-import { type FoundRun, getRun } from "./records/found-run.ts";
 import { type MemoryRows, memoryRows } from "./records/memories.ts";
 import { type RecordedInput, readInput } from "./records/model-input.ts";
 import { type PruneOptions, type PruneReport, prune } from "./records/prune.ts";
 import { getValue, type ListedRun, type ListRunsOptions, listRuns } from "./records/run-list.ts";
-import { findRun, refusing } from "./records/run-reader.ts";
+import { type FoundRun, findRun, getRun } from "./records/run-reader.ts";
 import { type Numbers, type NumbersOptions, numbers } from "./records/search/numbers.ts";
 import { type FoundMessage, type SearchOptions, search } from "./records/search/search.ts";
 import { queryOver } from "./records/search/store-query.ts";
@@ -29,6 +28,7 @@ import {
 } from "./records/session-list.ts";
 import { addSpans, findSpans, type SpanPlace } from "./records/span-list.ts";
 import { type Violation, verifyStore } from "./records/verify.ts";
+import { checkId } from "./rows/check-row.ts";
 import { type CoreOptions, checkStoreOptions, openCore, type StoreCore } from "./store-core.ts";
 
 /** The property that holds where the driver of a store comes from, for wrappers. */
@@ -142,7 +142,7 @@ export function storeOf(core: StoreCore): Store {
       annotations: async (runId) => annotationsOf(cells, checkedRunId(runId)),
       journal: async (runId) => {
         checkId(runId, "run id");
-        const row = await findRun(cells.context, runId, refusing(runId));
+        const row = await findRun(cells.context, runId, refuseDamage(runId));
         return row && storedJournal(cells, row.session_id);
       },
     },

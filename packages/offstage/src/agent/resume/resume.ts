@@ -92,12 +92,11 @@ async function reopenJournal(run: Run, journal: Journal): Promise<RunLog> {
   // A session that keeps no runs has the user message and will get the answer; the state has everything else.
   if (!journal.keepsRuns && request.hasOwnState)
     return journal.open({ ...opening, runId, agent: agent.name, startedAt, input: [] });
-  const traceId = scope.span.recording ? scope.span.traceId : undefined;
   const admit = (recorded: RunRecord) => {
     checkAgent(run, recorded);
     return admitDecisions(run, recorded);
   };
-  return journal.reopen(runId, { ...opening, traceId, admit });
+  return journal.reopen(runId, { ...opening, admit });
 }
 
 // Another agent would have other instructions, and might lack the tools that wait for approval.

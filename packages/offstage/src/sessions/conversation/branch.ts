@@ -1,10 +1,10 @@
 // Branching: a new session that starts with a copy of part of another, in one atomic write, and knows where it came from.
 import { anything, checkOptions, type OptionRule } from "../../base/options.ts";
-import { checkId, type SessionCell } from "../head/session-cell.ts";
-import { exists } from "../head/session-head.ts";
+import { exists, type SessionCell } from "../head/session-cell.ts";
 import { checkLimit, existsAlready } from "../ports/session.ts";
 import type { MessageRow } from "../ports/tables.ts";
-import { appendRows, type NewMessage, readLatest, touched } from "./conversation.ts";
+import { checkId } from "../rows/check-row.ts";
+import { appendRows, type NewMessage, readLatest, touch } from "./conversation.ts";
 
 export interface BranchOptions {
   /** The id of the new session. Default: a random one. */
@@ -32,7 +32,7 @@ export async function branch(source: SessionCell, target: SessionCell, at?: numb
     const added = placed.map(({ message, row }) => ({ message, run: runOf(row), isSaid: true }));
     const { head: next, writes } = appendRows(target, head, added);
     const origin = { title, branched_from: source.id, branched_at: messages.length };
-    return { result: undefined, writes, head: { ...touched(next, messages), ...origin }, isActive: true };
+    return { result: undefined, writes, head: { ...touch(next, messages), ...origin }, isActive: true };
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { parseMessages } from "../../messages/codec.ts";
 import { type Message, textOf } from "../../messages/message.ts";
-import type { Change, Changing, SessionCell } from "../head/session-cell.ts";
+import type { Change, MakeChange, SessionCell } from "../head/session-cell.ts";
 import { emptyTail, tailOf } from "../head/tail.ts";
 import { checkLimit } from "../ports/session.ts";
 import type { Write } from "../ports/store-driver.ts";
@@ -14,7 +14,7 @@ import { frozenCopy, plainCopy } from "../rows/plain-json.ts";
 import { messagesOf, type PlacedMessage, wholeTurns } from "./read-messages.ts";
 
 /** Checks and copies the messages of a caller. */
-export function checkedMessages(items: readonly Message[]): Message[] {
+export function checkMessages(items: readonly Message[]): Message[] {
   return parseMessages(items, { name: "items" }).map((message, index) => plainCopy(message, `items[${index}]`));
 }
 
@@ -164,7 +164,7 @@ export function newContent(cell: SessionCell, content: Content): Write[] {
 }
 
 /** The head of a session whose conversation changes now. A first title comes from the first words of a user. */
-export function touched(head: SessionRow, said: readonly Message[] = []): SessionRow {
+export function touch(head: SessionRow, said: readonly Message[] = []): SessionRow {
   const title = head.title ?? titleOf(said);
   return { ...head, title, updated_at: new Date().toISOString() };
 }
@@ -183,33 +183,40 @@ function titleOf(messages: readonly Message[]): string | null {
         .replace(/\s\S*$/, "")}…`;
 }
 
-/** Appends messages. */
-export function appending(cell: SessionCell, messages: readonly Message[]): Changing<void> {
+/** Appends the messages of a caller. */
+export async function addItems(cell: SessionCell, items: readonly Message[]): Promise<void> {
+  const messages = checkMessages(items);
+  if (messages.length > 0) await cell.update("session.add", append(cell, messages));
+  else await cell.context.rows.ready();
+}
+
+function append(cell: SessionCell, messages: readonly Message[]): MakeChange<void> {
   const { redact } = cell.context;
   const said = messages.map((given) => frozenCopy(redact === undefined ? given : redact(given)));
   return async (head) => {
     const added = said.map((message) => ({ message, isSaid: true }));
     const { head: next, writes } = appendRows(cell, head, added);
-    return { result: undefined, writes, head: touched(next, said), isActive: true, appended: said };
+    return { result: undefined, writes, head: touch(next, said), isActive: true, appended: said };
   };
 }
 
 /** Replaces all messages. */
-export function replacing(cell: SessionCell, messages: readonly Message[]): Changing<void> {
-  const add = appending(cell, messages);
-  return async (head) => {
+export async function replaceItems(cell: SessionCell, items: readonly Message[]): Promise<void> {
+  const add = append(cell, checkMessages(items));
+  await cell.update("session.replace", async (head) => {
     const removed = await removeAll(cell);
-    const change = await add({ ...head, message_count: 0 });
-    return { ...change, writes: [...removed, ...change.writes], isRewrite: true };
-  };
+    const { writes = [], ...change } = await add({ ...head, message_count: 0 });
+    return { ...change, writes: [...removed, ...writes], isRewrite: true };
+  });
 }
 
 /** Removes every message. Positions are not reused. */
-export function clearing(cell: SessionCell): Changing<void> {
-  return async (head) => {
-    if (head.message_count === 0) return { result: undefined, writes: [] };
-    return removing(head, await removeAll(cell), { result: undefined, count: 0 });
-  };
+export async function clearItems(cell: SessionCell): Promise<void> {
+  await cell.update("session.clear", async (head) => {
+    if (head.message_count === 0) return { result: undefined };
+    const writes = await removeAll(cell);
+    return { result: undefined, writes, ...afterRemoval(head, head.message_count) };
+  });
 }
 
 async function removeAll(cell: SessionCell): Promise<Write[]> {
@@ -217,62 +224,45 @@ async function removeAll(cell: SessionCell): Promise<Write[]> {
   const raw = await access.readRaw("messages", { order: "said", prefix: [cell.id] });
   return raw.map((row) => {
     const opened = access.open("messages", row, () => {});
-    return opened === undefined ? { table: "messages", remove: [cell.id, Number(row.seq)] } : unsaid(cell, opened);
+    return opened === undefined ? { table: "messages", remove: [cell.id, Number(row.seq)] } : unsay(cell, opened);
   });
 }
 
 // Removes a message from the conversation. With `persist: "everything"` it may be part of a tool trace, and stays there.
-function unsaid(cell: SessionCell, row: MessageRow): Write {
+function unsay(cell: SessionCell, row: MessageRow): Write {
   const isTrace = row.run_id !== null && row.step !== null && (row.role === "tool" || row.tool_calls !== null);
   if (isTrace) return { table: "messages", row: { ...row, stream: "done", position: null } };
   return { table: "messages", remove: [cell.id, row.seq] };
 }
 
-function removing<T>(
-  head: SessionRow,
-  writes: readonly Write[],
-  { result, count }: { readonly result: T; readonly count: number },
-): Change<T> {
-  return { result, writes, head: { ...touched(head), message_count: count }, isActive: true, isRewrite: true };
+function afterRemoval(head: SessionRow, count: number): Pick<Change<unknown>, "head" | "isActive" | "isRewrite"> {
+  return { head: { ...touch(head), message_count: head.message_count - count }, isActive: true, isRewrite: true };
 }
 
-/** Removes the newest readable message. */
-export function popping(cell: SessionCell): Changing<Message | undefined> {
-  return removingFrom(
-    cell,
-    () => readLatest(cell, 1),
-    (placed) => placed.at(-1)?.message,
-  );
+/** Removes the newest readable message, and returns it. */
+export async function popItem(cell: SessionCell): Promise<Message | undefined> {
+  const [message] = await pop(cell, () => readLatest(cell, 1));
+  return message;
 }
 
 /** Removes the newest turn: the last user message and everything after it. Removes nothing if there is no user message. */
-export function poppingTurn(cell: SessionCell): Changing<Message[]> {
-  return removingFrom(
-    cell,
-    () => newestTurn(cell),
-    (placed) => placed.map(({ message }) => message),
-  );
+export function popTurn(cell: SessionCell): Promise<Message[]> {
+  return pop(cell, async () => {
+    for (let count = 8; ; count *= 2) {
+      const placed = await readLatest(cell, count);
+      const start = placed.findLastIndex(({ message }) => message.role === "user");
+      if (start >= 0) return placed.slice(start);
+      if (placed.length < count) return [];
+    }
+  });
 }
 
-async function newestTurn(cell: SessionCell): Promise<PlacedMessage[]> {
-  for (let count = 8; ; count *= 2) {
-    const placed = await readLatest(cell, count);
-    const start = placed.findLastIndex(({ message }) => message.role === "user");
-    if (start >= 0) return placed.slice(start);
-    if (placed.length < count) return [];
-  }
-}
-
-function removingFrom<T>(
-  cell: SessionCell,
-  choose: () => Promise<PlacedMessage[]>,
-  resultOf: (placed: readonly PlacedMessage[]) => T,
-): Changing<T> {
-  return async (head) => {
+function pop(cell: SessionCell, choose: () => Promise<PlacedMessage[]>): Promise<Message[]> {
+  return cell.update("session.pop", async (head) => {
     const placed = await choose();
-    const result = resultOf(placed);
-    if (placed.length === 0) return { result, writes: [] };
-    const removed = placed.map(({ row }) => unsaid(cell, row));
-    return removing(head, removed, { result, count: head.message_count - placed.length });
-  };
+    const result = placed.map(({ message }) => message);
+    if (placed.length === 0) return { result };
+    const writes = placed.map(({ row }) => unsay(cell, row));
+    return { result, writes, ...afterRemoval(head, placed.length) };
+  });
 }

@@ -45,7 +45,7 @@ export function connect(source: DriverSource): Connection {
     try {
       const loaded = await source.load();
       driver = loaded;
-      await repeated(name(), () => openSchema(loaded));
+      await retry(name(), () => openSchema(loaded));
       return loaded;
     } catch (error) {
       await driver?.close().catch(() => {});
@@ -67,7 +67,7 @@ export function connect(source: DriverSource): Connection {
   };
   const call = async <T>(work: (opened: StoreDriver) => Promise<T>, onRepeat?: () => void): Promise<T> => {
     const opened = await ready();
-    return repeated(name(), () => work(opened), onRepeat);
+    return retry(name(), () => work(opened), onRepeat);
   };
 
   return {
@@ -102,7 +102,7 @@ async function openSchema(driver: StoreDriver): Promise<void> {
 }
 
 /** Calls `work`, and retries it if the connection was lost; `onRepeat` is called before each retry. */
-async function repeated<T>(name: string, work: () => Promise<T>, onRepeat?: () => void): Promise<T> {
+async function retry<T>(name: string, work: () => Promise<T>, onRepeat?: () => void): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await work();

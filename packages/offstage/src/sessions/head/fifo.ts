@@ -11,7 +11,7 @@ export interface EnterOptions {
  */
 export interface Fifo {
   readonly isHeld: boolean;
-  /** The leave function of the current holder; it identifies the holder. */
+  /** The release function of the current holder; it identifies the holder. */
   readonly current: (() => void) | undefined;
   enter(options?: EnterOptions): Promise<() => void>;
 }
@@ -21,17 +21,17 @@ export function fifo(): Fifo {
   let isHeld = false;
   let current: (() => void) | undefined;
   const take = (): (() => void) => {
-    const leave = (): void => {
+    const release = (): void => {
       // A second call: the place has another holder by now, or none.
-      if (current !== leave) return;
+      if (current !== release) return;
       current = undefined;
       const next = waiting.shift();
       if (next === undefined) isHeld = false;
       else next();
     };
     isHeld = true;
-    current = leave;
-    return leave;
+    current = release;
+    return release;
   };
   return {
     get isHeld() {

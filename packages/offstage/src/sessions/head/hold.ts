@@ -67,24 +67,27 @@ export function holdsOf(): Holds {
   return holds;
 }
 
-/** The value seen last, and when it was first seen, by `performance.now()`. */
-export interface Sighting {
-  sign: string;
+/**
+ * Measures, by the local clock, for how long a value in the store has not changed: the value, and when it was first seen. The clocks of
+ * other machines do not matter.
+ */
+export interface Watch {
+  value: string;
   since: number;
 }
 
-export function noSighting(): Sighting {
-  return { sign: "", since: 0 };
+export function newWatch(): Watch {
+  return { value: "", since: 0 };
 }
 
 /** Notes the current value, and returns for how many milliseconds it has been the same; 0 if it is new. */
-export function watch(sighting: Sighting, sign: string): number {
+export function unchangedMs(watch: Watch, value: string): number {
   const now = performance.now();
-  if (sighting.sign !== sign) {
-    sighting.sign = sign;
-    sighting.since = now;
+  if (watch.value !== value) {
+    watch.value = value;
+    watch.since = now;
   }
-  return now - sighting.since;
+  return now - watch.since;
 }
 
 /** How often a holder renews its lease. */

@@ -1,26 +1,24 @@
-// One session as this process knows it, and the one way to change it: compare-and-swap on its head.
+// One session as this process knows it, and the one way to change it: compare-and-swap on its head, the session's row in the table
+// "sessions". Every change of a session changes its head, and names itself there.
 import { setTimeout as sleep } from "node:timers/promises";
-import { shownValue } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import { SessionConflictError } from "../ports/session.ts";
-import type { Write, WriteLabel } from "../ports/store-driver.ts";
+import type { Committed, Write, WriteLabel } from "../ports/store-driver.ts";
 import type { SessionRow } from "../ports/tables.ts";
-import { isStorable, longestId } from "../rows/check-row.ts";
+import { checkId } from "../rows/check-row.ts";
 import type { Hasher, MessageRef } from "../rows/contents.ts";
 import type { Sending } from "./connection.ts";
 import { type Fifo, fifo } from "./fifo.ts";
-import { noSighting, type Sighting } from "./hold.ts";
-import type { CommittedRows } from "./namespace-rows.ts";
-import { hasOperation, newHead, remembersSince, withOperation } from "./session-head.ts";
+import { newWatch, type Watch } from "./hold.ts";
 import type { StoreContext } from "./store-context.ts";
 import { extendTail, type Tail } from "./tail.ts";
 
 /** A change of a session. */
 export interface Change<T> {
   readonly result: T;
-  /** Rows beside the head. */
-  readonly writes: readonly Write[];
+  /** Rows beside the head. Default: none. */
+  readonly writes?: readonly Write[];
   /** The head after the change, if more than its version changes. */
   readonly head?: SessionRow;
   /** The conversation changed, so the session moves to the front of the list of sessions. */
@@ -31,22 +29,19 @@ export interface Change<T> {
   readonly isRewrite?: boolean;
   /** The session is removed, including its head. */
   readonly isGone?: boolean;
-  /** Called with the number that the store issued, if it is known. */
-  readonly onNumber?: (number: number) => void;
+  /** Adds the number that the store issued to the result. Not called if the reply with the number was lost. */
+  readonly withNumber?: (result: T, number: number) => T;
 }
 
 /** Computes a change from the current head; throws to refuse it. */
-export type Changing<T> = (head: SessionRow) => Promise<Change<T>>;
+export type MakeChange<T> = (head: SessionRow) => Promise<Change<T>>;
 
 /** A change that was requested. */
 interface Task<T> extends Sending {
   readonly label: WriteLabel;
-  readonly changing: Changing<T>;
+  readonly make: MakeChange<T>;
   readonly operation: string;
 }
-
-/** The result of a change; undefined if another writer was faster and the change must be tried again. */
-type Attempt<T> = { readonly result: T } | undefined;
 
 const mostAttempts = 200;
 const mostContents = 1_000;
@@ -63,9 +58,9 @@ export class SessionCell {
   /** Runs of this process on the session, one at a time. */
   readonly gate: Fifo = fifo();
   /** For how long the lease of another process has not been renewed. */
-  readonly sighting: Sighting = noSighting();
-  /** For how long another process has been waiting. */
-  readonly waitingSighting: Sighting = noSighting();
+  readonly leaseWatch: Watch = newWatch();
+  /** For how long the mark of another process that waits has not been renewed. */
+  readonly waitingWatch: Watch = newWatch();
   #head: SessionRow | undefined;
   #isKnown = false;
   #tail: Tail | undefined;
@@ -116,8 +111,8 @@ export class SessionCell {
   }
 
   /** Applies a change exactly once, after the changes requested before it. Closing the store waits for it. */
-  update<T>(label: WriteLabel, changing: Changing<T>): Promise<T> {
-    const task = { label, changing, operation: this.context.operation(), isRepeated: false };
+  update<T>(label: WriteLabel, make: MakeChange<T>): Promise<T> {
+    const task = { label, make, operation: this.context.operation(), isRepeated: false };
     this.#pending++;
     const work = this.#latest.then(() => this.#apply(task));
     const settle = (): void => {
@@ -145,30 +140,45 @@ export class SessionCell {
     );
   }
 
-  // The head does not change meanwhile, because changes are applied one at a time.
-  async #attempt<T>(task: Task<T>): Promise<Attempt<T>> {
-    const before = this.#head ?? newHead(this.namespace, this.id);
-    const change = await task.changing(before);
-    const isWritten = change.head !== undefined || (change.writes.length > 0 && !change.isGone);
-    const head = isWritten ? withOperation(change.head ?? before, task.operation) : undefined;
+  // Undefined if another writer was faster. The head does not change meanwhile, because changes are applied one at a time.
+  async #attempt<T>(task: Task<T>): Promise<Pick<Change<T>, "result"> | undefined> {
+    const before = this.#head;
+    const current = before ?? newHead(this.namespace, this.id);
+    const change = await task.make(current);
+    const { writes = [], isGone = false } = change;
+    const isWritten = change.head !== undefined || (writes.length > 0 && !isGone);
+    const head = isWritten ? withOperation(change.head ?? current, task.operation) : undefined;
     const committed = await this.#commit(task, change, head);
-    if (committed.refused === undefined) this.#accept(change, head, committed.number);
-    else if (!this.#hasArrived(task, change, committed.refused[0] as SessionRow | undefined)) {
-      task.isRepeated = false;
-      return undefined;
+    if (committed.refused === undefined) {
+      const { number } = committed;
+      this.#accept(change, head, number);
+      return number === undefined || !change.withNumber ? change : { result: change.withNumber(change.result, number) };
     }
-    return { result: change.result };
+    const found = committed.refused[0] as SessionRow | undefined;
+    this.#learn(found);
+    // The reply of a commit may have been lost, and the change was written.
+    if (hasOperation(found, task.operation)) return change;
+    if (!task.isRepeated) return undefined;
+    if (isGone && found === undefined) return change;
+    // It may be retried only if its operation would still be in the head had it been written.
+    if (!remembersSince(found, before))
+      throw new OffstageError(
+        "store-connection",
+        `The connection to ${this.context.rows.name} was lost during a write to session "${this.id}", and too many other writes followed to tell whether it was stored. Read the session before you try again.`,
+      );
+    task.isRepeated = false;
+    return undefined;
   }
 
-  async #commit<T>(task: Task<T>, change: Change<T>, head: SessionRow | undefined): Promise<CommittedRows> {
+  async #commit<T>(task: Task<T>, change: Change<T>, head: SessionRow | undefined): Promise<Committed> {
+    const { writes = [], isActive } = change;
     const version = this.#head?.version;
     const where = version === undefined ? undefined : { version };
-    const numbered = change.isActive ? "activity" : undefined;
-    const writes =
-      head === undefined ? change.writes : [...change.writes, { table: "sessions", row: head, numbered } as const];
+    const numbered = isActive ? "activity" : undefined;
+    const all = head === undefined ? writes : [...writes, { table: "sessions", row: head, numbered } as const];
     try {
       const checks = [{ table: "sessions" as const, key: [this.id], where }];
-      return await this.context.rows.commit({ label: task.label, checks, writes }, task);
+      return await this.context.rows.commit({ label: task.label, checks, writes: all }, task);
     } catch (error) {
       // The outcome may be unknown: reread the head.
       this.forget();
@@ -176,32 +186,8 @@ export class SessionCell {
     }
   }
 
-  // True if a refused change had already been written, by a commit whose reply was lost.
-  #hasArrived(
-    { operation, isRepeated }: Task<unknown>,
-    change: Change<unknown>,
-    found: SessionRow | undefined,
-  ): boolean {
-    const before = this.#head;
-    this.#learn(found);
-    if (hasOperation(found, operation)) return true;
-    if (!isRepeated) return false;
-    if (change.isGone && found === undefined) return true;
-    this.#checkUnwritten(before);
-    return false;
-  }
-
-  // After a lost reply, a change may be retried only if its operation would still be in the head had it been written.
-  #checkUnwritten(before: SessionRow | undefined): void {
-    if (!remembersSince(this.#head, before))
-      throw new OffstageError(
-        "store-connection",
-        `The connection to ${this.context.rows.name} was lost during a write to session "${this.id}", and too many other writes followed to tell whether it was stored. Read the session before you try again.`,
-      );
-  }
-
-  #accept(change: Change<unknown>, head: SessionRow | undefined, number?: number): void {
-    const { appended, isRewrite, isGone, isActive, onNumber, writes } = change;
+  #accept<T>(change: Change<T>, head: SessionRow | undefined, number?: number): void {
+    const { appended, isRewrite, isGone, isActive, writes = [] } = change;
     for (const write of writes)
       if (write.table === "contents" && "row" in write && this.contents.size < mostContents)
         this.contents.add(String(write.row.hash));
@@ -212,7 +198,6 @@ export class SessionCell {
       this.contents.clear();
       this.#head = undefined;
     } else if (head !== undefined) this.#head = isActive && number !== undefined ? { ...head, activity: number } : head;
-    if (number !== undefined) onNumber?.(number);
     if (appended !== undefined && this.#tail !== undefined) this.#tail = extendTail(this.#tail, appended);
   }
 
@@ -237,6 +222,13 @@ export interface SessionCells {
 
 export function sessionCells(context: StoreContext): SessionCells {
   const cells = new Map<string, SessionCell>();
+  // A map keeps insertion order, so the least recently used cells come first.
+  const forgetIdle = (current: SessionCell): void => {
+    for (const [id, cell] of cells) {
+      if (cells.size <= mostIdle) return;
+      if (cell !== current && cell.isIdle) cells.delete(id);
+    }
+  };
   return {
     context,
     of(sessionId) {
@@ -244,26 +236,76 @@ export function sessionCells(context: StoreContext): SessionCells {
       const cell = cells.get(sessionId) ?? new SessionCell(context, sessionId);
       cells.delete(sessionId);
       cells.set(sessionId, cell);
-      if (cells.size > mostIdle) forgetIdle(cells, cell);
+      if (cells.size > mostIdle) forgetIdle(cell);
       return cell;
     },
   };
 }
 
-// A map keeps insertion order, so the least recently used cells come first.
-function forgetIdle(cells: Map<string, SessionCell>, current: SessionCell): void {
-  for (const [id, cell] of cells) {
-    if (cells.size <= mostIdle) return;
-    if (cell !== current && cell.isIdle) cells.delete(id);
-  }
+/** The length of the writer's token at the start of an operation id. */
+export const writerLength = 8;
+// Enough for about fifteen writers. One operation per writer is enough because each requests one change at a time.
+const versionLength = 200;
+
+/** The head of a session that does not exist yet. */
+export function newHead(namespace: string, sessionId: string): SessionRow {
+  const now = new Date().toISOString();
+  return {
+    namespace,
+    session_id: sessionId,
+    title: null,
+    metadata: null,
+    created_at: now,
+    updated_at: now,
+    message_count: 0,
+    run_count: 0,
+    last_agent: null,
+    last_status: null,
+    branched_from: null,
+    branched_at: null,
+    activity: 0,
+    next_seq: 1,
+    next_position: 1,
+    next_run: 1,
+    version: "",
+    fence: 0,
+    lease_run: null,
+    lease_holder: null,
+    lease_seen: null,
+    waiting_holder: null,
+    waiting_seen: null,
+    exact: null,
+  };
 }
 
-/** Throws `invalid-argument` unless the value can be an id: text of 1 to 512 bytes, well-formed and without NUL. */
-export function checkId(id: unknown, what: string): asserts id is string {
-  if (typeof id === "string" && id !== "" && isStorable(id) && Buffer.byteLength(id) <= longestId) return;
-  const found = typeof id === "string" && id.length > 80 ? `text of ${Buffer.byteLength(id)} bytes` : shownValue(id);
-  throw new OffstageError(
-    "invalid-argument",
-    `A ${what} must be text of 1 to ${longestId} bytes, without NUL and lone surrogates; found ${found}.`,
-  );
+/** True if the session exists: its head was written. */
+export function exists({ version }: SessionRow): boolean {
+  return version !== "";
+}
+
+/** Adds an operation to the version, in place of the previous one of the same writer. */
+export function withOperation(head: SessionRow, operation: string): SessionRow {
+  const others = withoutWriter(head.version, operation.slice(0, writerLength));
+  return { ...head, version: `${others} ${operation}`.slice(-versionLength) };
+}
+
+function withoutWriter(version: string, writer: string): string {
+  const start = version.indexOf(` ${writer}`);
+  if (start < 0) return version;
+  const end = version.indexOf(" ", start + 1);
+  return end < 0 ? version.slice(0, start) : version.slice(0, start) + version.slice(end);
+}
+
+/** True if the operation is among the latest. */
+export function hasOperation(head: SessionRow | undefined, operation: string): boolean {
+  return head?.version.endsWith(` ${operation}`) || head?.version.includes(` ${operation} `) || false;
+}
+
+/**
+ * True if every operation since `before` must still be in `now`: either none was ever dropped, or an older one is still there.
+ * The oldest are dropped first. A full version stays full, because the operation ids of a writer never get shorter.
+ */
+export function remembersSince(now: SessionRow | undefined, before: SessionRow | undefined): boolean {
+  if (now === undefined || now.version.length < versionLength) return true;
+  return before?.version.split(" ").some((operation) => operation !== "" && hasOperation(now, operation)) ?? false;
 }

@@ -6,7 +6,7 @@ import type { SessionCell } from "../head/session-cell.ts";
 import type { InputRecord, InputSetup } from "../ports/run-record.ts";
 import type { Write } from "../ports/store-driver.ts";
 import { type Content, contentOf, formatInput, type MessageRef } from "../rows/contents.ts";
-import { redactedValue } from "../rows/redaction.ts";
+import { redactValue } from "../rows/redaction.ts";
 
 /** A longer reference is itself kept as a content. */
 const longestRef = 400;
@@ -50,7 +50,7 @@ function setupOf({ context, hasher }: SessionCell, setup: InputSetup): Content {
   if (known !== undefined) return known;
   const { redact } = context;
   const value = setup as unknown as JsonValue;
-  const kept = redact === undefined ? value : redactedValue(redact, value, { role: "system", content: "" });
+  const kept = redact === undefined ? value : redactValue(redact, value, { role: "system", content: "" });
   const content = contentOf(JSON.stringify(kept), hasher);
   context.setups.set(setup, content);
   return content;

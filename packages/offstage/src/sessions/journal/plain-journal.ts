@@ -56,13 +56,13 @@ export function plainJournal(session: SessionPort): Journal {
 }
 
 async function openRun(session: SessionPort, start: RunStart): Promise<RunLog> {
-  const leave = await enterSession(gateOf(session), session.sessionId, start);
+  const release = await enterSession(gateOf(session), session.sessionId, start);
   try {
     const history = await loadHistory(session, start.historyLimit);
     if (start.input.length > 0) await add(session, start.input);
-    return plainRun(session, start, { history, leave });
+    return plainRun(session, start, { history, release });
   } catch (error) {
-    leave();
+    release();
     throw error;
   }
 }
@@ -129,29 +129,29 @@ function warnOfOtherItems(session: SessionPort, items: readonly unknown[]): void
 
 interface PlainRunOptions {
   readonly history: readonly Message[];
-  readonly leave: () => void;
+  readonly release: () => void;
 }
 
 // A log that writes only the answer. Subagents' runs are recorded nowhere.
 function plainRun(
   session: SessionPort,
   { runId }: Pick<RunStart, "runId">,
-  { history, leave }: PlainRunOptions,
+  { history, release }: PlainRunOptions,
 ): RunLog {
   let ending: Promise<void> | undefined;
   const finish = async ({ answer }: RunEnd): Promise<void> => {
     if (answer.length > 0) await add(session, answer);
-    leave();
+    release();
   };
   return {
     ...unrecorded(runId),
     history,
-    held: { place: leave, runId },
+    held: { place: release, runId },
     end: (end) => {
       ending ??= finish(end);
       return ending;
     },
-    abandon: async () => leave(),
+    abandon: async () => release(),
   };
 }
 

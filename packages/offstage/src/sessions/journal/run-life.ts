@@ -1,5 +1,4 @@
-// The rows of a run that begins, and how the row of a run changes when it ends and when it is resumed.
-import { OffstageError } from "../../errors.ts";
+// The rows of a run that begins, and how its row changes when it ends.
 import type { Message } from "../../messages/message.ts";
 import { subtractUsage, type Usage } from "../../tokens/usage.ts";
 import { appendRows } from "../conversation/conversation.ts";
@@ -24,7 +23,7 @@ export interface Used {
 }
 
 /** The row of a run that ends. Its own tokens are the total without those of its subagents. */
-export function endedRun(row: RunRow, end: RunEnd, used: Used): RunRow {
+export function endRun(row: RunRow, end: RunEnd, used: Used): RunRow {
   const { status, reason, usage, cost, endedAt, error, notes } = end;
   const ended_at = isoTime(endedAt);
   return {
@@ -53,28 +52,6 @@ function ownUsage(usage: Usage, beneath: readonly Totals[]): Usage {
   return beneath.reduce((own, child) => subtractUsage(own, child.usage), usage);
 }
 
-/** The row of a run that is resumed, without its earlier end. */
-export function reopenedRun(row: RunRow): RunRow {
-  return { ...row, status: "running", reason: null, ended_at: null, duration_ms: null, error: null };
-}
-
-interface Wanted {
-  readonly runId: string;
-  readonly sessionId: string;
-}
-
-/** Throws `run-not-found` or `run-not-resumable` unless the run exists, is not a subagent's, and has not ended for good. */
-export function checkResumable(row: RunRow | undefined, { runId, sessionId }: Wanted): asserts row {
-  if (row === undefined) throw new OffstageError("run-not-found", `Session "${sessionId}" has no run "${runId}".`);
-  // A subagent's answer belongs to a tool call of its parent, not to the conversation.
-  if (row.root_run_id !== null) throw notResumable(row, `belongs to run "${row.root_run_id}". Resume that run`);
-  if (hasEnded(row.status)) throw notResumable(row, `is ${row.status}. Start a new run`);
-}
-
-function notResumable({ run_id }: RunRow, why: string): OffstageError {
-  return new OffstageError("run-not-resumable", `Run "${run_id}" cannot be resumed: it ${why}.`);
-}
-
 export interface BeginOptions {
   readonly start: NewRun;
   /** For a subagent's run: the outermost run. Its input is then part of what was done. */
@@ -89,9 +66,9 @@ export interface BegunRun {
   readonly input: readonly Message[];
 }
 
-/** The row with the number that the store issued. If the reply of the write was lost, the number is read. */
-export async function numbered(cell: SessionCell, row: RunRow, seq: number): Promise<RunRow> {
-  return seq > 0 ? { ...row, seq } : ((await findRun(cell.context, row.run_id)) ?? row);
+/** The row with the number that the store issued. If the reply of the write was lost, the row is read. */
+export async function withSeq(cell: SessionCell, row: RunRow): Promise<RunRow> {
+  return row.seq > 0 ? row : ((await findRun(cell.context, row.run_id)) ?? row);
 }
 
 /** The rows of a run that begins, under a head, and the head after them. */

@@ -10,27 +10,37 @@ import type { StepInput } from "../ports/journal.ts";
 import type { StepRecord } from "../ports/run-record.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { RunRow, SessionRow, ToolCallRow } from "../ports/tables.ts";
-import type { ResumedRun } from "../records/run-reader.ts";
 import { contentOf } from "../rows/contents.ts";
 import { storeMessage } from "../rows/message-row.ts";
 import {
   type MessageRedactor,
   messagesIn,
-  redactedSpans,
-  redactedStep,
-  redactedValue,
   redactOnce,
+  redactSpans,
+  redactStep,
+  redactValue,
 } from "../rows/redaction.ts";
-import { isoTime, stepRow } from "../rows/run-row.ts";
+import { isOpenCall, isoTime, stepRow } from "../rows/run-row.ts";
 import { putSpans } from "../rows/span-row.ts";
 import { type StoredInput, storeInput } from "./input-writer.ts";
+import type { ResumedRun } from "./resumed-run.ts";
 
 /** Rows to write, and the head after them. */
 export interface Written {
-  readonly head: SessionRow;
+  /** Undefined if it stays as it is. */
+  readonly head?: SessionRow;
   readonly writes: Write[];
   /** Called when the rows are written. */
   readonly onWritten: () => void;
+}
+
+/** A written step, with the number of calls that failed so far. */
+interface FinishedStep extends Appended {
+  readonly errorCount: number;
+}
+
+interface Appended extends Written {
+  readonly head: SessionRow;
 }
 
 /** A row of the step under way. */
@@ -107,10 +117,10 @@ export class StepWriter {
   settle(head: SessionRow, step: number, result: ToolMessage): Written | undefined {
     if (this.#open.has(kindOf(result) ?? "")) return undefined;
     const written = this.#append(head, step, [result], { isSaid: () => false });
-    const index = this.#calls.findIndex(({ call_id, status }) => call_id === result.tool_call_id && isOpen(status));
+    const index = this.#calls.findIndex(({ call_id, status }) => call_id === result.tool_call_id && isOpenCall(status));
     const call = this.#calls[index];
     if (call === undefined) return written;
-    const settled = settledCall(call, result);
+    const settled = settleCall(call, result);
     return {
       ...written,
       writes: [...written.writes, putCall(settled)],
@@ -122,12 +132,8 @@ export class StepWriter {
     };
   }
 
-  /** The row of a call that waits for approval. */
-  wait(toolCallId: string): Pick<Written, "writes" | "onWritten"> {
-    return this.#change(toolCallId, { status: "waiting" });
-  }
-
-  #change(toolCallId: string | undefined, change: Partial<ToolCallRow>): Pick<Written, "writes" | "onWritten"> {
+  /** The row of a call that waits for approval, or that a subagent's run answers. */
+  changeCall(toolCallId: string | undefined, change: Partial<ToolCallRow>): Written {
     const calls = this.#calls.map((call) => (call.call_id === toolCallId ? { ...call, ...change } : call));
     return {
       writes: calls.filter((call) => !this.#calls.includes(call)).map(putCall),
@@ -137,23 +143,18 @@ export class StepWriter {
     };
   }
 
-  /** The row of a call that a subagent's run answers. */
-  startChild(toolCallId: string | undefined, runId: string): Pick<Written, "writes" | "onWritten"> {
-    return this.#change(toolCallId, { child_run_id: runId });
-  }
-
   /** The rows of calls without a result, for a run that ends here and is never resumed. */
   interruptCalls(): Write[] {
     return this.#calls
-      .filter(({ status }) => isOpen(status))
+      .filter(({ status }) => isOpenCall(status))
       .map((call) => putCall({ ...call, status: "interrupted" }));
   }
 
   /** The rows of a finished step. `isSaid` tells which of its messages join the conversation. */
-  finish(head: SessionRow, record: StepRecord, isSaid: (message: Message) => boolean = () => false): Written {
+  finish(head: SessionRow, record: StepRecord, isSaid: (message: Message) => boolean = () => false): FinishedStep {
     const { step, messages, values = {} } = record;
     const { redact } = this.#cell.context;
-    const kept = redact === undefined ? record : redactedStep(redact, record);
+    const kept = redact === undefined ? record : redactStep(redact, record);
     const fresh = messages.filter((message) => this.#open.get(kindOf(message) ?? "")?.message !== message);
     const written = this.#append(head, step, fresh, { isSaid });
     const { calls, failed } = this.#settledCalls(step, messages);
@@ -164,8 +165,10 @@ export class StepWriter {
       return ref === undefined ? call : { ...call, result_ref: ref.hash };
     });
     const changed = settled.filter((call) => !this.#calls.includes(call));
+    const errorCount = this.#errorCount + failed;
     return {
       head: written.head,
+      errorCount,
       writes: [
         ...written.writes,
         { table: "steps", row: stepRow(this.#row, kept, input?.ref ?? this.#inputRef) },
@@ -178,7 +181,7 @@ export class StepWriter {
         this.#open.clear();
         this.#calls = [];
         this.#inputRef = undefined;
-        this.#errorCount += failed;
+        this.#errorCount = errorCount;
       },
     };
   }
@@ -186,7 +189,7 @@ export class StepWriter {
   /** The rows of spans. */
   spans(spans: readonly SpanData[] = []): Write[] {
     const { redact, report, stamp } = this.#cell.context;
-    const kept = redact === undefined ? spans : redactedSpans(redact, spans, report);
+    const kept = redact === undefined ? spans : redactSpans(redact, spans, report);
     const { namespace, session_id: sessionId, run_id: runId } = this.#row;
     return putSpans({ namespace, sessionId, runId, stamp }, kept, this.#subagents);
   }
@@ -197,7 +200,7 @@ export class StepWriter {
     step: number,
     messages: readonly Message[],
     { isSaid }: { isSaid: (message: Message) => boolean },
-  ): Written {
+  ): Appended {
     const { namespace, session_id: sessionId, run_id: runId, agent } = this.#row;
     const run = { runId, agent, step };
     const isKnown = (message: Message) => this.#open.has(kindOf(message) ?? "");
@@ -255,8 +258,8 @@ export class StepWriter {
       this.#calls.length > 0 || reply === undefined ? this.#calls : this.#callRows(step, this.#kept(reply), []);
     const results = messages.filter((message) => message.role === "tool");
     const calls = rows.map((call) => {
-      const result = isOpen(call.status) && results.find(({ tool_call_id }) => tool_call_id === call.call_id);
-      return result ? settledCall(call, result) : call;
+      const result = isOpenCall(call.status) && results.find(({ tool_call_id }) => tool_call_id === call.call_id);
+      return result ? settleCall(call, result) : call;
     });
     const failed = calls.filter((call, index) => call !== rows[index] && call.status === "error").length;
     return { calls, failed };
@@ -266,7 +269,7 @@ export class StepWriter {
     const { redact } = this.#cell.context;
     return new Map(
       Object.entries(values).map(([id, whole]) => {
-        const value = redact === undefined ? whole : redactedValue(redact, whole, resultOf(messages, id));
+        const value = redact === undefined ? whole : redactValue(redact, whole, resultOf(messages, id));
         const content = contentOf(JSON.stringify(value), this.#cell.hasher);
         return [id, { hash: content.hash, writes: newContent(this.#cell, content) }];
       }),
@@ -299,11 +302,7 @@ function kindOf(message: Message): string | undefined {
   return message.role === "tool" ? `result ${message.tool_call_id}` : undefined;
 }
 
-function isOpen(status: string): boolean {
-  return status === "intended" || status === "waiting";
-}
-
-function settledCall(call: ToolCallRow, { metadata = {} }: ToolMessage): ToolCallRow {
+function settleCall(call: ToolCallRow, { metadata = {} }: ToolMessage): ToolCallRow {
   const { status, isError, durationMs, childRunId } = metadata;
   const isSpecial = status === "rejected" || status === "interrupted";
   return {

@@ -1,15 +1,16 @@
 // The journal of a session on a store: opens and resumes runs. The log of an open run is in stored-run.ts.
 import { isOffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
-import { type HistoryOptions, loadHistory, loadHistoryBefore, touched } from "../conversation/conversation.ts";
+import { type HistoryOptions, loadHistory, loadHistoryBefore, touch } from "../conversation/conversation.ts";
 import type { Change, SessionCell, SessionCells } from "../head/session-cell.ts";
-import { leased, letGo, whenFree } from "../lease/lease.ts";
+import { releaseOrphan, takeLease, whenFree } from "../lease/lease.ts";
 import type { Journal, ReopenOptions, RunLog, RunStart } from "../ports/journal.ts";
 import { checkLimit } from "../ports/session.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
-import { findRun, findToResume, type ResumedRun, readToResume, refusing } from "../records/run-reader.ts";
+import { findRun } from "../records/run-reader.ts";
 import { notesOf } from "../rows/run-row.ts";
-import { beginRun, checkResumable, numbered, reopenedRun } from "./run-life.ts";
+import { checkResumable, findToResume, type ResumedRun, readToResume, refuseDamage, reopenRow } from "./resumed-run.ts";
+import { beginRun, withSeq } from "./run-life.ts";
 import { StoredRun } from "./stored-run.ts";
 
 /** The journal of a session on a store. */
@@ -42,7 +43,7 @@ class KnownRun extends Error {}
 
 async function openRun(cells: SessionCells, sessionId: string, start: RunStart): Promise<RunLog> {
   try {
-    return await takeSession(cells.of(sessionId), start, (cell, head) => beginning(cell, head, start));
+    return await takeSession(cells.of(sessionId), start, (cell, head) => begin(cell, head, start));
   } catch (error) {
     if (error instanceof KnownRun) return reopenRun(cells, sessionId, start);
     throw error;
@@ -52,57 +53,54 @@ async function openRun(cells: SessionCells, sessionId: string, start: RunStart):
 type Reopening = ReopenOptions & { readonly runId: string };
 
 async function reopenRun(cells: SessionCells, sessionId: string, options: Reopening): Promise<RunLog> {
-  return takeSession(cells.of(sessionId), options, (cell, head) => reopening(cell, head, options));
+  return takeSession(cells.of(sessionId), options, (cell, head) => reopen(cell, head, options));
 }
 
 type Taking = (cell: SessionCell, head: SessionRow) => Promise<Change<Begun>>;
 
 async function takeSession(cell: SessionCell, start: Reopening, taking: Taking): Promise<RunLog> {
   checkLimit(start.historyLimit, "historyLimit");
-  let seq = 0;
-  const onNumber = (number: number): void => {
-    seq = number;
-  };
   const take = async (): Promise<Begun> => {
-    const begun = await cell.update("run.begin", async (head) => ({ ...(await taking(cell, head)), onNumber }));
-    return begun.resumed === undefined ? { ...begun, row: await numbered(cell, begun.row, seq) } : begun;
+    const begun = await cell.update("run.begin", (head) => taking(cell, head));
+    return { ...begun, row: await withSeq(cell, begun.row) };
   };
   try {
-    const { result, leave } = await whenFree(cell, start, take);
-    return new StoredRun({ cell, ...result, leave });
+    const { result, release } = await whenFree(cell, start, take);
+    return new StoredRun({ cell, ...result, release });
   } catch (error) {
     // After a lost connection the lease may have been acquired.
-    if (isOffstageError(error, "store-connection")) cell.context.holds.expect(letGo(cell, start.runId));
+    if (isOffstageError(error, "store-connection")) cell.context.holds.expect(releaseOrphan(cell, start.runId));
     throw error;
   }
 }
 
 // Input, run row and lease are one write.
-async function beginning(cell: SessionCell, head: SessionRow, start: RunStart): Promise<Change<Begun>> {
-  const held = leased(cell, head, start);
+async function begin(cell: SessionCell, head: SessionRow, start: RunStart): Promise<Change<Begun>> {
+  const held = takeLease(cell, head, start);
   const { runId, isFresh = false } = start;
-  if (!isFresh && (await findRun(cell.context, runId, refusing(runId))) !== undefined) throw new KnownRun();
+  if (!isFresh && (await findRun(cell.context, runId, refuseDamage(runId))) !== undefined) throw new KnownRun();
   const history = await loadHistory(cell, head, start);
   start.signal?.throwIfAborted();
   const { row, head: next, writes, input } = beginRun(cell, held, { start });
   const counted = { run_count: head.run_count + 1, last_agent: start.agent, last_status: row.status };
   return {
     result: { row, fence: held.fence, history },
-    head: { ...touched(next, input), ...counted },
+    head: { ...touch(next, input), ...counted },
     writes,
     appended: input,
     isActive: true,
+    withNumber: (begun, seq) => ({ ...begun, row: { ...begun.row, seq } }),
   };
 }
 
-async function reopening(cell: SessionCell, head: SessionRow, options: Reopening): Promise<Change<Begun>> {
-  const held = leased(cell, head, options);
+async function reopen(cell: SessionCell, head: SessionRow, options: Reopening): Promise<Change<Begun>> {
+  const held = takeLease(cell, head, options);
   const found = await findToResume(cell, options.runId);
   checkResumable(found, { runId: options.runId, sessionId: cell.id });
   const resumed = await readToResume(cell, found);
   const notes = options.admit?.(resumed.record);
   const row: RunRow = {
-    ...reopenedRun(found),
+    ...reopenRow(found),
     ...(notes && { notes: JSON.stringify({ ...notesOf(found), ...notes }) }),
   };
   const history = await historyBefore(cell, resumed, options);

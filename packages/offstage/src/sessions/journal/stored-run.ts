@@ -1,28 +1,22 @@
 // The log of one run on a store. Every write is fenced by the lease of the session.
 import type { JsonValue } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
-import {
-  type AssistantMessage,
-  type Message,
-  type ToolMessage,
-  toolCallsOf,
-  withMetadata,
-} from "../../messages/message.ts";
-import { appendRows, touched } from "../conversation/conversation.ts";
+import { type AssistantMessage, type Message, type ToolMessage, withMetadata } from "../../messages/message.ts";
+import { appendRows, touch } from "../conversation/conversation.ts";
 import type { Change, SessionCell } from "../head/session-cell.ts";
-import { checkHeld, holdLease, type LeaseHold, released } from "../lease/lease.ts";
+import { checkHeld, holdLease, type LeaseHold, releaseLease } from "../lease/lease.ts";
 import type { HeldSession, NewRun, RunEnd, RunLog, StepInput } from "../ports/journal.ts";
 import type { RunRecord, StepRecord } from "../ports/run-record.ts";
 import type { Write, WriteLabel } from "../ports/store-driver.ts";
-import type { RunRow, SessionRow } from "../ports/tables.ts";
-import { findToResume, type ResumedRun, readToResume } from "../records/run-reader.ts";
-import { readToolTraces } from "../records/tool-traces.ts";
-import { storeMessage } from "../rows/message-row.ts";
+import type { MessageRow, RunRow, SessionRow } from "../ports/tables.ts";
+import { readToolTraces } from "../records/run-reader.ts";
+import { identityOf, rowIdentity, storeMessage } from "../rows/message-row.ts";
 import { frozenCopy } from "../rows/plain-json.ts";
-import { redactedEnd, redactedNotes, redactOnce } from "../rows/redaction.ts";
+import { redactEnd, redactNotes, redactOnce } from "../rows/redaction.ts";
 import { type Totals, totalsOf } from "../rows/run-row.ts";
-import { beginRun, endedRun, hasEnded, numbered, reopenedRun } from "./run-life.ts";
-import { StepWriter } from "./step-writer.ts";
+import { findToResume, type ResumedRun, readToResume, reopenRow } from "./resumed-run.ts";
+import { beginRun, endRun, hasEnded, withSeq } from "./run-life.ts";
+import { StepWriter, type Written } from "./step-writer.ts";
 
 /** An open run. */
 export interface StoredRunOptions {
@@ -33,7 +27,7 @@ export interface StoredRunOptions {
   /** What was recorded before the run was resumed. */
   readonly resumed?: ResumedRun | undefined;
   /** Admits the next run of this process. Undefined for a subagent's run. */
-  readonly leave?: () => void;
+  readonly release?: () => void;
   /** The runs of subagents that the outermost run and those below it have started. */
   readonly subagents?: Set<string>;
   /** Receives the totals of a subagent's run when it ends. */
@@ -62,10 +56,10 @@ export class StoredRun implements RunLog {
   #ending: Promise<void> | undefined;
 
   constructor(options: StoredRunOptions) {
-    const { cell, row, history, resumed, leave } = options;
+    const { cell, row, history, resumed, release } = options;
     this.runId = row.run_id;
     this.history = history;
-    this.held = leave && { place: leave, runId: row.run_id };
+    this.held = release && { place: release, runId: row.run_id };
     this.recorded = resumed?.record;
     this.#options = options;
     // The row of a run that was interrupted does not count its steps.
@@ -79,11 +73,13 @@ export class StoredRun implements RunLog {
       const totals = totalsOf(child);
       if (totals !== undefined) this.#beneath.set(child.run_id, totals);
     }
-    for (const { seq, step, message } of resumed?.done ?? [])
-      if (message.metadata?.id !== undefined)
-        this.#done.set(identityOf(message), { seq, step, providerParts: message.metadata.providerParts });
+    for (const { seq, step, message } of resumed?.done ?? []) {
+      const identity = identityOf(message);
+      if (identity !== undefined)
+        this.#done.set(identity, { seq, step, providerParts: message.metadata?.providerParts });
+    }
     this.#costs = resumed?.record.steps.map(({ cost }) => cost) ?? [];
-    this.#hold = leave && holdLease(cell, { fence: options.fence, row }, leave);
+    this.#hold = release && holdLease(cell, { fence: options.fence, row }, release);
   }
 
   toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>> {
@@ -106,7 +102,7 @@ export class StoredRun implements RunLog {
   }
 
   async wait(step: number, toolCallId: string): Promise<void> {
-    await this.#write("tool.wait", step, () => this.#steps.wait(toolCallId));
+    await this.#write("tool.wait", step, () => this.#steps.changeCall(toolCallId, { status: "waiting" }));
   }
 
   async step(record: StepRecord): Promise<void> {
@@ -118,13 +114,13 @@ export class StoredRun implements RunLog {
   }
 
   // Writes rows under the lease. Nothing is written if `make` returns undefined.
-  async #write(label: WriteLabel, step: number, make: (head: SessionRow) => RowsOf | undefined): Promise<void> {
+  async #write(label: WriteLabel, step: number, make: (head: SessionRow) => Written | undefined): Promise<void> {
     const { cell } = this.#options;
     if (this.#isOver) throw overError(this.runId);
-    const written = await cell.update(label, async (head): Promise<Change<RowsOf | undefined>> => {
+    const written = await cell.update(label, async (head): Promise<Change<Written | undefined>> => {
       checkHeld(cell, head, { fence: this.#options.fence, row: this.#row });
       const rows = make(head);
-      return { result: rows, writes: rows?.writes ?? [], ...(rows?.head && rows.head !== head && { head: rows.head }) };
+      return { result: rows, ...(rows && { writes: rows.writes, ...(rows.head && { head: rows.head }) }) };
     });
     written?.onWritten();
     this.#noteDone(step, written?.writes ?? []);
@@ -133,11 +129,11 @@ export class StoredRun implements RunLog {
   #noteDone(step: number, writes: readonly Write[]): void {
     for (const write of writes) {
       if (write.table !== "messages" || !("row" in write)) continue;
-      const { message_id, tool_calls, seq, provider_parts } = write.row;
+      const { seq, provider_parts } = write.row;
+      const identity = rowIdentity(write.row as unknown as MessageRow);
       const providerParts =
         typeof provider_parts === "string" ? (JSON.parse(provider_parts) as JsonValue[]) : undefined;
-      if (typeof message_id === "string")
-        this.#done.set(`${message_id} ${tool_calls === null ? 0 : 1}`, { seq: Number(seq), step, providerParts });
+      if (identity !== undefined) this.#done.set(identity, { seq: Number(seq), step, providerParts });
     }
   }
 
@@ -151,10 +147,10 @@ export class StoredRun implements RunLog {
   }
 
   async #finish(end: RunEnd): Promise<void> {
-    const { cell, fence, leave, onTotals } = this.#options;
+    const { cell, fence, release, onTotals } = this.#options;
     await cell.update("run.end", async (head) => {
       checkHeld(cell, head, { fence, row: this.#row });
-      return leave === undefined ? this.#endChild(head, end) : this.#endRun(head, end);
+      return release === undefined ? this.#endChild(head, end) : this.#endRun(head, end);
     });
     this.#isOver = true;
     this.#isEnded = true;
@@ -178,8 +174,8 @@ export class StoredRun implements RunLog {
       cell.refs.set(message, `p${head.next_position + index}`);
     const moved = this.#moveToSaid(head, before);
     const last = this.#lastRows(moved.head, end);
-    const row = this.#endedRow(end, last.step);
-    const next = { ...touched(released(last.head)), last_status: row.status };
+    const row = this.#endedRow(end, last);
+    const next = { ...touch(releaseLease(last.head)), last_status: row.status };
     const open = hasEnded(row.status) && last.step === 0 ? this.#steps.interruptCalls() : [];
     const writes: Write[] = [...moved.writes, ...last.writes, ...open, { table: "runs", row }];
     const appended = answer.map(({ message }) => message);
@@ -189,17 +185,17 @@ export class StoredRun implements RunLog {
   // Makes the row of a subagent's run final, unless the run had already ended. Its answer is part of no conversation.
   #endChild(head: SessionRow, end: RunEnd): Change<void> {
     const last = this.#lastRows(head, { ...end, answer: [] });
-    const runs: Write[] = hasEnded(this.#row.status) ? [] : [{ table: "runs", row: this.#endedRow(end, last.step) }];
+    const runs: Write[] = hasEnded(this.#row.status) ? [] : [{ table: "runs", row: this.#endedRow(end, last) }];
     return { result: undefined, writes: [...last.writes, ...runs], head: last.head };
   }
 
-  #endedRow(end: RunEnd, lastStep: number): RunRow {
+  #endedRow(end: RunEnd, { step: lastStep, errorCount }: LastRows): RunRow {
     const { redact } = this.#options.cell.context;
-    const kept = withKeptNotes(redact === undefined ? end : redactedEnd(redact, end), this.#options);
-    const counts = { step_count: Math.max(this.#row.step_count, lastStep), error_count: this.#steps.errorCount };
+    const kept = withKeptNotes(redact === undefined ? end : redactEnd(redact, end), this.#options);
+    const counts = { step_count: Math.max(this.#row.step_count, lastStep), error_count: errorCount };
     const stepCost = sumOf([...this.#costs, ...(lastStep > this.#row.step_count ? [end.lastStep?.cost] : [])]);
     const row = { ...this.#row, ...counts };
-    return endedRun(row, kept, { stepCost, beneath: [...this.#beneath.values()] });
+    return endRun(row, kept, { stepCost, beneath: [...this.#beneath.values()] });
   }
 
   // The rows written beside the run row: the last step with the answer, the input of a failed call, or spans.
@@ -215,11 +211,11 @@ export class StoredRun implements RunLog {
       const all = { ...lastStep, messages, spans: [...(lastStep.spans ?? []), ...spans] };
       const record = withKeptNotes(all, this.#options);
       const isSaid = (message: Message) => said.has(message);
-      const written = this.#steps.finish(head, record, isSaid);
-      return { head: written.head, writes: written.writes, step: lastStep.step };
+      const { head: next, writes, errorCount } = this.#steps.finish(head, record, isSaid);
+      return { head: next, writes, step: lastStep.step, errorCount };
     }
     const failed = (failedInput && this.#steps.unfinished(failedInput)?.writes) ?? [];
-    return { head, writes: [...failed, ...this.#steps.spans(spans)], step: 0 };
+    return { head, writes: [...failed, ...this.#steps.spans(spans)], step: 0, errorCount: this.#steps.errorCount };
   }
 
   // With `persist: "everything"`, messages that were done become part of what was said: their rows get a position.
@@ -231,7 +227,7 @@ export class StoredRun implements RunLog {
     const { run_id: runId, agent, namespace, session_id: sessionId } = this.#row;
     return answer.reduce<{ head: SessionRow; writes: Write[] }>(
       ({ head: before, writes }, { message, given }) => {
-        const known = this.#done.get(identityOf(given));
+        const known = this.#done.get(identityOf(given) ?? "");
         if (known === undefined) {
           const added = appendRows(cell, before, [{ message, given, run: { runId, agent, step: 0 }, isSaid: true }]);
           return { head: added.head, writes: [...writes, ...added.writes] };
@@ -253,20 +249,12 @@ export class StoredRun implements RunLog {
     const { cell, fence } = this.#options;
     const known = await findToResume(cell, start.runId);
     const resumed = known && (await readToResume(cell, known));
-    let seq = 0;
-    const onNumber = (number: number): void => {
-      seq = number;
-    };
-    let noteCall: (() => void) | undefined;
     const begun = await cell.update("run.child", async (head) => {
       checkHeld(cell, head, { fence, row: this.#row });
-      if (known !== undefined) return childAgain(known);
-      const { onWritten, ...change } = this.#beginChild(head, start);
-      noteCall = onWritten;
-      return { ...change, onNumber };
+      return known === undefined ? this.#beginChild(head, start) : resumeChild(known);
     });
-    noteCall?.();
-    const row = known === undefined ? await numbered(cell, begun, seq) : begun;
+    begun.onWritten?.();
+    const row = await withSeq(cell, begun.row);
     const onTotals = (runId: string, totals: Totals): void => {
       this.#beneath.set(runId, totals);
     };
@@ -274,13 +262,17 @@ export class StoredRun implements RunLog {
     return new StoredRun({ cell, row, fence, history: [], resumed, onTotals, subagents: this.#subagents });
   }
 
-  #beginChild(head: SessionRow, start: NewRun): Change<RunRow> & { onWritten(): void } {
+  #beginChild(head: SessionRow, start: NewRun): Change<BegunChild> {
     const { run_id, root_run_id } = this.#row;
     const rootRunId = root_run_id ?? run_id;
     const begun = beginRun(this.#options.cell, head, { start: { ...start, parentRunId: run_id }, rootRunId });
-    const called = this.#steps.startChild(start.parentToolCallId, start.runId);
-    const onWritten = called.onWritten;
-    return { result: begun.row, head: begun.head, writes: [...begun.writes, ...called.writes], onWritten };
+    const call = this.#steps.changeCall(start.parentToolCallId, { child_run_id: start.runId });
+    return {
+      result: { row: begun.row, onWritten: call.onWritten },
+      head: begun.head,
+      writes: [...begun.writes, ...call.writes],
+      withNumber: (result, seq) => ({ ...result, row: { ...result.row, seq } }),
+    };
   }
 
   async abandon(): Promise<void> {
@@ -291,10 +283,15 @@ export class StoredRun implements RunLog {
 }
 
 // A subagent's run that ended stays ended when its parent is resumed.
-function childAgain(known: RunRow): Change<RunRow> {
-  if (hasEnded(known.status)) return { result: known, writes: [] };
-  const row = reopenedRun(known);
-  return { result: row, writes: [{ table: "runs", row }] };
+function resumeChild(known: RunRow): Change<BegunChild> {
+  if (hasEnded(known.status)) return { result: { row: known } };
+  const row = reopenRow(known);
+  return { result: { row }, writes: [{ table: "runs", row }] };
+}
+
+interface BegunChild {
+  readonly row: RunRow;
+  readonly onWritten?: () => void;
 }
 
 // The known costs. Undefined if none is known; without steps nothing was spent.
@@ -309,35 +306,25 @@ interface DoneMessage {
   readonly providerParts: readonly JsonValue[] | undefined;
 }
 
-interface RowsOf {
-  readonly head?: SessionRow;
-  readonly writes: readonly Write[];
-  readonly onWritten: () => void;
-}
-
 interface LastRows {
   readonly head: SessionRow;
   readonly writes: readonly Write[];
   /** The number of the last step; 0 if there is none to write. */
   readonly step: number;
+  /** The number of calls that failed, in all steps. */
+  readonly errorCount: number;
 }
 
 // A message of the answer and one of the last step are the same if they are one object, or have the same id and calls.
 function isSame(answer: Message, message: Message): boolean {
-  if (answer === message) return true;
-  const { id } = answer.metadata ?? {};
-  return id !== undefined && identityOf(answer) === identityOf(message);
+  const identity = identityOf(answer);
+  return answer === message || (identity !== undefined && identity === identityOf(message));
 }
 
 // The answer as it joins the conversation, with the provider's parts of its reply, which only the record of the run has.
 function withProviderParts(answer: Message, { metadata }: Message): Message {
   const providerParts = metadata?.providerParts;
   return providerParts === undefined ? answer : withMetadata(answer, { providerParts });
-}
-
-// A partial answer has the id of the message it was cut from, which has calls.
-function identityOf(message: Message): string {
-  return `${message.metadata?.id} ${toolCallsOf(message).length === 0 ? 0 : 1}`;
 }
 
 function overError(runId: string): OffstageError {
@@ -351,5 +338,5 @@ function withKeptNotes<Part extends StepRecord | RunEnd>(
 ): Part {
   const { redact } = cell.context;
   if (redact === undefined || part.notes === undefined) return part;
-  return { ...part, notes: redactedNotes(redact, part.notes, { history, recorded: resumed?.record }) };
+  return { ...part, notes: redactNotes(redact, part.notes, { history, recorded: resumed?.record }) };
 }

@@ -2,9 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OffstageError } from "../../errors.ts";
 import { closedError } from "../head/connection.ts";
-import { type Hold, isAbandoned, silentMs, watch, whereIs } from "../head/hold.ts";
-import type { Change, SessionCell } from "../head/session-cell.ts";
-import { exists } from "../head/session-head.ts";
+import { type Hold, isAbandoned, silentMs, unchangedMs, whereIs } from "../head/hold.ts";
+import { exists, type SessionCell } from "../head/session-cell.ts";
 import type { RunStart } from "../ports/journal.ts";
 import { SessionBusyError, SessionConflictError } from "../ports/session.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
@@ -20,7 +19,7 @@ const noWaiting = { waiting_holder: null, waiting_seen: null } as const;
  * The head with the lease given to a run. Throws `SessionBusyError` if another process holds it, or has been waiting for longer, and
  * `store-closed` if the store is closed. A run with `onBusy: "reject"` does not yield to those that wait.
  */
-export function leased(
+export function takeLease(
   cell: SessionCell,
   head: SessionRow,
   { runId, onBusy }: Pick<RunStart, "runId" | "onBusy">,
@@ -42,7 +41,7 @@ function isLeft(cell: SessionCell, head: SessionRow, { canWait }: { readonly can
   if (holder === null) return true;
   const where = whereIs(holder);
   if (where === "gone") return true;
-  const watchedMs = watch(cell.sighting, `${fence} ${seen}`);
+  const watchedMs = unchangedMs(cell.leaseWatch, `${fence} ${seen}`);
   return watchedMs > silentMs[where] || (!canWait && isAbandoned(holder, seen ?? 0));
 }
 
@@ -76,7 +75,7 @@ function notHeld({ id, context }: SessionCell): OffstageError {
 }
 
 /** The head without a lease. */
-export function released(head: SessionRow): SessionRow {
+export function releaseLease(head: SessionRow): SessionRow {
   return { ...head, ...noLease };
 }
 
@@ -86,26 +85,22 @@ export interface LeaseHold extends Hold {
   stop(): void;
 }
 
-/** Renews the lease until it is released; `leave` then admits the next run of this process. */
-export function holdLease(cell: SessionCell, tenure: Tenure, leave: () => void): LeaseHold {
+/** Renews the lease until it is released; `release` then admits the next run of this process. */
+export function holdLease(cell: SessionCell, tenure: Tenure, release: () => void): LeaseHold {
   const { holds } = cell.context;
   const stop = (): void => {
     holds.remove(hold);
-    leave();
+    release();
   };
-  const letGo = async (head: SessionRow): Promise<Change<void>> =>
-    isHeldBy(head, tenure)
-      ? { result: undefined, writes: [], head: released(head) }
-      : { result: undefined, writes: [] };
   const hold = {
     stop,
     renew: () =>
       cell.update("lease.renew", async (head) => {
         checkHeld(cell, head, tenure);
-        return { result: undefined, writes: [], head: { ...head, lease_seen: Date.now() } };
+        return { result: undefined, head: { ...head, lease_seen: Date.now() } };
       }),
     release: async () => {
-      await cell.update("run.abandon", letGo).catch(() => {});
+      await releaseIf(cell, (head) => isHeldBy(head, tenure));
       stop();
     },
   };
@@ -117,20 +112,22 @@ export function holdLease(cell: SessionCell, tenure: Tenure, leave: () => void):
  * Releases the lease of a run whose first write had an unknown outcome, so that the next run need not wait for it. Never
  * rejects.
  */
-export async function letGo(cell: SessionCell, runId: string): Promise<void> {
-  const isOrphan = ({ lease_run, lease_holder }: SessionRow) =>
-    lease_run === runId && lease_holder === cell.context.holder;
-  const letting = cell.update("run.abandon", async (head) => {
-    const change = { result: undefined, writes: [] };
-    return isOrphan(head) ? { ...change, head: released(head) } : change;
-  });
-  await letting.catch(() => {});
+export function releaseOrphan(cell: SessionCell, runId: string): Promise<void> {
+  const { holder } = cell.context;
+  return releaseIf(cell, ({ lease_run, lease_holder }) => lease_run === runId && lease_holder === holder);
 }
 
-/** The result of work on a session, and `leave()`, which admits the next run of this process. */
+async function releaseIf(cell: SessionCell, isOurs: (head: SessionRow) => boolean): Promise<void> {
+  const releasing = cell.update("run.abandon", async (head) =>
+    isOurs(head) ? { result: undefined, head: releaseLease(head) } : { result: undefined },
+  );
+  await releasing.catch(() => {});
+}
+
+/** The result of work on a session, and `release()`, which admits the next run of this process. */
 export interface Admitted<T> {
   readonly result: T;
-  readonly leave: () => void;
+  readonly release: () => void;
 }
 
 /**
@@ -138,13 +135,13 @@ export interface Admitted<T> {
  * it. Takes the place in the queue of this process before it returns.
  */
 export async function whenFree<T>(cell: SessionCell, start: Waiting, work: () => Promise<T>): Promise<Admitted<T>> {
-  const leave = await enterSession(cell.gate, cell.id, start);
+  const release = await enterSession(cell.gate, cell.id, start);
   const waiting = { isMarked: false };
   try {
-    return { result: await untilFree(cell, start, { work, waiting }), leave };
+    return { result: await untilFree(cell, start, { work, waiting }), release };
   } catch (error) {
     if (waiting.isMarked) await removeMark(cell);
-    leave();
+    release();
     throw error;
   }
 }
@@ -189,7 +186,7 @@ const lifeMs = 5_000;
 // Marks are renewed every second, so a mark that stays the same belongs to a process that is gone, whatever the clocks say.
 function isOthersTurn(cell: SessionCell, { waiting_holder: holder, waiting_seen: seen }: SessionRow): boolean {
   if (holder === null || holder === cell.context.holder) return false;
-  return watch(cell.waitingSighting, `${holder} ${seen}`) <= lifeMs && whereIs(holder) !== "gone";
+  return unchangedMs(cell.waitingWatch, `${holder} ${seen}`) <= lifeMs && whereIs(holder) !== "gone";
 }
 
 // The holder writes so often that the mark could not be left. It is tried again.
@@ -202,17 +199,16 @@ function ignoreConflict(error: unknown): false {
 function leaveMark(cell: SessionCell): Promise<boolean> {
   const { holder } = cell.context;
   return cell.update("lease.wait", async (head) => {
-    if (!exists(head) || isOthersTurn(cell, head)) return { result: false, writes: [] };
-    return { result: true, writes: [], head: { ...head, waiting_holder: holder, waiting_seen: Date.now() } };
+    if (!exists(head) || isOthersTurn(cell, head)) return { result: false };
+    return { result: true, head: { ...head, waiting_holder: holder, waiting_seen: Date.now() } };
   });
 }
 
 // Removes our mark when the run stops waiting. Never rejects: the mark expires on its own.
 async function removeMark(cell: SessionCell): Promise<void> {
   const { holder } = cell.context;
-  const removing = cell.update("lease.wait", async (head) => {
-    const change = { result: undefined, writes: [] };
-    return head.waiting_holder === holder ? { ...change, head: { ...head, ...noWaiting } } : change;
-  });
+  const removing = cell.update("lease.wait", async (head) =>
+    head.waiting_holder === holder ? { result: undefined, head: { ...head, ...noWaiting } } : { result: undefined },
+  );
   await removing.catch(() => {});
 }

@@ -135,8 +135,7 @@ export interface Journal {
   reopen(runId: string, options: ReopenOptions): Promise<RunLog>;
 }
 
-export interface ReopenOptions
-  extends Pick<RunStart, "historyLimit" | "historyAfter" | "onBusy" | "signal" | "traceId"> {
+export interface ReopenOptions extends Pick<RunStart, "historyLimit" | "historyAfter" | "onBusy" | "signal"> {
   /**
    * Called before anything is written, possibly more than once. It throws to leave the run as it is; the object it returns is
    * merged into the run's notes.

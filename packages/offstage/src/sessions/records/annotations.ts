@@ -2,11 +2,10 @@
 import type { JsonValue } from "../../base/json.ts";
 import { anything, checkOptions, type OptionRule, someText } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
-import { checkId, type SessionCells } from "../head/session-cell.ts";
-import { exists } from "../head/session-head.ts";
+import { exists, type SessionCells } from "../head/session-cell.ts";
 import type { StoreContext } from "../head/store-context.ts";
 import type { AnnotationRow } from "../ports/tables.ts";
-import { corrupt, jsonOf } from "../rows/check-row.ts";
+import { checkId, corrupt, jsonOf } from "../rows/check-row.ts";
 import { plainCopy } from "../rows/plain-json.ts";
 import { jsonOrNull } from "../rows/run-row.ts";
 import { findRun } from "./run-reader.ts";

@@ -2,12 +2,11 @@
 import { parseJson } from "../../base/json.ts";
 import { parseMessage } from "../../messages/codec.ts";
 import { type Message, textOf } from "../../messages/message.ts";
-import { checkedMessages } from "../conversation/conversation.ts";
-import { checkId } from "../head/session-cell.ts";
+import { checkMessages } from "../conversation/conversation.ts";
 import type { StoreContext } from "../head/store-context.ts";
 import { SessionConflictError } from "../ports/session.ts";
 import type { MemoryRow } from "../ports/tables.ts";
-import { corrupt } from "../rows/check-row.ts";
+import { checkId, corrupt } from "../rows/check-row.ts";
 import { isoTime } from "../rows/run-row.ts";
 
 /** The messages of one persistent memory. */
@@ -31,7 +30,7 @@ export function memoryRows(context: StoreContext, id: string): MemoryRows {
       return rows.flatMap((row) => readMemory(context, row));
     },
     addItems: async (items) => {
-      const messages = checkedMessages(items).map((message) => context.redact?.(message) ?? message);
+      const messages = checkMessages(items).map((message) => context.redact?.(message) ?? message);
       if (messages.length > 0) await add(context, id, messages);
       else await access.ready();
     },

@@ -76,7 +76,7 @@ export async function listRuns(cells: SessionCells, options: ListRunsOptions = {
   const pages = new RunPages(cells, options);
   while (found.length < most && !pages.isLast) {
     for (const row of await pages.next(most === Number.POSITIVE_INFINITY ? undefined : Math.max(most, 100))) {
-      const run = await listed(cells, row, { options, heads: pages.heads });
+      const run = await showRun(cells, row, { options, heads: pages.heads });
       if (run !== undefined) found.push(run);
       if (found.length === most) break;
     }
@@ -161,7 +161,7 @@ interface Listing {
 }
 
 // The run as the list shows it; undefined if the options do not select it.
-async function listed(cells: SessionCells, row: RunRow, { options, heads }: Listing): Promise<ListedRun | undefined> {
+async function showRun(cells: SessionCells, row: RunRow, { options, heads }: Listing): Promise<ListedRun | undefined> {
   const { sessionId, subagents = false } = options;
   if ((sessionId ?? row.session_id) !== row.session_id || (!subagents && row.parent_run_id !== null)) return undefined;
   if (valuesOf(options.agent)?.includes(row.agent) === false || !isWithin(row.started_at, options)) return undefined;

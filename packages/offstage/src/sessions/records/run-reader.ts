@@ -1,33 +1,30 @@
-// Reads one run: its row, its messages grouped into steps, its calls, and its subagents' runs.
-import { OffstageError } from "../../errors.ts";
+// Reads one run: its row, its messages grouped into steps, its calls, the calls that wait for approval, its subagents' runs, and its
+// tool trace. Needs no agent.
+import type { OffstageError } from "../../errors.ts";
 import { type Message, toolCallsOf } from "../../messages/message.ts";
 import { messagesOf, type PlacedMessage } from "../conversation/read-messages.ts";
 import { isAbandoned } from "../head/hold.ts";
-import type { SessionCell } from "../head/session-cell.ts";
+import type { SessionCell, SessionCells } from "../head/session-cell.ts";
 import type { StoreContext } from "../head/store-context.ts";
-import type { OpenStep, RunInfo, RunRecord, StepRecord } from "../ports/run-record.ts";
+import {
+  type Approval,
+  approvalOf,
+  type OpenStep,
+  type RunInfo,
+  type RunRecord,
+  type StepRecord,
+} from "../ports/run-record.ts";
 import type { RunRow, SessionRow, StepRow, ToolCallRow } from "../ports/tables.ts";
 import { corrupt, type Report } from "../rows/check-row.ts";
+import { identityOf } from "../rows/message-row.ts";
+import { deepFreeze } from "../rows/plain-json.ts";
 import { readStep, runInfo } from "../rows/run-row.ts";
+import { type WaitingNote, waitingNotes } from "./run-notes.ts";
 
 /** The row of a run; undefined if there is none, or if it cannot be read. */
 export async function findRun(context: StoreContext, runId: string, report?: Report): Promise<RunRow | undefined> {
   const [row] = await context.rows.read("runs", { order: "id", prefix: [runId], limit: 1, report });
   return row;
-}
-
-/** The row of a run of this session; undefined if there is none. Throws `store-corrupt` if it cannot be read. */
-export async function findToResume(cell: SessionCell, runId: string): Promise<RunRow | undefined> {
-  const row = await findRun(cell.context, runId, refusing(runId));
-  return row?.session_id === cell.id ? row : undefined;
-}
-
-/** Throws `store-corrupt` instead of skipping an unreadable row of a run to resume. */
-export function refusing(runId: string): Report {
-  return (damage) => {
-    const message = `Run "${runId}" cannot be resumed because a part of its record cannot be read. ${damage.message} Restore a backup, or start a new run.`;
-    throw new OffstageError("store-corrupt", message, { cause: damage });
-  };
 }
 
 /** A run as lists show it, under the current head of its session. */
@@ -56,7 +53,7 @@ function isLive({ root_run_id, run_id }: RunRow, head: SessionRow | undefined): 
 }
 
 /** Everything that is read of a run. */
-interface RunParts {
+export interface RunParts {
   readonly row: RunRow;
   readonly messages: readonly PlacedMessage[];
   readonly steps: readonly StepRow[];
@@ -64,7 +61,8 @@ interface RunParts {
   readonly children: readonly RunRow[];
 }
 
-async function readParts(cell: SessionCell, row: RunRow, report: Report): Promise<RunParts> {
+/** Reads a run; rows that cannot be read are passed to `report`. */
+export async function readParts(cell: SessionCell, row: RunRow, report: Report): Promise<RunParts> {
   const { rows: access } = cell.context;
   const prefix = [cell.id, row.run_id];
   const [steps, calls, children] = await Promise.all([
@@ -93,56 +91,15 @@ function reportTo(report: Report): (error: unknown) => undefined {
   };
 }
 
-/** A run to resume: its record, and the rows that its log continues from. */
-export interface ResumedRun {
-  readonly record: RunRecord;
-  readonly calls: readonly ToolCallRow[];
-  readonly children: readonly RunRow[];
-  /** The reference of the input of the open step. */
-  readonly openInput: string | undefined;
-  /** The rows of the messages of the record. */
-  readonly seqs: ReadonlyMap<Message, number>;
-  /** The messages that are not part of the conversation. */
-  readonly done: readonly { readonly seq: number; readonly step: number; readonly message: Message }[];
-}
-
-/**
- * Everything recorded of a run to resume. Throws `store-corrupt` if a part of it, or of a subagent's run, cannot be read, because
- * tool calls might then be repeated.
- */
-export async function readToResume(cell: SessionCell, row: RunRow): Promise<ResumedRun> {
-  const report = refusing(row.run_id);
-  const [parts, head] = await Promise.all([readParts(cell, row, report), cell.head()]);
-  const options = { rows: cell.context.rows, head, report, name: cell.name };
-  const record = recordOf(parts, options) as RunRecord;
-  checkWhole(parts, record, options);
-  for (const child of parts.children) await readToResume(cell, child);
-  const { messages, calls, children, steps } = parts;
-  const openInput = steps.find(({ step }) => step === record.openStep?.step)?.input_ref ?? undefined;
-  const done = messages.flatMap(({ message, row: { position, seq, step } }) =>
-    position === null && step !== null ? [{ seq, step, message }] : [],
-  );
-  for (const { message, row: placed } of messages)
-    cell.refs.set(message, placed.position === null ? `m${placed.seq}` : `p${placed.position}`);
-  return {
-    record,
-    calls,
-    children,
-    done,
-    openInput,
-    seqs: new Map(messages.map((each) => [each.message, each.row.seq])),
-  };
-}
-
-interface RecordOptions extends Pick<StoreContext, "rows"> {
+export interface RecordOptions extends Pick<StoreContext, "rows"> {
   readonly head: SessionRow | undefined;
   readonly report: Report;
   /** The session, as errors name it. */
   readonly name: string;
 }
 
-// Undefined only if `report` does not throw.
-function recordOf(parts: RunParts, options: RecordOptions): RunRecord | undefined {
+/** The record of a run; undefined if its row has an unexpected form and `report` does not throw. */
+export function recordOf(parts: RunParts, options: RecordOptions): RunRecord | undefined {
   const { row, messages, calls, children } = parts;
   const info = readInfo(options, row, options.head);
   if (info === undefined) return undefined;
@@ -160,40 +117,6 @@ function recordOf(parts: RunParts, options: RecordOptions): RunRecord | undefine
     children: children.flatMap((child) => readInfo(options, child, options.head) ?? []),
   };
 }
-
-// Throws unless everything is there that resuming relies on: without it, calls might run twice.
-function checkWhole({ row, calls, children }: RunParts, record: RunRecord, { report, name }: RecordOptions): void {
-  const refuse = (step: number, problem: string): void =>
-    report(corrupt(`step ${step} of run "${row.run_id}" of ${name}`, new Error(problem)));
-  const { steps, openStep } = record;
-  if (record.input.length < row.input_count && row.parent_run_id !== null) refuse(0, "its input is missing");
-  if (steps.length < row.step_count || steps.some(({ step }, index) => step !== index + 1))
-    refuse(row.step_count, "a step is missing");
-  const known = new Set(children.map(({ run_id }) => run_id));
-  for (const { step, child_run_id, status } of calls) {
-    if (!callStatuses.includes(status)) refuse(step, `a call has the unknown status "${status}"`);
-    if (child_run_id !== null && !known.has(child_run_id))
-      refuse(step, `the run "${child_run_id}" of a call is missing`);
-  }
-  const all = [
-    ...steps,
-    ...(openStep ? [{ step: openStep.step, messages: [openStep.message, ...openStep.results] }] : []),
-  ];
-  for (const { step, messages } of all) {
-    const [reply, ...rest] = messages;
-    const own = calls.filter((call) => call.step === step);
-    const ids = reply === undefined ? [] : toolCallsOf(reply).map(({ id }) => id);
-    const results = new Set(rest.flatMap((each) => (each.role === "tool" ? each.tool_call_id : [])));
-    if (ids.length !== own.length || own.some(({ call_id }, index) => call_id !== ids[index]))
-      refuse(step, "its calls and its reply differ");
-    if (own.some(({ call_id, status }) => !openStatuses.includes(status) && !results.has(call_id)))
-      refuse(step, "a result is missing");
-    if (step !== openStep?.step && ids.some((id) => !results.has(id))) refuse(step, "a result is missing");
-  }
-}
-
-const openStatuses: readonly string[] = ["intended", "waiting"];
-const callStatuses: readonly string[] = [...openStatuses, "ok", "error", "interrupted", "rejected"];
 
 interface Steps {
   readonly steps: readonly StepRecord[];
@@ -221,7 +144,8 @@ function stepsOf({ messages, steps }: RunParts, { report, name }: RecordOptions)
 
 // The reply first, then results in the order of its calls, then notes.
 function inCallOrder(placed: readonly PlacedMessage[]): Message[] {
-  const messages = [...new Map(placed.map(({ message }) => [keyOf(message), message])).values()];
+  // A conversation that was replaced by copies of its messages has them twice.
+  const messages = [...new Map(placed.map(({ message }) => [identityOf(message) ?? message, message])).values()];
   const reply = messages.find(({ role }) => role === "assistant");
   const order = new Map((reply ? toolCallsOf(reply) : []).map(({ id }, index) => [id, index]));
   const rank = (message: Message): number => {
@@ -229,11 +153,6 @@ function inCallOrder(placed: readonly PlacedMessage[]): Message[] {
     return message.role === "tool" ? (order.get(message.tool_call_id) ?? order.size) : order.size + 1;
   };
   return messages.sort((a, b) => rank(a) - rank(b));
-}
-
-// A conversation that was replaced by copies of its messages has them twice.
-function keyOf(message: Message): unknown {
-  return message.metadata?.id === undefined ? message : `${message.metadata.id} ${toolCallsOf(message).length}`;
 }
 
 function openStepOf(
@@ -256,4 +175,75 @@ function openStepOf(
     .filter((call) => call.step === step && call.status === "waiting" && pending.some(({ id }) => id === call.call_id))
     .map(({ call_id }) => call_id);
   return { step, message, results, pending, ...(waiting.length > 0 && { waiting }) };
+}
+
+const mostTraces = 64;
+const mostCharacters = 8_192;
+
+/** The tool traces of runs, for `toolHistory`: the messages of all steps with tool results that are not part of the conversation, by run id. */
+export async function readToolTraces(
+  cell: SessionCell,
+  runIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly Message[]>> {
+  const traces = await Promise.all(runIds.map((runId) => traceOf(cell, runId)));
+  return new Map(runIds.map((id, index) => [id, traces[index] ?? []]));
+}
+
+async function traceOf(cell: SessionCell, runId: string): Promise<readonly Message[]> {
+  const known = cell.traces.get(runId);
+  if (known !== undefined) return known;
+  const row = await findRun(cell.context, runId);
+  if (row?.session_id !== cell.id) return [];
+  const { steps = [], status } = (await readRun(cell, row)) ?? {};
+  const trace = steps.flatMap(({ messages }) => (messages.some(({ role }) => role === "tool") ? messages : []));
+  if (status === "completed" || status === "stopped") keepTrace(cell, runId, trace);
+  return trace;
+}
+
+// The trace of a finished run never changes. Only a few small ones are cached.
+function keepTrace({ traces }: SessionCell, runId: string, trace: readonly Message[]): void {
+  if (JSON.stringify(trace).length > mostCharacters) return;
+  const [oldest] = traces.keys();
+  if (traces.size >= mostTraces && oldest !== undefined) traces.delete(oldest);
+  traces.set(runId, deepFreeze(trace));
+}
+
+/** Everything recorded of a run, and the calls that wait for approval. */
+export interface FoundRun extends RunRecord {
+  /** The calls that wait for approval, including those of subagents, as in `result.approvals`. Empty unless the status is `waiting`. */
+  readonly approvals: readonly Approval[];
+}
+
+/** Everything recorded of a run; undefined if there is no such run. */
+export async function readRecord(cells: SessionCells, runId: string): Promise<RunRecord | undefined> {
+  const row = await findRun(cells.context, runId);
+  return row && readRun(cells.of(row.session_id), row);
+}
+
+/** The same, with the calls that wait for approval. */
+export async function getRun(cells: SessionCells, runId: string): Promise<FoundRun | undefined> {
+  const record = await readRecord(cells, runId);
+  return record && { ...record, approvals: await approvalsIn(cells, record) };
+}
+
+async function approvalsIn(cells: SessionCells, run: RunRecord): Promise<Approval[]> {
+  // The notes of a run that was resumed are stale.
+  if (run.status !== "waiting") return [];
+  const found = await Promise.all(waitingNotes(run).map((note) => approvalsFor(cells, run, note)));
+  return found.flat();
+}
+
+async function approvalsFor(cells: SessionCells, run: RunRecord, note: WaitingNote): Promise<Approval[]> {
+  const { toolCallId, why, child } = note;
+  if (child !== undefined) {
+    // Damaged notes could name the run itself or its parent, which would never end.
+    const isBeneath = run.children.some(({ runId }) => runId === child.runId);
+    const below = isBeneath ? await readRecord(cells, child.runId) : undefined;
+    return below === undefined ? [] : approvalsIn(cells, below);
+  }
+  if (why !== "approval") return [];
+  const calls = run.openStep?.pending.filter(({ id }) => id === toolCallId) ?? [];
+  return calls.map(({ function: { name, arguments: inputText } }) =>
+    approvalOf({ toolCallId, toolName: name, inputText }, run),
+  );
 }

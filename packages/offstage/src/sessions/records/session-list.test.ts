@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ended, start, turn } from "../../testing/store-claims/claim.ts";
 import { memoryDriver } from "../drivers/memory/memory.ts";
-import { newHead } from "../head/session-head.ts";
+import { newHead } from "../head/session-cell.ts";
 import { InMemorySession } from "../in-memory-session.ts";
 import { memoryStore } from "../open-store.ts";
 import type { StoreDriver } from "../ports/store-driver.ts";

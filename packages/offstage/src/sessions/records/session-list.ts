@@ -2,8 +2,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { checkOptions, type OptionRule, oneOf, someText } from "../../base/options.ts";
 import { isAbandoned } from "../head/hold.ts";
-import type { SessionCell, SessionCells } from "../head/session-cell.ts";
-import { exists } from "../head/session-head.ts";
+import { exists, type SessionCell, type SessionCells } from "../head/session-cell.ts";
 import { checkFree } from "../lease/lease.ts";
 import type { RunStatus } from "../ports/run-record.ts";
 import { checkLimit } from "../ports/session.ts";

@@ -2,11 +2,11 @@
 import { checkOptions, shownValue, someText } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
-import { checkId, type SessionCells } from "../head/session-cell.ts";
+import type { SessionCells } from "../head/session-cell.ts";
 import type { StoreContext } from "../head/store-context.ts";
 import type { RunRow, SpanRow } from "../ports/tables.ts";
-import { corrupt } from "../rows/check-row.ts";
-import { redactedSpans } from "../rows/redaction.ts";
+import { checkId, corrupt } from "../rows/check-row.ts";
+import { redactSpans } from "../rows/redaction.ts";
 import { putSpan, readSpan } from "../rows/span-row.ts";
 import { findRun } from "./run-reader.ts";
 
@@ -81,7 +81,7 @@ export async function addSpans(context: StoreContext, spans: readonly SpanData[]
     checkId(span.spanId, "span id");
   }
   if (spans.length === 0) return context.rows.ready();
-  const kept = context.redact === undefined ? spans : redactedSpans(context.redact, spans, context.report);
+  const kept = context.redact === undefined ? spans : redactSpans(context.redact, spans, context.report);
   const owner = { namespace: context.rows.namespace, sessionId: "", runId: "", stamp: context.stamp };
   await context.rows.commit({ label: "spans.add", checks: [], writes: kept.map((span) => putSpan(owner, span)) });
 }

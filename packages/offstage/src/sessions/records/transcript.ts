@@ -3,6 +3,7 @@ import type { Message } from "../../messages/message.ts";
 import { messagesOf, type PlacedMessage } from "../conversation/read-messages.ts";
 import type { SessionCells } from "../head/session-cell.ts";
 import type { RunRow } from "../ports/tables.ts";
+import { rowIdentity } from "../rows/message-row.ts";
 
 /** What was said and done in a session, and the runs that did it. */
 export interface Transcript {
@@ -54,9 +55,9 @@ function questionsOf(placed: readonly PlacedMessage[]): ReadonlyMap<string, numb
 function woven(placed: readonly PlacedMessage[], questionOf: (runId: string) => number | undefined): PlacedMessage[] {
   const placeOf = ({ row }: PlacedMessage): number =>
     row.position === null ? Math.max(row.seq, questionOf(row.run_id ?? "") ?? 0) : row.seq;
-  const said = new Set(placed.flatMap(({ row }) => (row.position === null ? [] : identityOf(row))));
+  const said = new Set(placed.flatMap(({ row }) => (row.position === null ? [] : (rowIdentity(row) ?? []))));
   return placed
-    .filter(({ row }) => row.position !== null || row.message_id === null || !said.has(identityOf(row)))
+    .filter(({ row }) => row.position !== null || !said.has(rowIdentity(row) ?? ""))
     .map((each, index) => ({ each, index, place: placeOf(each) }))
     .sort(
       (a, b) =>
@@ -65,11 +66,6 @@ function woven(placed: readonly PlacedMessage[], questionOf: (runId: string) => 
         a.index - b.index,
     )
     .map(({ each }) => each);
-}
-
-// A partial answer has the id of the message it was cut from, but no calls.
-function identityOf({ message_id, tool_calls }: PlacedMessage["row"]): string {
-  return `${message_id} ${tool_calls === null ? 0 : 1}`;
 }
 
 interface Origin {

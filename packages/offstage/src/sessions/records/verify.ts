@@ -7,10 +7,11 @@ import type { RunRecord } from "../ports/run-record.ts";
 import type { Row } from "../ports/store-driver.ts";
 import type { RowOf, RunRow, SessionRow, TableName } from "../ports/tables.ts";
 import { corrupt, otherForm } from "../rows/check-row.ts";
+import { callStatuses } from "../rows/run-row.ts";
 import { readAnnotations } from "./annotations.ts";
-import { readRecord } from "./found-run.ts";
 import { readMemory } from "./memories.ts";
 import { listRuns } from "./run-list.ts";
+import { readRecord } from "./run-reader.ts";
 import { listHeads } from "./session-list.ts";
 import { spansOf } from "./span-list.ts";
 
@@ -94,8 +95,6 @@ async function lookAt(cells: SessionCells, sessionId: string): Promise<Seen | un
   return { problems: [...problems, ...countProblems(head, runs)], damage };
 }
 
-const callStatuses = new Set(["intended", "waiting", "ok", "error", "interrupted", "rejected"]);
-
 // Reads every value of a session.
 async function damageIn(cells: SessionCells, sessionId: string): Promise<OffstageError[]> {
   const found: OffstageError[] = [];
@@ -107,7 +106,7 @@ async function damageIn(cells: SessionCells, sessionId: string): Promise<Offstag
   const report = (error: OffstageError): void => void found.push(error);
   await messagesOf(cells.of(sessionId), await read("messages"), { report, withProviderParts: true });
   for (const row of await read("contents")) check("contents", row, row.content !== null);
-  for (const row of await read("tool_calls")) check("tool_calls", row, callStatuses.has(row.status));
+  for (const row of await read("tool_calls")) check("tool_calls", row, callStatuses.includes(row.status));
   spansOf({ rows, report }, await read("spans"));
   readAnnotations({ rows, report }, await read("annotations"));
   await read("steps");

@@ -2,6 +2,7 @@
 // in its column, and exact as JSON in the column `exact`. A row that was read must have a value of the right type in every column;
 // otherwise it is damaged: it is reported and skipped, never removed.
 import { isObject, parseJson } from "../../base/json.ts";
+import { shownValue } from "../../base/options.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { Row, Value } from "../ports/store-driver.ts";
 import { type Column, type ColumnType, type RowOf, type TableName, tables } from "../ports/tables.ts";
@@ -85,4 +86,14 @@ export function exactRow(row: Row): Row {
   if (!isObject(exact) || !Object.values(exact).every((value) => typeof value === "string"))
     throw new Error('its column "exact" has an unexpected form');
   return { ...row, ...(exact as Record<string, Value>), exact: null };
+}
+
+/** Throws `invalid-argument` unless the value can be an id: text of 1 to 512 bytes, well-formed and without NUL. */
+export function checkId(id: unknown, what: string): asserts id is string {
+  if (typeof id === "string" && id !== "" && isStorable(id) && Buffer.byteLength(id) <= longestId) return;
+  const found = typeof id === "string" && id.length > 80 ? `text of ${Buffer.byteLength(id)} bytes` : shownValue(id);
+  throw new OffstageError(
+    "invalid-argument",
+    `A ${what} must be text of 1 to ${longestId} bytes, without NUL and lone surrogates; found ${found}.`,
+  );
 }

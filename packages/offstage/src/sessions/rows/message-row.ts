@@ -2,7 +2,7 @@
 // tool_calls, tool_call_id, tool_name, metadata, provider_parts and fields.
 import { isObject, type JsonObject, type JsonValue } from "../../base/json.ts";
 import { parseMessage } from "../../messages/codec.ts";
-import { type Message, textOf } from "../../messages/message.ts";
+import { type Message, textOf, toolCallsOf } from "../../messages/message.ts";
 import type { Put } from "../ports/store-driver.ts";
 import type { MessageRow } from "../ports/tables.ts";
 import { jsonOf, longestId } from "./check-row.ts";
@@ -83,6 +83,20 @@ function idOrNull(value: unknown): string | null {
 
 function stepOf({ step }: Fields): number | null {
   return Number.isSafeInteger(step) ? (step as number) : null;
+}
+
+/**
+ * Identifies a message of a session by its id and whether it has calls: a partial answer has the id of the message it was cut from,
+ * but no calls. Undefined without an id.
+ */
+export function identityOf(message: Message): string | undefined {
+  const { id } = message.metadata ?? {};
+  return id === undefined ? undefined : `${id} ${toolCallsOf(message).length > 0}`;
+}
+
+/** The same for the row of a message. */
+export function rowIdentity({ message_id, tool_calls }: MessageRow): string | undefined {
+  return message_id === null ? undefined : `${message_id} ${tool_calls !== null && tool_calls !== "[]"}`;
 }
 
 export interface ReadMessageOptions {

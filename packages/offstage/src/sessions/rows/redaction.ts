@@ -25,7 +25,7 @@ export type MessageRedactor = (message: Message) => Message;
  * Checks the redactor of a user: it must return a message of the same role, or nothing is written. Calls whose arguments it changed
  * are marked, because the stored call is not the one that the model made.
  */
-export function checkedRedact(redact: MessageRedactor): MessageRedactor {
+export function checkRedactor(redact: MessageRedactor): MessageRedactor {
   return (message) => {
     const kept = keptOf(redact, message);
     const changed = changedCalls(message, kept);
@@ -100,7 +100,7 @@ function rawOf({ metadata }: Message, id = ""): unknown {
 }
 
 /** Redacts the full value of a clipped result, as the content of its message. */
-export function redactedValue(redact: MessageRedactor, value: JsonValue, result: Message): JsonValue {
+export function redactValue(redact: MessageRedactor, value: JsonValue, result: Message): JsonValue {
   if (typeof value === "string") return textOf(redact({ ...result, content: value } as Message));
   const text = textOf(redact({ ...result, content: JSON.stringify(value) } as Message));
   // Text that is no longer JSON is stored as text.
@@ -108,7 +108,7 @@ export function redactedValue(redact: MessageRedactor, value: JsonValue, result:
 }
 
 /** Redacts the error of a run's end, which may quote a tool or a model. */
-export function redactedEnd(redact: MessageRedactor, end: RunEnd): RunEnd {
+export function redactEnd(redact: MessageRedactor, end: RunEnd): RunEnd {
   const { error } = end;
   if (error === undefined) return end;
   const message = textOf(redact({ role: "assistant", content: error.message }));
@@ -116,7 +116,7 @@ export function redactedEnd(redact: MessageRedactor, end: RunEnd): RunEnd {
 }
 
 /** Redacts the texts of a step's failed attempts and votes, which may quote a model or a tool. */
-export function redactedStep(redact: MessageRedactor, step: StepRecord): StepRecord {
+export function redactStep(redact: MessageRedactor, step: StepRecord): StepRecord {
   const { retries, verdicts } = step;
   const redactText = (content: string) => textOf(redact({ role: "assistant", content }));
   return {
@@ -136,7 +136,7 @@ export function redactedStep(redact: MessageRedactor, step: StepRecord): StepRec
  * Redacts the content of spans. Content that is no longer an object becomes `{ redacted }`. If the redactor fails, the content is
  * dropped and the error reported, so that a span never fails a run.
  */
-export function redactedSpans(
+export function redactSpans(
   redact: MessageRedactor,
   spans: readonly SpanData[],
   report: (error: OffstageError) => void,
@@ -145,7 +145,7 @@ export function redactedSpans(
     if (span.content === undefined) return span;
     const { content, ...plain } = redactSpan(span, (texts) => texts);
     try {
-      return { ...plain, content: redactedContent(redact, content ?? {}) };
+      return { ...plain, content: redactContent(redact, content ?? {}) };
     } catch (error) {
       report(error as OffstageError);
       return plain;
@@ -153,8 +153,8 @@ export function redactedSpans(
   });
 }
 
-function redactedContent(redact: MessageRedactor, content: JsonObject): JsonObject {
-  const value = redactedValue(redact, content, { role: "assistant", content: "" });
+function redactContent(redact: MessageRedactor, content: JsonObject): JsonObject {
+  const value = redactValue(redact, content, { role: "assistant", content: "" });
   return isObject(value) ? (value as JsonObject) : { redacted: value };
 }
 
@@ -189,17 +189,17 @@ export interface Given {
 }
 
 /** Redacts the messages in notes, such as the summary of a compaction, except those that were read from the store. */
-export function redactedNotes(redact: MessageRedactor, notes: JsonObject, given: Given): JsonObject {
+export function redactNotes(redact: MessageRedactor, notes: JsonObject, given: Given): JsonObject {
   const stored = new Set<unknown>(given.history);
   for (const message of messagesIn(given.recorded)) stored.add(message);
-  return redactedWithin(notes, (message) => (stored.has(message) ? message : redact(message))) as JsonObject;
+  return redactWithin(notes, (message) => (stored.has(message) ? message : redact(message))) as JsonObject;
 }
 
-function redactedWithin(value: unknown, redact: MessageRedactor): unknown {
+function redactWithin(value: unknown, redact: MessageRedactor): unknown {
   if (isMessage(value)) return redact(value);
-  if (Array.isArray(value)) return value.map((item) => redactedWithin(item, redact));
+  if (Array.isArray(value)) return value.map((item) => redactWithin(item, redact));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, redactedWithin(field, redact)]));
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, redactWithin(field, redact)]));
 }
 
 /** All messages within a value, such as the notes of a run. */

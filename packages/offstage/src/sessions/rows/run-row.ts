@@ -2,8 +2,14 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { noUsage, type Usage } from "../../tokens/usage.ts";
 import type { NewRun } from "../ports/journal.ts";
-import type { RunError, RunInfo, RunStatus, StepRecord, VoteRecord } from "../ports/run-record.ts";
-import { runStatuses } from "../ports/run-record.ts";
+import {
+  type RunError,
+  type RunInfo,
+  type RunStatus,
+  runStatuses,
+  type StepRecord,
+  type VoteRecord,
+} from "../ports/run-record.ts";
 import type { RunRow, StepRow } from "../ports/tables.ts";
 import { jsonOf, otherForm } from "./check-row.ts";
 
@@ -114,6 +120,14 @@ function isTotals(value: unknown): value is Totals {
 
 export function isStatus(status: string): status is RunStatus {
   return (runStatuses as readonly string[]).includes(status);
+}
+
+/** The status of a tool call. */
+export const callStatuses: readonly string[] = ["intended", "waiting", "ok", "error", "interrupted", "rejected"];
+
+/** True if a call has no result yet. */
+export function isOpenCall(status: string): boolean {
+  return status === "intended" || status === "waiting";
 }
 
 /** The notes of a run or a step. */

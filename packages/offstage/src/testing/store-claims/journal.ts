@@ -278,7 +278,7 @@ export const journalClaims: readonly StoreClaim[] = [
     async claim(store) {
       const log = await open(store, "a", start("r", "now", { traceId: "t1" }));
       await log.end(ended("", { status: "waiting", reason: "approval", answer: [] }));
-      const again = await store.session("a").journal.reopen("r", { historyLimit: 50, onBusy: "queue", traceId: "t2" });
+      const again = await store.session("a").journal.reopen("r", { historyLimit: 50, onBusy: "queue" });
       await again.end(ended("done", { spans: [span("t2", "s2", 1)] }));
       assert.deepEqual(
         (await store.spans.list({ traceId: "t2" })).map(({ spanId }) => spanId),

@@ -5,7 +5,7 @@ import type { ContentPart, Message } from "../../messages/message.ts";
 import type { ListRunsOptions } from "../../sessions/records/run-list.ts";
 import type { ListSessionsOptions } from "../../sessions/records/session-list.ts";
 import type { Store } from "../../sessions/store.ts";
-import { answered, ended, open, type StoreClaim, said, start, step, texts } from "./claim.ts";
+import { answered, calling, ended, open, resultOf, type StoreClaim, said, start, step, texts } from "./claim.ts";
 import { recordRun } from "./recorded-run.ts";
 
 const day = (n: number): string => `2026-01-0${n}T00:00:00.000Z`;
@@ -91,6 +91,18 @@ export const recordClaims: readonly StoreClaim[] = [
       );
       assert.deepEqual([run?.stepCount, run?.errorCount, run?.durationMs], [2, 1, 50]);
       assert.deepEqual([child?.parentRunId, child?.parentToolCallId, child?.cost], ["a1", "a1.call", 0.25]);
+    },
+  },
+  {
+    name: "a listed run counts the failed calls of a last step whose results are written with the end",
+    async claim(store) {
+      const log = await open(store, "anna", start("a1", "hi"));
+      await log.intend(1, calling("c1", "c2"));
+      const failed = { ...resultOf("c1"), metadata: { isError: true } };
+      const lastStep = step(1, [calling("c1", "c2"), failed, resultOf("c2")]);
+      await log.end(ended("", { status: "stopped", reason: "step-limit", answer: [], lastStep }));
+      const [run] = await store.runs.list();
+      assert.deepEqual([run?.stepCount, run?.errorCount], [1, 1]);
     },
   },
   {

@@ -115,7 +115,7 @@ async function* found(cells: SessionCells, options: SearchOptions): AsyncGenerat
       // The page goes on where the session was when the search began.
       const activity = isBegun ? cursor.activity : head.activity;
       for (const row of isBegun ? own.filter(({ seq }) => seq < cursor.seq) : own) {
-        const message = await matching(cells, row, options);
+        const message = await matchRow(cells, row, options);
         if (message === undefined) continue;
         count++;
         const run = await runOf(cells, row, { runs, head });
@@ -204,7 +204,7 @@ function criteriaOf({ text, regex, role, toolName, isError }: SearchOptions): Me
 }
 
 // The message of a row, if all options select it. Time, agent and text are those of the row, which a back end can search too.
-async function matching(cells: SessionCells, row: MessageRow, options: SearchOptions): Promise<Message | undefined> {
+async function matchRow(cells: SessionCells, row: MessageRow, options: SearchOptions): Promise<Message | undefined> {
   const { stream, since, until, agent, toolName } = options;
   if (stream !== undefined && (row.position === null ? "done" : "said") !== stream) return undefined;
   if (!isWithin(row.created_at, { since, until }) || (agent !== undefined && row.agent !== agent)) return undefined;
