@@ -42,3 +42,18 @@ export const hooks: AgentHooks = {
   onRunEnd: (_, { context }: HookOptions<Tenancy>) =>
     expectTypeOf(context.get("tenant")).toEqualTypeOf<string | undefined>(),
 };
+
+// Partial output has the type of the schema, with every field and item optional.
+const report = z.object({
+  title: z.string(),
+  tags: z.array(z.object({ name: z.string(), weight: z.number().nullable() })),
+  size: z.tuple([z.number(), z.number()]),
+});
+for await (const value of new Agent({ model, output: report }).stream("Go").partial) {
+  expectTypeOf(value.title).toEqualTypeOf<string | undefined>();
+  expectTypeOf(value.tags?.[0]?.weight).toEqualTypeOf<number | null | undefined>();
+  expectTypeOf(value.size?.[1]).toEqualTypeOf<number | undefined>();
+  // @ts-expect-error no such field
+  value.name;
+}
+for await (const value of new Agent({ model }).stream("Go").partial) expectTypeOf(value).toEqualTypeOf<string>();

@@ -3,6 +3,7 @@ import { OffstageError } from "../errors.ts";
 import { EventQueue } from "./event-queue.ts";
 import { loop, type Open } from "./lifecycle/loop.ts";
 import { openRun } from "./lifecycle/open-run.ts";
+import { type DeepPartial, PartialJson } from "./partial-json.ts";
 import type { AgentEvent, Emit } from "./ports/events.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import type { Run } from "./run/run.ts";
@@ -14,6 +15,8 @@ interface StreamedRun<Output> {
   readonly started: Promise<void>;
   /** The events that each reader has not read yet. A reader that left is not among them. */
   readonly queues: Set<EventQueue>;
+  /** The agent's name if it has no output schema. */
+  readonly plainAgent: string | undefined;
   abort(reason: unknown): void;
 }
 
@@ -54,8 +57,9 @@ export function startStream<Output>(
   // A caller who does not wait for it gets the error elsewhere.
   started.promise.catch(() => undefined);
   const runId = run?.identity.runId ?? "";
+  const plainAgent = run?.agent.output === undefined ? run?.agent.name : undefined;
   const abort = (reason: unknown) => run?.scope.cancellation.abort(reason);
-  return new AgentStream({ runId, result, started: started.promise, queues, abort }, queue);
+  return new AgentStream({ runId, result, started: started.promise, queues, plainAgent, abort }, queue);
 }
 
 /**
@@ -103,7 +107,20 @@ export class AgentStream<Output = string> implements AsyncIterable<AgentEvent> {
 
   /** Only the text of the run, delta by delta. */
   get text(): AsyncIterable<string> {
-    return { [Symbol.asyncIterator]: () => textOnly(this[Symbol.asyncIterator]()) };
+    return this.#pick(() => (event) => (event.type === "text-delta" ? { value: event.delta } : undefined));
+  }
+
+  /**
+   * The structured output while it is written: a new value whenever it has grown, not checked by the schema. Numbers and names
+   * appear when they are complete. The last value is complete. Values are frozen. An answer that is sent back begins again.
+   */
+  get partial(): AsyncIterable<DeepPartial<Output>> {
+    return this.#pick(() => {
+      const { plainAgent } = this.#run;
+      if (plainAgent === undefined) return pickPartial<DeepPartial<Output>>();
+      const sentence = `Agent "${plainAgent}" has no output schema, so its stream has no partial output. Read stream.text, or pass the agent the option "output".`;
+      throw new OffstageError("invalid-argument", sentence);
+    });
   }
 
   /** Aborts the run. The events up to `run-end` can still be read; then `result` and the loop reject with the reason. */
@@ -121,6 +138,15 @@ export class AgentStream<Output = string> implements AsyncIterable<AgentEvent> {
     return [this, new AgentStream(this.#run, queue)];
   }
 
+  #pick<Item>(picker: () => EventPick<Item>): AsyncIterable<Item> {
+    return {
+      [Symbol.asyncIterator]: () => {
+        const pick = picker();
+        return pickFrom(this[Symbol.asyncIterator](), pick);
+      },
+    };
+  }
+
   // No-op if the run has ended.
   #leave(): void {
     const { queues } = this.#run;
@@ -130,18 +156,41 @@ export class AgentStream<Output = string> implements AsyncIterable<AgentEvent> {
   }
 }
 
-function textOnly(events: AsyncIterator<AgentEvent, undefined>): AsyncIterator<string, undefined> {
+/** The item that an event gives, if any. */
+type EventPick<Item> = (event: AgentEvent) => { readonly value: Item } | undefined;
+
+function pickFrom<Item>(
+  events: AsyncIterator<AgentEvent, undefined>,
+  pick: EventPick<Item>,
+): AsyncIterator<Item, undefined> {
   return {
     async next() {
       while (true) {
-        const { done, value } = await events.next();
+        const { done, value: event } = await events.next();
         if (done) return { done: true, value: undefined };
-        if (value.type === "text-delta") return { done: false, value: value.delta };
+        const picked = pick(event);
+        if (picked !== undefined) return { done: false, value: picked.value };
       }
     },
     async return() {
       await events.return?.();
       return { done: true, value: undefined };
     },
+  };
+}
+
+function pickPartial<Item>(): EventPick<Item> {
+  let json = new PartialJson();
+  let step = 0;
+  return (event) => {
+    if (event.type === "text-delta") {
+      if (event.step !== step) json = new PartialJson();
+      step = event.step;
+      json.add(event.delta);
+      return json.take() as { value: Item } | undefined;
+    }
+    if (event.type !== "step-end" && event.type !== "run-end") return undefined;
+    json.end();
+    return json.take({ isLast: true }) as { value: Item } | undefined;
   };
 }
