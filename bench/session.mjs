@@ -51,10 +51,17 @@ const DURABLE_PEERS = ["strands/file", "openai-agents/sqlite", "mastra/sqlite", 
 const options = readOptions({ jobs: { type: "string" }, turns: { type: "string", default: "200" } });
 const effort = effortOf(options, { quickRounds: 3, fullRounds: 5 });
 const turns = Number(options.turns);
+/** The turns after which the cost of tool history is compared with turn 10. */
+const DIGEST_TURNS = 1000;
+const DIGEST_JOB = `offstage/sqlite, ${DIGEST_TURNS} turns`;
 const names = await readyJobs(options.jobs?.split(",") ?? (options.quick ? QUICK_JOBS : ALL_JOBS));
 const results = {};
 
-await alternate(names.map(sessionJob), {
+const jobs = names.map((name) => sessionJob(name));
+if (names.includes("offstage/sqlite")) {
+  jobs.push({ ...sessionJob("offstage/sqlite", DIGEST_TURNS), key: DIGEST_JOB });
+}
+await alternate(jobs, {
   rounds: effort.rounds,
   results,
   onResult(job, result, round) {
@@ -70,9 +77,9 @@ async function readyJobs(jobs) {
   return jobs.filter((job) => ready.includes(job.split("/")[0]));
 }
 
-function sessionJob(name) {
+function sessionJob(name, count = turns) {
   const [contender, store] = name.split("/");
-  return { key: name, run: () => runWorker("session", contender, { params: { store, turns } }) };
+  return { key: name, run: () => runWorker("session", contender, { params: { store, turns: count } }) };
 }
 
 function middle(name, field) {
@@ -110,6 +117,7 @@ function verdicts() {
     { ...LIMITS.durableTurn10, measured: ratioOf(ours("msAt10"), fastestPeer("msAt10")) },
     { ...LIMITS.durableTurn200, measured: at200(ratioOf(ours("msAtEnd"), fastestPeer("msAtEnd"))) },
     { ...LIMITS.durableGrowth, measured: ratioOf(ours("msAtEnd"), ours("msAt10")) },
+    { ...LIMITS.digestGrowth, measured: ratioOf(middle(DIGEST_JOB, "msAtEnd"), middle(DIGEST_JOB, "msAt10")) },
     { ...LIMITS.file, measured: at200(ratioOf(ours("bytes"), 1e6)) },
   ];
 }

@@ -8,6 +8,7 @@ export const LIMITS = {
   durableTurn10: { promise: "durable turn 10", limit: 1 / 3, unit: "x next peer" },
   durableTurn200: { promise: "durable turn 200", limit: 1 / 15, unit: "x next peer" },
   durableGrowth: { promise: "last durable turn against turn 10", limit: 1.3, unit: "x" },
+  digestGrowth: { promise: "durable turn 1,000 against turn 10, with tool history", limit: 1.3, unit: "x" },
   file: { promise: "file after 200 turns", limit: 1.5, unit: "MB" },
   delta: { promise: "text delta, over the source", limit: 1.5, unit: "µs" },
   import: { promise: "import of offstage, over bare Node", limit: 30, unit: "ms" },

@@ -1,4 +1,4 @@
-// Several turns of one session through the real provider packages: messages are remembered, reasoning and tools are not.
+// Several turns of one session through the real provider packages: messages and digests of tools are shown, reasoning is not.
 import { describe, expect, test } from "vitest";
 import { InMemorySession } from "../../src/sessions/in-memory-session.ts";
 import { ask, cases, failureOf, loopback } from "./loopback-agents.ts";
@@ -7,7 +7,7 @@ const thoughts = [{ text: "I need the weather.", signature: "SIG-1" }];
 const conclusion = [{ text: "It is sunny there.", signature: "SIG-2" }];
 
 describe.each(cases)("$name, $face", (provider) => {
-  test("thinking, signatures and tool calls of a turn are not sent in the next", async () => {
+  test("the next turn is sent a digest of the tools, without thinking and signatures", async () => {
     await using at = await loopback(provider, [
       { thoughts, calls: [{ ...ask("c1", "Rome"), signature: "THOUGHT" }] },
       { thoughts: conclusion, text: ["Sunny."] },
@@ -24,8 +24,17 @@ describe.each(cases)("$name, $face", (provider) => {
       ["user", "Thanks!"],
       ["assistant", "You are welcome."],
     ]);
-    const held = JSON.stringify([items, at.server.requests[2]?.body.messages]);
-    expect(held).not.toMatch(/SIG-|THOUGHT|providerParts|I need|sunny there|Rome: sunny/);
+    const sent = JSON.stringify(at.server.requests[2]?.body.messages);
+    expect(JSON.stringify(items) + sent).not.toMatch(/SIG-|THOUGHT|providerParts|I need|sunny there/);
+    expect(JSON.stringify(items)).not.toContain("Rome: sunny");
+    expect(sent).toContain("Rome: sunny");
+  });
+
+  test("with toolHistory none, the next turn is sent the conversation only", async () => {
+    const script = [{ calls: [ask("c1", "Rome")] }, { text: ["Sunny."] }, { text: ["You are welcome."] }];
+    await using at = await loopback(provider, script, { toolHistory: "none" });
+    const session = new InMemorySession();
+    for (const text of ["Weather?", "Thanks!"]) await provider.play(at.agent, text, { session });
     expect(at.server.requests[2]?.body.messages).toHaveLength(3);
   });
 

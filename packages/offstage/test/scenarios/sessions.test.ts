@@ -83,6 +83,10 @@ describe("the conversation of a session", () => {
       await play(agent, "Sure?", { session });
       expect(glance(model.requests[3]?.messages ?? [])).toEqual([
         "user: What does it say?",
+        "assistant: [echo] Let me look.",
+        "tool: echo a",
+        "assistant: [echo]",
+        "tool: echo b",
         "assistant: It said a and b.",
         "user: Sure?",
       ]);
@@ -123,7 +127,13 @@ describe("the conversation of a session", () => {
       expect(glance(items)).toEqual(["user: Go", "assistant: Let me look."]);
       expect(items[1]?.metadata?.interrupted).toBe(true);
       await play(agent, "Go on", { session });
-      expect(model.requests[1]?.messages).toHaveLength(3);
+      expect(glance(model.requests[1]?.messages ?? [])).toEqual([
+        "user: Go",
+        "assistant: [echo]",
+        "tool: echo a",
+        "assistant: Let me look.",
+        "user: Go on",
+      ]);
     },
   );
 

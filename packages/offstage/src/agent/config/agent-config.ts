@@ -15,7 +15,7 @@ import { keepSeparate, keepTogether } from "../../state/processors/index.ts";
 import { Pricing } from "../../tokens/cost.ts";
 import { type TokenCounter, tokenCounter } from "../../tokens/token-counter.ts";
 import { type CompiledSchema, compileSchema } from "../../tools/schema.ts";
-import { type Tool, toolsByName } from "../../tools/tool.ts";
+import { type Remember, type Tool, toolsByName } from "../../tools/tool.ts";
 import { toolCallingDriver } from "../drivers/tool-calling.ts";
 import type { AgentOptions } from "../ports/agent-options.ts";
 import type { Driver } from "../ports/driver.ts";
@@ -46,7 +46,9 @@ export interface AgentConfig {
   readonly pricing: Pricing;
   /** True if memory or compaction choose what the model sees. */
   readonly isShortened: boolean;
-  /** True if the model sees any tool calls of earlier turns. */
+  /** How much the model sees of the tool calls of earlier turns, unless a tool says otherwise. */
+  readonly toolHistory: Remember;
+  /** True if the model sees any tool calls of earlier turns. Providers refuse calls in a prompt without tools. */
   readonly remembersTools: boolean;
 }
 
@@ -56,7 +58,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     throw new OffstageError("invalid-argument", "The agent options are missing. Use new Agent({ model, … }).");
   checkAgentOptions(options);
   const { name = "agent", driver = toolCallingDriver(), tools = [], maxParallelTools = 16 } = options;
-  const { toolHistory = "none" } = options;
+  const { toolHistory = "digest" } = options;
   const owner = { name: `the output of agent "${name}"`, code: "invalid-argument" } as const;
   const output = options.output === undefined ? undefined : compileSchema(options.output, owner);
   const byName = toolsByName(tools);
@@ -80,7 +82,8 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
     tokenCounter: tokenCounter(options.tokenCounter),
     pricing: new Pricing(options.prices),
     isShortened: options.compaction !== undefined || options.memory !== undefined,
-    remembersTools: toolHistory !== "none" || tools.some(({ remember = "none" }) => remember !== "none"),
+    toolHistory,
+    remembersTools: tools.some(({ remember = toolHistory }) => remember !== "none"),
   };
 }
 

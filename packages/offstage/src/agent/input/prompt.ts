@@ -44,14 +44,14 @@ export async function openPrompt(run: Run, state: AgentState, recordedNote?: unk
     const conversation = state.messages.toArray();
     await feed.add(conversation);
     const shown = await feed.shown(record.input.map(textOf).join("\n"), memoryTokens, conversation);
-    if (Array.isArray(shown) && shown.every(isObject)) return shown;
+    if (Array.isArray(shown) && shown.every(isObject)) return [...(input.toolHistory?.inMemory(shown) ?? shown)];
     throw new OffstageError(
       "invalid-message",
       `memory.getMessages() must return a list of messages; found ${shownValue(shown)}.`,
     );
   };
   // A memory may call a model or a store of its own; an abort does not wait for it.
-  input.compaction.show(state, await scope.cancellation.race(remember()));
+  input.compaction.show(shownIn(run, state), await scope.cancellation.race(remember()));
   input.feed = feed;
 }
 
@@ -62,11 +62,17 @@ async function openMemory(run: Run, open: MemoryFunction): Promise<AgentMemory |
 /** The sections of the next model call: the instructions, then the state's sections as the model will see them. */
 export async function promptSections(run: Run, state: AgentState, at: StepPlace): Promise<readonly Messages[]> {
   const { compaction, instructions } = run.input;
-  if (compaction === undefined) return [instructions, ...state.sectionsForInference()];
-  const view = await (compaction.exceedsLimit(state)
-    ? compact(run, state, { compaction, at })
-    : compaction.view(state));
+  const shown = shownIn(run, state);
+  if (compaction === undefined) return [instructions, ...shown.sectionsForInference()];
+  const view = await (compaction.exceedsLimit(shown)
+    ? compact(run, shown, { compaction, at })
+    : compaction.view(shown));
   return [instructions, ...view.sections];
+}
+
+// With the tool history. The state itself stays as it is.
+function shownIn({ input }: Run, state: AgentState): AgentState {
+  return input.toolHistory?.shownIn(state) ?? state;
 }
 
 interface Compacting {

@@ -86,6 +86,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
       modelInput: new ModelInput(agent.driver.toPrompt, agent.model.provider, runId),
       downloads: new Downloads(agent.model, agent.options.download, scope.cancellation),
       instructions: Messages.empty(),
+      toolHistory: undefined,
       compaction: undefined,
       feed: undefined,
     },

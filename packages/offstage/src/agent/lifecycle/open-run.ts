@@ -16,7 +16,7 @@ import type { Run } from "../run/run.ts";
 
 /** Returns the state for the first step. Blocked input does not join the conversation. */
 export async function openRun(run: Run): Promise<AgentState> {
-  const { identity, record, request, scope } = run;
+  const { identity, record, scope } = run;
   const { parent } = identity;
   record.emit({ type: "run-start", ...(parent && { parentRunId: parent.identity.runId }), input: record.input });
   scope.cancellation.throwIfAborted();
@@ -25,7 +25,7 @@ export async function openRun(run: Run): Promise<AgentState> {
   record.track(record.input);
   const log = await openLog(run, blocked !== undefined);
   record.announce(record.input);
-  const history = log === undefined || request.hasOwnState ? run.state.messages : await loadHistory(run, log);
+  const history = await loadHistory(run, log);
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
   const state = run.state.withMessages(history.append(record.input));
   if (record.input.length === 0 && hasNothing(state)) throw nothingToAnswer(run.agent.name);

@@ -51,7 +51,7 @@ export interface AgentOptions<Output = string> {
   readonly tools?: readonly Tool[] | undefined;
   /** Keeps the tool trace out of `state.messages`. Default false. */
   readonly separateToolTrace?: boolean | undefined;
-  /** How much the model sees of the tool calls of earlier turns. Default "none". */
+  /** How much the model sees of the tool calls of earlier turns of a session. Default "digest": the calls, clipped. */
   readonly toolHistory?: Remember | undefined;
   /** Your own processors. They wrap the built-in ones, so their code after `next` runs last. */
   readonly processors?: readonly Processor[] | undefined;

@@ -13,8 +13,9 @@ import type { Step } from "../../state/step.ts";
 import { subtractUsage, totalUsage, type UsageByModel } from "../../tokens/usage.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { checkResumeOptions } from "../config/option-rules.ts";
-import { historyToLoad, withToolHistory } from "../input/history.ts";
+import { historyToLoad } from "../input/history.ts";
 import { openPrompt } from "../input/prompt.ts";
+import { readToolHistory } from "../input/tool-history.ts";
 import { type CreateRunOptions, createRun } from "../lifecycle/create-run.ts";
 import type { Open } from "../lifecycle/loop.ts";
 import { instructionsOf } from "../lifecycle/open-run.ts";
@@ -117,11 +118,12 @@ export async function continueRun(run: Run, counted: UsageByModel = {}): Promise
   const recorded = record.log?.recorded;
   if (!request.hasOwnState && recorded === undefined) throw notFound(runId);
   record.input = recorded?.input ?? inputOf(runId, run.state);
-  const history = record.log === undefined ? [] : await withToolHistory(record.log, agent);
   const { startedAt = Date.now() } = run.state;
-  const state = knownState(run, recorded, history)
+  const state = knownState(run, recorded, record.log?.history ?? [])
     .withRun({ runId, startedAt, parentAgentId: parent?.state.agentId })
     .withOutcome(endedOutcome(recorded));
+  if (record.log !== undefined)
+    run.input.toolHistory = await readToolHistory(record.log, state.messages.toArray(), agent);
   restoreUsage(run, state, counted);
   const steps = stepsOf(state);
   run.input.modelInput.reserveCallIds(steps.flatMap((step) => step.toolCalls.map(({ toolCallId }) => toolCallId)));

@@ -12,6 +12,7 @@ import type { StepInput } from "../../sessions/ports/journal.ts";
 import type { RetryRecord } from "../../sessions/ports/run-record.ts";
 import type { SessionPort } from "../../sessions/ports/session.ts";
 import type { AgentContext } from "../../state/agent-context.ts";
+import type { AgentState } from "../../state/agent-state.ts";
 import type { Criterion } from "../../state/criterion.ts";
 import type { Ledger } from "../../tokens/usage.ts";
 import type { TraceSpan } from "../../tracing/trace-span.ts";
@@ -50,10 +51,20 @@ export interface PromptParts {
   /** The files of the run that the model does not fetch itself. */
   readonly downloads: Downloads;
   instructions: Messages;
+  /** What the model sees of the tools of earlier turns. Undefined without a session. */
+  toolHistory: ToolHistoryView | undefined;
   /** Undefined unless the agent has compaction or memory. */
   compaction: Compaction | undefined;
   /** The memory that is fed the answer. */
   feed: MemoryFeed | undefined;
+}
+
+/** Adds the tool traces of earlier turns to what the model sees: see input/tool-history.ts. */
+export interface ToolHistoryView {
+  /** The state with the traces in its conversation. */
+  shownIn(state: AgentState): AgentState;
+  /** Messages that a memory returned, with the traces of the answers among them. */
+  inMemory(messages: readonly Message[]): readonly Message[];
 }
 
 export interface Draft {

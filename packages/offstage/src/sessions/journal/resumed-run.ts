@@ -74,8 +74,6 @@ export async function readToResume(cell: SessionCell, row: RunRow): Promise<Resu
   const done = messages.flatMap(({ message, row: { position, seq, step } }) =>
     position === null && step !== null ? [{ seq, step, message }] : [],
   );
-  for (const { message, row: placed } of messages)
-    cell.refs.set(message, placed.position === null ? `m${placed.seq}` : `p${placed.position}`);
   return {
     record,
     calls,
