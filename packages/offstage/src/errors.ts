@@ -35,6 +35,7 @@ export type ErrorCode =
   | "session-busy"
   | "session-conflict"
   | "run-failed"
+  | "run-exists"
   | "run-not-found"
   | "run-not-resumable";
 

@@ -9,6 +9,7 @@ import {
   type OptionRule,
   objectWith,
   oneOf,
+  someText,
   wholeFrom,
   yesOrNo,
 } from "../../base/options.ts";
@@ -94,7 +95,7 @@ const agentRules: Rules<AgentOptions> = {
   tracing: anything,
 };
 
-const runRules: Rules<RunOptions> = {
+const commonRules: Rules<Omit<RunOptions, "runId">> = {
   session,
   historyLimit: wholeFrom(0),
   historyTokens: numberFrom(0),
@@ -107,10 +108,12 @@ const runRules: Rules<RunOptions> = {
   tracing: anything,
 };
 
+const runRules: Rules<RunOptions> = { ...commonRules, runId: someText };
+
 const someCalls: OptionRule = { isFit: Array.isArray, words: "a list of tool call ids or approvals" };
 
 const resumeRules: Rules<ResumeOptions> = {
-  ...runRules,
+  ...commonRules,
   approve: someCalls,
   reject: someCalls,
   store: {

@@ -100,10 +100,10 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
   };
 }
 
-function identityOf({ runId = crypto.randomUUID(), caller }: CreateRunOptions): RunIdentity {
+function identityOf({ runId, options, caller }: CreateRunOptions): RunIdentity {
   const parent = caller?.run;
   return {
-    runId,
+    runId: runId ?? options.runId ?? crypto.randomUUID(),
     startedAt: isoNow(),
     parent,
     parentToolCallId: caller?.toolCallId,

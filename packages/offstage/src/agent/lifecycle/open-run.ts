@@ -56,7 +56,8 @@ function runStart(run: Run, isBlocked: boolean): RunStart {
   const { parent, parentToolCallId } = identity;
   return {
     runId: identity.runId,
-    isFresh: true,
+    isFresh: request.options.runId === undefined,
+    refusesKnown: true,
     agent: agent.name,
     model: agent.model.modelId,
     provider: agent.model.provider,

@@ -102,6 +102,8 @@ export interface AgentOptions<Output = string> {
 }
 
 export interface RunOptions {
+  /** The id of the run. A recorded run with this id is refused with `run-exists`. Default: a new id. */
+  readonly runId?: string | undefined;
   /** The conversation to continue. The run stores its input and its answer there. */
   readonly session?: SessionPort | undefined;
   /** The number of earlier messages to load, in whole turns. Default 50, or as many as memory or compaction need. */
@@ -127,7 +129,7 @@ export interface RunSource {
 }
 
 /** The options of `resume()`. */
-export interface ResumeOptions extends RunOptions, Decisions {
+export interface ResumeOptions extends Omit<RunOptions, "runId">, Decisions {
   /** The store in which the run is recorded. Its session, passed as `session`, works too. */
   readonly store?: RunSource | undefined;
 }

@@ -1,5 +1,5 @@
 // The journal of a session on a store: opens and resumes runs. The log of an open run is in stored-run.ts.
-import { isOffstageError } from "../../errors.ts";
+import { isOffstageError, OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import { type HistoryOptions, loadHistory, loadHistoryBefore, touch } from "../conversation/conversation.ts";
 import type { Change, SessionCell, SessionCells } from "../head/session-cell.ts";
@@ -8,6 +8,7 @@ import type { Journal, ReopenOptions, RunLog, RunStart } from "../ports/journal.
 import { checkLimit } from "../ports/session.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
 import { findRun } from "../records/run-reader.ts";
+import { checkId } from "../rows/check-row.ts";
 import { notesOf } from "../rows/run-row.ts";
 import { checkResumable, findToResume, type ResumedRun, readToResume, refuseDamage, reopenRow } from "./resumed-run.ts";
 import { beginRun, withSeq } from "./run-life.ts";
@@ -77,8 +78,10 @@ async function takeSession(cell: SessionCell, start: Reopening, taking: Taking):
 // Input, run row and lease are one write.
 async function begin(cell: SessionCell, head: SessionRow, start: RunStart): Promise<Change<Begun>> {
   const held = takeLease(cell, head, start);
-  const { runId, isFresh = false } = start;
-  if (!isFresh && (await findRun(cell.context, runId, refuseDamage(runId))) !== undefined) throw new KnownRun();
+  const { runId, isFresh = false, refusesKnown = false } = start;
+  checkId(runId, "run id");
+  if (!isFresh && (await findRun(cell.context, runId, refuseDamage(runId))) !== undefined)
+    throw refusesKnown ? runExists(runId) : new KnownRun();
   const history = await loadHistory(cell, head, start);
   start.signal?.throwIfAborted();
   const { row, head: next, writes, input } = beginRun(cell, held, { start });
@@ -107,6 +110,13 @@ async function reopen(cell: SessionCell, head: SessionRow, options: Reopening): 
   options.signal?.throwIfAborted();
   const result = { row, fence: held.fence, history, resumed };
   return { result, head: { ...held, last_status: row.status }, writes: [{ table: "runs", row }] };
+}
+
+function runExists(runId: string): OffstageError {
+  return new OffstageError(
+    "run-exists",
+    `A run "${runId}" is recorded already. Resume it with agent.resume("${runId}", { store }), or choose another id.`,
+  );
 }
 
 // The conversation before the input of the run. Without input, all of it.

@@ -10,6 +10,8 @@ export interface RunStart {
   readonly runId: string;
   /** The id was generated for this run, so there is no recorded run of that id to resume. Default false: the session looks for one. */
   readonly isFresh?: boolean | undefined;
+  /** Rejects with `run-exists` instead of resuming a recorded run of that id. Default false. */
+  readonly refusesKnown?: boolean | undefined;
   readonly agent: string;
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
