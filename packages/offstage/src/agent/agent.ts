@@ -16,6 +16,7 @@ import type { AgentOptions, ResumeOptions, RunInput, RunOptions, SubagentOptions
 import type { Emit } from "./ports/events.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import { createResumedRun } from "./resume/resume.ts";
+import { subagentKey } from "./run/calling-tool.ts";
 import type { Run } from "./run/run.ts";
 import { TrackedMessages } from "./run/tracked-messages.ts";
 import { runSubagent, subagentToolName } from "./subagent.ts";
@@ -104,7 +105,7 @@ export class Agent<Output = string> {
           tracked: this.#tracked,
         }),
     });
-    return Object.freeze({ ...created, isSubagent: true });
+    return Object.freeze({ ...created, isSubagent: true, [subagentKey]: this.#config });
   }
 
   /** The messages of this agent's runs and their subagents, both conversation and tool trace. `keepMessages` limits their number. */

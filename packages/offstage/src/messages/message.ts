@@ -70,6 +70,10 @@ export interface MessageMetadata {
   readonly usage?: JsonValue;
   /** On a reply from a store that redacts: the indexes, from 0, of the calls that were changed. */
   readonly redactedCalls?: readonly number[];
+  /** On a reply: the ids of calls whose input a person changed before approving them. */
+  readonly editedCalls?: readonly string[];
+  /** On a tool result: a person changed the input of the call. The text starts with a note of it for the model. */
+  readonly isEdited?: boolean;
   /** The field that `repairMessages` changed, on the outgoing copy only. */
   readonly repaired?: string;
   /** The model's own content parts, in order, if they hold more than text and calls (reasoning, signatures). */
@@ -134,6 +138,39 @@ export function withoutProviderParts<M extends Message>(message: M): M {
   if (metadata?.providerParts === undefined) return message;
   const { providerParts: _, ...rest } = metadata;
   return { ...message, metadata: rest };
+}
+
+/** The reply with the input of one call replaced by a person. The model reads the new input as its own. */
+export function withEditedCall(message: AssistantMessage, toolCallId: string, inputText: string): AssistantMessage {
+  const calls = toolCallsOf(message);
+  const place = calls.findIndex(({ id }) => id === toolCallId);
+  const { editedCalls = [], redactedCalls, inputTexts, ...others } = message.metadata ?? {};
+  const { [toolCallId]: _, ...written } = (inputTexts ?? {}) as Record<string, unknown>;
+  const redacted = redactedCalls?.filter((each) => each !== place) ?? [];
+  const metadata: MessageMetadata = {
+    ...others,
+    ...(Object.keys(written).length > 0 && { inputTexts: written }),
+    ...(redacted.length > 0 && { redactedCalls: redacted }),
+    editedCalls: [...new Set([...editedCalls, toolCallId])],
+  };
+  const tool_calls = calls.map((call, index) =>
+    index === place ? { ...call, function: { ...call.function, arguments: inputText } } : call,
+  );
+  return { ...message, tool_calls, metadata };
+}
+
+const editNote = "[approved with changes] ";
+
+/** The content of a result with the note, for the model, that a person changed the input of the call. */
+export function withEditNote(content: Content): Content {
+  return typeof content === "string" ? editNote + content : [{ type: "text", text: editNote.trimEnd() }, ...content];
+}
+
+/** The content of a result as the tool returned it, without that note. */
+export function resultContentOf({ content, metadata }: ToolMessage): Content {
+  if (metadata?.isEdited !== true) return content;
+  if (typeof content === "string") return content.startsWith(editNote) ? content.slice(editNote.length) : content;
+  return textOf({ content: content.slice(0, 1) }) === editNote.trimEnd() ? content.slice(1) : content;
 }
 
 /** The message with further metadata. Existing entries are kept unless they are named again. */

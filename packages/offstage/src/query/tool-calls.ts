@@ -1,6 +1,6 @@
 // Tool calls: which result answers which call, and both as one record. Reads only; making a list valid is the work of messages/repair.ts.
 import { isObject, parseJson } from "../base/json.ts";
-import type { Message, ToolCall, ToolMessage } from "../messages/message.ts";
+import { type Message, resultContentOf, type ToolCall, type ToolMessage } from "../messages/message.ts";
 import { callsOf, contentOf, jsonText, linkOf, metadataOf, nameOfCall, nameOfResult, timeOf } from "./readers.ts";
 
 /** One call with its result, or a result that answers no call. */
@@ -35,7 +35,7 @@ export function recordOfPair(list: readonly Message[], pair: ToolPair): ToolCall
     toolName,
     input: inputOf(inputText),
     inputText,
-    result: answer === undefined ? undefined : resultOf(answer, resultText as string),
+    result: answer === undefined ? undefined : resultOf(answer),
     resultText,
     isError: answer !== undefined && metadataOf(answer).isError === true,
     durationMs: answer === undefined ? undefined : durationOf(asked, answer),
@@ -53,7 +53,7 @@ export function recordOfOrphan(answer: Message): ToolCallRecord {
     toolName: nameOfResult(answer) ?? "unknown",
     input: undefined,
     inputText: undefined,
-    result: resultOf(answer, resultText),
+    result: resultOf(answer),
     resultText,
     isError: isError === true,
     durationMs: typeof durationMs === "number" ? durationMs : undefined,
@@ -67,9 +67,11 @@ function textOrNothing(value: unknown): string | undefined {
 }
 
 // A result that was clipped for the model is no longer JSON, and stays text.
-function resultOf(answer: Message, text: string): unknown {
+function resultOf(answer: Message): unknown {
+  const content = metadataOf(answer).isEdited === true ? resultContentOf(answer as ToolMessage) : answer.content;
+  const text = contentOf({ ...answer, content } as Message) ?? "";
   if (metadataOf(answer).isJson !== true) return text;
-  const value = Array.isArray(answer.content) ? answer.content : parseJson(text);
+  const value = Array.isArray(content) ? content : parseJson(text);
   return value === undefined ? text : value;
 }
 

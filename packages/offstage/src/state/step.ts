@@ -7,8 +7,10 @@ import type { Usage } from "../tokens/usage.ts";
 export interface StepToolCall {
   readonly toolCallId: string;
   readonly toolName: string;
-  /** The input as JSON text, exactly as the model wrote it, even if it does not parse. */
+  /** The input as JSON text, exactly as the model wrote it, even if it does not parse; or as a person changed it. */
   readonly inputText: string;
+  /** True if a person changed the input before approving the call. */
+  readonly isEdited?: boolean;
   /** True if a redactor changed the stored input, so the call cannot run. */
   readonly isRedacted?: boolean;
 }

@@ -15,7 +15,9 @@ describe("a tool that needs approval", () => {
     const { agent, paid, model } = payingAgent([calls(payTo("ann"), echoing("a", "e"))]);
     const { outcome, approvals, runId, state } = await play(agent, "Pay Ann", { session });
     expect(outcome).toMatchObject({ status: "waiting", reason: "approval" });
-    expect(approvals).toEqual([{ toolCallId: "ann", toolName: "pay", input: { to: "ann" }, agent: "payer", runId }]);
+    expect(approvals).toEqual([
+      { kind: "call", toolCallId: "ann", toolName: "pay", input: { to: "ann" }, agent: "payer", runId },
+    ]);
     expect(paid).toEqual([]);
     expect(model.callCount).toBe(1);
     expect(state.status).toBe("waiting");

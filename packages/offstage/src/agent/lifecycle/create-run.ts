@@ -17,7 +17,7 @@ import { startSpan, type TraceSpan, traceIdOf } from "../../tracing/trace-span.t
 import type { EndedSpans } from "../../tracing/tracing-options.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import type { RunOptions } from "../ports/agent-options.ts";
-import { DecisionBook } from "../ports/approvals.ts";
+import { DecisionBook } from "../ports/decision-book.ts";
 import type { Emit } from "../ports/events.ts";
 import { emitToHooks } from "../ports/hooks.ts";
 import type { CallingTool } from "../run/calling-tool.ts";

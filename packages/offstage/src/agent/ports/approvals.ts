@@ -1,8 +1,6 @@
-// Approvals: the calls that wait for approval, and the decisions about them. Fails closed: a call without a decision does not run.
+// Approvals: the calls that wait for a person, and the options with which a person decides. decision-book.ts checks the decisions.
 
-import { isObject } from "../../base/json.ts";
-import { shownValue } from "../../base/options.ts";
-import { OffstageError } from "../../errors.ts";
+import type { JsonValue } from "../../base/json.ts";
 import { type Approval, approvalOf } from "../../sessions/ports/run-record.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { AgentStateJson, AwaitedCall, PendingStep, WaitingCall } from "../../state/pending-step.ts";
@@ -13,7 +11,13 @@ export type DecidedCall = string | { readonly toolCallId: string; readonly runId
 
 /** Decisions about calls that wait for approval. */
 export interface Decisions {
-  readonly approve?: readonly DecidedCall[] | undefined;
+  /** With another `input` than the model's, the call runs with that input, and the model is shown it as its own. */
+  readonly approve?:
+    | readonly (
+        | DecidedCall
+        | { readonly toolCallId: string; readonly runId?: string | undefined; readonly input: JsonValue }
+      )[]
+    | undefined;
   /** The model sees the rejection, with its reason if there is one. */
   readonly reject?:
     | readonly (
@@ -53,96 +57,4 @@ export function waitingNote({ waiting }: PendingStep): readonly WaitingCall[] {
     const { state, ...child } = call.child;
     return { ...call, child: { ...child, awaits: awaitedCalls(state) } };
   });
-}
-
-interface Decision {
-  readonly toolCallId: string;
-  readonly runId?: string | undefined;
-  readonly reason?: string;
-  readonly isApproved: boolean;
-}
-
-/** The decisions about the calls of a run and its subagents. */
-export class DecisionBook {
-  #decisions: readonly Decision[] = [];
-  #earlier: readonly AwaitedCall[] = [];
-
-  constructor({ approve = [], reject = [] }: Decisions = {}) {
-    this.#decisions = [
-      ...approve.map((call) => ({ ...parseDecision(call), isApproved: true })),
-      ...reject.map((call) => ({ ...parseDecision(call), isApproved: false })),
-    ];
-  }
-
-  /** Whether a call may run, waits for a decision, or was rejected. */
-  permit(call: StepToolCall, runId: string): "run" | "wait" | { readonly refusal: string } {
-    const decision = this.#decisions.find((each) => isAbout(each, { toolCallId: call.toolCallId, runId }));
-    if (decision === undefined) return this.wasApproved({ toolCallId: call.toolCallId, runId }) ? "run" : "wait";
-    return decision.isApproved ? "run" : { refusal: refusalOf(call.toolName, decision.reason) };
-  }
-
-  /** Adds the calls that were approved when the run was last resumed. */
-  recall(approved: readonly AwaitedCall[]): void {
-    this.#earlier = approved;
-  }
-
-  /** True if the call was approved when the run was last resumed. It may have run since. */
-  wasApproved({ toolCallId, runId }: AwaitedCall): boolean {
-    return this.#earlier.some((each) => each.toolCallId === toolCallId && each.runId === runId);
-  }
-
-  /** The calls that may run now. Throws if a decision is not about exactly one waiting call: a typo must not count as consent. */
-  check(awaited: readonly AwaitedCall[]): AwaitedCall[] {
-    // Each decision is bound to its run: a call with the same id that waits in another run later is a different call.
-    this.#decisions = this.#decisions.map((decision) => {
-      const [call, ...others] = awaited.filter((each) => isAbout(decision, each));
-      if (call === undefined || others.length > 0) throw this.#mismatch(decision, awaited);
-      return { ...decision, runId: call.runId };
-    });
-    for (const call of awaited) {
-      if (this.#decisions.filter((each) => isAbout(each, call)).length < 2) continue;
-      throw invalid(`There are two decisions about tool call "${call.toolCallId}". Pass only one.`);
-    }
-    const approved = this.#decisions.filter((decision) => decision.isApproved);
-    return awaited.filter((call) => approved.some((decision) => isAbout(decision, call)));
-  }
-
-  #mismatch({ toolCallId: id, runId }: Decision, awaited: readonly AwaitedCall[]): OffstageError {
-    const sameId = awaited.filter((call) => call.toolCallId === id);
-    const [other] = sameId;
-    if (runId === undefined && other !== undefined)
-      return invalid(
-        `${sameId.length} tool calls with the id "${id}" wait for approval. Pass the entry of result.approvals instead of its id.`,
-      );
-    if (other !== undefined)
-      return invalid(
-        `Tool call "${id}" of run "${runId}" does not wait for approval; that of run "${other.runId}" does. Pass its entry of result.approvals.`,
-      );
-    const waiting = awaited.map((each) => `"${each.toolCallId}"`).join(", ") || "none";
-    const wasApproved = this.#earlier.some((call) => call.toolCallId === id);
-    const problem = wasApproved ? `Tool call "${id}" was approved before` : `No tool call "${id}" waits for approval`;
-    return invalid(`${problem}. Waiting calls: ${waiting}.`);
-  }
-}
-
-function isAbout(decision: Decision, call: AwaitedCall): boolean {
-  return decision.toolCallId === call.toolCallId && (decision.runId === undefined || decision.runId === call.runId);
-}
-
-function parseDecision(call: unknown): Omit<Decision, "isApproved"> {
-  if (typeof call === "string") return { toolCallId: call };
-  if (!isObject(call) || typeof call.toolCallId !== "string")
-    throw invalid(`A decision must be a tool call id or an entry of result.approvals; found ${shownValue(call)}.`);
-  if (call.reason !== undefined && typeof call.reason !== "string")
-    throw invalid(`The "reason" of a decision must be text for the model; found ${shownValue(call.reason)}.`);
-  return call as unknown as Omit<Decision, "isApproved">;
-}
-
-function refusalOf(name: string, reason = ""): string {
-  const why = reason === "" ? "" : ` Reason: ${reason}`;
-  return `The call to the tool "${name}" was rejected by the user and not run.${why}`;
-}
-
-function invalid(message: string): OffstageError {
-  return new OffstageError("invalid-argument", message);
 }

@@ -1,21 +1,44 @@
 // The state of a run that is resumed: the state that was passed in, or the journal's if that is newer.
-import type { JsonObject } from "../../base/json.ts";
-import { OffstageError } from "../../errors.ts";
-import type { Message } from "../../messages/message.ts";
+import { type AssistantMessage, type Message, withEditedCall } from "../../messages/message.ts";
+import type { Admission } from "../../sessions/ports/journal.ts";
 import type { RunRecord } from "../../sessions/ports/run-record.ts";
 import { approvedNotes } from "../../sessions/records/run-notes.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
-import type { AwaitedCall, PendingStep } from "../../state/pending-step.ts";
-import { awaitedCalls } from "../ports/approvals.ts";
+import type { Step } from "../../state/step.ts";
+import type { AdmittedCall } from "../ports/decision-book.ts";
 import type { Run } from "../run/run.ts";
+import { awaitedPlaces, type Records } from "./awaited-places.ts";
 import { canRunAgain, restoreState } from "./restore-state.ts";
 
 /** The newest known state of a run. */
 export function knownState(run: Run, recorded: RunRecord | undefined, history: readonly Message[]): AgentState {
   const isOwn = run.request.hasOwnState && (recorded === undefined || !isAhead(recorded, run.state));
   const state = isOwn || recorded === undefined ? run.state : restoreState(recorded, history, run.agent);
-  return withoutApproved(run, state);
+  return withEdits(run, withoutApproved(run, state));
+}
+
+// The calls as a person changed them. The model is shown the changed input as its own, or it would repeat the original call.
+function withEdits(run: Run, state: AgentState): AgentState {
+  const { pendingStep } = state;
+  const { runId } = run.identity;
+  const edits = (pendingStep?.waiting ?? []).flatMap(({ toolCallId }) => {
+    const inputText = run.request.decisions.editOf({ toolCallId, runId });
+    const call = pendingStep?.step.toolCalls.find((each) => each.toolCallId === toolCallId);
+    const isDone = call?.isEdited && !call.isRedacted && call.inputText === inputText;
+    return inputText === undefined || isDone ? [] : [{ toolCallId, inputText }];
+  });
+  if (pendingStep === undefined || edits.length === 0) return state;
+  const step = edits.reduce(editCall, pendingStep.step);
+  return state.withPendingStep({ ...pendingStep, step });
+}
+
+function editCall(step: Step, { toolCallId, inputText }: { toolCallId: string; inputText: string }): Step {
+  const [reply, ...rest] = step.messages as readonly [AssistantMessage, ...Message[]];
+  const toolCalls = step.toolCalls.map((call) =>
+    call.toolCallId === toolCallId ? { toolCallId, toolName: call.toolName, inputText, isEdited: true } : call,
+  );
+  return { ...step, toolCalls, messages: [withEditedCall(reply, toolCallId, inputText), ...rest] };
 }
 
 // True if the journal knows more than the state: further steps, calls that have begun, or results that the state still waits for.
@@ -49,36 +72,21 @@ export function endedOutcome(recorded: RunRecord | undefined): Outcome | undefin
   return { status, reason, message: `The run had ended: ${reason}.` };
 }
 
-/** Checks the decisions against the waiting calls, and returns a note of all approved calls. Throws if a decision does not match. */
-export function admitDecisions(run: Run, recorded: RunRecord): JsonObject | undefined {
+/** Checks the decisions against the waiting calls. Rejects if one does not match; resolves with what is to be written of them. */
+export async function admitDecisions(run: Run, recorded: RunRecord, beneath: Records): Promise<Admission> {
   const earlier = approvedNotes(recorded);
   run.request.decisions.recall(earlier);
-  const approved = checkDecisions(run, knownState(run, recorded, []).pendingStep);
-  if (approved.length === 0) return undefined;
-  return { approved: [...earlier, ...approved].map((call) => ({ ...call })) };
+  const admitted = await checkDecisions(run, knownState(run, recorded, []), beneath);
+  if (admitted.length === 0) return {};
+  const approved = admitted.map(({ toolCallId, runId }) => ({ toolCallId, runId }));
+  return {
+    notes: { approved: [...earlier, ...approved].map((call) => ({ ...call })) },
+    calls: admitted.filter(({ editedInput }) => editedInput !== undefined),
+  };
 }
 
-/** The calls that may run now. Throws if a decision does not match a waiting call, or if an approved call cannot run. */
-export function checkDecisions(run: Run, pendingStep: PendingStep | undefined): AwaitedCall[] {
-  const approved = run.request.decisions.check(awaitedCalls({ pendingStep, runId: run.identity.runId }));
-  checkRunnable(run, pendingStep, approved);
-  return approved;
-}
-
-// An approval must not be used up by a call that cannot run. A subagent's calls are not checked here; there the model gets an error.
-function checkRunnable(run: Run, pending: PendingStep | undefined, approved: readonly AwaitedCall[]): void {
-  for (const { toolCallId: id, toolName, isRedacted } of pending?.step.toolCalls ?? []) {
-    if (!approved.some(({ toolCallId, runId }) => toolCallId === id && runId === run.identity.runId)) continue;
-    if (!run.agent.tools.has(toolName))
-      throw notRunnable(id, `agent "${run.agent.name}" has no tool "${toolName}". Resume with an agent that has it.`);
-    if (isRedacted)
-      throw notRunnable(
-        id,
-        "its arguments were redacted in the store. Resume the run by its last state, or reject the call.",
-      );
-  }
-}
-
-function notRunnable(id: string, why: string): OffstageError {
-  return new OffstageError("run-not-resumable", `Tool call "${id}" was approved but cannot run: ${why}`);
+/** The calls that may run now. Rejects if a decision does not match a waiting call, or if an approved call cannot run. */
+export function checkDecisions(run: Run, state: AgentState, beneath: Records = new Map()): Promise<AdmittedCall[]> {
+  const own = { pendingStep: state.pendingStep, runId: run.identity.runId };
+  return run.request.decisions.check(awaitedPlaces(own, run.agent, beneath));
 }

@@ -5,6 +5,7 @@ import {
   type AssistantMessage,
   type Content,
   type Message,
+  resultContentOf,
   type ToolCall,
   type ToolMessage,
   textOf,
@@ -87,11 +88,12 @@ function restoreStep(record: StepRecord, config: AgentConfig, isAnswer = false):
 }
 
 function callsOf(message: AssistantMessage): StepToolCall[] {
-  const { redactedCalls = [], inputTexts } = message.metadata ?? {};
+  const { redactedCalls = [], editedCalls = [], inputTexts } = message.metadata ?? {};
   return toolCallsOf(message).map(({ id, function: called }, place) => ({
     toolCallId: id,
     toolName: called.name,
     inputText: rawOf(inputTexts, id) ?? called.arguments,
+    ...(Array.isArray(editedCalls) && editedCalls.includes(id) && { isEdited: true }),
     ...(Array.isArray(redactedCalls) && redactedCalls.includes(place) && { isRedacted: true }),
   }));
 }
@@ -106,8 +108,9 @@ function rawOf(inputTexts: unknown, id: string): string | undefined {
 
 function resultOf(message: ToolMessage, calls: readonly ToolCall[], values: StepRecord["values"] = {}): ToolResult {
   const { tool_call_id: toolCallId, content, metadata } = message;
-  const text = textOf(message);
-  const value = metadata?.isJson === true ? returnedValue(content) : undefined;
+  const returned = resultContentOf(message);
+  const text = textOf({ content: returned });
+  const value = metadata?.isJson === true ? returnedValue(returned) : undefined;
   const shown = value === undefined ? text : value;
   const input = parseArguments(calls.find(({ id }) => id === toolCallId)?.function.arguments ?? "");
   return {

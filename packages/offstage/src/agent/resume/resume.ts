@@ -20,7 +20,7 @@ import { type CreateRunOptions, createRun } from "../lifecycle/create-run.ts";
 import type { Open } from "../lifecycle/loop.ts";
 import { instructionsOf } from "../lifecycle/open-run.ts";
 import type { ResumeOptions } from "../ports/agent-options.ts";
-import { DecisionBook } from "../ports/approvals.ts";
+import { DecisionBook } from "../ports/decision-book.ts";
 import type { Run } from "../run/run.ts";
 import { admitDecisions, checkDecisions, endedOutcome, knownState } from "./known-state.ts";
 
@@ -79,7 +79,7 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<AgentStat
   const { record } = run;
   run.input.instructions = await instructionsOf(run);
   if (journal !== undefined) await record.open(() => reopenJournal(run, journal));
-  if (record.log?.recorded === undefined) checkDecisions(run, run.state.pendingStep);
+  if (record.log?.recorded === undefined) await checkDecisions(run, run.state);
   const recordedSteps = record.log?.recorded?.steps.length ?? run.state.stepCount;
   await record.catchUp(run.state.steps.slice(recordedSteps));
   return continueRun(run);
@@ -93,9 +93,9 @@ async function reopenJournal(run: Run, journal: Journal): Promise<RunLog> {
   // A session that keeps no runs has the user message and will get the answer; the state has everything else.
   if (!journal.keepsRuns && request.hasOwnState)
     return journal.open({ ...opening, runId, agent: agent.name, startedAt, input: [] });
-  const admit = (recorded: RunRecord) => {
+  const admit = async (recorded: RunRecord, beneath: ReadonlyMap<string, RunRecord>) => {
     checkAgent(run, recorded);
-    return admitDecisions(run, recorded);
+    return admitDecisions(run, recorded, beneath);
   };
   return journal.reopen(runId, { ...opening, admit });
 }

@@ -17,7 +17,7 @@ import type { Criterion } from "../../state/criterion.ts";
 import type { Ledger } from "../../tokens/usage.ts";
 import type { TraceSpan } from "../../tracing/trace-span.ts";
 import type { RunOptions } from "../ports/agent-options.ts";
-import type { DecisionBook } from "../ports/approvals.ts";
+import type { DecisionBook } from "../ports/decision-book.ts";
 
 export interface RunRequest {
   readonly options: RunOptions;

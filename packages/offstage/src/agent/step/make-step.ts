@@ -204,10 +204,17 @@ function storedName({ tools }: AgentConfig, name: string): string {
   return tools.has(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown_tool";
 }
 
-/** The tool message of a result; `number` is its number among the run's messages. */
-export function resultMessage(run: Run, result: ToolResult, at: StepPlace & { readonly number: number }): ToolMessage {
-  const { toolCallId, toolName, content, output, isError, status, childRunId, durationMs } = result;
+export interface ResultPlace extends StepPlace {
+  /** The number of the result among the run's messages. */
+  readonly number: number;
+  readonly result: ToolResult;
+}
+
+/** The tool message of a result. */
+export function resultMessage(run: Run, { isEdited }: StepToolCall, at: ResultPlace): ToolMessage {
+  const { toolCallId, toolName, content, output, isError, status, childRunId, durationMs } = at.result;
   const metadata = run.record.stamp(at, at.number);
+  if (isEdited) metadata.isEdited = true;
   metadata.durationMs = Math.round(durationMs * 1000) / 1000;
   if (isError) metadata.isError = true;
   if (status !== undefined) metadata.status = status;

@@ -50,6 +50,8 @@ export interface ResumedRun {
   readonly record: RunRecord;
   readonly calls: readonly ToolCallRow[];
   readonly children: readonly RunRow[];
+  /** The runs of subagents at all levels, by run id. */
+  readonly beneath: ReadonlyMap<string, ResumedRun>;
   /** The reference of the input of the open step. */
   readonly openInput: string | undefined;
   /** The rows of the messages of the record. */
@@ -68,7 +70,12 @@ export async function readToResume(cell: SessionCell, row: RunRow): Promise<Resu
   const options = { rows: cell.context.rows, head, report, name: cell.name };
   const record = recordOf(parts, options) as RunRecord;
   checkWhole(parts, record, options);
-  for (const child of parts.children) await readToResume(cell, child);
+  const beneath = new Map<string, ResumedRun>();
+  for (const child of parts.children) {
+    const run = await readToResume(cell, child);
+    beneath.set(child.run_id, run);
+    for (const [runId, below] of run.beneath) beneath.set(runId, below);
+  }
   const { messages, calls, children, steps } = parts;
   const openInput = steps.find(({ step }) => step === record.openStep?.step)?.input_ref ?? undefined;
   const done = messages.flatMap(({ message, row: { position, seq, step } }) =>
@@ -78,6 +85,7 @@ export async function readToResume(cell: SessionCell, row: RunRow): Promise<Resu
     record,
     calls,
     children,
+    beneath,
     done,
     openInput,
     seqs: new Map(messages.map((each) => [each.message, each.row.seq])),

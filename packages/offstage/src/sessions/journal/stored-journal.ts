@@ -10,6 +10,7 @@ import type { RunRow, SessionRow } from "../ports/tables.ts";
 import { findRun } from "../records/run-reader.ts";
 import { checkId } from "../rows/check-row.ts";
 import { notesOf } from "../rows/run-row.ts";
+import { changeCalls } from "./change-calls.ts";
 import { checkResumable, findToResume, type ResumedRun, readToResume, refuseDamage, reopenRow } from "./resumed-run.ts";
 import { beginRun, withSeq } from "./run-life.ts";
 import { StoredRun } from "./stored-run.ts";
@@ -100,8 +101,10 @@ async function reopen(cell: SessionCell, head: SessionRow, options: Reopening): 
   const held = takeLease(cell, head, options);
   const found = await findToResume(cell, options.runId);
   checkResumable(found, { runId: options.runId, sessionId: cell.id });
-  const resumed = await readToResume(cell, found);
-  const notes = options.admit?.(resumed.record);
+  const recorded = await readToResume(cell, found);
+  const beneath = new Map([...recorded.beneath].map(([runId, { record }]) => [runId, record]));
+  const { notes, calls } = (await options.admit?.(recorded.record, beneath)) ?? {};
+  const { resumed, writes } = changeCalls(cell, recorded, calls);
   const row: RunRow = {
     ...reopenRow(found),
     ...(notes && { notes: JSON.stringify({ ...notesOf(found), ...notes }) }),
@@ -109,7 +112,7 @@ async function reopen(cell: SessionCell, head: SessionRow, options: Reopening): 
   const history = await historyBefore(cell, resumed, options);
   options.signal?.throwIfAborted();
   const result = { row, fence: held.fence, history, resumed };
-  return { result, head: { ...held, last_status: row.status }, writes: [{ table: "runs", row }] };
+  return { result, head: { ...held, last_status: row.status }, writes: [...writes, { table: "runs", row }] };
 }
 
 function runExists(runId: string): OffstageError {

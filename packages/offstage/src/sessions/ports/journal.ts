@@ -137,10 +137,26 @@ export interface Journal {
   reopen(runId: string, options: ReopenOptions): Promise<RunLog>;
 }
 
+/** The decisions with which a run is resumed. */
+export interface Admission {
+  /** Merged into the notes of the run. */
+  readonly notes?: JsonObject | undefined;
+  /** Calls of the run or of its subagents that a person changed. */
+  readonly calls?: readonly CallChange[] | undefined;
+}
+
+/** A call that waits, as a person changed it. */
+export interface CallChange {
+  readonly runId: string;
+  readonly toolCallId: string;
+  /** The input to run with, as JSON text. The record keeps both inputs. */
+  readonly editedInput?: string | undefined;
+}
+
 export interface ReopenOptions extends Pick<RunStart, "historyLimit" | "historyAfter" | "onBusy" | "signal"> {
   /**
-   * Called before anything is written, possibly more than once. It throws to leave the run as it is; the object it returns is
-   * merged into the run's notes.
+   * Called before anything is written, possibly more than once, with the run and the runs of its subagents. It rejects to leave
+   * them as they are; what it resolves with is written together with the resume.
    */
-  readonly admit?: ((recorded: RunRecord) => JsonObject | undefined) | undefined;
+  readonly admit?: ((recorded: RunRecord, beneath: ReadonlyMap<string, RunRecord>) => Promise<Admission>) | undefined;
 }

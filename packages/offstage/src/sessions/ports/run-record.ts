@@ -123,8 +123,7 @@ export interface RunRecord extends RunInfo {
   readonly children: readonly RunInfo[];
 }
 
-/** A tool call of a run or of a subagent's run that waits for approval. */
-export interface Approval {
+interface Waiting {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly input: JsonValue;
@@ -132,14 +131,42 @@ export interface Approval {
   readonly runId: string;
 }
 
-/** Describes a call that waits for approval. Arguments that are not JSON are shown as `{}`. */
+/** A tool call of a run or of a subagent's run that waits for approval. */
+export interface CallApproval extends Waiting {
+  readonly kind: "call";
+}
+
+/** A tool call that asked a question, and waits for the answer. */
+export interface QuestionApproval extends Waiting {
+  readonly kind: "question";
+  readonly message: string;
+  /** The JSON Schema of the answer, if the tool gave one. */
+  readonly schema?: JsonObject;
+}
+
+/** A tool call of a run or of a subagent's run that waits for a person: for approval, or for the answer to its question. */
+export type Approval = CallApproval | QuestionApproval;
+
+/** A question of a tool. */
+export interface AskedQuestion {
+  readonly message: string;
+  readonly schema?: JsonObject | undefined;
+}
+
+interface WaitingCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly inputText: string;
+  readonly question?: AskedQuestion | undefined;
+}
+
+/** Describes a call that waits. Arguments that are not JSON are shown as `{}`. */
 export function approvalOf(
-  {
-    toolCallId,
-    toolName,
-    inputText,
-  }: { readonly toolCallId: string; readonly toolName: string; readonly inputText: string },
+  { toolCallId, toolName, inputText, question }: WaitingCall,
   { agent, runId }: { readonly agent: string; readonly runId: string },
 ): Approval {
-  return { toolCallId, toolName, input: parseJson(inputText) ?? {}, agent, runId };
+  const waiting = { toolCallId, toolName, input: parseJson(inputText) ?? {}, agent, runId };
+  if (question === undefined) return { kind: "call", ...waiting };
+  const { message, schema } = question;
+  return { kind: "question", ...waiting, message, ...(schema !== undefined && { schema }) };
 }

@@ -96,7 +96,7 @@ export const resumeClaims: readonly StoreClaim[] = [
       await child.end(waitingFor({ toolCallId: "x", why: "approval" }));
       const beneath = { toolCallId: "d", why: "approval", child: { runId: "child", agent: "below" } };
       await log.end(waitingFor(beneath, { toolCallId: "e", why: "approval" }));
-      const call = { toolName: "f", input: {} };
+      const call = { kind: "call", toolName: "f", input: {} };
       const inChild = { ...call, toolCallId: "x", agent: "below", runId: "child" };
       const own = { ...call, toolCallId: "e", agent: "tester", runId: "r" };
       assert.deepEqual((await store.runs.get("r"))?.approvals, [inChild, own]);
