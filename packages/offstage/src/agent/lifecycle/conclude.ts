@@ -25,7 +25,9 @@ export interface Ending {
 
 /** The ending of a run whose loop threw, because of an abort or a failure. */
 export function endingOf(run: Run, error: unknown): Ending {
-  const state = run.state.withUsage(run.limits.ledger.usageByModel);
+  const { finished } = run.draft;
+  const isAhead = finished !== undefined && finished.stepCount > run.state.stepCount;
+  const state = (isAhead ? finished : run.state).withUsage(run.limits.ledger.usageByModel);
   if (run.scope.cancellation.isAborted) return { state: state.withOutcome(abortedOutcome(run)) };
   const reason = isOffstageError(error) ? error.code : "error";
   return { state: state.withOutcome({ status: "failed", reason, message: messageOf(error) }), error };
@@ -154,10 +156,12 @@ function restOf({ draft }: Run, state: AgentState, answer: readonly Message[]): 
 }
 
 // The text and output of the result. An answer that could not be stored is included; a failed run has the text so far.
-function outputOf(run: Run, { outcome }: AgentState, answer: readonly Message[]): { text: string; output: unknown } {
+function outputOf(run: Run, state: AgentState, answer: readonly Message[]): { text: string; output: unknown } {
   const { draft, agent } = run;
+  const { outcome, currentStep } = state;
   const unchecked = agent.guardrails.output.length === 0 ? draft.text : "";
-  const text = outcome?.status === "failed" ? unchecked : answer.map(textOf).join("");
+  const soFar = currentStep?.isAnswer ? currentStep.text : unchecked;
+  const text = outcome?.status === "failed" ? soFar : answer.map(textOf).join("");
   if (agent.output === undefined) return { text, output: text };
   return { text, output: outcome?.status === "completed" ? draft.output : undefined };
 }

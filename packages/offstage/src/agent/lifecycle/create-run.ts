@@ -64,7 +64,9 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
   };
   const draft: Draft = {
     text: "",
+    reasoning: "",
     messages: undefined,
+    finished: undefined,
     output: undefined,
     notes: undefined,
     input: undefined,

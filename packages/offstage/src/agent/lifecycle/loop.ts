@@ -14,7 +14,7 @@ import type { StepPlace } from "../run/run-parts.ts";
 import { callModel } from "../step/call-model.ts";
 import { callTools } from "../step/call-tools.ts";
 import { callsToApprove, readReply, stepOf, withResults } from "../step/make-step.ts";
-import { rule, ruleBefore } from "../step/rule.ts";
+import { rule, ruleBefore, withoutUnchecked } from "../step/rule.ts";
 import { conclude, type Ending, endingOf } from "./conclude.ts";
 import { openRun } from "./open-run.ts";
 import { throughProcessors } from "./through-processors.ts";
@@ -46,7 +46,11 @@ async function reachEnd(run: Run, open: Open): Promise<Ending> {
     }
     return { state: run.state };
   } catch (error) {
-    return endingOf(run, error);
+    const ending = endingOf(run, error);
+    const isStepFinished = ending.state.stepCount > run.state.stepCount;
+    run.state = ending.state;
+    if (isStepFinished) await run.record.step(run.state);
+    return ending;
   }
 }
 
@@ -59,9 +63,18 @@ async function takeStep(run: Run, state: AgentState): Promise<AgentState> {
   );
   const usage = limits.ledger.usageByModel;
   if ("waiting" in made) return state.withPendingStep(made).withUsage(usage).withOutcome(waitingOutcome);
-  const step = freezeStep(made);
-  const ruled = await rule(run, state.withStep(step, usage));
-  return run.agent.keepMessages(ruled, ruled.currentStep as Step);
+  const finished = state.withStep(freezeStep(made), usage);
+  try {
+    return keepFinished(run, await rule(run, finished));
+  } catch (error) {
+    keepFinished(run, withoutUnchecked(run, finished));
+    throw error;
+  }
+}
+
+function keepFinished({ agent, draft }: Run, state: AgentState): AgentState {
+  draft.finished = agent.keepMessages(state, state.currentStep as Step);
+  return draft.finished;
 }
 
 async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step | PendingStep> {

@@ -70,8 +70,12 @@ export interface ToolHistoryView {
 export interface Draft {
   /** The text of the model call under way, as far as it was streamed. */
   text: string;
+  /** Its reasoning, if output guardrails hold it back. */
+  reasoning: string;
   /** The reply with tool calls, and their results as they arrive. */
   messages: Message[] | undefined;
+  /** The state with the finished step, before the loop has it: kept if a criterion, a guardrail or a processor fails. */
+  finished: AgentState | undefined;
   /** The checked value of structured output. */
   output: unknown;
   /** Notes for the journal to keep with the step. */

@@ -89,8 +89,9 @@ function inputOf(run: Run, prompt: readonly PromptMessage[]): InputRecord {
 }
 
 function tryOnce(run: Run, options: ModelCallOptions, at: StepPlace): Promise<ModelReply> {
-  const { agent, request, scope } = run;
+  const { agent, request, scope, draft } = run;
   scope.cancellation.throwIfAborted();
+  draft.reasoning = "";
   return request.isStreaming
     ? streamReply(run, options, at)
     : scope.cancellation.race(agent.model.doGenerate(options)).then(replyOf);
@@ -111,23 +112,29 @@ function listenerOf(run: Run, { step, span }: StepPlace): DeltaListener {
     text(delta) {
       if (draft.text === "") span.setMetadata({ timeToFirstTokenMs: performance.now() - startedAt });
       draft.text += delta;
-      if (!buffersText(run)) record.emit({ type: "text-delta", step, delta });
+      if (!holdsBack(run)) record.emit({ type: "text-delta", step, delta });
     },
-    reasoning: (delta) => record.emit({ type: "reasoning-delta", step, delta }),
+    reasoning(delta) {
+      if (holdsBack(run)) draft.reasoning += delta;
+      else record.emit({ type: "reasoning-delta", step, delta });
+    },
     toolInput: (toolCallId, toolName, delta) =>
       record.emit({ type: "tool-input-delta", step, toolCallId, toolName, delta }),
   };
 }
 
-// Text is not streamed until the output guardrails have passed it.
-function buffersText({ agent }: Run): boolean {
+// Text is not streamed until the output guardrails have passed it. Neither is reasoning: it may repeat the text.
+function holdsBack({ agent }: Run): boolean {
   return agent.guardrails.output.length > 0;
 }
 
-/** Emits the text of a step that was buffered for the guardrails. */
+/** Emits the reasoning and the text of a step that was held back for the guardrails. */
 export function releaseText(run: Run, step: number): void {
-  const { text: delta } = run.draft;
-  if (delta !== "" && buffersText(run)) run.record.emit({ type: "text-delta", step, delta });
+  if (!holdsBack(run)) return;
+  const { text, reasoning } = run.draft;
+  run.draft.reasoning = "";
+  if (reasoning !== "") run.record.emit({ type: "reasoning-delta", step, delta: reasoning });
+  if (text !== "") run.record.emit({ type: "text-delta", step, delta: text });
 }
 
 function recordReply(run: Run, reply: ModelReply, { step, span }: StepPlace): StampedReply {

@@ -14,9 +14,11 @@ import { noteMessage } from "./make-step.ts";
 /** The state after a step, with an outcome if the run ends here. */
 export async function rule(run: Run, state: AgentState): Promise<AgentState> {
   const { outcome, feedback } = await rulingOf(run, state, run.limits.criteria);
-  const step = state.currentStep as Step;
-  if (outcome === undefined) return step.isAnswer ? sendBack(run, state, feedback) : state;
-  return await (step.isAnswer ? endWithAnswer(run, state, outcome) : endWithoutAnswer(run, state, outcome));
+  const { isAnswer } = state.currentStep as Step;
+  if (outcome !== undefined)
+    return isAnswer ? endWithAnswer(run, state, outcome) : endWithoutAnswer(run, state, outcome);
+  const checked = await checkDraft(run, state);
+  return isAnswer ? sendBack(run, checked, feedback) : checked;
 }
 
 /** The state before the first step, with an outcome if a limit has been reached already. */
@@ -42,7 +44,7 @@ async function rulingOf(run: Run, state: AgentState, criteria: readonly Criterio
 async function endWithAnswer(run: Run, state: AgentState, outcome: Outcome): Promise<AgentState> {
   const ended = outcome.status === "stopped" ? markInterrupted(state) : state;
   const blocked = await blockedAnswer(run, ended.currentStep as Step);
-  if (blocked !== undefined) return withholdAnswer(ended, blocked);
+  if (blocked !== undefined) return withholdText(ended).withOutcome(blocked);
   releaseText(run, ended.stepCount);
   return ended.withOutcome(outcome);
 }
@@ -57,9 +59,27 @@ function markInterrupted(state: AgentState): AgentState {
 // The partial text of a stopped run is returned like an answer, so the output guardrails check it too.
 async function endWithoutAnswer(run: Run, state: AgentState, outcome: Outcome): Promise<AgentState> {
   const partial = outcome.status === "stopped" ? partialAnswer(state) : undefined;
-  if (partial === undefined) return state.withOutcome(outcome);
-  const blocked = await blockedAnswer(run, { ...(state.currentStep as Step), text: textOf(partial) });
-  return state.withOutcome(blocked ?? outcome);
+  if (partial === undefined) return (await checkDraft(run, state)).withOutcome(outcome);
+  const step = state.currentStep as Step;
+  const text = textOf(partial);
+  const blocked = await blockedAnswer(run, { ...step, text });
+  if (blocked === undefined) return releaseDraft(run, state).withOutcome(outcome);
+  return (step.text === text ? withholdText(state) : state).withOutcome(blocked);
+}
+
+// A reply that is neither an answer nor beside tool calls goes back to the model. What a guardrail blocks of it is withheld, and the run
+// continues.
+async function checkDraft(run: Run, state: AgentState): Promise<AgentState> {
+  const step = state.currentStep as Step;
+  if (step.toolCalls.length > 0) return state;
+  const blocked = await blockedAnswer(run, step);
+  return blocked === undefined ? releaseDraft(run, state) : withholdText(state);
+}
+
+function releaseDraft(run: Run, state: AgentState): AgentState {
+  const { toolCalls, index } = state.currentStep as Step;
+  if (toolCalls.length === 0) releaseText(run, index);
+  return state;
 }
 
 // An answer that is sent back becomes tool trace, followed by the feedback for the model.
@@ -74,12 +94,20 @@ async function blockedAnswer(run: Run, { text, index }: Step): Promise<Outcome |
   return blockedOutcome(await guard(run, "output", { subject, step: index }));
 }
 
-// Replaces the messages of a blocked answer; its text stays on the step.
-function withholdAnswer(state: AgentState, outcome: Outcome): AgentState {
-  const step = state.currentStep as Step;
-  const messages = step.messages.map((message) => {
+/** The state without a reply that the output guardrails should have checked and have not, because the run failed or was aborted. */
+export function withoutUnchecked({ agent }: Run, state: AgentState): AgentState {
+  const { toolCalls } = state.currentStep as Step;
+  return agent.guardrails.output.length === 0 || toolCalls.length > 0 ? state : withholdText(state);
+}
+
+// Replaces the text of the newest reply wherever the step has it. Tool calls and their results stay.
+function withholdText(state: AgentState): AgentState {
+  const { reasoning: _, ...step } = state.currentStep as Step;
+  const content = step.toolCalls.length === 0 ? "[withheld by a guardrail]" : null;
+  const messages = step.messages.map((message): Message => {
+    if (message.role !== "assistant") return message;
     const bare = withMetadata(withoutProviderParts(message), { isWithheld: true });
-    return { ...bare, content: "[withheld by a guardrail]" } as Message;
+    return { ...bare, content } as Message;
   });
-  return state.withCurrentStep({ ...step, isAnswer: false, messages }).withOutcome(outcome);
+  return state.withCurrentStep({ ...step, text: "", isAnswer: false, messages });
 }
