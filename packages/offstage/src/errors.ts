@@ -8,6 +8,7 @@ export type ErrorCode =
   | "invalid-tool"
   | "invalid-format"
   | "unsupported-model"
+  | "unpriced-model"
   | "model-failed"
   | "output-mismatch"
   | "error-policy"

@@ -29,11 +29,11 @@ const api: Record<string, Door> = {
       Processor Step ToolResult Outcome Usage PriceTable TokenCounter
       Session SessionPort Store AgentMemory MessageStats ToolCallInfo Timeline Turn Tracer ErrorCode`,
   },
-  "./costs": { values: "listPrices listPricesDate", types: "ModelPrice" },
+  "./costs": { values: "budget listPrices listPricesDate", types: "BudgetOptions BudgetStore ModelPrice" },
   "./criteria": {
     values: `
       deadline errorPolicy errorPresence finishReason repeatedCall responseContent retryLimit selfCritic toolCallPresence`,
-    types: "Criterion CriterionFunction Critique ErrorPolicy OutcomeReason Verdict",
+    types: "Asking Criterion CriterionFunction Critique ErrorPolicy OutcomeReason Verdict",
   },
   "./memory": {
     values: `

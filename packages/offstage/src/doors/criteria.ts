@@ -9,5 +9,5 @@ export {
   toolCallPresence,
 } from "../state/criteria/replies.ts";
 export { type Critique, selfCritic } from "../state/criteria/self-critic.ts";
-export type { Criterion, CriterionFunction } from "../state/criterion.ts";
+export type { Asking, Criterion, CriterionFunction } from "../state/criterion.ts";
 export type { OutcomeReason, Verdict } from "../state/outcome.ts";

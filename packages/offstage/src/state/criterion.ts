@@ -2,6 +2,7 @@
 import { isObject } from "../base/json.ts";
 import type { AgentState } from "./agent-state.ts";
 import type { NamedVerdict, Outcome, Verdict } from "./outcome.ts";
+import type { Step } from "./step.ts";
 
 /**
  * Decides after a step whether a run stops or continues.
@@ -11,9 +12,18 @@ import type { NamedVerdict, Outcome, Verdict } from "./outcome.ts";
  */
 export interface Criterion {
   readonly name: string;
-  decide(state: AgentState): Verdict | undefined | Promise<Verdict | undefined>;
+  decide(state: AgentState, asking?: Asking): Verdict | undefined | Promise<Verdict | undefined>;
   /** Marks a limit that is also asked before the first step and binds subagents: their tokens and time count. */
   readonly isShared?: boolean | undefined;
+}
+
+/** When a criterion is asked. */
+export interface Asking {
+  /**
+   * The step that was just taken and is not recorded yet: of this run, or of the subagent that asks. Undefined before the first step
+   * and after a resume.
+   */
+  readonly step: Step | undefined;
 }
 
 /** A function in place of a criterion: `true` stops the run, a verdict is a vote, and anything else is no opinion. */
@@ -47,14 +57,15 @@ export function criterionOf(source: Criterion | CriterionFunction): Criterion {
 export function askCriteria(
   criteria: readonly Criterion[],
   state: AgentState,
+  asking: Asking,
 ): Promise<readonly (Verdict | undefined)[]> {
-  return Promise.all(criteria.map((criterion) => ask(criterion, state)));
+  return Promise.all(criteria.map((criterion) => ask(criterion, state, asking)));
 }
 
 // A criterion that throws rejects, so that no rejection of another one is left unhandled.
-function ask(criterion: Criterion, state: AgentState): ReturnType<Criterion["decide"]> {
+function ask(criterion: Criterion, state: AgentState, asking: Asking): ReturnType<Criterion["decide"]> {
   try {
-    return criterion.decide(state);
+    return criterion.decide(state, asking);
   } catch (error) {
     return Promise.reject(error);
   }

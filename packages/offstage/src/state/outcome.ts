@@ -10,6 +10,7 @@ export type OutcomeReason =
   | "token-limit"
   | "time-limit"
   | "cost-limit"
+  | "budget"
   | "deadline"
   | "retry-limit"
   | "error-policy"

@@ -105,7 +105,18 @@ describe("a cost limit", () => {
   bothWays("uses the prices of its agent", async ({ play }) => {
     const stopWhen = costLimit(1);
     expect((await play(agentOf("my-model", { stopWhen, prices }), "Go")).outcome.reason).toBe("cost-limit");
-    expect((await play(agentOf("my-model", { stopWhen }), "Go")).outcome.reason).toBe("answered");
+  });
+
+  bothWays("fails a run whose model has no known price, and names the model", async ({ fail }) => {
+    const error = await fail(agentOf("my-model", { stopWhen: costLimit(1) }), "Go");
+    expect(error).toMatchObject({ code: "unpriced-model", message: expect.stringContaining('"my-model"') });
+  });
+
+  bothWays("of a parent fails a run whose subagent has no known price", async ({ play }) => {
+    const child = new Agent({ name: "child", model: scriptedModel([{ text: "Hi.", usage }], { modelId: "odd" }) });
+    const model = scriptedModel([calls({ name: "child", input: { prompt: "Go" } }), "Done."], { modelId: "gpt-5" });
+    const failing = play(new Agent({ model, tools: [child.asTool()], stopWhen: costLimit(1) }), "Go");
+    await expect(failing).rejects.toMatchObject({ code: "unpriced-model", message: expect.stringContaining('"odd"') });
   });
 
   bothWays("uses its own prices before those of its agent", async ({ play }) => {

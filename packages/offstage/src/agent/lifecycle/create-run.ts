@@ -171,7 +171,7 @@ function inheritedFrom(parent: Run): Criterion[] {
     .map((criterion) => ({
       name: `${criterion.name} of ${parent.agent.name}`,
       isShared: true,
-      decide: () => criterion.decide(parent.state.withUsage(ledger.usageByModel)),
+      decide: (_, asking) => criterion.decide(parent.state.withUsage(ledger.usageByModel), asking),
     }));
 }
 

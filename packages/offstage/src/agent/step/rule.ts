@@ -1,8 +1,8 @@
 // Rules on a step: criteria decide whether the run continues, and output guardrails whether its answer is released.
-import { messageOf, OffstageError } from "../../errors.ts";
+import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { type Message, textOf, withMetadata, withoutProviderParts } from "../../messages/message.ts";
 import type { AgentState } from "../../state/agent-state.ts";
-import { askCriteria, type Criterion, type Ruling, rulingOn } from "../../state/criterion.ts";
+import { type Asking, askCriteria, type Criterion, type Ruling, rulingOn } from "../../state/criterion.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { Step } from "../../state/step.ts";
 import { partialAnswer } from "../../state/turn-of.ts";
@@ -13,8 +13,9 @@ import { noteMessage } from "./make-step.ts";
 
 /** The state after a step, with an outcome if the run ends here. */
 export async function rule(run: Run, state: AgentState): Promise<AgentState> {
-  const { outcome, feedback } = await rulingOf(run, state, run.limits.criteria);
-  const { isAnswer } = state.currentStep as Step;
+  const step = state.currentStep as Step;
+  const { outcome, feedback } = await rulingOf(run, state, { criteria: run.limits.criteria, step });
+  const { isAnswer } = step;
   if (outcome !== undefined)
     return isAnswer ? endWithAnswer(run, state, outcome) : endWithoutAnswer(run, state, outcome);
   const checked = await checkDraft(run, state);
@@ -27,15 +28,20 @@ export async function ruleBefore(run: Run, state: AgentState): Promise<AgentStat
   const { criteria } = run.limits;
   // Before the first step only shared limits apply: all other criteria judge steps.
   const asked = state.stepCount > 0 ? criteria : criteria.filter(({ isShared }) => isShared);
-  const { outcome } = await rulingOf(run, state, asked);
+  const { outcome } = await rulingOf(run, state, { criteria: asked, step: undefined });
   return outcome === undefined ? state : state.withOutcome(outcome);
 }
 
-async function rulingOf(run: Run, state: AgentState, criteria: readonly Criterion[]): Promise<Ruling> {
+interface Asked extends Asking {
+  readonly criteria: readonly Criterion[];
+}
+
+async function rulingOf(run: Run, state: AgentState, { criteria, step }: Asked): Promise<Ruling> {
   try {
-    return rulingOn(criteria, await run.scope.cancellation.race(askCriteria(criteria, state)));
+    return rulingOn(criteria, await run.scope.cancellation.race(askCriteria(criteria, state, { step })));
   } catch (cause) {
     run.scope.cancellation.throwIfAborted();
+    if (isOffstageError(cause)) throw cause;
     const sentence = `A criterion of agent "${run.agent.name}" threw: ${messageOf(cause)}`;
     throw new OffstageError("criterion-failed", sentence, { cause });
   }

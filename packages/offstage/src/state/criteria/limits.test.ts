@@ -83,8 +83,9 @@ describe("cost limit", () => {
     ]);
   });
 
-  test("counts a model without a known price as free", () => {
-    expect(costLimit(0.05, { prices }).decide(spending(1e9, "unknown"))).toBeUndefined();
+  test("throws for a model without a known price, unless it was not used", () => {
+    expect(() => costLimit(0.05, { prices }).decide(spending(1e9, "unknown"))).toThrow('The model "unknown" has no');
+    expect(costLimit(0.05, { prices }).decide(spending(0, "unknown"))).toBeUndefined();
   });
 
   test("knows the prices of common models", () => {

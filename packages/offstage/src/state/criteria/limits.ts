@@ -1,10 +1,12 @@
 // Limits: step, token, time, cost, deadline and retry. Each votes to stop; no vote to continue can override it.
 import { checkOptions, checkRequired, type OptionRule, positiveNumber, wholeFrom } from "../../base/options.ts";
+import { OffstageError } from "../../errors.ts";
 import { Pricing } from "../../tokens/cost.ts";
 import { type PriceTable, priceTable } from "../../tokens/price-of.ts";
 import type { AgentState } from "../agent-state.ts";
 import type { Criterion } from "../criterion.ts";
 import type { OutcomeReason, Verdict } from "../outcome.ts";
+import type { Step } from "../step.ts";
 
 /** Stops the run after this many steps. On by default, with 20. */
 export function stepLimit(maxSteps = 20): Criterion {
@@ -13,7 +15,7 @@ export function stepLimit(maxSteps = 20): Criterion {
     name: "step-limit",
     decide: (state) =>
       state.stepCount >= maxSteps
-        ? stop("step-limit", `The run reached its limit of ${maxSteps} ${maxSteps === 1 ? "step" : "steps"}.`)
+        ? limitReached("step-limit", `The run reached its limit of ${maxSteps} ${maxSteps === 1 ? "step" : "steps"}.`)
         : undefined,
   };
 }
@@ -26,7 +28,7 @@ export function tokenLimit(maxTokens: number): Criterion {
     isShared: true,
     decide: ({ usage }) =>
       usage.totalTokens >= maxTokens
-        ? stop("token-limit", `The run used ${usage.totalTokens} tokens; its limit is ${maxTokens}.`)
+        ? limitReached("token-limit", `The run used ${usage.totalTokens} tokens; its limit is ${maxTokens}.`)
         : undefined,
   };
 }
@@ -40,7 +42,7 @@ export function timeLimit(maxMs: number): Criterion {
     decide({ startedAt }) {
       const elapsed = startedAt === undefined ? 0 : Date.now() - startedAt;
       if (elapsed < maxMs) return undefined;
-      return stop("time-limit", `The run took ${elapsed} ms; its limit is ${maxMs} ms.`);
+      return limitReached("time-limit", `The run took ${elapsed} ms; its limit is ${maxMs} ms.`);
     },
   };
 }
@@ -58,7 +60,9 @@ export function deadline(at: Date | number): Criterion {
     name: "deadline",
     isShared: true,
     decide: () =>
-      Date.now() >= time ? stop("deadline", `The deadline ${new Date(time).toISOString()} has passed.`) : undefined,
+      Date.now() >= time
+        ? limitReached("deadline", `The deadline ${new Date(time).toISOString()} has passed.`)
+        : undefined,
   };
 }
 
@@ -67,13 +71,13 @@ export interface CostLimitOptions {
   readonly prices?: PriceTable | undefined;
 }
 
-/** Stops the run once it has cost this much, in US dollars. A model without a known price is free. */
+/** Stops the run once it has cost this much, in US dollars. Fails it with `unpriced-model` if a model has no known price. */
 export function costLimit(maxCost: number, options: CostLimitOptions = {}): Criterion {
   checkRequired("maxCost", maxCost, positiveNumber);
   checkOptions(options, { prices: priceTable }, "costLimit()");
   const decideBy = (pricing: Pricing) => (state: AgentState) => {
     const cost = knownCost(state, pricing);
-    return cost >= maxCost ? stop("cost-limit", `The run cost ${cost}; its limit is ${maxCost}.`) : undefined;
+    return cost >= maxCost ? limitReached("cost-limit", `The run cost ${cost}; its limit is ${maxCost}.`) : undefined;
   };
   const limit: CostLimit = {
     name: "cost-limit",
@@ -98,8 +102,23 @@ export function withAgentPrices(criterion: Criterion, prices: PriceTable | undef
 }
 
 function knownCost({ usageByModel }: AgentState, pricing: Pricing): number {
-  const costs = Object.entries(usageByModel).map(([modelId, usage]) => pricing.costOf(usage, modelId) ?? 0);
+  const costs = Object.entries(usageByModel).map(([modelId, usage]) => {
+    const cost = pricing.costOf(usage, modelId);
+    checkPriced({ modelId, usage, cost });
+    return cost ?? 0;
+  });
   return costs.reduce((sum, cost) => sum + cost, 0);
+}
+
+interface PricedUsage extends Pick<Step, "modelId" | "usage"> {
+  readonly cost?: number | undefined;
+}
+
+/** Throws `unpriced-model` if tokens of a model without a known price were used: a limit of costs cannot hold then. */
+export function checkPriced({ modelId, usage, cost }: PricedUsage): void {
+  if (cost !== undefined || usage.totalTokens === 0) return;
+  const sentence = `The model "${modelId}" has no known price, so its cost cannot be limited. Pass its price to the agent: prices: { "${modelId}": { input, output } }, in US dollars per million tokens.`;
+  throw new OffstageError("unpriced-model", sentence);
 }
 
 /** Fails the run after more than this many corrections in a row. */
@@ -120,6 +139,6 @@ export function retryLimit(maxRetries = 2): Criterion {
   };
 }
 
-function stop(reason: OutcomeReason, message: string): Verdict {
+export function limitReached(reason: OutcomeReason, message: string): Verdict {
   return { decision: "stop", reason, message, status: "stopped", isLimit: true };
 }
