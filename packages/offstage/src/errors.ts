@@ -20,6 +20,7 @@ export type ErrorCode =
   | "script-violation"
   | "stream-consumed"
   | "missing-package"
+  | "mcp-failed"
   | "pattern-timeout"
   | "export-failed"
   | "store-failed"

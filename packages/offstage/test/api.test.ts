@@ -35,6 +35,10 @@ const api: Record<string, Door> = {
       deadline errorPolicy errorPresence finishReason repeatedCall responseContent retryLimit selfCritic toolCallPresence`,
     types: "Asking Criterion CriterionFunction Critique ErrorPolicy OutcomeReason Verdict",
   },
+  "./mcp": {
+    values: "mcpTools",
+    types: "McpAuthProvider McpCall McpHints McpOAuthProvider McpResource McpTools McpToolsOptions",
+  },
   "./memory": {
     values: `
       compactor hybrid importance pruneToolResults slidingWindow summarizeOlder lexicalEmbedder recallTool`,

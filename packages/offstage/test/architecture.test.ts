@@ -17,6 +17,7 @@ const allowedImports: Record<string, readonly string[]> = {
   sessions: ["errors", "messages", "tokens", "tracing", "models", "query"],
   memory: ["errors", "messages", "tokens", "models", "tools", "sessions", "state", "query"],
   agent: ["errors", "messages", "tokens", "tracing", "models", "tools", "state", "sessions", "memory", "query"],
+  mcp: ["errors", "messages", "tracing", "tools", "sessions", "query", "agent"],
   testing: ["all"],
   cli: ["all"],
   doors: ["all"],
@@ -41,7 +42,7 @@ const outsideImports: Record<string, readonly string[]> = {
   "sessions/drivers/redis/client.ts": ["@redis/client"],
   "tokens/bpe.ts": ["gpt-tokenizer"],
   "tools/json-schema/compile-json-schema.ts": ["@cfworker/json-schema"],
-  "tools/mcp.ts": ["@modelcontextprotocol/client"],
+  "mcp/packages.ts": ["@modelcontextprotocol/client", "@modelcontextprotocol/server"],
   "tracing/exporters/otel.ts": ["@opentelemetry/api"],
 };
 

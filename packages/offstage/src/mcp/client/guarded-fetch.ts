@@ -1,0 +1,82 @@
+// The fetch of a connection: bounded answers, no redirect that carries credentials, and no stream that the server may fill at will.
+import { OffstageError } from "../../errors.ts";
+
+export interface GuardedFetchOptions {
+  /** The name of the server, for errors. */
+  readonly name: string;
+  /** True if requests carry credentials. */
+  readonly hasCredentials: boolean;
+  /** The token of the next request, if there is an authProvider. */
+  readonly token: (() => Promise<string | undefined>) | undefined;
+  /** Told of an answer that is too large, which then ends. */
+  readonly onFlood: (error: Error) => void;
+}
+
+type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+const maxAnswerBytes = 64 * 1024 * 1024;
+
+/** A fetch for one server. */
+export function guardedFetch(options: GuardedFetchOptions): Fetch {
+  const { name, hasCredentials, token, onFlood } = options;
+  return async (url, init = {}) => {
+    const headers = new Headers(init.headers);
+    const method = init.method ?? "GET";
+    // The stream on which a server may send whatever it wants. Everything that a call needs comes with the call.
+    if (method === "GET" && isEventStream(headers.get("accept")) && !headers.has("last-event-id"))
+      return new Response(null, { status: 405 });
+    const send = (sent: Headers): Promise<Response> =>
+      fetch(url, { ...init, headers: sent, ...(hasCredentials && { redirect: "manual" }) });
+    let response = await send(headers);
+    const renewed = response.status === 401 ? await newerToken(headers, token) : undefined;
+    if (renewed !== undefined) {
+      await response.body?.cancel();
+      headers.set("authorization", renewed);
+      response = await send(headers);
+    }
+    if (hasCredentials && response.status >= 300 && response.status < 400) throw redirected(name, response);
+    return bounded(response, name, onFlood);
+  };
+}
+
+// Another request may have got a new token since this one was sent.
+async function newerToken(sent: Headers, token: GuardedFetchOptions["token"]): Promise<string | undefined> {
+  const used = sent.get("authorization");
+  if (used === null || token === undefined) return undefined;
+  const current = await token().catch(() => undefined);
+  return current === undefined || `Bearer ${current}` === used ? undefined : `Bearer ${current}`;
+}
+
+function redirected(name: string, response: Response): OffstageError {
+  const origin =
+    URL.parse(response.headers.get("location") ?? "", response.url || undefined)?.origin ?? "another address";
+  const message = `The MCP server "${name}" redirects to ${origin}. Credentials are not sent there: use the final address as "url".`;
+  return new OffstageError("mcp-failed", message);
+}
+
+function isEventStream(type: string | null): boolean {
+  return type?.includes("text/event-stream") === true;
+}
+
+function bounded(response: Response, name: string, onFlood: (error: Error) => void): Response {
+  if (response.body === null) return response;
+  let left = maxAnswerBytes;
+  const counted = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        left -= chunk.byteLength;
+        if (left >= 0) return controller.enqueue(chunk);
+        const error = tooMuch(name, `more than ${maxAnswerBytes} bytes in one answer`);
+        controller.error(error);
+        onFlood(error);
+      },
+    }),
+  );
+  const { status, statusText, headers } = response;
+  return new Response(counted, { status, statusText, headers });
+}
+
+/** The error for a server that sends too much. */
+export function tooMuch(name: string, what: string): OffstageError {
+  return new OffstageError("mcp-failed", `The MCP server "${name}" sent ${what}. The connection was closed.`);
+}

@@ -1,0 +1,56 @@
+// One tool of a server as a tool of an agent.
+import type { Tool, ToolOptions } from "../../tools/tool.ts";
+import { tool } from "../../tools/tool.ts";
+import { ToolAnswer } from "../../tools/tool-answer.ts";
+import { type CallResult, valueOfResult } from "./call-result.ts";
+import type { InputRequired, McpConnection } from "./connection.ts";
+import type { Definition, ListedTool } from "./definitions.ts";
+import type { McpHints, McpToolsOptions } from "./options.ts";
+import { nameForModel, nameMatcher } from "./tool-names.ts";
+
+export interface McpToolSettings {
+  readonly definition: Definition;
+  readonly options: McpToolsOptions;
+}
+
+/** Makes the tool. */
+export function mcpTool(connection: McpConnection, listed: ListedTool, { definition, options }: McpToolSettings): Tool {
+  const { name: server, trustHints = false, idempotent = [], timeoutMs = 60_000, maxResultBytes } = options;
+  const hints = (listed.annotations ?? {}) as McpHints;
+  const isIdempotent =
+    nameMatcher(idempotent)(listed.name) ||
+    (trustHints && (hints.idempotentHint === true || hints.readOnlyHint === true));
+  return tool({
+    name: nameForModel(server, listed.name),
+    description: definition.description,
+    input: definition.schema,
+    timeoutMs,
+    maxResultBytes,
+    idempotent: isIdempotent,
+    needsApproval: approvalOf(listed.name, hints, options),
+    async execute(input, { signal }) {
+      const request = { name: listed.name, arguments: input as Record<string, unknown> };
+      const result = await connection.call(request, { signal, isIdempotent, elicit: undefined });
+      return isInputRequired(result) ? unanswerable(server) : valueOfResult(result);
+    },
+  });
+}
+
+function isInputRequired(result: CallResult | InputRequired): result is InputRequired {
+  return (result as InputRequired).resultType === "input_required";
+}
+
+function unanswerable(server: string): ToolAnswer {
+  return new ToolAnswer(`The MCP server "${server}" needs input from a person to go on.`, { isError: true });
+}
+
+// A hint of a stranger skips no approval.
+function approvalOf(
+  name: string,
+  hints: McpHints,
+  { approve = "never", trustHints = false }: McpToolsOptions,
+): ToolOptions<undefined, object>["needsApproval"] {
+  if (typeof approve === "function") return (input) => approve({ tool: name, input, hints });
+  if (approve === "unless-read-only") return !(trustHints && hints.readOnlyHint === true);
+  return approve === "always";
+}
