@@ -8,7 +8,7 @@ import { checkLimit } from "../ports/session.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { MessageRow, SessionRow } from "../ports/tables.ts";
 import { corrupt } from "../rows/check-row.ts";
-import { type Content, type MessageRef, putContent } from "../rows/contents.ts";
+import { type Content, putContent } from "../rows/contents.ts";
 import { type MessagePlace, storeMessage } from "../rows/message-row.ts";
 import { frozenCopy, plainCopy } from "../rows/plain-json.ts";
 import { messagesOf, type PlacedMessage, wholeTurns } from "./read-messages.ts";
@@ -108,7 +108,7 @@ async function loadTurns(
   const limit = historyAfter === undefined ? historyLimit : undefined;
   for (let count = historyAfter === undefined ? limit : firstPage; ; count = count === undefined ? count : count * 2) {
     const read = (await readLatest(cell, count, before)).map(({ message, row }) => {
-      cell.refs.set(message, `p${row.position ?? 0}`);
+      cell.refs.set(message, row);
       return message;
     });
     const isWhole = count === undefined || read.length < count;
@@ -146,8 +146,7 @@ export function appendRows(
   for (const { message, given = message, run, isSaid } of added) {
     const position = isSaid ? next++ : undefined;
     const stored = storeMessage(message, { namespace, sessionId, seq, position, run, hasher: cell.hasher });
-    const ref: MessageRef = position === undefined ? `m${seq}` : `p${position}`;
-    cell.refs.set(message, ref).set(given, ref);
+    cell.refs.set(message, { seq, position }).set(given, { seq, position });
     seq++;
     writes.push(stored.put);
     for (const content of stored.contents) contents.set(content.hash, content);

@@ -7,7 +7,7 @@ import { SessionConflictError } from "../ports/session.ts";
 import type { Committed, Write, WriteLabel } from "../ports/store-driver.ts";
 import type { SessionRow } from "../ports/tables.ts";
 import { checkId } from "../rows/check-row.ts";
-import type { Hasher, MessageRef } from "../rows/contents.ts";
+import type { Hasher, RowRef } from "../rows/contents.ts";
 import type { Sending } from "./connection.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import { newWatch, type Watch } from "./hold.ts";
@@ -53,8 +53,8 @@ export class SessionCell {
   readonly traces: Map<string, readonly Message[]> = new Map();
   /** Hashes of contents that the session is known to have. */
   readonly contents: Set<string> = new Set();
-  /** References to the messages that this process has read or written. */
-  readonly refs: WeakMap<Message, MessageRef> = new WeakMap();
+  /** The rows of the messages that this process has read or written. */
+  readonly refs: WeakMap<Message, RowRef> = new WeakMap();
   /** Runs of this process on the session, one at a time. */
   readonly gate: Fifo = fifo();
   /** For how long the lease of another process has not been renewed. */

@@ -74,7 +74,7 @@ function editReply(cell: SessionCell, run: ResumedRun, { openStep, toolCallId, e
   const place = { namespace: cell.namespace, sessionId: cell.id, seq, hasher: cell.hasher };
   const owner = { runId: record.runId, agent: record.agent, step: openStep.step };
   const { put } = storeMessage(message, { ...place, run: owner });
-  cell.refs.set(message, `m${seq}`);
+  cell.refs.set(message, { seq });
   const resumed: ResumedRun = {
     ...run,
     record: { ...record, openStep: { ...openStep, message } },

@@ -5,7 +5,7 @@ import { newContent } from "../conversation/conversation.ts";
 import type { SessionCell } from "../head/session-cell.ts";
 import type { InputRecord, InputSetup } from "../ports/run-record.ts";
 import type { Write } from "../ports/store-driver.ts";
-import { type Content, contentOf, formatInput, type MessageRef } from "../rows/contents.ts";
+import { type Content, contentOf, formatInput, type RowRef } from "../rows/contents.ts";
 import { redactValue } from "../rows/redaction.ts";
 
 /** A longer reference is itself kept as a content. */
@@ -32,14 +32,13 @@ export function storeInput(
     if (keepInput === "all") writes.push(...newContent(cell, content));
     return content.hash;
   };
-  const refOf = (message: Message): MessageRef => {
+  const refOf = (message: Message): RowRef | string => {
     const ref = cell.refs.get(message);
-    return (
-      ref ??
-      `#${keep(contentOf(JSON.stringify(redact === undefined || stored.has(message) ? message : redact(message)), cell.hasher))}`
-    );
+    if (ref !== undefined) return ref;
+    const kept = redact === undefined || stored.has(message) ? message : redact(message);
+    return keep(contentOf(JSON.stringify(kept), cell.hasher));
   };
-  const text = formatInput({ setup: keep(setupOf(cell, input.setup)), messages: input.messages?.map(refOf) });
+  const text = formatInput(keep(setupOf(cell, input.setup)), input.messages?.map(refOf));
   if (text.length <= longestRef) return { ref: text, writes };
   return { ref: `@${keep(contentOf(text, cell.hasher))}`, writes };
 }

@@ -166,14 +166,10 @@ export class StoredRun implements RunLog {
       const message = frozenCopy(redact === undefined ? given : redact(given));
       return { given, message, isInLastStep: end.lastStep?.messages.some((each) => isSame(given, each)) === true };
     });
-    const { true: inLastStep = [], false: before = [] } = Object.groupBy(
-      answer,
-      ({ isInLastStep }) => `${isInLastStep}`,
-    );
-    for (const [index, { message }] of [...before, ...inLastStep].entries())
-      cell.refs.set(message, `p${head.next_position + index}`);
+    const before = answer.filter(({ isInLastStep }) => !isInLastStep);
     const moved = this.#moveToSaid(head, before);
     const last = this.#lastRows(moved.head, end);
+    for (const { given, message } of answer) copyRef(cell, given, message);
     const row = this.#endedRow(end, last);
     const next = { ...touch(releaseLease(last.head)), last_status: row.status };
     const open = hasEnded(row.status) && last.step === 0 ? this.#steps.interruptCalls() : [];
@@ -201,17 +197,18 @@ export class StoredRun implements RunLog {
   // The rows written beside the run row: the last step with the answer, the input of a failed call, or spans.
   #lastRows(head: SessionRow, { lastStep, answer, spans = [], failedInput }: RunEnd): LastRows {
     if (lastStep !== undefined && lastStep.step > this.#row.step_count) {
-      const said = new Set<Message>();
+      const said = new Map<Message, Message>();
       const messages = lastStep.messages.map((message) => {
         const given = answer.find((each) => isSame(each, message));
         const kept = given === undefined ? message : withProviderParts(given, message);
-        if (given !== undefined) said.add(kept);
+        if (given !== undefined) said.set(kept, given);
         return kept;
       });
       const all = { ...lastStep, messages, spans: [...(lastStep.spans ?? []), ...spans] };
       const record = withKeptNotes(all, this.#options);
       const isSaid = (message: Message) => said.has(message);
       const { head: next, writes, errorCount } = this.#steps.finish(head, record, isSaid);
+      for (const [kept, given] of said) copyRef(this.#options.cell, kept, given);
       return { head: next, writes, step: lastStep.step, errorCount };
     }
     const failed = (failedInput && this.#steps.unfinished(failedInput)?.writes) ?? [];
@@ -237,6 +234,7 @@ export class StoredRun implements RunLog {
         const whole =
           known.providerParts === undefined ? message : withMetadata(message, { providerParts: known.providerParts });
         const place = { namespace, sessionId, seq: known.seq, position, run, hasher: cell.hasher };
+        cell.refs.set(given, place);
         const { put } = storeMessage(whole, place);
         const next = { ...before, next_position: position + 1, message_count: message_count + 1 };
         return { head: next, writes: [...writes, put] };
@@ -319,6 +317,12 @@ interface LastRows {
 function isSame(answer: Message, message: Message): boolean {
   const identity = identityOf(answer);
   return answer === message || (identity !== undefined && identity === identityOf(message));
+}
+
+// Two copies of a message have one row.
+function copyRef({ refs }: SessionCell, from: Message, to: Message): void {
+  const ref = refs.get(from);
+  if (ref !== undefined) refs.set(to, ref);
 }
 
 // The answer as it joins the conversation, with the provider's parts of its reply, which only the record of the run has.

@@ -74,8 +74,7 @@ export async function readParts(cell: SessionCell, row: RunRow, report: Report):
   // Read last: the messages of a step are written before it, or with it.
   const rows = await access.read("messages", { order: "run", prefix, report });
   const messages = await messagesOf(cell, rows, { report, withProviderParts: true });
-  for (const { message, row: placed } of messages)
-    cell.refs.set(message, placed.position === null ? `m${placed.seq}` : `p${placed.position}`);
+  for (const placed of messages) cell.refs.set(placed.message, placed.row);
   return { row, messages, steps, calls, children };
 }
 

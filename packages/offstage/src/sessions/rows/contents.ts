@@ -102,6 +102,12 @@ function mapJson(value: JsonValue, change: (value: JsonValue) => JsonValue): Jso
  */
 export type MessageRef = `p${number}` | `m${number}` | `#${string}`;
 
+/** A row of a message: its seq, and its position in the conversation if it was said. */
+export interface RowRef {
+  readonly seq: number;
+  readonly position?: number | null | undefined;
+}
+
 /** The input of one model call, by reference. An ordinary step says "as before plus the messages of that step", in a few bytes. */
 export interface InputRef {
   /** The hash of the content with model, tools and settings. */
@@ -112,22 +118,40 @@ export interface InputRef {
 
 const continued = "+";
 
-/** The text of a reference: the setup, then "+" or the messages, rows as ranges: `3f… #9c…,p12-61,m70`. */
-export function formatInput({ setup, messages }: InputRef): string {
+/** The text of a reference: the setup, then "+" or the messages, each a row or the hash of a content: `3f… #9c…,p12-61,m70`. */
+export function formatInput(setup: string, messages: readonly (RowRef | string)[] | undefined): string {
   return `${setup} ${messages === undefined ? continued : formatMessages(messages)}`;
 }
 
-function formatMessages(messages: readonly MessageRef[]): string {
+// Rows that follow each other are one range: by their positions, or by their seqs if that covers more of them.
+function formatMessages(messages: readonly (RowRef | string)[]): string {
   const parts: string[] = [];
   for (let start = 0; start < messages.length; ) {
-    const first = messages[start] as MessageRef;
-    const [kind, number] = [first.charAt(0), Number(first.slice(1))];
-    let end = start;
-    if (kind !== "#") while (messages[end + 1] === `${kind}${number + (end + 1 - start)}`) end++;
-    parts.push(end === start ? first : `${first}-${number + end - start}`);
-    start = end + 1;
+    const first = messages[start] as RowRef | string;
+    const range = typeof first === "string" ? { text: `#${first}`, count: 1 } : longestRange(messages, start, first);
+    parts.push(range.text);
+    start += range.count;
   }
   return parts.join(",");
+}
+
+function longestRange(
+  messages: readonly (RowRef | string)[],
+  start: number,
+  { seq, position }: RowRef,
+): { text: string; count: number } {
+  const count = (name: "seq" | "position", first: number): number => {
+    let end = start + 1;
+    for (let row = messages[end]; typeof row === "object" && row[name] === first + end - start; row = messages[end])
+      end++;
+    return end - start;
+  };
+  const text = (first: number, length: number) => (length === 1 ? `${first}` : `${first}-${first + length - 1}`);
+  const done = count("seq", seq);
+  const said = typeof position === "number" ? count("position", position) : 0;
+  return said >= done
+    ? { text: `p${text(position ?? 0, said)}`, count: said }
+    : { text: `m${text(seq, done)}`, count: done };
 }
 
 /** The hash of the content that a long reference is kept as: `@9c…`; undefined for a reference that is kept itself. */
