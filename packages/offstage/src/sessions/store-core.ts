@@ -73,7 +73,6 @@ export function openCore(source: DriverSource, options: CoreOptions = {}, encryp
     holds: holdsOf(),
     report,
     setups: new WeakMap(),
-    stamp: stampClock(),
     operation: () => `${token()}${(++operations).toString(36)}`,
   };
   const cores = new Map<string, StoreCore>();
@@ -116,15 +115,6 @@ function lazy<T>(make: () => T): () => T {
   return () => {
     made ??= make();
     return made;
-  };
-}
-
-// A clock of epoch microseconds that is strictly increasing.
-function stampClock(): () => number {
-  let last = 0;
-  return () => {
-    last = Math.max(last + 1, Date.now() * 1000);
-    return last;
   };
 }
 

@@ -88,3 +88,15 @@ test("a run in a trace from another process marks its parent as remote, also whe
     { name: "served", parentSpanId: "b7ad6b7169203331" },
   ]);
 });
+
+test("reads and writes of the session are exported, and are no part of the record", async () => {
+  await using store = sqliteStore({ path: ":memory:" });
+  const exporter = memoryExporter();
+  const tools = [tool({ name: "work", execute: () => "ok" })];
+  const agent = new Agent({ model: calling(), tools, tracing: { exporters: [exporter] } });
+  const { runId } = await agent.run("Hi", { session: store.session("s") });
+  const exported = exporter.spans.filter(({ kind }) => kind === "session").map(({ name }) => name);
+  expect(exported).toEqual(["session.open", "session.step", "session.end"]);
+  const kinds = (await store.spans.list({ runId })).map(({ kind }) => kind);
+  expect(kinds).toEqual(["run", "step", "model", "tool", "step", "model"]);
+});

@@ -22,6 +22,4 @@ export interface StoreContext {
   operation(): string;
   /** The contents of model setups that were stored. */
   readonly setups: WeakMap<object, Content>;
-  /** Epoch microseconds, strictly increasing. */
-  stamp(): number;
 }

@@ -26,12 +26,14 @@ export interface Used {
 export function endRun(row: RunRow, end: RunEnd, used: Used): RunRow {
   const { status, reason, usage, cost, endedAt, error, notes } = end;
   const ended_at = isoTime(endedAt);
+  const own = tokenColumns(ownUsage(usage, used.beneath), ownCost(cost, used));
+  const isAllOwn = used.beneath.length === 0 && own.cost_usd === (cost ?? null);
   return {
     ...row,
     status,
     reason,
-    ...tokenColumns(ownUsage(usage, used.beneath), ownCost(cost, used)),
-    totals: JSON.stringify({ usage, cost }),
+    ...own,
+    totals: isAllOwn ? null : JSON.stringify({ usage, cost }),
     ended_at,
     duration_ms: Math.max(0, Date.parse(ended_at) - Date.parse(row.started_at)),
     // The error of an earlier end no longer applies.
@@ -43,6 +45,7 @@ export function endRun(row: RunRow, end: RunEnd, used: Used): RunRow {
 // The total without the subagents. If the price of a subagent is unknown, the steps tell it, as far as they are finished.
 function ownCost(cost: number | undefined, { stepCost, beneath }: Used): number | undefined {
   if (cost === undefined || beneath.some((child) => child.cost === undefined)) return stepCost;
+  if (beneath.length === 0) return cost;
   const own = beneath.reduce((rest, child) => rest - (child.cost ?? 0), cost);
   // Rounded, because differences of sums have tiny errors.
   return Math.max(0, Math.round(own * 1e12) / 1e12);

@@ -188,10 +188,10 @@ export class StepWriter {
 
   /** The rows of spans. */
   spans(spans: readonly SpanData[] = []): Write[] {
-    const { redact, report, stamp } = this.#cell.context;
+    const { redact, report } = this.#cell.context;
     const kept = redact === undefined ? spans : redactSpans(redact, spans, report);
     const { namespace, session_id: sessionId, run_id: runId } = this.#row;
-    return putSpans({ namespace, sessionId, runId, stamp }, kept, this.#subagents);
+    return putSpans({ namespace, sessionId, runId }, kept, this.#subagents);
   }
 
   // A message that has a row already, in another form, is put there again.

@@ -227,9 +227,6 @@ export const schema = {
       started_at: "time",
       /** Epoch milliseconds, with fractions. */
       start_ms: "real",
-      /** The order in which spans were written. */
-      seq: "integer",
-      end_ms: "real?",
       duration_ms: "real?",
       trace_name: "text?",
       group_id: "text?",
@@ -237,8 +234,8 @@ export const schema = {
       content: "sealed json",
       exact: "sealed json",
     },
-    key: { scope: ["namespace", "session_id"], by: ["run_id", "seq", "span_id"] },
-    orders: { trace: { scope: ["namespace", "trace_id"], by: ["start_ms", "seq"] } },
+    key: { scope: ["namespace", "session_id"], by: ["run_id", "start_ms", "span_id"] },
+    orders: { trace: { scope: ["namespace", "trace_id"], by: ["start_ms"] } },
   },
   /** A text, a file or a large value, kept once per session by its hash. */
   contents: {

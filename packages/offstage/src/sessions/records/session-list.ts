@@ -228,9 +228,9 @@ async function looseSpansOf(cell: SessionCell): Promise<Write[]> {
     const isShared = spans.some(({ session_id }) => session_id !== "" && session_id !== cell.id);
     const loose = isShared ? [] : spans.filter(({ session_id }) => session_id === "");
     return loose.map(
-      ({ run_id, seq, span_id }): Write => ({
+      ({ run_id, start_ms, span_id }): Write => ({
         table: "spans",
-        remove: ["", String(run_id), Number(seq), String(span_id)],
+        remove: ["", String(run_id), Number(start_ms), String(span_id)],
       }),
     );
   });

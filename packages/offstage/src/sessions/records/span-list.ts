@@ -35,7 +35,7 @@ export function spansOf(
   { rows: access, report }: Pick<StoreContext, "rows" | "report">,
   rows: readonly SpanRow[],
 ): SpanData[] {
-  const ordered = rows.toSorted((a, b) => a.start_ms - b.start_ms || a.seq - b.seq);
+  const ordered = rows.toSorted((a, b) => a.start_ms - b.start_ms);
   const spans = ordered.flatMap((row) => {
     try {
       return [readSpan(row)];
@@ -82,6 +82,6 @@ export async function addSpans(context: StoreContext, spans: readonly SpanData[]
   }
   if (spans.length === 0) return context.rows.ready();
   const kept = context.redact === undefined ? spans : redactSpans(context.redact, spans, context.report);
-  const owner = { namespace: context.rows.namespace, sessionId: "", runId: "", stamp: context.stamp };
+  const owner = { namespace: context.rows.namespace, sessionId: "", runId: "" };
   await context.rows.commit({ label: "spans.add", checks: [], writes: kept.map((span) => putSpan(owner, span)) });
 }

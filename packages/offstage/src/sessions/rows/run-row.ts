@@ -108,9 +108,11 @@ export interface Totals {
   readonly cost?: number | undefined;
 }
 
-/** The totals of a run; undefined before its first end. */
-export function totalsOf({ totals }: RunRow): Totals | undefined {
-  return jsonOf(totals, isTotals);
+/** The totals of a run, which are its own tokens and cost if it has no subagents; undefined before its first end. */
+export function totalsOf(row: RunRow): Totals | undefined {
+  const totals = jsonOf(row.totals, isTotals);
+  if (totals !== undefined || row.input_tokens === null) return totals;
+  return { usage: usageOf(row), ...(row.cost_usd !== null && { cost: row.cost_usd }) };
 }
 
 function isTotals(value: unknown): value is Totals {

@@ -12,12 +12,10 @@ export interface SpanOwner {
   readonly namespace: string;
   readonly sessionId: string;
   readonly runId: string;
-  /** Numbers that increase from span to span. */
-  stamp(): number;
 }
 
 /** The row of a span. */
-export function putSpan({ namespace, sessionId, runId, stamp }: SpanOwner, span: SpanData): Put {
+export function putSpan({ namespace, sessionId, runId }: SpanOwner, span: SpanData): Put {
   // Telemetry must not fail a write, so a time that is no number is 0.
   const startTime = timeOf(span.startTime) ?? 0;
   const row: SpanRow = {
@@ -33,9 +31,7 @@ export function putSpan({ namespace, sessionId, runId, stamp }: SpanOwner, span:
     status: span.status,
     started_at: isoTime(startTime),
     start_ms: startTime,
-    seq: stamp(),
-    end_ms: timeOf(span.endTime),
-    duration_ms: timeOf(span.duration),
+    duration_ms: timeOf(span.duration ?? (span.endTime ?? Number.NaN) - startTime),
     trace_name: span.traceName ?? null,
     group_id: span.groupId ?? null,
     ...textsOf(span),
@@ -73,7 +69,10 @@ export function putSpans(owner: SpanOwner, spans: readonly SpanData[], subagents
     }
     return owner.runId;
   };
-  return spans.map((span) => putSpan({ ...owner, runId: runOf(span) }, span));
+  const parents = new Set(spans.map(({ parentSpanId }) => parentSpanId));
+  // Reads and writes of the session are left out, unless one failed or something happened within it.
+  const isKept = ({ kind, status, spanId }: SpanData) => kind !== "session" || status !== "ok" || parents.has(spanId);
+  return spans.filter(isKept).map((span) => putSpan({ ...owner, runId: runOf(span) }, span));
 }
 
 /** The span of a row. Throws if the row has an unexpected form. */
@@ -89,8 +88,7 @@ export function readSpan(row: SpanRow): SpanData {
     name: row.name,
     kind: row.kind,
     startTime: row.start_ms,
-    ...(row.end_ms !== null && { endTime: row.end_ms }),
-    ...(row.duration_ms !== null && { duration: row.duration_ms }),
+    ...(row.duration_ms !== null && { endTime: row.start_ms + row.duration_ms, duration: row.duration_ms }),
     status: row.status as SpanStatus,
     metadata: (jsonOf(row.metadata, isObject) ?? {}) as JsonObject,
     ...(content && { content: content as JsonObject }),

@@ -49,7 +49,7 @@ export const tableNotes: Readonly<Record<TableName, TableNotes>> = {
       input_count: "the number of messages the run was started with",
       cost_usd: costUsd,
       status: "running, completed, stopped, failed or waiting; a running one whose process died is interrupted",
-      totals: "JSON: tokens and cost together with those of subagents",
+      totals: "JSON: tokens and cost together with those of subagents; null if the run has none",
       stop_requested: "why the run was asked to stop",
       exact,
     },
