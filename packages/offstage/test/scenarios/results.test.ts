@@ -22,6 +22,7 @@ const members: Readonly<Record<keyof RunResult, true>> = {
   messages: true,
   children: true,
   guardrailTrips: true,
+  historyCut: true,
   approvals: true,
 };
 

@@ -1,11 +1,12 @@
 // Sessions and runs: how much history a run is sent, how runs on one session queue, and custom sessions.
+import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { Agent, assistant, isOffstageError, type Message, type SessionPort, system, user } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { payingAgent, payTo } from "../support/approval-cast.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { calls, echo, echoing, glance, pause } from "../support/cast.ts";
-import { onSessions } from "../support/session-kinds.ts";
+import { onSessions, onStores } from "../support/session-kinds.ts";
 
 describe("historyLimit", () => {
   const long = ["a", "b", "c"].flatMap((name) => [user(name), assistant(`${name}1`), assistant(`${name}2`)]);
@@ -25,17 +26,83 @@ describe("historyLimit", () => {
       await session.addItems(long);
       const model = scriptedModel(["Ok."]);
       const options = limit === undefined ? {} : { historyLimit: limit };
-      await play(new Agent({ model }), "Now", { session, ...options });
+      const { historyCut } = await play(new Agent({ model }), "Now", { session, ...options });
       expect(model.requests[0]?.messages.map(({ content }) => content)).toEqual([...sent, "Now"]);
+      const cut = { shown: sent.length, notShown: 9 - sent.length, limit: "historyLimit" };
+      expect(historyCut).toEqual(sent.length === 9 ? undefined : cut);
       expect(await session.getItemCount()).toBe(11);
     });
   }
 
+  const sixty = Array.from({ length: 60 }, (_, n) => (n % 2 === 0 ? user(`${n}`) : assistant(`${n}`)));
+  const cutByDefault = { shown: 50, notShown: 10, limit: "historyLimit" };
+
   onSessions("is 50 messages by default", async ({ play, session }) => {
-    await session.addItems(Array.from({ length: 60 }, (_, n) => (n % 2 === 0 ? user(`${n}`) : assistant(`${n}`))));
+    await session.addItems(sixty);
     const model = scriptedModel(["Ok."]);
     await play(new Agent({ model }), "Now", { session });
     expect(model.requests[0]?.messages).toHaveLength(51);
+  });
+
+  onSessions("is not silent: an event, a hook and the result say what was not shown", async ({ play, session }) => {
+    await session.addItems(sixty);
+    const told: unknown[] = [];
+    const hooks = { onHistoryCut: (event: unknown) => told.push(event) };
+    const agent = new Agent({ model: scriptedModel(["Ok."]), hooks });
+    const result = await play(agent, "Now", { session });
+    expect(told).toEqual([{ type: "history-cut", runId: result.runId, agent: "agent", ...cutByDefault }]);
+    expect(result.historyCut).toEqual(cutByDefault);
+    expect(inspect(result)).toContain("notShown: 10");
+    expect(JSON.parse(JSON.stringify(result))).toMatchObject({ historyCut: cutByDefault });
+  });
+
+  onSessions("is told in the order of events, after the start", async ({ play, session, events, way }) => {
+    await session.addItems(sixty);
+    await play(new Agent({ model: scriptedModel(["Ok."]) }), "Now", { session });
+    const types = events.map(({ type }) => type);
+    if (way === "stream") expect(types.indexOf("history-cut")).toBeGreaterThan(types.indexOf("run-start"));
+    expect(types.filter((type) => type === "history-cut")).toHaveLength(way === "stream" ? 1 : 0);
+  });
+
+  onSessions("says so if historyTokens cut more", async ({ play, session }) => {
+    await session.addItems(sixty);
+    const { historyCut } = await play(new Agent({ model: scriptedModel(["Ok."]) }), "Now", {
+      session,
+      historyTokens: 50,
+    });
+    expect(historyCut).toMatchObject({ limit: "historyTokens" });
+    expect((historyCut?.shown ?? 0) + (historyCut?.notShown ?? 0)).toBe(60);
+  });
+
+  onStores("says so again after a resume, and counts only what was said before the run", async (scene) => {
+    const { fail, session, store } = scene;
+    await session.addItems(sixty);
+    const agent = new Agent({ model: scriptedModel([new Error("down"), "Ok."]), retry: { maxRetries: 0 } });
+    await fail(agent, "Now", { session });
+    await session.addItems([user("later"), assistant("later")]);
+    const [failed] = await store.runs.list({ status: "failed" });
+    expect((await agent.resume(String(failed?.runId), { store })).historyCut).toEqual(cutByDefault);
+  });
+
+  test("a session of your own is counted only if it was cut", async () => {
+    let counted = 0;
+    const items: Message[] = [user("a"), assistant("b"), user("c"), assistant("d")];
+    const session: SessionPort = {
+      sessionId: "own",
+      getItems: async (limit = items.length) => (limit === 0 ? [] : items.slice(-limit)),
+      addItems: async (added) => void items.push(...added),
+      popItem: async () => items.pop(),
+      clearSession: async () => void items.splice(0),
+      getItemCount: async () => {
+        counted++;
+        return items.length;
+      },
+    };
+    const agent = new Agent({ model: scriptedModel(["Ok.", "Ok."]) });
+    expect((await agent.run("Now", { session })).historyCut).toBeUndefined();
+    expect(counted).toBe(0);
+    const { historyCut } = await agent.run("Now", { session, historyLimit: 2 });
+    expect(historyCut).toEqual({ shown: 2, notShown: 4, limit: "historyLimit" });
   });
 
   onSessions("keeps messages before the first question if everything fits", async ({ play, session }) => {

@@ -3,6 +3,7 @@ import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
 import type { RunLog, RunStart } from "../../sessions/ports/journal.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
+import type { HistoryCut } from "../ports/run-result.ts";
 import type { Run } from "../run/run.ts";
 import { readToolHistory } from "./tool-history.ts";
 
@@ -16,19 +17,33 @@ export function historyToLoad({ request, agent }: Run): Pick<RunStart, "historyL
   return { historyLimit: undefined, historyAfter: note?.conversation.lastSaid || undefined };
 }
 
-/** The conversation before the input of the run, and the tool history that belongs to it. A state of the caller is used as it is. */
-export async function loadHistory(run: Run, log: RunLog | undefined): Promise<Messages> {
+/**
+ * The conversation of the session before the input of the run, as much as the model may see, and the tool history of what it sees.
+ * A state of the caller is not cut.
+ */
+export async function loadHistory(run: Run, log: RunLog): Promise<Messages> {
   const { agent, request, state, input } = run;
-  if (log === undefined) return state.messages;
-  const own = request.hasOwnState ? state.messages : undefined;
-  const toolHistory = await readToolHistory(log, own?.toArray() ?? log.history, agent);
-  input.toolHistory = toolHistory;
-  if (own !== undefined) return own;
   const { historyTokens: budget } = request.options;
-  if (budget === undefined) return Messages.from(log.history);
-  const counted = toolHistory.inConversation(log.history);
-  const shown = new Set(withinTokens(counted, budget, agent.tokenCounter));
-  return Messages.from(log.history.filter((message) => shown.has(message)));
+  const toolHistory = await readToolHistory(log, [...log.history, ...state.messages], agent);
+  input.toolHistory = toolHistory;
+  const counted = budget === undefined ? log.history : toolHistory.inConversation(log.history);
+  const within = new Set(withinTokens(counted, budget, agent.tokenCounter));
+  const history = log.history.filter((message) => within.has(message));
+  input.historyCut = request.hasOwnState ? undefined : cutOf(run, log, history.length);
+  return Messages.from(history);
+}
+
+// With memory or compaction and no limit, messages that are not loaded are covered by a summary or chosen by the memory.
+function cutOf(run: Run, { earlierCount, history }: RunLog, shown: number): HistoryCut | undefined {
+  const { historyLimit } = historyToLoad(run);
+  const count = historyLimit === undefined ? history.length : (earlierCount ?? history.length);
+  if (count <= shown) return undefined;
+  return { shown, notShown: count - shown, limit: shown < history.length ? "historyTokens" : "historyLimit" };
+}
+
+/** Tells listeners that a limit cut off the beginning of the conversation, if it did. */
+export function announceCut({ input, record }: Run): void {
+  if (input.historyCut !== undefined) record.emit({ type: "history-cut", ...input.historyCut });
 }
 
 /** The newest whole turns within a token budget. The newest turn is included even if it exceeds the budget. */

@@ -89,6 +89,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
       downloads: new Downloads(agent.model, agent.options.download, scope.cancellation),
       instructions: Messages.empty(),
       toolHistory: undefined,
+      historyCut: undefined,
       compaction: undefined,
       feed: undefined,
     },

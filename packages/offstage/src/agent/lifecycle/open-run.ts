@@ -9,14 +9,14 @@ import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { outputPreamble } from "../config/structured-output.ts";
-import { historyToLoad, loadHistory } from "../input/history.ts";
+import { announceCut, historyToLoad, loadHistory } from "../input/history.ts";
 import { openPrompt } from "../input/prompt.ts";
 import { blockedOutcome, guard } from "../run/guard.ts";
 import type { Run } from "../run/run.ts";
 
 /** Returns the state for the first step. Blocked input does not join the conversation. */
 export async function openRun(run: Run): Promise<AgentState> {
-  const { identity, record, scope } = run;
+  const { identity, record, request, scope } = run;
   const { parent } = identity;
   record.emit({ type: "run-start", ...(parent && { parentRunId: parent.identity.runId }), input: record.input });
   scope.cancellation.throwIfAborted();
@@ -25,7 +25,9 @@ export async function openRun(run: Run): Promise<AgentState> {
   record.track(record.input);
   const log = await openLog(run, blocked !== undefined);
   record.announce(record.input);
-  const history = await loadHistory(run, log);
+  const loaded = log && (await loadHistory(run, log));
+  announceCut(run);
+  const history = loaded === undefined || request.hasOwnState ? run.state.messages : loaded;
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
   const state = run.state.withMessages(history.append(record.input));
   if (record.input.length === 0 && hasNothing(state)) throw nothingToAnswer(run.agent.name);

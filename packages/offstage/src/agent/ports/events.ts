@@ -5,7 +5,7 @@ import type { Outcome } from "../../state/outcome.ts";
 import type { Step, StepToolCall, ToolResult } from "../../state/step.ts";
 import type { Usage } from "../../tokens/usage.ts";
 import type { GuardrailTrip } from "./guardrails.ts";
-import type { RunResult } from "./run-result.ts";
+import type { HistoryCut, RunResult } from "./run-result.ts";
 
 interface InRun {
   readonly runId: string;
@@ -88,6 +88,11 @@ export interface StepEndEvent extends InStep {
   readonly result: Step;
 }
 
+/** The session has more messages than the model sees. */
+export interface HistoryCutEvent extends InRun, HistoryCut {
+  readonly type: "history-cut";
+}
+
 /** The model input was shortened. */
 export interface CompactionEndEvent extends InStep {
   readonly type: "compaction-end";
@@ -142,6 +147,7 @@ export type AgentEvent =
   | StepEndEvent
   | GuardrailTripEvent
   | CompactionEndEvent
+  | HistoryCutEvent
   | MessageAddedEvent
   | ErrorEvent
   | SubagentEvent

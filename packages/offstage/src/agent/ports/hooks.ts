@@ -24,6 +24,7 @@ export interface AgentHooks {
   readonly onToolStart?: Hook<Event.ToolStartEvent> | undefined;
   readonly onToolEnd?: Hook<Event.ToolEndEvent> | undefined;
   readonly onStepEnd?: Hook<Event.StepEndEvent> | undefined;
+  readonly onHistoryCut?: Hook<Event.HistoryCutEvent> | undefined;
   readonly onCompactionEnd?: Hook<Event.CompactionEndEvent> | undefined;
   readonly onGuardrailTrip?: Hook<Event.GuardrailTripEvent> | undefined;
   readonly onMessageAdded?: Hook<Event.MessageAddedEvent> | undefined;
@@ -40,6 +41,7 @@ const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {
   "tool-start": "onToolStart",
   "tool-end": "onToolEnd",
   "step-end": "onStepEnd",
+  "history-cut": "onHistoryCut",
   "compaction-end": "onCompactionEnd",
   "guardrail-trip": "onGuardrailTrip",
   "message-added": "onMessageAdded",

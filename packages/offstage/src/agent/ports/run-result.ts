@@ -8,6 +8,16 @@ import type { Usage } from "../../tokens/usage.ts";
 import type { TraceContext } from "../../tracing/trace-context.ts";
 import type { GuardrailTrip } from "./guardrails.ts";
 
+/** A limit kept the model from seeing the beginning of the conversation. */
+export interface HistoryCut {
+  /** How many earlier messages the model sees. */
+  readonly shown: number;
+  /** How many older ones it does not see. */
+  readonly notShown: number;
+  /** The option that cut them off. */
+  readonly limit: "historyLimit" | "historyTokens";
+}
+
 /** The result of a run. All fields are own properties, so `{ ...result, tenant }` is complete. */
 export interface RunResult<Output = string> {
   /**
@@ -34,6 +44,8 @@ export interface RunResult<Output = string> {
   readonly messages: MessageQuery;
   /** The results of subagents, in the order in which they ended. */
   readonly children: readonly RunResult<unknown>[];
+  /** The earlier messages of the session that `historyLimit` or `historyTokens` kept from the model; undefined if it saw all. */
+  readonly historyCut: HistoryCut | undefined;
   readonly guardrailTrips: readonly GuardrailTrip[];
   /** The calls that wait for approval if the outcome is `waiting`, including those of subagents. */
   readonly approvals: readonly Approval[];

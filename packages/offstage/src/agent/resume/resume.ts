@@ -13,9 +13,8 @@ import type { Step } from "../../state/step.ts";
 import { subtractUsage, totalUsage, type UsageByModel } from "../../tokens/usage.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { checkResumeOptions } from "../config/option-rules.ts";
-import { historyToLoad } from "../input/history.ts";
+import { announceCut, historyToLoad, loadHistory } from "../input/history.ts";
 import { openPrompt } from "../input/prompt.ts";
-import { readToolHistory } from "../input/tool-history.ts";
 import { type CreateRunOptions, createRun } from "../lifecycle/create-run.ts";
 import type { Open } from "../lifecycle/loop.ts";
 import { instructionsOf } from "../lifecycle/open-run.ts";
@@ -113,22 +112,22 @@ function checkAgent({ identity, agent }: Run, recorded: RunRecord): void {
  * has counted already.
  */
 export async function continueRun(run: Run, counted: UsageByModel = {}): Promise<AgentState> {
-  const { record, request, identity, agent } = run;
+  const { record, request, identity } = run;
   const { runId, parent } = identity;
   const recorded = record.log?.recorded;
   if (!request.hasOwnState && recorded === undefined) throw notFound(runId);
   record.input = recorded?.input ?? inputOf(runId, run.state);
   const { startedAt = Date.now() } = run.state;
-  const state = knownState(run, recorded, record.log?.history ?? [])
+  const history = record.log === undefined ? [] : await loadHistory(run, record.log);
+  const state = knownState(run, recorded, [...history])
     .withRun({ runId, startedAt, parentAgentId: parent?.state.agentId })
     .withOutcome(endedOutcome(recorded));
-  if (record.log !== undefined)
-    run.input.toolHistory = await readToolHistory(record.log, state.messages.toArray(), agent);
   restoreUsage(run, state, counted);
   const steps = stepsOf(state);
   run.input.modelInput.reserveCallIds(steps.flatMap((step) => step.toolCalls.map(({ toolCallId }) => toolCallId)));
   record.resume([...record.input, ...steps.flatMap((step) => step.messages)]);
   record.emit({ type: "run-start", input: [], isResumed: true });
+  announceCut(run);
   await openPrompt(run, state, recorded && compactionNote(recorded));
   return state;
 }

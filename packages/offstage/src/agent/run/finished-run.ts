@@ -21,7 +21,7 @@ export interface FinishedParts {
 
 /** The result of a run. JSON and console.log show only the fields that are worth logging. */
 export function finishedRun(run: Run, { state, text, output, rest }: FinishedParts): RunResult<unknown> {
-  const { identity, agent, record, scope } = run;
+  const { identity, agent, record, scope, input } = run;
   const trace = scope.span.recording ? traceOf(scope.span) : undefined;
   const cost = agent.pricing.totalCost(state.usageByModel);
   const result: RunResult<unknown> = {
@@ -42,6 +42,7 @@ export function finishedRun(run: Run, { state, text, output, rest }: FinishedPar
       agent.tokenCounter,
     ),
     children: record.children,
+    historyCut: input.historyCut,
     guardrailTrips: record.trips,
     approvals: state.pendingStep === undefined ? [] : approvalsOf(state, agent.name),
   };
@@ -76,6 +77,7 @@ function loggable({ state: _, steps: __, trace: ___, text: ____, ...result }: Ru
 }
 
 function printable(result: RunResult<unknown>): object {
-  const { runId, agent, output, outcome, usage, cost, steps, traceId, children, approvals } = result;
-  return { runId, agent, output, outcome, usage, cost, steps, traceId, children, approvals };
+  const { runId, agent, output, outcome, usage, cost, steps, traceId, children, approvals, historyCut } = result;
+  const shown = { runId, agent, output, outcome, usage, cost, steps, traceId, children, approvals };
+  return { ...shown, ...(historyCut && { historyCut }) };
 }

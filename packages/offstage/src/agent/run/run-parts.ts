@@ -18,6 +18,7 @@ import type { Ledger } from "../../tokens/usage.ts";
 import type { TraceSpan } from "../../tracing/trace-span.ts";
 import type { RunOptions } from "../ports/agent-options.ts";
 import type { DecisionBook } from "../ports/decision-book.ts";
+import type { HistoryCut } from "../ports/run-result.ts";
 
 export interface RunRequest {
   readonly options: RunOptions;
@@ -53,6 +54,8 @@ export interface PromptParts {
   instructions: Messages;
   /** What the model sees of the tools of earlier turns. Undefined without a session. */
   toolHistory: ToolHistoryView | undefined;
+  /** The part of the conversation that a limit keeps from the model. */
+  historyCut: HistoryCut | undefined;
   /** Undefined unless the agent has compaction or memory. */
   compaction: Compaction | undefined;
   /** The memory that is fed the answer. */

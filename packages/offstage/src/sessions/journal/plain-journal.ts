@@ -58,9 +58,11 @@ export function plainJournal(session: SessionPort): Journal {
 async function openRun(session: SessionPort, start: RunStart): Promise<RunLog> {
   const release = await enterSession(gateOf(session), session.sessionId, start);
   try {
-    const history = await loadHistory(session, start.historyLimit);
+    const { historyLimit } = start;
+    const { history, isWhole } = await loadHistory(session, historyLimit);
+    const earlierCount = isWhole ? history.length : await countItems(session);
     if (start.input.length > 0) await add(session, start.input);
-    return plainRun(session, start, { history, release });
+    return plainRun(session, start, { history, earlierCount, release });
   } catch (error) {
     release();
     throw error;
@@ -73,12 +75,24 @@ function gateOf(session: SessionPort): Fifo {
   return gate;
 }
 
-async function loadHistory(session: SessionPort, limit: number | undefined): Promise<readonly Message[]> {
+interface LoadedHistory {
+  readonly history: readonly Message[];
+  /** True if the history is the whole conversation. */
+  readonly isWhole: boolean;
+}
+
+async function loadHistory(session: SessionPort, limit: number | undefined): Promise<LoadedHistory> {
   for (let count = limit; ; count = count === undefined ? count : count * 2) {
     const items = await read(session, count);
-    const turns = wholeTurns(items, limit, count === undefined || items.length < count);
-    if (turns !== undefined) return turns;
+    const isAll = count === undefined || items.length < count;
+    const history = wholeTurns(items, limit, isAll);
+    if (history !== undefined) return { history, isWhole: isAll && history.length === items.length };
   }
+}
+
+// Sessions of other libraries may not count their items.
+async function countItems(session: Partial<SessionPort>): Promise<number | undefined> {
+  return session.getItemCount?.();
 }
 
 async function read(session: SessionPort, limit: number | undefined): Promise<readonly Message[]> {
@@ -129,6 +143,7 @@ function warnOfOtherItems(session: SessionPort, items: readonly unknown[]): void
 
 interface PlainRunOptions {
   readonly history: readonly Message[];
+  readonly earlierCount: number | undefined;
   readonly release: () => void;
 }
 
@@ -136,7 +151,7 @@ interface PlainRunOptions {
 function plainRun(
   session: SessionPort,
   { runId }: Pick<RunStart, "runId">,
-  { history, release }: PlainRunOptions,
+  { history, earlierCount, release }: PlainRunOptions,
 ): RunLog {
   let ending: Promise<void> | undefined;
   const finish = async ({ answer }: RunEnd): Promise<void> => {
@@ -146,6 +161,7 @@ function plainRun(
   return {
     ...unrecorded(runId),
     history,
+    earlierCount,
     held: { place: release, runId },
     end: (end) => {
       ending ??= finish(end);

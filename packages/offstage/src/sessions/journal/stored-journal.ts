@@ -37,6 +37,7 @@ interface Begun {
   readonly row: RunRow;
   readonly fence: number;
   readonly history: readonly Message[];
+  readonly earlierCount: number;
   readonly resumed?: ResumedRun;
 }
 
@@ -88,7 +89,7 @@ async function begin(cell: SessionCell, head: SessionRow, start: RunStart): Prom
   const { row, head: next, writes, input } = beginRun(cell, held, { start });
   const counted = { run_count: head.run_count + 1, last_agent: start.agent, last_status: row.status };
   return {
-    result: { row, fence: held.fence, history },
+    result: { row, fence: held.fence, history, earlierCount: head.message_count },
     head: { ...touch(next, input), ...counted },
     writes,
     appended: input,
@@ -109,9 +110,10 @@ async function reopen(cell: SessionCell, head: SessionRow, options: Reopening): 
     ...reopenRow(found),
     ...(notes && { notes: JSON.stringify({ ...notesOf(found), ...notes }) }),
   };
-  const history = await historyBefore(cell, resumed, options);
+  const { history, laterCount } = await historyBefore(cell, resumed, options);
   options.signal?.throwIfAborted();
-  const result = { row, fence: held.fence, history, resumed };
+  const earlierCount = head.message_count - laterCount;
+  const result = { row, fence: held.fence, history, earlierCount, resumed };
   return { result, head: { ...held, last_status: row.status }, writes: [...writes, { table: "runs", row }] };
 }
 
@@ -122,14 +124,17 @@ function runExists(runId: string): OffstageError {
   );
 }
 
-// The conversation before the input of the run. Without input, all of it.
+// The conversation before the input of the run, and how many messages follow. Without input, all of it.
 async function historyBefore(
   cell: SessionCell,
   { record, seqs }: ResumedRun,
   options: HistoryOptions,
-): Promise<readonly Message[]> {
+): Promise<{ readonly history: readonly Message[]; readonly laterCount: number }> {
+  const { rows: access } = cell.context;
   const [first] = record.input;
   const seq = first && seqs.get(first);
-  const row = seq === undefined ? undefined : await cell.context.rows.get("messages", [cell.id, seq]);
-  return loadHistoryBefore(cell, row?.position ?? Number.MAX_SAFE_INTEGER, options);
+  const row = seq === undefined ? undefined : await access.get("messages", [cell.id, seq]);
+  const from = row?.position ?? Number.MAX_SAFE_INTEGER;
+  const later = await access.readRaw("messages", { order: "said", prefix: [cell.id], from });
+  return { history: await loadHistoryBefore(cell, from, options), laterCount: later.length };
 }

@@ -24,6 +24,7 @@ export interface StoredRunOptions {
   readonly row: RunRow;
   readonly fence: number;
   readonly history: readonly Message[];
+  readonly earlierCount?: number;
   /** What was recorded before the run was resumed. */
   readonly resumed?: ResumedRun | undefined;
   /** Admits the next run of this process. Undefined for a subagent's run. */
@@ -38,6 +39,7 @@ export interface StoredRunOptions {
 export class StoredRun implements RunLog {
   readonly runId: string;
   readonly history: readonly Message[];
+  readonly earlierCount: number | undefined;
   readonly held: HeldSession | undefined;
   readonly recorded: RunRecord | undefined;
   readonly #options: StoredRunOptions;
@@ -59,6 +61,7 @@ export class StoredRun implements RunLog {
     const { cell, row, history, resumed, release } = options;
     this.runId = row.run_id;
     this.history = history;
+    this.earlierCount = options.earlierCount;
     this.held = release && { place: release, runId: row.run_id };
     this.recorded = resumed?.record;
     this.#options = options;

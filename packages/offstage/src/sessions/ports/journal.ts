@@ -87,6 +87,8 @@ export interface RunLog {
   readonly runId: string;
   /** The conversation before this run's input: whole turns, oldest first. */
   readonly history: readonly Message[];
+  /** How many messages the conversation had before this run's input, loaded or not; undefined if that is not known. */
+  readonly earlierCount?: number | undefined;
   /** The session that this run holds; undefined for a subagent's run, which shares the session of its parent. */
   readonly held?: HeldSession | undefined;
   /** For a resumed run: everything recorded before. */
