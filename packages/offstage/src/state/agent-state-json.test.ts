@@ -114,6 +114,8 @@ describe("a field that does not fit is named", () => {
   });
 
   const step = buildToolStep();
+  const open = { ...step, messages: step.messages.slice(0, 1), toolResults: [] };
+  const waiting = { toolCallId: "c1", why: "approval" };
   const faults: readonly [what: string, changes: object, says: string][] = [
     ["no agent id", { agentId: undefined }, '"agentId" must be text'],
     ["a parent that is not text", { parentAgentId: null }, '"parentAgentId" must be text'],
@@ -166,6 +168,64 @@ describe("a field that does not fit is named", () => {
       { steps: [{ ...step, toolResults: [5] }] },
       '"steps[0].toolResults" must be a list of',
     ],
+    ["a step without a reply", { steps: [{ ...step, messages: [] }] }, '"steps[0].messages" must begin with the reply'],
+    ["a step without a number", { steps: [{ ...step, index: 0 }] }, '"steps[0].index" must be a whole number from 1'],
+    [
+      "a step without usage",
+      { steps: [{ ...step, usage: {} }] },
+      '"steps[0].usage" must be an object with token counts',
+    ],
+    [
+      "a result without an id",
+      { steps: [{ ...step, toolResults: [{ content: "x", isError: false }] }] },
+      '"steps[0].toolResults" must be a list of results',
+    ],
+    [
+      "an outcome without a reason",
+      { outcome: { status: "stopped", message: "x" } },
+      '"outcome" must be an object with a status, a reason',
+    ],
+    ["an unknown status", { outcome: { ...outcome, status: "lost" } }, '"outcome" must be an object with a status'],
+    [
+      "a pending step whose reply has no calls",
+      { pendingStep: { step: { ...open, messages: buildStep().messages }, waiting: [waiting] } },
+      '"pendingStep.step.messages" must begin with the calls of its step',
+    ],
+    [
+      "a waiting call that has a result",
+      { pendingStep: { step, waiting: [waiting] } },
+      '"pendingStep.waiting" must be a list of calls of its step',
+    ],
+    [
+      "a call that waits twice",
+      { pendingStep: { step: open, waiting: [waiting, waiting] } },
+      '"pendingStep.waiting" must be a list of calls of its step',
+    ],
+    [
+      "a call that neither waits nor has a result",
+      { pendingStep: { step: open, waiting: [] } },
+      "each call waits or has a result",
+    ],
+    [
+      "a call that waits for nothing known",
+      { pendingStep: { step: open, waiting: [{ ...waiting, why: "luck" }] } },
+      '"pendingStep.waiting[0].why" must be approval or',
+    ],
+    [
+      "a subagent without an id",
+      { pendingStep: { step: open, waiting: [{ ...waiting, child: { agent: "a" } }] } },
+      '"pendingStep.waiting[0].child.runId" must be text',
+    ],
+    [
+      "a subagent with a broken state",
+      {
+        pendingStep: {
+          step: open,
+          waiting: [{ ...waiting, child: { agent: "a", runId: "r", state: { version: 1 } } }],
+        },
+      },
+      '"agentId" must be text',
+    ],
     ["no usage", { usageByModel: undefined }, '"usageByModel" must be an object of usages'],
     [
       "a usage without numbers",
@@ -177,6 +237,29 @@ describe("a field that does not fit is named", () => {
   test.for(faults)("%s", ([, changes, says]) => {
     expect(refusal(json(changes))).toContain(says);
   });
+});
+
+test("a state does not change if the JSON that it was read from does", () => {
+  const given = JSON.parse(JSON.stringify(json()));
+  const state = AgentState.fromJSON(given);
+  const before = JSON.stringify(state);
+  given.steps[0].messages.length = 0;
+  given.sections.messages[0].content = "changed";
+  expect(JSON.stringify(state)).toBe(before);
+});
+
+test("circular values and endless nesting are refused", () => {
+  const circular: Record<string, unknown> = json();
+  circular.metadata = circular;
+  expect(refusal(circular)).toContain("the value is not JSON");
+  const [first] = buildToolStep().messages;
+  const step = { ...buildToolStep(), messages: [first], toolResults: [] };
+  let state: object = json();
+  for (let depth = 0; depth < 200; depth++) {
+    const child = { runId: "r", agent: "a", state };
+    state = json({ pendingStep: { step, waiting: [{ toolCallId: "c1", why: "approval", child }] } });
+  }
+  expect(refusal(state)).toContain("nested too deeply");
 });
 
 test("unknown fields of a later writer are accepted", () => {

@@ -1,4 +1,5 @@
 // The latest messages of an agent, up to a limit. Trimmed only when they are twice as many, so that adding is cheap.
+import { isObject } from "../../base/json.ts";
 import type { Message } from "../../messages/message.ts";
 
 const maxUnfinished = 1_000;
@@ -14,11 +15,11 @@ export class TrackedMessages {
     this.#keep = keep;
   }
 
-  /** Adds messages. If they complete an unfinished step, they replace its earlier ones. */
+  /** Adds messages, and leaves out what is none: a state of the caller's may have anything. If they complete an unfinished step, they replace its earlier ones. */
   add(messages: readonly Message[]): void {
     if (this.#keep === 0) return;
     this.#removeKnown(messages);
-    for (const message of messages) this.#messages.push(message);
+    for (const message of messages) if (isObject(message)) this.#messages.push(message);
     if (this.#messages.length > this.#keep * 2) this.#messages = this.#messages.slice(-this.#keep);
   }
 
@@ -33,11 +34,11 @@ export class TrackedMessages {
 
   // Removes messages that are added again: those of an unfinished step, and those of a subagent that has added them itself.
   #removeKnown(messages: readonly Message[]): void {
-    const runId = messages[0]?.metadata?.runId;
+    const runId = messages.find(isObject)?.metadata?.runId;
     if (runId === undefined) return;
     const isResumed = this.#unfinished.delete(runId);
-    if (!isResumed && !messages.some(({ metadata }) => metadata?.runId !== runId)) return;
-    const ids = new Set(messages.map(({ metadata }) => metadata?.id));
+    if (!isResumed && !messages.some((message) => message?.metadata?.runId !== runId)) return;
+    const ids = new Set(messages.map((message) => message?.metadata?.id));
     this.#messages = this.#messages.filter(({ metadata }) => metadata?.id === undefined || !ids.has(metadata.id));
   }
 
