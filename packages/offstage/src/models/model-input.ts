@@ -46,6 +46,8 @@ export class ModelInput {
   readonly #earlierIds = new Set<string>();
   /** The latest assistant message. */
   #reply: AssistantMessage | undefined;
+  /** The names of the tools that it called, by call id; made when they are asked for. */
+  #called: ReadonlyMap<string, string> | undefined;
   /** The arguments of the calls that were made since the last prompt. */
   readonly #inputs = new Map<ToolCall, JsonValue>();
   #hasWarned = false;
@@ -139,8 +141,10 @@ export class ModelInput {
     if (!this.#pairing.accepts(messages)) return false;
     for (const given of messages) {
       const message = this.#shown(given);
-      if (message.role === "assistant") this.#reply = message;
-      else if (message.role === "user") this.#warnOnce(unreadableTypes(message.content));
+      if (message.role === "assistant") {
+        this.#reply = message;
+        this.#called = undefined;
+      } else if (message.role === "user") this.#warnOnce(unreadableTypes(message.content));
       this.#outgoing.add(this.#toPrompt(message, this.#toolName, this.#inputOf));
       this.#messages.push(message);
     }
@@ -162,8 +166,10 @@ export class ModelInput {
     );
   }
 
-  readonly #toolName = (callId: string): string =>
-    this.#reply?.tool_calls?.find(({ id }) => id === callId)?.function.name ?? "unknown_tool";
+  readonly #toolName = (callId: string): string => {
+    this.#called ??= new Map(this.#reply?.tool_calls?.map(({ id, function: called }) => [id, called.name]));
+    return this.#called.get(callId) ?? "unknown_tool";
+  };
 
   readonly #inputOf = (call: ToolCall): JsonValue | undefined => this.#inputs.get(call);
 }

@@ -39,6 +39,13 @@ export interface PendingStep {
   readonly waiting: readonly WaitingCall[];
 }
 
+/** Calls, results or decisions by the id of their call. */
+export function byCallId<Item extends { readonly toolCallId: string }>(
+  items: readonly Item[],
+): ReadonlyMap<string, Item> {
+  return new Map(items.map((item) => [item.toolCallId, item]));
+}
+
 /** A state as plain JSON. */
 export interface AgentStateJson {
   readonly version: number;

@@ -3,7 +3,13 @@
 import type { JsonValue } from "../../base/json.ts";
 import { type Approval, approvalOf } from "../../sessions/ports/run-record.ts";
 import type { AgentState } from "../../state/agent-state.ts";
-import type { AgentStateJson, AwaitedCall, PendingStep, WaitingCall } from "../../state/pending-step.ts";
+import {
+  type AgentStateJson,
+  type AwaitedCall,
+  byCallId,
+  type PendingStep,
+  type WaitingCall,
+} from "../../state/pending-step.ts";
 import type { StepToolCall } from "../../state/step.ts";
 
 /** The call that a decision is about: its id, or its entry of `result.approvals` if two runs use the same id. */
@@ -33,11 +39,11 @@ type Waiting = Pick<AgentState | AgentStateJson, "pendingStep" | "runId">;
 export function approvalsOf(state: Waiting, agent: string): Approval[] {
   const { pendingStep, runId = "" } = state;
   if (pendingStep === undefined) return [];
+  const calls = byCallId(pendingStep.step.toolCalls);
   return pendingStep.waiting.flatMap(({ toolCallId, why, child }): Approval[] => {
     if (child?.state !== undefined) return approvalsOf(child.state, child.agent);
     if (why !== "approval" || child !== undefined) return [];
-    const call = pendingStep.step.toolCalls.find((each) => each.toolCallId === toolCallId) as StepToolCall;
-    return [approvalOf(call, { agent, runId })];
+    return [approvalOf(calls.get(toolCallId) as StepToolCall, { agent, runId })];
   });
 }
 

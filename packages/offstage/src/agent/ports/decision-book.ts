@@ -38,36 +38,36 @@ interface Decision {
 
 /** The decisions about the calls of a run and its subagents. */
 export class DecisionBook {
-  #decisions: readonly Decision[] = [];
-  #earlier: readonly AwaitedCall[] = [];
+  #decisions: ById<Decision>;
+  #earlier: ById<AwaitedCall> = new Map();
 
   constructor({ approve = [], reject = [] }: Decisions = {}) {
-    this.#decisions = [
+    this.#decisions = byId([
       ...approve.map((call) => ({ ...parseDecision(call), isApproved: true })),
       ...reject.map((call) => ({ ...parseDecision(call), isApproved: false })),
-    ];
+    ]);
   }
 
   /** Whether a call may run, waits for a decision, or was rejected. */
   permit(call: StepToolCall, runId: string): "run" | "wait" | { readonly refusal: string } {
-    const decision = this.#decisions.find((each) => isAbout(each, { toolCallId: call.toolCallId, runId }));
+    const decision = decisionOn(this.#decisions, { toolCallId: call.toolCallId, runId });
     if (decision === undefined) return this.wasApproved({ toolCallId: call.toolCallId, runId }) ? "run" : "wait";
     return decision.isApproved ? "run" : { refusal: refusalOf(call.toolName, decision.reason) };
   }
 
   /** The input of a call as a person changed it, as JSON text; undefined if it is the model's. */
   editOf(call: AwaitedCall): string | undefined {
-    return this.#decisions.find((each) => isAbout(each, call))?.editedInput;
+    return decisionOn(this.#decisions, call)?.editedInput;
   }
 
   /** Adds the calls that were approved when the run was last resumed. */
   recall(approved: readonly AwaitedCall[]): void {
-    this.#earlier = approved;
+    this.#earlier = byId(approved);
   }
 
   /** True if the call was approved when the run was last resumed. It may have run since. */
   wasApproved({ toolCallId, runId }: AwaitedCall): boolean {
-    return this.#earlier.some((each) => each.toolCallId === toolCallId && each.runId === runId);
+    return this.#earlier.get(toolCallId)?.some((each) => each.runId === runId) === true;
   }
 
   /**
@@ -75,23 +75,27 @@ export class DecisionBook {
    * an edited input does not fit: a typo must not count as consent.
    */
   async check(awaited: readonly AwaitedPlace[]): Promise<AdmittedCall[]> {
-    const matched = this.#decisions.map((decision) => {
-      const [call, ...others] = awaited.filter((each) => isAbout(decision, each));
+    const waiting = byId(awaited);
+    const matched = [...this.#decisions.values()].flat().map((decision) => {
+      const [call, ...others] = waiting.get(decision.toolCallId)?.filter((each) => isAbout(decision, each)) ?? [];
       if (call === undefined || others.length > 0) throw this.#mismatch(decision, awaited);
       return { decision, call };
     });
-    for (const call of awaited) {
-      if (matched.filter((each) => each.call === call).length < 2) continue;
-      throw invalid(`There are two decisions about tool call "${call.toolCallId}". Pass only one.`);
+    const decided = new Set<AwaitedPlace>();
+    for (const { call } of matched) {
+      if (decided.has(call))
+        throw invalid(`There are two decisions about tool call "${call.toolCallId}". Pass only one.`);
+      decided.add(call);
     }
     // Each decision is bound to its run: a call with the same id that waits in another run later is a different call.
     const bound: Decision[] = [];
     for (const { decision, call } of matched)
       bound.push({ ...decision, runId: call.runId, editedInput: await editedInput(decision, call) });
-    this.#decisions = bound;
+    const decisions = byId(bound);
+    this.#decisions = decisions;
     return awaited.flatMap(({ toolCallId, runId }) => {
-      const decision = bound.find((each) => each.isApproved && isAbout(each, { toolCallId, runId }));
-      return decision === undefined ? [] : [{ toolCallId, runId, editedInput: decision.editedInput }];
+      const decision = decisionOn(decisions, { toolCallId, runId });
+      return decision?.isApproved !== true ? [] : [{ toolCallId, runId, editedInput: decision.editedInput }];
     });
   }
 
@@ -107,10 +111,21 @@ export class DecisionBook {
         `Tool call "${id}" of run "${runId}" does not wait for approval; that of run "${other.runId}" does. Pass its entry of result.approvals.`,
       );
     const waiting = awaited.map((each) => `"${each.toolCallId}"`).join(", ") || "none";
-    const wasApproved = this.#earlier.some((call) => call.toolCallId === id);
+    const wasApproved = this.#earlier.has(id);
     const problem = wasApproved ? `Tool call "${id}" was approved before` : `No tool call "${id}" waits for approval`;
     return invalid(`${problem}. Waiting calls: ${waiting}.`);
   }
+}
+
+// By the id of the call, so that many decisions cost linear time. Calls of different runs may have the same id.
+type ById<Item> = ReadonlyMap<string, readonly Item[]>;
+
+function byId<Item extends { readonly toolCallId: string }>(items: readonly Item[]): ById<Item> {
+  return Map.groupBy(items, ({ toolCallId }) => toolCallId);
+}
+
+function decisionOn(decisions: ById<Decision>, call: AwaitedCall): Decision | undefined {
+  return decisions.get(call.toolCallId)?.find((each) => isAbout(each, call));
 }
 
 function isAbout(decision: Pick<Decision, "toolCallId" | "runId">, call: AwaitedCall): boolean {

@@ -1,7 +1,7 @@
 // Finds the calls that wait, in a run and in the runs of its subagents, with the tools that they call.
 import type { RunRecord } from "../../sessions/ports/run-record.ts";
 import type { AgentState } from "../../state/agent-state.ts";
-import type { AgentStateJson, AwaitedCall, WaitingCall } from "../../state/pending-step.ts";
+import { type AgentStateJson, type AwaitedCall, byCallId, type WaitingCall } from "../../state/pending-step.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import type { AwaitedPlace } from "../ports/decision-book.ts";
 import { subagentOf } from "../run/calling-tool.ts";
@@ -15,9 +15,10 @@ type Waiting = Pick<AgentState | AgentStateJson, "pendingStep" | "runId">;
 /** The calls of a state that wait for a person, including those of subagents, whose states are in it or in their records. */
 export function awaitedPlaces(state: Waiting, agent: AgentConfig, records: Records): AwaitedPlace[] {
   const { pendingStep, runId = "" } = state;
+  const calls = byCallId(pendingStep?.step.toolCalls ?? []);
   return (pendingStep?.waiting ?? []).flatMap((waiting): readonly AwaitedPlace[] => {
     const { toolCallId, why, child } = waiting;
-    const call = pendingStep?.step.toolCalls.find((each) => each.toolCallId === toolCallId);
+    const call = calls.get(toolCallId);
     const tool = agent.tools.get(call?.toolName ?? "");
     if (child === undefined) return why === "approval" ? [{ toolCallId, runId, agent: agent.name, call, tool }] : [];
     const subagent = subagentOf(tool);

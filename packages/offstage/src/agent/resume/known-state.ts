@@ -5,6 +5,7 @@ import type { RunRecord } from "../../sessions/ports/run-record.ts";
 import { approvedNotes } from "../../sessions/records/run-notes.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
+import { byCallId } from "../../state/pending-step.ts";
 import type { Step } from "../../state/step.ts";
 import type { AdmittedCall } from "../ports/decision-book.ts";
 import type { Run } from "../run/run.ts";
@@ -22,9 +23,10 @@ export function knownState(run: Run, recorded: RunRecord | undefined, history: r
 function withEdits(run: Run, state: AgentState): AgentState {
   const { pendingStep } = state;
   const { runId } = run.identity;
+  const calls = byCallId(pendingStep?.step.toolCalls ?? []);
   const edits = (pendingStep?.waiting ?? []).flatMap(({ toolCallId }) => {
     const inputText = run.request.decisions.editOf({ toolCallId, runId });
-    const call = pendingStep?.step.toolCalls.find((each) => each.toolCallId === toolCallId);
+    const call = calls.get(toolCallId);
     const isDone = call?.isEdited && !call.isRedacted && call.inputText === inputText;
     return inputText === undefined || isDone ? [] : [{ toolCallId, inputText }];
   });

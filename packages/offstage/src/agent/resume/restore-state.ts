@@ -14,7 +14,7 @@ import {
 import type { OpenStep, RunRecord, StepRecord } from "../../sessions/ports/run-record.ts";
 import { usedNote, waitingNotes } from "../../sessions/records/run-notes.ts";
 import { AgentState } from "../../state/agent-state.ts";
-import type { PendingStep, WaitingCall } from "../../state/pending-step.ts";
+import { byCallId, type PendingStep, type WaitingCall } from "../../state/pending-step.ts";
 import type { Step, StepToolCall, ToolResult } from "../../state/step.ts";
 import { Ledger, noUsage, type Usage, type UsageByModel } from "../../tokens/usage.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
@@ -68,6 +68,7 @@ function isAnswer({ status, steps }: RunRecord, index: number): boolean {
 function restoreStep(record: StepRecord, config: AgentConfig, isAnswer = false): Step {
   const [reply, ...rest] = record.messages as readonly [AssistantMessage, ...Message[]];
   const modelId = record.model ?? config.model.modelId;
+  const calls = new Map(toolCallsOf(reply).map((call) => [call.id, call]));
   const cost = record.cost ?? config.pricing.costOf(record.usage, modelId);
   return {
     index: record.step,
@@ -76,7 +77,7 @@ function restoreStep(record: StepRecord, config: AgentConfig, isAnswer = false):
     toolCalls: callsOf(reply),
     toolResults: rest
       .filter((message) => message.role === "tool")
-      .map((message) => resultOf(message, toolCallsOf(reply), record.values)),
+      .map((message) => resultOf(message, calls, record.values)),
     isAnswer,
     finishReason: record.finishReason,
     usage: record.usage,
@@ -106,13 +107,15 @@ function rawOf(inputTexts: unknown, id: string): string | undefined {
   return raw.length < rawLength ? raw : `${raw}…`;
 }
 
-function resultOf(message: ToolMessage, calls: readonly ToolCall[], values: StepRecord["values"] = {}): ToolResult {
+type CallsById = ReadonlyMap<string, ToolCall>;
+
+function resultOf(message: ToolMessage, calls: CallsById, values: StepRecord["values"] = {}): ToolResult {
   const { tool_call_id: toolCallId, content, metadata } = message;
   const returned = resultContentOf(message);
   const text = textOf({ content: returned });
   const value = metadata?.isJson === true ? returnedValue(returned) : undefined;
   const shown = value === undefined ? text : value;
-  const input = parseArguments(calls.find(({ id }) => id === toolCallId)?.function.arguments ?? "");
+  const input = parseArguments(calls.get(toolCallId)?.function.arguments ?? "");
   return {
     toolCallId,
     toolName: message.name ?? "",
@@ -137,12 +140,16 @@ function pendingOf(record: RunRecord, open: OpenStep, config: AgentConfig): Pend
     startedAt: open.message.metadata?.createdAt ?? record.startedAt,
     durationMs: 0,
   };
-  const known = waitingNotes(record);
+  const known = byCallId(waitingNotes(record));
+  const approvals = new Set(open.waiting);
   const waiting = open.pending.map(({ id, function: called }): WaitingCall => {
-    const noted = known.find((each) => each.toolCallId === id);
+    const noted = known.get(id);
     // A subagent's run that is missing in the note started after it: the call was approved, then interrupted.
     const isStale = noted !== undefined && noted.child === undefined && childOf(record, id) !== undefined;
-    const call = noted === undefined || isStale ? interruptedCall(record, config, { id, name: called.name }) : noted;
+    const call =
+      noted === undefined || isStale
+        ? interruptedCall(record, config, { id, name: called.name, waits: approvals.has(id) })
+        : noted;
     const { child } = call;
     return child === undefined ? call : { ...call, child: { ...child, counted: countedOf(record, child.runId) } };
   });
@@ -153,11 +160,11 @@ function pendingOf(record: RunRecord, open: OpenStep, config: AgentConfig): Pend
 function interruptedCall(
   record: RunRecord,
   config: AgentConfig,
-  { id, name }: { id: string; name: string },
+  { id, name, waits }: { id: string; name: string; waits: boolean },
 ): WaitingCall {
   const child = childOf(record, id);
   if (child !== undefined) return { toolCallId: id, why: "again", ...child };
-  if (record.openStep?.waiting?.includes(id)) return { toolCallId: id, why: "approval" };
+  if (waits) return { toolCallId: id, why: "approval" };
   return { toolCallId: id, why: canRunAgain(config, name) ? "again" : "interrupted" };
 }
 

@@ -5,7 +5,7 @@ import { warn } from "../../base/warn.ts";
 import { messageOf } from "../../errors.ts";
 import { withEditNote } from "../../messages/message.ts";
 import { textWithMarkers } from "../../models/content-parts.ts";
-import type { WaitingCall } from "../../state/pending-step.ts";
+import { byCallId, type WaitingCall } from "../../state/pending-step.ts";
 import type { StepToolCall, ToolResult } from "../../state/step.ts";
 import { type CallSite, runTool, runTools, type ToolGuard } from "../../tools/run-tool.ts";
 import type { ToolRunOptions } from "../../tools/tool.ts";
@@ -30,13 +30,10 @@ export function callTools(
 ): Promise<CalledTools> {
   // Results are numbered in call order, whichever call finishes first.
   const first = run.record.reserve(calls.length);
+  const waited = byCallId(before);
   return runTools(calls, run.agent.maxParallelTools, (call, index) =>
-    callTool(run, call, { step, span, number: first + index, before: before.find(isAbout(call)) }),
+    callTool(run, call, { step, span, number: first + index, before: waited.get(call.toolCallId) }),
   );
-}
-
-function isAbout(call: StepToolCall): (waiting: WaitingCall) => boolean {
-  return ({ toolCallId }) => toolCallId === call.toolCallId;
 }
 
 interface CallPlace extends StepPlace {

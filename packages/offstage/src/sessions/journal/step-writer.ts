@@ -57,6 +57,8 @@ export class StepWriter {
   /** The rows of the step under way, by what they are: the reply, or the result of a call. */
   readonly #open = new Map<string, OpenRow>();
   #calls: ToolCallRow[] = [];
+  /** The places of calls in this list, by id. */
+  #places: ReadonlyMap<string, number> = new Map();
   #errorCount = 0;
   /** The reference of the input of the step under way, if it is written. */
   #inputRef: string | undefined;
@@ -76,7 +78,7 @@ export class StepWriter {
     if (recorded === undefined || open === undefined) return;
     for (const message of [open.message, ...open.results])
       this.#open.set(kindOf(message) ?? "", { seq: recorded.seqs.get(message) ?? 0, message });
-    this.#calls = recorded.calls.filter(({ step }) => step === open.step);
+    this.#setCalls(recorded.calls.filter(({ step }) => step === open.step));
     this.#inputRef = recorded.openInput;
   }
 
@@ -97,7 +99,7 @@ export class StepWriter {
       writes: [...written.writes, ...calls.map(putCall), ...(begun?.writes ?? [])],
       onWritten: () => {
         written.onWritten();
-        this.#calls = calls;
+        this.#setCalls(calls);
         this.#inputRef = begun?.ref;
       },
     };
@@ -117,16 +119,16 @@ export class StepWriter {
   settle(head: SessionRow, step: number, result: ToolMessage): Written | undefined {
     if (this.#open.has(kindOf(result) ?? "")) return undefined;
     const written = this.#append(head, step, [result], { isSaid: () => false });
-    const index = this.#calls.findIndex(({ call_id, status }) => call_id === result.tool_call_id && isOpenCall(status));
+    const index = this.#places.get(result.tool_call_id) ?? -1;
     const call = this.#calls[index];
-    if (call === undefined) return written;
+    if (call === undefined || !isOpenCall(call.status)) return written;
     const settled = settleCall(call, result);
     return {
       ...written,
       writes: [...written.writes, putCall(settled)],
       onWritten: () => {
         written.onWritten();
-        this.#calls = this.#calls.with(index, settled);
+        this.#calls[index] = settled;
         if (settled.status === "error") this.#errorCount++;
       },
     };
@@ -134,13 +136,20 @@ export class StepWriter {
 
   /** The row of a call that waits for approval, or that a subagent's run answers. */
   changeCall(toolCallId: string | undefined, change: Partial<ToolCallRow>): Written {
-    const calls = this.#calls.map((call) => (call.call_id === toolCallId ? { ...call, ...change } : call));
+    const index = this.#places.get(toolCallId ?? "") ?? -1;
+    const call = this.#calls[index];
+    const changed = call && { ...call, ...change };
     return {
-      writes: calls.filter((call) => !this.#calls.includes(call)).map(putCall),
+      writes: changed === undefined ? [] : [putCall(changed)],
       onWritten: () => {
-        this.#calls = calls;
+        if (changed !== undefined) this.#calls[index] = changed;
       },
     };
+  }
+
+  #setCalls(calls: ToolCallRow[]): void {
+    this.#calls = calls;
+    this.#places = new Map(calls.map(({ call_id }, place) => [call_id, place]));
   }
 
   /** The rows of calls without a result, for a run that ends here and is never resumed. */
@@ -164,7 +173,8 @@ export class StepWriter {
       const ref = refs.get(call.call_id);
       return ref === undefined ? call : { ...call, result_ref: ref.hash };
     });
-    const changed = settled.filter((call) => !this.#calls.includes(call));
+    const known = new Set(this.#calls);
+    const changed = settled.filter((call) => !known.has(call));
     const errorCount = this.#errorCount + failed;
     return {
       head: written.head,
@@ -179,7 +189,7 @@ export class StepWriter {
       ],
       onWritten: () => {
         this.#open.clear();
-        this.#calls = [];
+        this.#setCalls([]);
         this.#inputRef = undefined;
         this.#errorCount = errorCount;
       },
@@ -256,9 +266,10 @@ export class StepWriter {
     const reply = messages.find(({ role }) => role === "assistant");
     const rows =
       this.#calls.length > 0 || reply === undefined ? this.#calls : this.#callRows(step, this.#kept(reply), []);
-    const results = messages.filter((message) => message.role === "tool");
+    const tools = messages.filter((message) => message.role === "tool");
+    const results = new Map(tools.map((message) => [message.tool_call_id, message]));
     const calls = rows.map((call) => {
-      const result = isOpenCall(call.status) && results.find(({ tool_call_id }) => tool_call_id === call.call_id);
+      const result = isOpenCall(call.status) && results.get(call.call_id);
       return result ? settleCall(call, result) : call;
     });
     const failed = calls.filter((call, index) => call !== rows[index] && call.status === "error").length;

@@ -1,7 +1,7 @@
 // Reads one run: its row, its messages grouped into steps, its calls, the calls that wait for approval, its subagents' runs, and its
 // tool trace. Needs no agent.
 import type { OffstageError } from "../../errors.ts";
-import { type Message, toolCallsOf } from "../../messages/message.ts";
+import { type Message, type ToolCall, toolCallsOf } from "../../messages/message.ts";
 import { messagesOf, type PlacedMessage } from "../conversation/read-messages.ts";
 import { isAbandoned } from "../head/hold.ts";
 import type { SessionCell, SessionCells } from "../head/session-cell.ts";
@@ -172,8 +172,9 @@ function openStepOf(
   const results = rest.filter((each) => each.role === "tool");
   const settled = new Set(results.map(({ tool_call_id }) => tool_call_id));
   const pending = toolCallsOf(message).filter(({ id }) => !settled.has(id));
+  const pendingIds = new Set(pending.map(({ id }) => id));
   const waiting = calls
-    .filter((call) => call.step === step && call.status === "waiting" && pending.some(({ id }) => id === call.call_id))
+    .filter((call) => call.step === step && call.status === "waiting" && pendingIds.has(call.call_id))
     .map(({ call_id }) => call_id);
   return { step, message, results, pending, ...(waiting.length > 0 && { waiting }) };
 }
@@ -230,11 +231,18 @@ export async function getRun(cells: SessionCells, runId: string): Promise<FoundR
 async function approvalsIn(cells: SessionCells, run: RunRecord): Promise<Approval[]> {
   // The notes of a run that was resumed are stale.
   if (run.status !== "waiting") return [];
-  const found = await Promise.all(waitingNotes(run).map((note) => approvalsFor(cells, run, note)));
+  const pending = new Map(run.openStep?.pending.map((call) => [call.id, call]));
+  const found = await Promise.all(waitingNotes(run).map((note) => approvalsFor(cells, { run, pending }, note)));
   return found.flat();
 }
 
-async function approvalsFor(cells: SessionCells, run: RunRecord, note: WaitingNote): Promise<Approval[]> {
+interface WaitingRun {
+  readonly run: RunRecord;
+  /** Its calls without a result, by id. */
+  readonly pending: ReadonlyMap<string, ToolCall>;
+}
+
+async function approvalsFor(cells: SessionCells, { run, pending }: WaitingRun, note: WaitingNote): Promise<Approval[]> {
   const { toolCallId, why, child } = note;
   if (child !== undefined) {
     // Damaged notes could name the run itself or its parent, which would never end.
@@ -242,9 +250,7 @@ async function approvalsFor(cells: SessionCells, run: RunRecord, note: WaitingNo
     const below = isBeneath ? await readRecord(cells, child.runId) : undefined;
     return below === undefined ? [] : approvalsIn(cells, below);
   }
-  if (why !== "approval") return [];
-  const calls = run.openStep?.pending.filter(({ id }) => id === toolCallId) ?? [];
-  return calls.map(({ function: { name, arguments: inputText } }) =>
-    approvalOf({ toolCallId, toolName: name, inputText }, run),
-  );
+  const call = pending.get(toolCallId)?.function;
+  if (why !== "approval" || call === undefined) return [];
+  return [approvalOf({ toolCallId, toolName: call.name, inputText: call.arguments }, run)];
 }
