@@ -36,8 +36,10 @@ const api: Record<string, Door> = {
     types: "Asking Criterion CriterionFunction Critique ErrorPolicy OutcomeReason Verdict",
   },
   "./mcp": {
-    values: "mcpTools",
-    types: "McpAuthProvider McpCall McpHints McpOAuthProvider McpResource McpTools McpToolsOptions",
+    values: "mcpServer mcpTools",
+    types: `
+      McpAuthProvider McpCall McpHints McpOAuthProvider McpResource McpTools McpToolsOptions
+      McpAccess McpServer McpServerOptions McpStdioOptions`,
   },
   "./memory": {
     values: `

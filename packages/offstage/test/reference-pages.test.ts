@@ -1,7 +1,7 @@
 // The reference pages are complete: every option and every hook that the package accepts is on its page.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { mcpTools } from "../src/doors/mcp.ts";
+import { mcpServer, mcpTools } from "../src/doors/mcp.ts";
 import { Agent, isOffstageError, tool } from "../src/index.ts";
 import { scriptedModel } from "../src/testing/index.ts";
 
@@ -15,6 +15,7 @@ const places: Record<string, { readonly page: string; readonly pass: () => unkno
   "agent.run()": { page: "options.md", pass: () => agent.run("Hello.", wrong) },
   "agent.resume()": { page: "options.md", pass: () => agent.resume("some-run", wrong) },
   "agent.asTool()": { page: "use-subagents.md", pass: () => agent.asTool(wrong) },
+  "mcpServer()": { page: "be-an-mcp-server.md", pass: () => mcpServer(wrong) },
   "mcpTools()": { page: "use-mcp-servers.md", pass: () => mcpTools(wrong) },
   "tool()": { page: "write-tools.md", pass: () => tool(wrong) },
   hooks: { page: "events.md", pass: () => agent.run("Hello.", { hooks: { onWrong() {} } as never }) },

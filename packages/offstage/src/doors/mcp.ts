@@ -8,3 +8,5 @@ export type {
   McpOAuthProvider,
   McpToolsOptions,
 } from "../mcp/client/options.ts";
+export { type McpServer, type McpServerOptions, type McpStdioOptions, mcpServer } from "../mcp/server/mcp-server.ts";
+export type { McpAccess } from "../mcp/server/served-tool.ts";

@@ -1,0 +1,138 @@
+// One tool per agent: it runs the agent, and hands what waits for a person to the client.
+
+import type { Agent } from "../../agent/agent.ts";
+import type { RunResult } from "../../agent/ports/run-result.ts";
+import { isObject } from "../../base/json.ts";
+import { isOffstageError, OffstageError } from "../../errors.ts";
+import { clip } from "../../tools/clip.ts";
+import type { CallSite, Question, Served, ServedTool } from "./served-tool.ts";
+
+/** Any agent, whatever its output. */
+export type AnyAgent = Pick<Agent<unknown>, "name" | "asTool" | "run" | "resume">;
+
+const input = {
+  type: "object",
+  properties: {
+    prompt: { type: "string", minLength: 1, description: "What to ask, with everything the agent needs to know." },
+    session: { type: "string", description: "The conversation to continue. Default: a new one." },
+  },
+  required: ["prompt"],
+  additionalProperties: false,
+};
+
+/** The tool `ask_name` of an agent. */
+export function askTool(agent: AnyAgent): ServedTool {
+  const { name, description = "" } = agent.asTool();
+  return {
+    name: `ask_${name}`.slice(0, 64),
+    description,
+    input,
+    hints: { readOnlyHint: false, openWorldHint: true },
+    serve: (given, site) =>
+      site.state === undefined ? ask(agent, given as { prompt: string; session?: string }, site) : goOn(agent, site),
+  };
+}
+
+async function ask(agent: AnyAgent, given: { prompt: string; session?: string }, site: CallSite): Promise<Served> {
+  const { store, access, signal } = site;
+  if (access.session !== undefined && given.session !== undefined && given.session !== access.session)
+    throw new OffstageError("invalid-argument", `There is no session "${clip(given.session, 200).text}".`);
+  const session = store.session(access.session ?? given.session);
+  const context = access.context === undefined ? {} : { context: access.context };
+  return served(await settled(agent.run(given.prompt, { session, signal, ...context })), {
+    site,
+    session: session.sessionId,
+  });
+}
+
+/** What travels to the client and back while a run waits. */
+interface WaitingState {
+  readonly run: string;
+  readonly session: string;
+  /** The waiting calls, by the key of their question. */
+  readonly calls: Readonly<Record<string, { readonly toolCallId: string; readonly runId: string }>>;
+}
+
+async function goOn(agent: AnyAgent, site: CallSite): Promise<Served> {
+  const { store, access, signal, answers } = site;
+  const { run, session, calls } = site.state as WaitingState;
+  const decided = Object.entries(calls).flatMap(([key, call]) => {
+    const decision = decisionOf(answers[key]);
+    return decision === undefined ? [] : [{ ...call, ...decision }];
+  });
+  const approve = decided
+    .filter(({ isApproved }) => isApproved)
+    .map(({ toolCallId, runId }) => ({ toolCallId, runId }));
+  const reject = decided
+    .filter(({ isApproved }) => !isApproved)
+    .map(({ toolCallId, runId, reason }) => ({ toolCallId, runId, ...(reason !== "" && { reason }) }));
+  if (decided.length === 0) return { text: waitsText(run, "Nothing was decided."), isError: true };
+  const context = access.context === undefined ? {} : { context: access.context };
+  return served(await settled(agent.resume(run, { store, approve, reject, signal, ...context })), { site, session });
+}
+
+// Closing the question decides nothing.
+function decisionOf(answer: unknown): { readonly isApproved: boolean; readonly reason: string } | undefined {
+  if (!isObject(answer) || answer.action === "cancel") return undefined;
+  const content = isObject(answer.content) ? answer.content : {};
+  const reason = typeof content.reason === "string" ? content.reason : "";
+  return { isApproved: answer.action === "accept" && content.approve === true, reason };
+}
+
+// A failed run is a result too: its error may hold what must not leave, so only its code does.
+async function settled(
+  running: Promise<RunResult<unknown>>,
+): Promise<RunResult<unknown> | { failed: string; run: string | undefined }> {
+  try {
+    return await running;
+  } catch (error) {
+    if (!isOffstageError(error)) throw error;
+    const { runId } = (error.result ?? {}) as { runId?: string };
+    return { failed: error.code, run: runId };
+  }
+}
+
+interface Place {
+  readonly site: CallSite;
+  readonly session: string;
+}
+
+function served(result: Awaited<ReturnType<typeof settled>>, { site, session }: Place): Served {
+  if ("failed" in result) {
+    const which = result.run === undefined ? "" : ` Its id is "${result.run}".`;
+    return { text: `The run failed: ${result.failed}.${which}`, isError: true };
+  }
+  const { outcome, text, runId } = result;
+  const meta = { "offstage/run": runId, "offstage/session": session };
+  if (outcome.status === "waiting") return waiting(result, { site, session });
+  const said = clip(site.redact(text), site.maxBytes).text;
+  if (outcome.status === "completed") return { text: said, meta };
+  return { text: `The run was stopped: ${outcome.reason}. ${said}`.trim(), isError: true, meta };
+}
+
+function waiting({ approvals, runId }: RunResult<unknown>, { site, session }: Place): Served {
+  if (!site.canAsk) return { text: waitsText(runId, "This client cannot ask a person."), isError: true };
+  const questions: Record<string, Question> = {};
+  const calls: Record<string, { toolCallId: string; runId: string }> = {};
+  approvals.forEach(({ toolCallId, toolName, input: asked, runId: asking }, i) => {
+    questions[`call${i}`] = {
+      message: site.redact(`Run ${toolName} with ${clip(JSON.stringify(asked), 4000).text}?`),
+      schema,
+    };
+    calls[`call${i}`] = { toolCallId, runId: asking };
+  });
+  return { questions, state: { run: runId, session, calls } satisfies WaitingState };
+}
+
+const schema = {
+  type: "object",
+  properties: {
+    approve: { type: "boolean", title: "Approve", description: "Whether the call may run." },
+    reason: { type: "string", title: "Reason", description: "Told to the agent if it may not." },
+  },
+  required: ["approve"],
+};
+
+function waitsText(run: string, why: string): string {
+  return `The run "${run}" waits for a person to decide about its tool calls. ${why}`;
+}
