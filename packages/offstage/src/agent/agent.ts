@@ -70,8 +70,8 @@ export class Agent<Output = string> {
   }
 
   /**
-   * Resumes a run that waits for approval or was interrupted, by its id (with its store or session) or by its last state.
-   * Finished tool calls do not run again. A call without a decision keeps waiting.
+   * Resumes a run that waits for approval, was interrupted, failed or was stopped by a limit, by its id (with its store or session)
+   * or by its last state. Finished tool calls do not run again. A call without a decision keeps waiting.
    */
   async resume(source: AgentState | string, options: ResumeOptions = {}): Promise<RunResult<Output>> {
     const { run, open } = createResumedRun(this.#config, source, { options, tracked: this.#tracked });

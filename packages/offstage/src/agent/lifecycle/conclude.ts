@@ -118,7 +118,7 @@ function runEnd(run: Run, state: AgentState, answer: readonly Message[]): RunEnd
 }
 
 function notesOf(run: Run, { pendingStep, usageByModel, stepCount, outcome }: AgentState): JsonObject | undefined {
-  const isResumable = outcome?.status === "waiting" || outcome?.status === "failed";
+  const isResumable = outcome?.status !== "completed";
   const notes = {
     ...(pendingStep && { waiting: waitingNote(pendingStep) as unknown as JsonValue }),
     ...promptNote(run),

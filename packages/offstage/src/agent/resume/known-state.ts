@@ -3,10 +3,11 @@ import { type AssistantMessage, type Message, withEditedCall } from "../../messa
 import type { Admission } from "../../sessions/ports/journal.ts";
 import type { RunRecord } from "../../sessions/ports/run-record.ts";
 import { approvedNotes } from "../../sessions/records/run-notes.ts";
-import type { AgentState } from "../../state/agent-state.ts";
+import { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import { byCallId } from "../../state/pending-step.ts";
 import type { Step } from "../../state/step.ts";
+import type { AgentConfig } from "../config/agent-config.ts";
 import type { AdmittedCall } from "../ports/decision-book.ts";
 import type { Run } from "../run/run.ts";
 import { awaitedPlaces, type Records } from "./awaited-places.ts";
@@ -15,8 +16,18 @@ import { canRunAgain, restoreState } from "./restore-state.ts";
 /** The newest known state of a run. */
 export function knownState(run: Run, recorded: RunRecord | undefined, history: readonly Message[]): AgentState {
   const isOwn = run.request.hasOwnState && (recorded === undefined || !isAhead(recorded, run.state));
-  const state = isOwn || recorded === undefined ? run.state : restoreState(recorded, history, run.agent);
+  const isKnown = !isOwn && recorded !== undefined;
+  const state = isKnown ? restoreState(recorded, history, run.agent) : withToolWork(run.state, run.agent);
   return withEdits(run, withoutApproved(run, state));
+}
+
+// A stopped run goes on with all its tool work. If the tool trace is separate, its end emptied the buffer and added partial text.
+function withToolWork(state: AgentState, { options }: AgentConfig): AgentState {
+  const { runId, steps, outcome } = state;
+  if (outcome?.status !== "stopped" || !options.separateToolTrace) return state;
+  const said = state.messages.filter(({ metadata }) => metadata?.interrupted !== true || metadata.runId !== runId);
+  const trace = steps.flatMap((step) => step.messages);
+  return state.withMessages(said).withSection(AgentState.EXECUTION_BUFFER_SECTION, trace);
 }
 
 // The calls as a person changed them. The model is shown the changed input as its own, or it would repeat the original call.

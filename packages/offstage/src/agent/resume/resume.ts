@@ -1,4 +1,4 @@
-// Resumes a run that waits for approval or was interrupted, by its id or by its last state. Finished calls do not run again.
+// Resumes a run that waits for approval, was interrupted, failed or was stopped by a limit, by its id or by its last state. Finished calls do not run again.
 import { isObject } from "../../base/json.ts";
 import { shownValue } from "../../base/options.ts";
 import { isThenable } from "../../base/thenable.ts";
@@ -6,7 +6,7 @@ import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import { journalFor } from "../../sessions/journal/plain-journal.ts";
 import type { Journal, RunLog } from "../../sessions/ports/journal.ts";
-import type { RunRecord } from "../../sessions/ports/run-record.ts";
+import { isStoppedByLimit, type RunRecord } from "../../sessions/ports/run-record.ts";
 import { compactionNote } from "../../sessions/records/run-notes.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import type { Step } from "../../state/step.ts";
@@ -60,9 +60,20 @@ export function createResumedRun(
 }
 
 function checkStatus(state: AgentState | undefined, runId: string): void {
-  const status = state?.outcome?.status;
-  if (status === "completed" || status === "stopped")
-    throw notResumable(`Run "${runId}" has ended (${status}). Start a new one.`);
+  const { outcome } = state ?? {};
+  if (outcome?.status === "completed" || (outcome?.status === "stopped" && !isStoppedByLimit(outcome)))
+    throw notResumable(`Run "${runId}" has ended (${outcome.status}). Start a new one.`);
+  if (outcome?.status === "stopped" && state?.currentStep?.isAnswer) throw answered(runId);
+}
+
+// A model has nothing to add to its own last word.
+function checkUnanswered({ runId, status, steps }: RunRecord): void {
+  const last = steps.at(-1)?.messages.at(-1);
+  if (status === "stopped" && last?.role === "assistant") throw answered(runId);
+}
+
+function answered(runId: string): OffstageError {
+  return notResumable(`Run "${runId}" was stopped with an answer. Start a new run to go on.`);
 }
 
 async function journalOf(
@@ -94,6 +105,7 @@ async function reopenJournal(run: Run, journal: Journal): Promise<RunLog> {
     return journal.open({ ...opening, runId, agent: agent.name, startedAt, input: [] });
   const admit = async (recorded: RunRecord, beneath: ReadonlyMap<string, RunRecord>) => {
     checkAgent(run, recorded);
+    checkUnanswered(recorded);
     return admitDecisions(run, recorded, beneath);
   };
   return journal.reopen(runId, { ...opening, admit });
@@ -117,11 +129,11 @@ export async function continueRun(run: Run, counted: UsageByModel = {}): Promise
   const recorded = record.log?.recorded;
   if (!request.hasOwnState && recorded === undefined) throw notFound(runId);
   record.input = recorded?.input ?? inputOf(runId, run.state);
-  const { startedAt = Date.now() } = run.state;
+  const startedAt = run.state.outcome?.status === "stopped" ? Date.now() : (run.state.startedAt ?? Date.now());
   const history = record.log === undefined ? [] : await loadHistory(run, record.log);
   const state = knownState(run, recorded, [...history])
     .withRun({ runId, startedAt, parentAgentId: parent?.state.agentId })
-    .withOutcome(endedOutcome(recorded));
+    .withOutcome(parent && endedOutcome(recorded));
   restoreUsage(run, state, counted);
   const steps = stepsOf(state);
   run.input.modelInput.reserveCallIds(steps.flatMap((step) => step.toolCalls.map(({ toolCallId }) => toolCallId)));

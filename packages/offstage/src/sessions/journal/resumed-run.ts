@@ -2,8 +2,8 @@
 import { OffstageError } from "../../errors.ts";
 import { type Message, toolCallsOf } from "../../messages/message.ts";
 import type { SessionCell } from "../head/session-cell.ts";
-import type { RunRecord } from "../ports/run-record.ts";
-import type { RunRow, ToolCallRow } from "../ports/tables.ts";
+import { isStoppedByLimit, type RunRecord } from "../ports/run-record.ts";
+import type { MessageRow, RunRow, ToolCallRow } from "../ports/tables.ts";
 import { findRun, type RecordOptions, type RunParts, readParts, recordOf } from "../records/run-reader.ts";
 import { corrupt, type Report } from "../rows/check-row.ts";
 import { callStatuses, isOpenCall } from "../rows/run-row.ts";
@@ -38,7 +38,11 @@ export function checkResumable(row: RunRow | undefined, { runId, sessionId }: Wa
   if (row === undefined) throw new OffstageError("run-not-found", `Session "${sessionId}" has no run "${runId}".`);
   // A subagent's answer belongs to a tool call of its parent, not to the conversation.
   if (row.root_run_id !== null) throw notResumable(row, `belongs to run "${row.root_run_id}". Resume that run`);
-  if (hasEnded(row.status)) throw notResumable(row, `is ${row.status}. Start a new run`);
+  if (hasEnded(row.status) && !isStoppedByLimit(row))
+    throw notResumable(
+      row,
+      `${row.status === "stopped" ? `was stopped (${row.reason})` : "is completed"}. Start a new run`,
+    );
 }
 
 function notResumable({ run_id }: RunRow, why: string): OffstageError {
@@ -56,6 +60,8 @@ export interface ResumedRun {
   readonly openInput: string | undefined;
   /** The rows of the messages of the record. */
   readonly seqs: ReadonlyMap<Message, number>;
+  /** The ids of partial answers that joined the conversation when a limit stopped the run. */
+  readonly said: ReadonlySet<unknown>;
   /** The messages that are not part of the conversation. */
   readonly done: readonly { readonly seq: number; readonly step: number; readonly message: Message }[];
 }
@@ -87,9 +93,15 @@ export async function readToResume(cell: SessionCell, row: RunRow): Promise<Resu
     children,
     beneath,
     done,
+    said: new Set(messages.flatMap(({ message, row }) => (isPartialAnswer(row) ? [message.metadata?.id] : []))),
     openInput,
     seqs: new Map(messages.map((each) => [each.message, each.row.seq])),
   };
+}
+
+// It is in the conversation and belongs to no step: the text was cut from the message of one.
+function isPartialAnswer({ position, step }: MessageRow): boolean {
+  return position !== null && step === 0;
 }
 
 // Throws unless everything is there that resuming relies on: without it, calls might run twice.

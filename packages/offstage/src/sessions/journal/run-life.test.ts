@@ -39,12 +39,17 @@ describe.for(kinds)("%s", ([, make]) => {
 
   test("a run that ended for good or does not exist cannot be resumed, and the session stays free", async () => {
     const session = make();
-    for (const status of ["completed", "stopped"] as const) {
-      const log = await session.journal.open(start(status, "question"));
-      await log.end(ended("answer", { status }));
-      await expect(reopen(session, status)).rejects.toMatchObject({
+    const endings = [
+      { status: "completed", reason: "answered", why: "it is completed" },
+      { status: "stopped", reason: "aborted", why: "it was stopped (aborted)" },
+      { status: "stopped", reason: "guardrail", why: "it was stopped (guardrail)" },
+    ] as const;
+    for (const { status, reason, why } of endings) {
+      const log = await session.journal.open(start(reason, "question"));
+      await log.end(ended("answer", { status, reason }));
+      await expect(reopen(session, reason)).rejects.toMatchObject({
         code: "run-not-resumable",
-        message: `Run "${status}" cannot be resumed: it is ${status}. Start a new run.`,
+        message: `Run "${reason}" cannot be resumed: ${why}. Start a new run.`,
       });
     }
     await expect(reopen(session, "nobody")).rejects.toMatchObject({

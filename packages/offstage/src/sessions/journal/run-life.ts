@@ -10,7 +10,7 @@ import { findRun } from "../records/run-reader.ts";
 import { frozenCopy } from "../rows/plain-json.ts";
 import { isoTime, jsonOrNull, newRunRow, notesOf, type Totals, tokenColumns } from "../rows/run-row.ts";
 
-/** True if a run can never be resumed, so that its record is final. */
+/** True if a run has ended: no process will resume it by itself. */
 export function hasEnded(status: string): boolean {
   return status === "completed" || status === "stopped";
 }

@@ -165,9 +165,13 @@ export class StoredRun implements RunLog {
   #endRun(head: SessionRow, end: RunEnd): Change<void> {
     const { cell, resumed } = this.#options;
     const redact = redactOnce(cell.context.redact, resumed?.record);
-    const answer = end.answer.map((given) => {
+    const fresh = end.answer.filter(({ metadata }) => !resumed?.said.has(metadata?.id ?? null));
+    const answer = fresh.map((given) => {
       const message = frozenCopy(redact === undefined ? given : redact(given));
-      return { given, message, isInLastStep: end.lastStep?.messages.some((each) => isSame(given, each)) === true };
+      // A message that was written with its call has a row already.
+      const isWritten = this.#done.has(identityOf(given) ?? "");
+      const isInLastStep = !isWritten && end.lastStep?.messages.some((each) => isSame(given, each)) === true;
+      return { given, message, isInLastStep };
     });
     const before = answer.filter(({ isInLastStep }) => !isInLastStep);
     const moved = this.#moveToSaid(head, before);

@@ -133,8 +133,8 @@ export interface Journal {
   /** Acquires the session for one run, reads the conversation, and makes the run and its input durable. */
   open(start: RunStart): Promise<RunLog>;
   /**
-   * Acquires the session to resume a run that was interrupted, waits or failed. Rejects with `run-not-found`, with
-   * `run-not-resumable` if the run completed or was stopped, or with `store-corrupt` if a part of its record cannot be read.
+   * Acquires the session to resume a run that was interrupted, waits, failed or was stopped by a limit. Rejects with `run-not-found`, with
+   * `run-not-resumable` if the run completed or was stopped by a person or a guardrail, or with `store-corrupt` if a part of its record cannot be read.
    */
   reopen(runId: string, options: ReopenOptions): Promise<RunLog>;
 }

@@ -6,6 +6,14 @@ import type { SpanData } from "../../tracing/span-data.ts";
 
 export const runStatuses = ["running", "completed", "stopped", "failed", "interrupted", "waiting"] as const;
 
+// A person or a guardrail stopped these runs. Any other run that was stopped had reached a limit.
+const finalReasons: ReadonlySet<string> = new Set(["aborted", "guardrail", "stop-requested"]);
+
+/** True if a run was stopped by a limit, so that it can be resumed with a higher one. */
+export function isStoppedByLimit({ status, reason }: { status: string; reason?: string | null | undefined }): boolean {
+  return status === "stopped" && !finalReasons.has(reason ?? "");
+}
+
 /** The status of a recorded run. */
 export type RunStatus = (typeof runStatuses)[number];
 

@@ -198,7 +198,7 @@ async function traceOf(cell: SessionCell, runId: string): Promise<readonly Messa
   if (row?.session_id !== cell.id) return [];
   const { steps = [], status } = (await readRun(cell, row)) ?? {};
   const trace = steps.flatMap(({ messages }) => (messages.some(({ role }) => role === "tool") ? messages : []));
-  if (status === "completed" || status === "stopped") keepTrace(cell, runId, trace);
+  if (status === "completed") keepTrace(cell, runId, trace);
   return trace;
 }
 
