@@ -2,6 +2,7 @@
 // is reported and skipped.
 import type { Message } from "../../messages/message.ts";
 import type { SessionCell } from "../head/session-cell.ts";
+import type { StoreContext } from "../head/store-context.ts";
 import type { MessageRow } from "../ports/tables.ts";
 import { corrupt, type Report } from "../rows/check-row.ts";
 import { referencesIn } from "../rows/contents.ts";
@@ -24,7 +25,8 @@ export async function messagesOf(
   rows: readonly MessageRow[],
   { report = cell.context.report, withProviderParts }: ReadRowsOptions = {},
 ): Promise<PlacedMessage[]> {
-  const contents = await contentsOf(cell, rows);
+  const references = rows.flatMap(({ parts }) => referencesIn(parts));
+  const contents = await contentsOf(cell.context, cell.id, references);
   return rows.flatMap((row) => {
     try {
       return [{ row, message: readMessage(row, { contents, withProviderParts }) }];
@@ -36,16 +38,15 @@ export async function messagesOf(
   });
 }
 
-async function contentsOf(cell: SessionCell, rows: readonly MessageRow[]): Promise<ReadonlyMap<string, string>> {
-  const hashes = [...new Set(rows.flatMap(({ parts }) => referencesIn(parts)))];
-  if (hashes.length === 0) return new Map();
-  const found = await cell.context.rows.getAll(
-    "contents",
-    hashes.map((hash) => [cell.id, hash]),
-  );
-  return new Map(
-    found.flatMap((row) => (row?.content === undefined || row.content === null ? [] : [[row.hash, row.content]])),
-  );
+/** Contents of a session, by hash. Those that are missing are left out. */
+export async function contentsOf(
+  { rows }: Pick<StoreContext, "rows">,
+  sessionId: string,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const keys = [...new Set(hashes)].map((hash) => [sessionId, hash]);
+  const found = keys.length === 0 ? [] : await rows.getAll("contents", keys);
+  return new Map(found.flatMap((row) => (typeof row?.content === "string" ? [[row.hash, row.content]] : [])));
 }
 
 /**

@@ -2,11 +2,23 @@
 import { namespaceRow, withCurrentKeyOnly } from "../encryption/namespace-seal.ts";
 import { isSealedColumn, type RowSealer } from "../encryption/sealed-rows.ts";
 import type { Sealer } from "../encryption/sealer.ts";
-import type { Check, Committed, Key, Put, Row, RowRange, Selection, Write, WriteLabel } from "../ports/store-driver.ts";
+import type {
+  Check,
+  Committed,
+  Condition,
+  Key,
+  Put,
+  Row,
+  RowRange,
+  Selection,
+  Write,
+  WriteLabel,
+} from "../ports/store-driver.ts";
 import { type OrderName, type RowOf, type TableName, tables } from "../ports/tables.ts";
 import { checkRow, corrupt, exactRow, type Report, storableRow } from "../rows/check-row.ts";
 import { hashOf } from "../rows/contents.ts";
 import type { Connection, Sending } from "./connection.ts";
+import { selectFrom } from "./select-from.ts";
 
 /** A range of rows. The namespace is left out of `prefix`. */
 export interface Range<Name extends TableName> extends Omit<RowRange, "table" | "order" | "prefix"> {
@@ -67,13 +79,16 @@ export class NamespaceRows {
 
   /** Opens the store, and checks that the namespace is encrypted as expected. Writes nothing. */
   async ready(): Promise<void> {
-    // Until the first write, another process may still decide whether the namespace is encrypted, so it is read again.
-    if (!this.#isKnown) {
-      const [found] = await this.#connection.get([{ table: "namespaces", key: [this.namespace] }]);
-      if (found !== undefined) namespaceRow(this, found, this.#encryption?.sealer);
-      this.#isKnown = found !== undefined;
-    }
+    await this.#checkNamespace();
     await this.#connection.ready();
+  }
+
+  // Until the first write, another process may still decide whether the namespace is encrypted, so it is read again.
+  async #checkNamespace(): Promise<void> {
+    if (this.#isKnown) return;
+    const [found] = await this.#connection.get([{ table: "namespaces", key: [this.namespace] }]);
+    if (found !== undefined) namespaceRow(this, found, this.#encryption?.sealer);
+    this.#isKnown = found !== undefined;
   }
 
   /** The row with this key; undefined if there is none. Throws `store-corrupt` if it cannot be read. */
@@ -88,8 +103,11 @@ export class NamespaceRows {
     keys: readonly Key[],
     report: Report = this.report,
   ): Promise<(RowOf<Name> | undefined)[]> {
-    await this.ready();
-    if (keys.length === 0) return [];
+    if (keys.length === 0) {
+      await this.ready();
+      return [];
+    }
+    await this.#checkNamespace();
     const rows = await this.#connection.get(keys.map((key) => ({ table, key: [this.namespace, ...key] })));
     return rows.map((row) => row && this.open(table, row, report));
   }
@@ -104,27 +122,54 @@ export class NamespaceRows {
   /** The rows of a range as the back end has them. */
   async readRaw<Name extends TableName>(table: Name, range: Range<Name> = {}): Promise<Row[]> {
     const { report: _, prefix = [], ...rest } = range;
-    await this.ready();
+    await this.#checkNamespace();
     return this.#connection.read({ ...rest, table, prefix: [this.namespace, ...prefix] });
   }
 
-  /**
-   * The back end's own answer to a question; undefined if it has none. Conditions on encrypted columns are left out, so the answer
-   * may have too many rows, and never too few. The answer is not decrypted unless it has all columns.
-   */
-  async select(selection: Selection): Promise<Row[] | undefined> {
-    await this.ready();
+  /** The rows that meet conditions, or more: those on encrypted columns are left out. A row that cannot be read is reported. */
+  async select<Name extends TableName>(selection: Selection & { readonly table: Name }): Promise<RowOf<Name>[]> {
+    const rows = await this.selectRaw(selection);
+    return rows.flatMap((row) => this.open(selection.table, row) ?? []);
+  }
+
+  /** The answer to a question as the back end gives it. If it cannot, the same answer is computed from the rows. */
+  async selectRaw(selection: Selection): Promise<Row[]> {
+    await this.#checkNamespace();
     const { table } = selection;
-    const where = [
-      { column: "namespace", in: [this.namespace] },
-      ...selection.where.filter(({ column }) => !this.isEncrypted || !isSealedColumn(table, column)),
-    ];
-    return this.#connection.select({ ...selection, where });
+    const where = selection.where.filter(({ column }) => !this.isEncrypted || !isSealedColumn(table, column));
+    const inNamespace = { column: "namespace", in: [this.namespace] };
+    const selected = await this.#connection.select({ ...selection, where: [inNamespace, ...where] });
+    return selected ?? this.#selectFromRows({ ...selection, where });
+  }
+
+  async #selectFromRows({ table, where, groups, newestBy, limit }: Selection): Promise<Row[]> {
+    if (newestBy === undefined) return selectFrom(await this.#readAll(table, where), { where, groups }).slice(0, limit);
+    const [column = ""] = tables[table].orders[newestBy]?.by ?? [];
+    const size = limit === undefined ? undefined : Math.max(limit, 100);
+    const bound = where.find((condition) => condition.column === column && "before" in condition);
+    const found: Row[] = [];
+    let before = bound && "before" in bound ? Number(bound.before) : undefined;
+    for (;;) {
+      const range = { order: newestBy as OrderName<TableName>, reverse: true, before, limit: size };
+      const page = await this.readRaw(table, range);
+      for (const row of selectFrom(page, { where })) found.push(row);
+      if (size === undefined || page.length < size || found.length >= (limit ?? 0)) return found.slice(0, limit);
+      before = Number(page.at(-1)?.[column]);
+    }
+  }
+
+  // The rows of the sessions that a condition names, or of all sessions.
+  async #readAll(table: TableName, where: readonly Condition[]): Promise<Row[]> {
+    const named = where.find((condition) => condition.column === "session_id" && "in" in condition);
+    const heads = named === undefined ? await this.readRaw("sessions", { order: "activity" }) : [];
+    const ids = named && "in" in named ? named.in : heads.map(({ session_id }) => session_id);
+    const rows = await Promise.all(ids.map((id) => this.readRaw(table, { prefix: [String(id)] })));
+    return rows.flat();
   }
 
   /** Commits writes. The first write of a namespace records whether it is encrypted. */
-  async commit({ label, checks, writes }: RowCommit, sending?: Sending): Promise<CommittedRows> {
-    await this.ready();
+  async commit({ label, checks, writes }: RowCommit, sending?: Sending): Promise<Committed> {
+    await this.#checkNamespace();
     if (writes.length > 0) await this.#begun();
     const stored = {
       label,
@@ -192,11 +237,24 @@ export class NamespaceRows {
 
   /** The row as it was written. If it cannot be read, reports that and returns undefined. */
   open<Name extends TableName>(table: Name, row: Row, report: Report = this.report): RowOf<Name> | undefined {
-    try {
-      const opened = this.#encryption === undefined ? row : this.#encryption.rows.open(table, row);
+    const read = (stored: Row) => {
+      const opened = this.#encryption === undefined ? stored : this.#encryption.rows.open(table, stored);
       return checkRow(table, exactRow(opened));
+    };
+    return this.parse(table, row, read, report);
+  }
+
+  /** What `read` makes of a row. If it throws, because the row has an unexpected form, reports that and returns undefined. */
+  parse<R extends object, T>(
+    table: TableName,
+    row: R,
+    read: (row: R) => T,
+    report: Report = this.report,
+  ): T | undefined {
+    try {
+      return read(row);
     } catch (cause) {
-      report(corrupt(this.nameOf(table, row), cause));
+      report(corrupt(this.nameOf(table, row as Row), cause));
       return undefined;
     }
   }
@@ -218,9 +276,6 @@ export class NamespaceRows {
     return this.#encryption === undefined || this.#encryption.rows.isCurrent(table, row);
   }
 }
-
-/** `Committed` with rows that were opened. */
-export type CommittedRows = Committed;
 
 function throwIt(error: Error): never {
   throw error;

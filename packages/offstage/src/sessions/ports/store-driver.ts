@@ -107,8 +107,6 @@ export interface Selection {
   readonly table: TableName;
   /** All of them hold. A row in which a column is null does not meet a condition on it, except `in: [null]`. */
   readonly where: readonly Condition[];
-  /** The columns of the answer. Default: all. */
-  readonly columns?: readonly string[] | undefined;
   /** One of the orders of the table, from the highest to the lowest. Default: any order. */
   readonly newestBy?: string | undefined;
   readonly limit?: number | undefined;

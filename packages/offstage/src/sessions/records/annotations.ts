@@ -5,7 +5,7 @@ import { OffstageError } from "../../errors.ts";
 import { exists, type SessionCells } from "../head/session-cell.ts";
 import type { StoreContext } from "../head/store-context.ts";
 import type { AnnotationRow } from "../ports/tables.ts";
-import { checkId, corrupt, jsonOf } from "../rows/check-row.ts";
+import { checkId, jsonOf } from "../rows/check-row.ts";
 import { plainCopy } from "../rows/plain-json.ts";
 import { jsonOrNull } from "../rows/run-row.ts";
 import { findRun } from "./run-reader.ts";
@@ -82,24 +82,14 @@ export function readAnnotations(
   { rows: access, report }: Pick<StoreContext, "rows" | "report">,
   rows: readonly AnnotationRow[],
 ): Annotation[] {
-  return rows.flatMap((row) => {
-    try {
-      return [readAnnotation(row)];
-    } catch (cause) {
-      report(corrupt(access.nameOf("annotations", row), cause));
-      return [];
-    }
-  });
+  return rows.flatMap((row) => access.parse("annotations", row, readAnnotation, report) ?? []);
 }
 
 /** The feedback on all runs of these sessions, oldest first in each session. */
 export async function annotationsIn(cells: SessionCells, sessionIds: readonly string[]): Promise<Annotation[]> {
   const { rows: access } = cells.context;
   const where = [{ column: "session_id", in: sessionIds }];
-  const selected = sessionIds.length === 0 ? [] : await access.select({ table: "annotations", where });
-  const rows =
-    selected?.flatMap((row) => access.open("annotations", row) ?? []) ??
-    (await Promise.all(sessionIds.map((id) => access.read("annotations", { prefix: [id] })))).flat();
+  const rows = sessionIds.length === 0 ? [] : await access.select({ table: "annotations", where });
   return readAnnotations(
     cells.context,
     rows.toSorted((a, b) => a.seq - b.seq),

@@ -6,7 +6,7 @@ import { checkMessages } from "../conversation/conversation.ts";
 import type { StoreContext } from "../head/store-context.ts";
 import { SessionConflictError } from "../ports/session.ts";
 import type { MemoryRow } from "../ports/tables.ts";
-import { checkId, corrupt } from "../rows/check-row.ts";
+import { checkId } from "../rows/check-row.ts";
 import { isoTime } from "../rows/run-row.ts";
 
 /** The messages of one persistent memory. */
@@ -96,10 +96,6 @@ function rowOf(message: Message, { namespace, id, seq }: Place): MemoryRow {
 
 /** The message of a row; none if it cannot be read, which is reported. */
 export function readMemory({ rows, report }: Pick<StoreContext, "rows" | "report">, row: MemoryRow): Message[] {
-  try {
-    return [parseMessage(parseJson(row.message ?? ""))];
-  } catch (cause) {
-    report(corrupt(rows.nameOf("memories", row), cause));
-    return [];
-  }
+  const message = rows.parse("memories", row, () => parseMessage(parseJson(row.message ?? "")), report);
+  return message === undefined ? [] : [message];
 }

@@ -5,7 +5,7 @@ import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import { promptMessage } from "../../models/prompt.ts";
 import { promptMessages } from "../../models/prompt-messages.ts";
-import { messagesOf } from "../conversation/read-messages.ts";
+import { contentsOf, messagesOf } from "../conversation/read-messages.ts";
 import type { SessionCell, SessionCells } from "../head/session-cell.ts";
 import type { InputSetup } from "../ports/run-record.ts";
 import type { RunRow, StepRow } from "../ports/tables.ts";
@@ -110,8 +110,7 @@ class InputReader {
   }
 
   async #content(hash: string): Promise<string | undefined> {
-    const [row] = await this.#cell.context.rows.getAll("contents", [[this.#cell.id, hash]]);
-    return row?.content ?? undefined;
+    return (await contentsOf(this.#cell.context, this.#cell.id, [hash])).get(hash);
   }
 
   async #messages(refs: readonly (MessageRef | Message)[]): Promise<Message[]> {
@@ -156,15 +155,11 @@ class InputReader {
   }
 
   async #contents(hashes: readonly string[]): Promise<[MessageRef, Message][]> {
-    const { rows: access, report } = this.#cell.context;
-    const rows = await access.getAll(
-      "contents",
-      hashes.map((hash) => [this.#cell.id, hash]),
-    );
-    return rows.flatMap((row): [MessageRef, Message][] => {
-      const message = row?.content ? parseJson(row.content) : undefined;
-      if (isObject(message)) return [[`#${row?.hash}`, message as unknown as Message]];
-      if (row !== undefined) report(corrupt(access.nameOf("contents", row), new Error("it is no message")));
+    const contents = await contentsOf(this.#cell.context, this.#cell.id, hashes);
+    return [...contents].flatMap(([hash, content]): [MessageRef, Message][] => {
+      const message = parseJson(content);
+      if (isObject(message)) return [[`#${hash}`, message as unknown as Message]];
+      this.#cell.context.report(corrupt(`content "${hash}" of ${this.#cell.name}`, new Error("it is no message")));
       return [];
     });
   }

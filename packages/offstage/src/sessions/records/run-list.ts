@@ -2,6 +2,7 @@
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../base/json.ts";
 import { checkOptions, type OptionRule, oneOf, shownValue, someText, yesOrNo } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
+import { contentsOf } from "../conversation/read-messages.ts";
 import type { SessionCells } from "../head/session-cell.ts";
 import type { RunInfo, RunStatus } from "../ports/run-record.ts";
 import { checkLimit } from "../ports/session.ts";
@@ -93,7 +94,7 @@ async function withAnnotations(cells: SessionCells, runs: readonly ListedRun[]):
   });
 }
 
-/** The rows of a list, page by page: narrowed by the back end if it can, otherwise all of them. */
+/** The rows of a list, page by page. */
 class RunPages {
   /** The heads of sessions that were read for this list. */
   readonly heads = new Map<string, SessionRow | undefined>();
@@ -124,18 +125,12 @@ class RunPages {
 
   async #read(limit: number | undefined): Promise<Row[]> {
     const { rows: access } = this.#cells.context;
-    const isOldest = this.#options.order === "oldest";
-    if (!isOldest) {
-      const where = [
-        ...conditionsOf(this.#options),
-        ...(this.#cursor === undefined ? [] : [{ column: "seq", before: this.#cursor }]),
-      ];
-      const selected = await access.select({ table: "runs", where, newestBy: "started", limit });
-      if (selected !== undefined) return selected;
-    }
     const at = this.#cursor;
-    const range = isOldest ? { from: at === undefined ? undefined : at + 1 } : { before: at, reverse: true };
-    return access.readRaw("runs", { order: "started", ...range, limit });
+    if (this.#options.order === "oldest")
+      return access.readRaw("runs", { order: "started", from: at === undefined ? undefined : at + 1, limit });
+    const isBefore = at === undefined ? [] : [{ column: "seq", before: at }];
+    const where = [...conditionsOf(this.#options), ...isBefore];
+    return access.selectRaw({ table: "runs", where, newestBy: "started", limit });
   }
 }
 
@@ -212,8 +207,8 @@ export async function getValue(cells: SessionCells, runId: string, toolCallId: s
   const calls = await access.read("tool_calls", { prefix: [run.session_id, runId] });
   const ref = calls.find(({ call_id, result_ref }) => call_id === toolCallId && result_ref !== null)?.result_ref;
   if (ref === undefined || ref === null) return undefined;
-  const [content] = await access.getAll("contents", [[run.session_id, ref]]);
-  const value = typeof content?.content === "string" ? parseJson(content.content) : undefined;
+  const content = (await contentsOf(cells.context, run.session_id, [ref])).get(ref);
+  const value = content === undefined ? undefined : parseJson(content);
   if (value === undefined)
     report(
       corrupt(`the value of call "${toolCallId}" of run "${runId}" in ${access.name}`, new Error("it is missing")),

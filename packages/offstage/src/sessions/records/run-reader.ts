@@ -27,24 +27,14 @@ export async function findRun(context: StoreContext, runId: string, report?: Rep
   return row;
 }
 
-/** A run as lists show it, under the current head of its session. */
-function infoOf(row: RunRow, head: SessionRow | undefined): RunInfo {
-  const info = runInfo(row);
-  return info.status === "running" && !isLive(row, head) ? { ...info, status: "interrupted" } : info;
-}
-
-/** The same; undefined if the row has an unexpected form, which is reported. */
+/** A run as lists show it, under the current head of its session; undefined if its row has an unexpected form, which is reported. */
 export function readInfo(
   { rows, report }: Pick<StoreContext, "rows" | "report">,
   row: RunRow,
   head: SessionRow | undefined,
 ): RunInfo | undefined {
-  try {
-    return infoOf(row, head);
-  } catch (cause) {
-    report(corrupt(rows.nameOf("runs", row), cause));
-    return undefined;
-  }
+  const info = rows.parse("runs", row, runInfo, report);
+  return info?.status === "running" && !isLive(row, head) ? { ...info, status: "interrupted" } : info;
 }
 
 function isLive({ root_run_id, run_id }: RunRow, head: SessionRow | undefined): boolean {

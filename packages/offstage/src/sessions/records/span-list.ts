@@ -5,7 +5,7 @@ import type { SpanData } from "../../tracing/span-data.ts";
 import type { SessionCells } from "../head/session-cell.ts";
 import type { StoreContext } from "../head/store-context.ts";
 import type { RunRow, SpanRow } from "../ports/tables.ts";
-import { checkId, corrupt } from "../rows/check-row.ts";
+import { checkId } from "../rows/check-row.ts";
 import { redactSpans } from "../rows/redaction.ts";
 import { putSpan, readSpan } from "../rows/span-row.ts";
 import { findRun } from "./run-reader.ts";
@@ -36,14 +36,7 @@ export function spansOf(
   rows: readonly SpanRow[],
 ): SpanData[] {
   const ordered = rows.toSorted((a, b) => a.start_ms - b.start_ms);
-  const spans = ordered.flatMap((row) => {
-    try {
-      return [readSpan(row)];
-    } catch (cause) {
-      report(corrupt(access.nameOf("spans", row), cause));
-      return [];
-    }
-  });
+  const spans = ordered.flatMap((row) => access.parse("spans", row, readSpan, report) ?? []);
   const byId = new Map(spans.map((span) => [`${span.traceId} ${span.spanId}`, span]));
   return [...byId.values()];
 }

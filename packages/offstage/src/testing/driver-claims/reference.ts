@@ -27,14 +27,14 @@ export function compareKeys(a: Key, b: Key): number {
 
 /** The rows of a selection without groups. Rows in no particular order unless it asks for one. */
 export function selectReference(rows: readonly Row[], selection: Selection): Row[] {
-  const { where, columns, newestBy, limit = rows.length, groups } = selection;
+  const { where, newestBy, limit = rows.length, groups } = selection;
   let found = rows.filter((row) => where.every((condition) => isMet(condition, row[condition.column] ?? null)));
   if (groups !== undefined) return groupReference(found, groups);
   if (newestBy !== undefined) {
     const { by } = orderOf(selection.table, newestBy);
     found = found.sort((a, b) => compareKeys(valuesOf(b, by), valuesOf(a, by)));
   }
-  return found.slice(0, limit).map((row) => (columns === undefined ? row : pick(row, columns)));
+  return found.slice(0, limit);
 }
 
 function isMet(condition: Condition, value: Value): boolean {
@@ -67,8 +67,4 @@ function partOf(row: Row, part: string | { readonly day: string }): Value {
 
 function valuesOf(row: Row, names: readonly string[]): Key {
   return names.map((name) => row[name] as string | number);
-}
-
-function pick(row: Row, names: readonly string[]): Row {
-  return Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
 }

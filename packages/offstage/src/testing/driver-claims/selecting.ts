@@ -85,13 +85,7 @@ const ofMessages = (selection: Partial<Selection>): Selection => ({ table: "mess
 const inN = { column: "namespace", in: ["n"] };
 
 export const selectClaims: readonly Claim<StoreDriver>[] = [
-  selecting("all rows, with all columns or some", [
-    ofRuns({}),
-    ofMessages({}),
-    ofRuns({ columns: ["run_id", "cost_usd", "ended_at"] }),
-    ofMessages({ columns: ["seq", "is_error", "created_at", "content"] }),
-    { table: "steps", where: [] },
-  ]),
+  selecting("all rows, with all columns", [ofRuns({}), ofMessages({}), { table: "steps", where: [] }]),
   selecting("a value of a list, also null", [
     ofRuns({ where: [{ column: "agent", in: ["writer", "critic", "none"] }] }),
     ofRuns({ where: [{ column: "agent", in: [] }] }),
@@ -126,8 +120,8 @@ export const selectClaims: readonly Claim<StoreDriver>[] = [
   selecting("the newest by an order, and a limit", [
     ofRuns({ where: [inN], newestBy: "started" }),
     ofRuns({ where: [inN, { column: "status", in: ["failed"] }], newestBy: "started", limit: 3 }),
-    ofRuns({ where: [inN], newestBy: "started", limit: 1, columns: ["run_id"] }),
-    { table: "sessions", where: [inN], newestBy: "activity", limit: 2, columns: ["session_id"] },
+    ofRuns({ where: [inN], newestBy: "started", limit: 1 }),
+    { table: "sessions", where: [inN], newestBy: "activity", limit: 2 },
     ofRuns({ where: [inN], newestBy: "started", limit: 0 }),
   ]),
   selecting("counts and sums by group", [

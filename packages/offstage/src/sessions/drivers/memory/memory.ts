@@ -1,5 +1,6 @@
 // The memory driver: the rows of each order and scope in a sorted array. The reference implementation of a driver; it has no
 // `select`, so the store computes answers over all scopes itself.
+import { OffstageError } from "../../../errors.ts";
 import type { Commit, Committed, Key, Row, RowPlace, RowRange, StoreDriver, Value } from "../../ports/store-driver.ts";
 import { type Order, type Table, type TableName, tables } from "../../ports/tables.ts";
 
@@ -138,7 +139,9 @@ function shapeOf(table: string, { columns, key, orders }: Table): Shape {
 
 function indexOf(table: TableName, order: string | undefined): Index {
   const { key, all } = shapes[table];
-  return all.find(({ name }) => name === `${table}.${order}`) ?? key;
+  const found = order === undefined ? key : all.find(({ name }) => name === `${table}.${order}`);
+  if (found === undefined) throw new OffstageError("invalid-argument", `The table "${table}" has no order "${order}".`);
+  return found;
 }
 
 function isMet(where: Row | undefined, row: Row | undefined): boolean {

@@ -3,7 +3,7 @@ import type { Condition, Grouping, Selection, Value } from "../../ports/store-dr
 import type { ColumnType, TableName } from "../../ports/tables.ts";
 import { sparseColumns, tableOf } from "./create-table.ts";
 import type { Dialect } from "./dialect.ts";
-import { bound, named, orderOf, type Statement, typeOf } from "./row-statements.ts";
+import { bound, named, orderOf, readColumns, type Statement, typeOf } from "./row-statements.ts";
 
 /** Makes the statement for a selection. */
 export function selectRows(dialect: Dialect, selection: Selection): Statement {
@@ -15,7 +15,7 @@ export function selectRows(dialect: Dialect, selection: Selection): Statement {
     ...sparseColumns(tableOf(name), order).map((column) => `${column} IS NOT NULL`),
   ];
   const keys = groups?.by.map((key) => groupKey(dialect, name, key)) ?? [];
-  const answer = groups === undefined ? readColumns(dialect, selection) : groupColumns(dialect, name, groups, keys);
+  const answer = groups === undefined ? [readColumns(dialect, name)] : groupColumns(dialect, name, groups, keys);
   const text = [
     `SELECT ${answer.join(", ")} FROM ${dialect.table(name)}`,
     ...(conditions.length === 0 ? [] : [`WHERE ${conditions.join(" AND ")}`]),
@@ -27,15 +27,9 @@ export function selectRows(dialect: Dialect, selection: Selection): Statement {
 }
 
 /** The columns of an answer that are booleans. */
-export function booleansOf({ table: name, columns, groups }: Selection): readonly string[] {
-  const found = groups?.by.filter((key) => typeof key === "string") ?? columns ?? Object.keys(tableOf(name).columns);
+export function booleansOf({ table: name, groups }: Selection): readonly string[] {
+  const found = groups?.by.filter((key) => typeof key === "string") ?? Object.keys(tableOf(name).columns);
   return found.filter((column) => typeOf(name, column) === "boolean");
-}
-
-function readColumns(dialect: Dialect, { table: name, columns }: Selection): readonly string[] {
-  return (columns ?? Object.keys(tableOf(name).columns)).map((column) =>
-    named(dialect.toRead(column, typeOf(name, column)), column),
-  );
 }
 
 interface GroupKey {

@@ -1,10 +1,9 @@
-// The rows that numbers are made of: grouped by the back end if it can, otherwise read and grouped here, with the same result.
+// The rows that numbers are made of.
 import type { SessionCells } from "../../head/session-cell.ts";
-import type { Condition, Grouping, Row, Value } from "../../ports/store-driver.ts";
-import type { RowOf, RunRow } from "../../ports/tables.ts";
-import { isWithin, type Time, timeConditions } from "../filters.ts";
+import type { Condition, Grouping, Row } from "../../ports/store-driver.ts";
+import type { RunRow } from "../../ports/tables.ts";
+import { type Time, timeConditions } from "../filters.ts";
 import { readInfo } from "../run-reader.ts";
-import { addUp } from "./group-rows.ts";
 
 /** The columns that numbers add up. */
 export const tokenSums = ["input_tokens", "output_tokens", "total_tokens", "cost_usd"] as const;
@@ -23,9 +22,7 @@ export async function runRows(
 ): Promise<RunRow[]> {
   const { rows: access } = cells.context;
   const where = [...(condition === undefined ? [] : [condition]), ...timeConditions("started_at", options)];
-  const selected = await access.select({ table: "runs", where });
-  const all = selected?.flatMap((row) => access.open("runs", row) ?? []) ?? (await allRows(cells, "runs"));
-  const wanted = all.filter((row) => isMet(condition, row) && isWithin(row.started_at, options));
+  const wanted = await access.select({ table: "runs", where });
   const open = wanted.filter(({ status }) => status === "running").map(({ session_id }) => [session_id]);
   const heads = new Map((await access.getAll("sessions", open)).map((head) => [head?.session_id, head]));
   return wanted.flatMap((row) => {
@@ -61,26 +58,6 @@ export async function grouped(
   table: NumbersTable,
   { where = [], groups, options }: Groups,
 ): Promise<Row[]> {
-  const { rows: access } = cells.context;
-  const selected = await access.select({ table, where: [...where, ...timeConditions("started_at", options)], groups });
-  if (selected !== undefined) return selected;
-  const all = (await allRows(cells, table)) as unknown as Row[];
-  const wanted = all.filter(
-    (row) => where.every((each) => isMet(each, row)) && isWithin(String(row.started_at), options),
-  );
-  return addUp(wanted, groups);
-}
-
-// Expects one of the conditions above.
-function isMet(condition: Condition | undefined, row: Readonly<Record<string, unknown>>): boolean {
-  if (condition === undefined) return true;
-  const value = (row[condition.column] ?? null) as Value;
-  return "in" in condition ? condition.in.includes(value) : value !== null;
-}
-
-async function allRows<Name extends NumbersTable>(cells: SessionCells, table: Name): Promise<RowOf<Name>[]> {
-  const { rows: access } = cells.context;
-  const heads = await access.readRaw("sessions", { order: "activity" });
-  const rows = await Promise.all(heads.map((head) => access.read(table, { prefix: [String(head.session_id)] })));
-  return rows.flat();
+  const all = [...where, ...timeConditions("started_at", options)];
+  return cells.context.rows.selectRaw({ table, where: all, groups });
 }

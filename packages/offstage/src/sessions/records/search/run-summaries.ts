@@ -2,6 +2,7 @@
 import { isObject, parseJson } from "../../../base/json.ts";
 import { type Message, textOf } from "../../../messages/message.ts";
 import type { RunSummary } from "../../../query/run-summary.ts";
+import { contentsOf } from "../../conversation/read-messages.ts";
 import type { SessionCells } from "../../head/session-cell.ts";
 import type { AnnotationRow, RunRow, StepRow } from "../../ports/tables.ts";
 import { keptRef, parseInput } from "../../rows/contents.ts";
@@ -62,11 +63,8 @@ async function instructionsOf(
   steps: readonly StepRow[],
 ): Promise<ReadonlyMap<string, string>> {
   const first = steps.filter(({ step }) => step === 1);
-  const long = await textsOf(
-    cells,
-    sessionId,
-    first.flatMap(({ input_ref }) => keptRef(input_ref) ?? []),
-  );
+  const kept = first.flatMap(({ input_ref }) => keptRef(input_ref) ?? []);
+  const long = await contentsOf(cells.context, sessionId, kept);
   const refs = new Map(
     first.flatMap(({ run_id, input_ref }) => {
       const text = long.get(keptRef(input_ref) ?? "") ?? input_ref;
@@ -74,26 +72,13 @@ async function instructionsOf(
       return ref?.startsWith("#") ? [[run_id, ref.slice(1)] as const] : [];
     }),
   );
-  const texts = await textsOf(cells, sessionId, [...refs.values()]);
+  const texts = await contentsOf(cells.context, sessionId, [...refs.values()]);
   return new Map(
     [...refs].flatMap(([runId, hash]) => {
       const text = systemText(texts.get(hash));
       return text === undefined ? [] : [[runId, text] as const];
     }),
   );
-}
-
-/** Contents of a session, by hash. */
-async function textsOf(
-  cells: SessionCells,
-  sessionId: string,
-  hashes: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const contents = await cells.context.rows.getAll(
-    "contents",
-    [...new Set(hashes)].map((hash) => [sessionId, hash]),
-  );
-  return new Map(contents.flatMap((row) => (typeof row?.content === "string" ? [[row.hash, row.content]] : [])));
 }
 
 function systemText(content: string | undefined): string | undefined {

@@ -169,16 +169,7 @@ async function candidates(
   const { rows: access } = cells.context;
   const ids = heads.map(({ session_id }) => session_id);
   const where = [{ column: "session_id", in: ids }, ...conditionsOf(options)];
-  const selected = await access.select({ table: "messages", where });
-  const rows = selected
-    ? selected.flatMap((row) => access.open("messages", row) ?? [])
-    : (await Promise.all(ids.map((id) => access.read("messages", { prefix: [id] })))).flat();
-  const bySession = new Map<string, MessageRow[]>();
-  for (const row of rows) {
-    const own = bySession.get(row.session_id);
-    if (own === undefined) bySession.set(row.session_id, [row]);
-    else own.push(row);
-  }
+  const bySession = Map.groupBy(await access.select({ table: "messages", where }), ({ session_id }) => session_id);
   for (const own of bySession.values()) own.sort((a, b) => b.seq - a.seq);
   return bySession;
 }

@@ -1,5 +1,19 @@
-// Adds up rows by group, as a back end's own `select` does it. For back ends that have none.
-import type { Grouping, Row, Value } from "../../ports/store-driver.ts";
+// Answers a selection from rows, as a back end's own `select` does it. For back ends that have none.
+import type { Condition, Grouping, Row, Selection, Value } from "../ports/store-driver.ts";
+
+/** The rows that meet the conditions, or their groups. */
+export function selectFrom(rows: readonly Row[], { where, groups }: Pick<Selection, "where" | "groups">): Row[] {
+  const found = rows.filter((row) => where.every((condition) => isMet(condition, row[condition.column] ?? null)));
+  return groups === undefined ? found : addUp(found, groups);
+}
+
+function isMet(condition: Condition, value: Value): boolean {
+  if ("in" in condition) return condition.in.includes(value);
+  if (value === null) return false;
+  if ("contains" in condition) return String(value).toLowerCase().includes(condition.contains.toLowerCase());
+  const { from = value, before } = condition;
+  return value >= from && (before === undefined || value < before);
+}
 
 interface Group {
   readonly values: Record<string, Value>;
@@ -10,7 +24,7 @@ interface Group {
 }
 
 /** One row for each group: its values, `count`, each sum, and `values`. */
-export function addUp(rows: readonly Row[], grouping: Grouping): Row[] {
+function addUp(rows: readonly Row[], grouping: Grouping): Row[] {
   const groups = new Map<string, Group>();
   for (const row of rows) addTo(groups, row, grouping);
   return [...groups.values()].map(({ values, sums, distinct, list, count }) => ({
