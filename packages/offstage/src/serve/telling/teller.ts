@@ -1,0 +1,233 @@
+// Turns the events of a run into those that a client may see. Live runs and recorded ones go through here, and only here.
+import type { AgentEvent } from "../../agent/ports/events.ts";
+import type { RunResult } from "../../agent/ports/run-result.ts";
+import { type JsonValue, parseJson } from "../../base/json.ts";
+import { isOffstageError } from "../../errors.ts";
+import { textOf } from "../../messages/message.ts";
+import type { Approval } from "../../sessions/ports/run-record.ts";
+import type { ToolResult } from "../../state/step.ts";
+import type { ServedEvent, ServedRunEnd, ServedSubagent } from "./served-event.ts";
+import { detailOf, type Show, type ToolDetail } from "./show.ts";
+
+/** The run that an event is of: the run itself, or one of its subagents. */
+export interface Place {
+  /** Undefined for the run itself. */
+  readonly subagent?: ServedSubagent | undefined;
+  /** False if a call above is not shown with `"all"`: then nothing of this subagent is shown either. */
+  readonly isShown: boolean;
+}
+
+export interface ToldCall {
+  readonly step: number;
+  /** The id that the run uses. */
+  readonly toolCallId: string;
+  readonly toolName: string;
+}
+
+export const ownRun: Place = { isShown: true };
+
+/** Tells one run. Keeps track of what was told, so that a resumed run continues where it waited. */
+export class Teller {
+  readonly runId: string;
+  readonly #show: Show;
+  /** Calls that a person was asked about: they are shown to their end. */
+  readonly #asked = new Set<string>();
+  readonly #started = new Set<string>();
+  /** The tools of calls, by their told ids. */
+  readonly #tools = new Map<string, string>();
+  /** The step that was told before the run was resumed, and has not ended. */
+  #openStep: number | undefined;
+  /** Runs whose current step has deltas. */
+  readonly #withDeltas = new Set<string>();
+  #isAnswerTold = false;
+  #lastStep = 1;
+
+  constructor(runId: string, show: Show) {
+    this.runId = runId;
+    this.#show = show;
+  }
+
+  /** What a client sees of an event of a live run. */
+  tell(event: AgentEvent, place: Place = ownRun): ServedEvent[] {
+    switch (event.type) {
+      case "run-start":
+        return place.subagent === undefined ? [this.start(event.agent, event.isResumed)] : [];
+      case "step-start":
+        return this.stepStart(event.step, place);
+      case "text-delta":
+        return this.text(event.step, event.delta, place);
+      case "reasoning-delta":
+        return this.reasoning(event.step, event.delta, place);
+      case "model-retry":
+        return this.#reset(event.step, place);
+      case "tool-start":
+        return this.toolStart(event, inputOf(event.call.inputText), place);
+      case "tool-end":
+        return this.#toolEnd(event.step, event.result, place);
+      case "step-end":
+        return this.stepEnd(event.step, event.result.isAnswer, place);
+      case "subagent-event":
+        return this.tell(event.event, this.below(event, event.event, place));
+      case "run-end":
+        return place.subagent === undefined ? this.#runEnd(event.result) : [];
+      default:
+        return [];
+    }
+  }
+
+  start(agent: string, isResumed?: boolean): ServedEvent {
+    return { type: "run-start", runId: this.runId, agent, ...(isResumed === true && { isResumed }) };
+  }
+
+  /** The step that was told before the run was resumed is not told again. */
+  stepStart(step: number, place: Place = ownRun): ServedEvent[] {
+    if (place.subagent === undefined) {
+      this.#lastStep = step;
+      this.#isAnswerTold = false;
+      if (this.#openStep === step) return [];
+    }
+    this.#withDeltas.delete(this.#runOf(place));
+    return place.isShown ? [{ type: "step-start", ...this.#at(step, place) }] : [];
+  }
+
+  text(step: number, delta: string, place: Place = ownRun): ServedEvent[] {
+    if (!place.isShown || delta === "") return [];
+    if (place.subagent === undefined) this.#isAnswerTold = true;
+    this.#withDeltas.add(this.#runOf(place));
+    return [{ type: "text-delta", ...this.#at(step, place), delta }];
+  }
+
+  reasoning(step: number, delta: string, place: Place = ownRun): ServedEvent[] {
+    if (this.#show !== "trace" || !place.isShown || delta === "") return [];
+    this.#withDeltas.add(this.#runOf(place));
+    return [{ type: "reasoning-delta", ...this.#at(step, place), delta }];
+  }
+
+  #reset(step: number, place: Place): ServedEvent[] {
+    return this.#withDeltas.delete(this.#runOf(place)) ? [{ type: "step-reset", ...this.#at(step, place) }] : [];
+  }
+
+  toolStart(call: ToldCall, input: JsonValue, place: Place = ownRun): ServedEvent[] {
+    const told = this.#toldCall(call, place);
+    const { toolCallId, toolName } = told;
+    this.#tools.set(toolCallId, toolName);
+    const detail = this.#detail(told, place);
+    if (detail === "nothing") return [];
+    const isResumed = this.#started.has(toolCallId);
+    this.#started.add(toolCallId);
+    const shown = detail === "name" ? undefined : { input };
+    return [{ type: "tool-start", ...told, ...shown, ...(isResumed && { isResumed }) }];
+  }
+
+  #toolEnd(step: number, result: ToolResult, place: Place): ServedEvent[] {
+    const { toolCallId, toolName, clippedBytes, output, content, isError, status } = result;
+    const end = {
+      input: result.input ?? {},
+      output: clippedBytes === undefined ? output : textOf({ content }),
+      status: status ?? (isError ? ("error" as const) : ("ok" as const)),
+    };
+    return this.toolEnd({ step, toolCallId, toolName }, end, place);
+  }
+
+  /** Calls that never started, such as rejected ones, are told to start first. */
+  toolEnd(
+    call: ToldCall,
+    {
+      input,
+      output,
+      status,
+    }: { input: JsonValue; output: JsonValue; status: "ok" | "error" | "rejected" | "interrupted" },
+    place: Place = ownRun,
+  ): ServedEvent[] {
+    const told = this.#toldCall(call, place);
+    const detail = this.#detail(told, place);
+    if (detail === "nothing") return [];
+    const before = this.#started.has(told.toolCallId) ? [] : this.toolStart(call, input, place);
+    return [...before, { type: "tool-end", ...told, status, ...(detail === "all" && { output }) }];
+  }
+
+  stepEnd(step: number, isAnswer: boolean, place: Place = ownRun): ServedEvent[] {
+    if (place.subagent === undefined) this.#openStep = undefined;
+    return place.isShown ? [{ type: "step-end", ...this.#at(step, place), isAnswer }] : [];
+  }
+
+  /** The calls that wait for a person, each told once. */
+  waiting(approvals: readonly Approval[], step: number): ServedEvent[] {
+    this.#openStep = step;
+    return approvals.flatMap((approval) => {
+      const { toolName, input, runId, agent } = approval;
+      const subagent = runId === this.runId ? undefined : { runId, agent };
+      const toolCallId = toldId(approval.toolCallId, subagent);
+      if (this.#asked.has(toolCallId)) return [];
+      this.#asked.add(toolCallId);
+      this.#started.add(toolCallId);
+      return [
+        {
+          type: "approval-request",
+          ...this.#at(step, { subagent, isShown: true }),
+          toolCallId,
+          toolName,
+          kind: "call",
+          input,
+        },
+      ];
+    });
+  }
+
+  end(end: Omit<ServedRunEnd, "type" | "runId">): ServedEvent {
+    return { type: "run-end", runId: this.runId, ...end };
+  }
+
+  /** The place of a subagent that a call runs. */
+  below(
+    { toolCallId }: { toolCallId: string },
+    { runId, agent }: { runId: string; agent: string },
+    place: Place,
+  ): Place {
+    const toolName = this.#tools.get(toldId(toolCallId, place.subagent));
+    const isAll = toolName === undefined ? this.#show === "trace" : detailOf(this.#show, toolName) === "all";
+    return { subagent: { runId, agent }, isShown: place.isShown && isAll };
+  }
+
+  #runEnd({ outcome, text, approvals }: RunResult<unknown>): ServedEvent[] {
+    const { status, reason } = outcome;
+    const step = this.#lastStep;
+    const asked = status === "waiting" ? this.waiting(approvals, step) : [];
+    // An answer that no delta has told, because a guardrail or a driver held it back.
+    const rest = status === "completed" && !this.#isAnswerTold ? this.text(step, text) : [];
+    const error = status === "failed" ? { error: reason } : undefined;
+    return [...asked, ...rest, this.end({ status, reason, ...error })];
+  }
+
+  #detail({ toolCallId, toolName }: ToldCall, { isShown }: Place): ToolDetail | "input" {
+    const detail = isShown ? detailOf(this.#show, toolName) : "nothing";
+    return detail !== "all" && this.#asked.has(toolCallId) ? "input" : detail;
+  }
+
+  #toldCall({ step, toolCallId, toolName }: ToldCall, place: Place): ToldCall & { runId: string } {
+    return { ...this.#at(step, place), toolCallId: toldId(toolCallId, place.subagent), toolName };
+  }
+
+  #at(step: number, { subagent }: Place): { runId: string; step: number; subagent?: ServedSubagent } {
+    return { runId: this.runId, step, ...(subagent && { subagent }) };
+  }
+
+  #runOf({ subagent }: Place): string {
+    return subagent?.runId ?? this.runId;
+  }
+}
+
+/** The id under which a client knows a call. Runs may use the same ids, so those of a subagent begin with its run. */
+export function toldId(toolCallId: string, subagent: { readonly runId: string } | undefined): string {
+  return subagent === undefined ? toolCallId : `${subagent.runId}:${toolCallId}`;
+}
+
+/** The input of a call; the text itself if it is not JSON. */
+export function inputOf(inputText: string): JsonValue {
+  return parseJson(inputText) ?? inputText;
+}
+
+/** The code of an error. Its sentence may hold prompts, keys or paths, and stays here. */
+export function codeOf(error: unknown): string {
+  return isOffstageError(error) ? error.code : "run-failed";
+}
