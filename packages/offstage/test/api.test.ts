@@ -57,6 +57,12 @@ const api: Record<string, Door> = {
       SubagentTurn TurnItem
       ExportFormat ExportOptions ExportToOptions ExportView ExportedMessage FormatFunction PrintOptions`,
   },
+  "./serve": {
+    values: "serve nodeHandler uiMessageChunks agUiEvents",
+    types: `
+      ServeOptions Authorize Authorized ServeErrorPlace Show ToolDetail ProtocolName ServedEvent ServedMessage
+      FetchHandler NodeHandler UiMessageChunk UiMessageChunksOptions AgUiEvent AgUiEventsOptions AgUiInterrupt`,
+  },
   "./sessions": {
     values: "",
     types: `

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { mcpServer, mcpTools } from "../src/doors/mcp.ts";
+import { serve } from "../src/doors/serve.ts";
 import { Agent, isOffstageError, tool } from "../src/index.ts";
 import { scriptedModel } from "../src/testing/index.ts";
 
@@ -17,6 +18,7 @@ const places: Record<string, { readonly page: string; readonly pass: () => unkno
   "agent.asTool()": { page: "use-subagents.md", pass: () => agent.asTool(wrong) },
   "mcpServer()": { page: "be-an-mcp-server.md", pass: () => mcpServer(wrong) },
   "mcpTools()": { page: "use-mcp-servers.md", pass: () => mcpTools(wrong) },
+  "serve()": { page: "put-an-agent-behind-http.md", pass: () => serve(wrong) },
   "tool()": { page: "write-tools.md", pass: () => tool(wrong) },
   hooks: { page: "events.md", pass: () => agent.run("Hello.", { hooks: { onWrong() {} } as never }) },
 };

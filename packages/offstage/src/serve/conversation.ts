@@ -1,0 +1,135 @@
+// The conversation of a session as clients see it: what was said, and what waits for a person; tools only as far as `show` allows.
+import { isObject } from "../base/json.ts";
+import { type Message, textOf, toolCallsOf } from "../messages/message.ts";
+import type { PersistentSession } from "../sessions/persistent-session.ts";
+import type { FoundRun } from "../sessions/records/run-reader.ts";
+import { approvalDescriptor } from "./protocols/ui-chunks.ts";
+import type {
+  ServedApprovalRequest,
+  ServedEvent,
+  ServedFilePart,
+  ServedMessage,
+  ServedTextPart,
+  ServedToolEnd,
+  ServedToolPart,
+} from "./telling/served-event.ts";
+import type { Show } from "./telling/show.ts";
+import { tellRecord } from "./telling/tell-record.ts";
+import { Teller } from "./telling/teller.ts";
+
+type Part = ServedMessage["parts"][number];
+
+/** Waiting runs beyond this many are not shown. */
+const maxWaiting = 20;
+
+/** The messages of a session. Unless only the conversation is shown, the runs behind the answers are read too. */
+export async function readConversation(session: PersistentSession, show: Show): Promise<ServedMessage[]> {
+  const [items, waiting] = await Promise.all([
+    session.getItems(),
+    session.runs({ status: "waiting", limit: maxWaiting }),
+  ]);
+  const messages: ServedMessage[] = [];
+  const open = new Map(waiting.map(({ runId }) => [runId, runId]));
+  const used = new Set<string>();
+  for (const [index, item] of items.entries()) {
+    const message = await shownMessage(item, { index, session, show, used });
+    if (message !== undefined) messages.push(message);
+    const runId = item.metadata?.runId;
+    const isLastOfRun = items[index + 1]?.metadata?.runId !== runId;
+    if (runId === undefined || !isLastOfRun || !open.delete(runId)) continue;
+    messages.push(...(await waitingMessage(session, runId, show)));
+  }
+  for (const runId of [...open.keys()].reverse()) messages.push(...(await waitingMessage(session, runId, show)));
+  return messages;
+}
+
+interface Showing {
+  readonly index: number;
+  readonly session: PersistentSession;
+  readonly show: Show;
+  /** The ids that earlier messages have. */
+  readonly used: Set<string>;
+}
+
+// Instructions, tool results and text beside tool calls are not part of what was said.
+async function shownMessage(
+  message: Message,
+  { index, session, show, used }: Showing,
+): Promise<ServedMessage | undefined> {
+  const { role, metadata } = message;
+  if (role !== "user" && role !== "assistant") return undefined;
+  if (role === "assistant" && toolCallsOf(message).length > 0) return undefined;
+  const runId = role === "assistant" ? metadata?.runId : undefined;
+  const id = [runId, metadata?.id, `message-${index}`].find((each) => each !== undefined && !used.has(each)) as string;
+  used.add(id);
+  const run = id === runId && show !== "conversation" ? await session.run(runId) : undefined;
+  const traced = run === undefined ? [] : await partsOfRun(session, run, show);
+  const parts = traced.length > 0 ? traced : partsOf(message);
+  return { id, role, parts, ...(metadata?.interrupted === true && { metadata: { interrupted: true } }) };
+}
+
+async function waitingMessage(session: PersistentSession, runId: string, show: Show): Promise<ServedMessage[]> {
+  const run = await session.run(runId);
+  if (run?.status !== "waiting") return [];
+  const parts = await partsOfRun(session, run, show);
+  // Drafts are told while they stream, and not again.
+  const kept = show === "conversation" ? parts.filter(({ type }) => type !== "text") : parts;
+  return kept.length === 0 ? [] : [{ id: runId, role: "assistant", parts: kept }];
+}
+
+async function partsOfRun(session: PersistentSession, run: FoundRun, show: Show): Promise<Part[]> {
+  const teller = new Teller(run.runId, show);
+  return assemble(await tellRecord(run, teller, { read: (id) => session.run(id) }));
+}
+
+/** The parts of the message that a client has after these events. */
+function assemble(events: readonly ServedEvent[]): Part[] {
+  const parts: Part[] = [];
+  const replace = (toolCallId: string, change: (part: ServedToolPart) => ServedToolPart): void => {
+    const index = parts.findIndex((part) => (part as ServedToolPart).toolCallId === toolCallId);
+    if (index >= 0) parts[index] = change(parts[index] as ServedToolPart);
+  };
+  for (const event of events) {
+    if (event.type === "text-delta") parts.push({ type: "text", text: event.delta });
+    else if (event.type === "tool-start" || event.type === "approval-request") parts.push(toolPart(event));
+    else if (event.type === "tool-end") replace(event.toolCallId, (part) => ended(part, event));
+  }
+  return parts;
+}
+
+function toolPart(event: Extract<ServedEvent, { type: "tool-start" | "approval-request" }>): ServedToolPart {
+  const { toolCallId, toolName, input = {} } = event;
+  const type: ServedToolPart["type"] = `tool-${toolName}`;
+  if (event.type === "tool-start") return { type, toolCallId, state: "input-available", input };
+  const descriptor = approvalDescriptor(event as ServedApprovalRequest);
+  const approval = { id: toolCallId, ...(descriptor !== undefined && { descriptor }) };
+  return { type, toolCallId, state: "approval-requested", input, approval };
+}
+
+function ended(part: ServedToolPart, { status, output }: ServedToolEnd): ServedToolPart {
+  if (status === "rejected") return { ...part, state: "output-denied" };
+  if (status === "ok") return { ...part, state: "output-available", output: output ?? null };
+  return { ...part, state: "output-error", errorText: typeof output === "string" ? output : status };
+}
+
+/** The text and the files of a message. */
+export function partsOf(message: Message): (ServedTextPart | ServedFilePart)[] {
+  const { content } = message;
+  if (!Array.isArray(content)) return [{ type: "text", text: textOf(message) }];
+  return (content as readonly unknown[]).flatMap((part): (ServedTextPart | ServedFilePart)[] => {
+    if (!isObject(part)) return [];
+    const { text, refusal, image_url, file } = part;
+    if (part.type === "file" && typeof part.url === "string")
+      return [filePart(part.url, part.mediaType, part.filename)];
+    if (isObject(image_url)) return [filePart(String(image_url.url), "image", undefined)];
+    if (isObject(file)) return typeof file.file_data === "string" ? [filePart(file.file_data, "", file.filename)] : [];
+    const shown = text ?? refusal;
+    return typeof shown === "string" ? [{ type: "text", text: shown }] : [];
+  });
+}
+
+function filePart(url: string, mediaType: unknown, filename: unknown): ServedFilePart {
+  const inUrl = /^data:([^;,]+)/.exec(url)?.[1];
+  const known = inUrl ?? (typeof mediaType === "string" && mediaType !== "" ? mediaType : "application/octet-stream");
+  return { type: "file", mediaType: known, url, ...(typeof filename === "string" && { filename }) };
+}

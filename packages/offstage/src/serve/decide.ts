@@ -1,0 +1,52 @@
+// Finds the run that posted decisions are about. Only calls that wait in the record count: a client cannot approve anything else.
+
+import type { PersistentSession } from "../sessions/persistent-session.ts";
+import type { Approval } from "../sessions/ports/run-record.ts";
+import type { FoundRun } from "../sessions/records/run-reader.ts";
+import type { PostedDecision } from "./protocols/protocol.ts";
+import { RefusedRequest } from "./protocols/refused-request.ts";
+import type { RunDecisions } from "./runs/run-host.ts";
+import { toldId } from "./telling/teller.ts";
+
+/** Waiting runs of a session that are looked through. */
+const maxWaiting = 50;
+
+export interface DecidedRun {
+  readonly run: FoundRun;
+  readonly decisions: RunDecisions;
+}
+
+/** The waiting run that has the calls, and the decisions about them. The run that the client names comes first. */
+export async function findDecided(
+  session: PersistentSession,
+  posted: readonly PostedDecision[],
+  runId: string | undefined,
+): Promise<DecidedRun> {
+  const listed = await session.runs({ status: "waiting", limit: maxWaiting });
+  const ids = listed.map((run) => run.runId);
+  const order = runId !== undefined && ids.includes(runId) ? [runId, ...ids.filter((id) => id !== runId)] : ids;
+  for (const id of order) {
+    const run = await session.run(id);
+    const decisions = run === undefined ? undefined : matching(run, posted);
+    if (run !== undefined && decisions !== undefined) return { run, decisions };
+  }
+  throw new RefusedRequest(409, "not-waiting", "No call of the session waits for any of these decisions.");
+}
+
+// Decisions about calls that no longer wait are left out: a client posts its whole message again.
+function matching(run: FoundRun, posted: readonly PostedDecision[]): RunDecisions | undefined {
+  const approve: RunDecisions["approve"][number][] = [];
+  const reject: RunDecisions["reject"][number][] = [];
+  for (const approval of run.approvals) {
+    const decision = posted.find(({ toolCallId }) => toolCallId === idOf(approval, run));
+    const { toolCallId, runId } = approval;
+    if (decision === undefined || "answer" in decision) continue;
+    if ("approve" in decision) approve.push({ toolCallId, runId, input: decision.input });
+    else reject.push({ toolCallId, runId, reason: decision.reason });
+  }
+  return approve.length + reject.length === 0 ? undefined : { approve, reject };
+}
+
+function idOf({ toolCallId, runId }: Approval, run: FoundRun): string {
+  return toldId(toolCallId, runId === run.runId ? undefined : { runId });
+}

@@ -1,0 +1,51 @@
+// The port between serving and running: where the runs of a server happen. Serving knows nothing else of them.
+import type { JsonValue } from "../../base/json.ts";
+import type { UserMessage } from "../../messages/message.ts";
+import type { PersistentSession } from "../../sessions/persistent-session.ts";
+import type { FoundRun } from "../../sessions/records/run-reader.ts";
+import type { Store } from "../../sessions/store.ts";
+import type { EventReader, ReadFrom } from "./event-log.ts";
+
+/** The session that a request is about, as `authorize` allowed it. */
+export interface SessionPlace {
+  /** The store in the namespace of the request. */
+  readonly store: Store;
+  readonly session: PersistentSession;
+  /** Unique among all namespaces of the store. */
+  readonly key: string;
+  /** The context for tools, hooks and instructions. */
+  readonly context: object | undefined;
+}
+
+/** A decision about a call that waits. */
+export interface DecidedCall {
+  readonly toolCallId: string;
+  readonly runId: string;
+}
+
+export interface RunDecisions {
+  readonly approve: readonly (DecidedCall & { readonly input?: JsonValue | undefined })[];
+  readonly reject: readonly (DecidedCall & { readonly reason?: string | undefined })[];
+}
+
+/** A run that can be read. */
+export interface HostedRun {
+  readonly runId: string;
+  /** Reads its events. The run does not wait for readers, and does not notice when they leave. */
+  read(from: ReadFrom): EventReader;
+}
+
+/**
+ * Where runs happen.
+ *
+ * **Contract:** `start` and `resume` resolve when the run has begun and its input is durable, and reject with an `OffstageError` if it
+ * cannot begin. The run then goes on without any reader. `find` gives a run of the session that works here; others are read from
+ * the record.
+ */
+export interface RunHost {
+  start(place: SessionPlace, message: UserMessage): Promise<HostedRun>;
+  resume(place: SessionPlace, run: FoundRun, decisions: RunDecisions): Promise<HostedRun>;
+  find(place: SessionPlace): HostedRun | undefined;
+  /** Stops the run that works on the session or waits, in whichever process. False if there is none. */
+  stop(place: SessionPlace): Promise<boolean>;
+}

@@ -1,0 +1,134 @@
+// Runs in this process: detached from connections, each with a log that any number of readers follow.
+import type { Agent } from "../../agent/agent.ts";
+import type { AgentStream } from "../../agent/agent-stream.ts";
+import type { UserMessage } from "../../messages/message.ts";
+import type { FoundRun } from "../../sessions/records/run-reader.ts";
+import type { Show } from "../telling/show.ts";
+import { tellRecord, tellSteps } from "../telling/tell-record.ts";
+import { Teller } from "../telling/teller.ts";
+import { EventLog } from "./event-log.ts";
+import type { HostedRun, RunDecisions, RunHost, SessionPlace } from "./run-host.ts";
+
+export interface RunsHereOptions {
+  readonly agent: Agent<unknown>;
+  readonly show: Show;
+  /** Keeps a serverless process alive until the promise settles. */
+  readonly waitUntil: ((work: Promise<unknown>) => void) | undefined;
+  /** Called when a run fails. */
+  readonly onError: (error: unknown, about: { readonly sessionId: string; readonly runId: string }) => void;
+}
+
+/** How long the end of a run is kept for a client whose connection was cut. */
+const keepEndMs = 60_000;
+
+interface RunHere extends HostedRun {
+  readonly log: EventLog;
+  abort(reason: unknown): void;
+}
+
+/** The host that runs an agent in this process. */
+export class RunsHere implements RunHost {
+  readonly #options: RunsHereOptions;
+  readonly #runs = new Map<string, RunHere>();
+
+  constructor(options: RunsHereOptions) {
+    this.#options = options;
+  }
+
+  start(place: SessionPlace, message: UserMessage): Promise<HostedRun> {
+    const { session, context } = place;
+    const stream = this.#options.agent.stream(message, { session, context });
+    const teller = new Teller(stream.runId, this.#options.show);
+    return this.#host(place, { stream, teller, log: this.#logOf(place, stream.runId) });
+  }
+
+  async resume(place: SessionPlace, run: FoundRun, { approve, reject }: RunDecisions): Promise<HostedRun> {
+    const { store, session, context } = place;
+    const { runId } = run;
+    const teller = new Teller(runId, this.#options.show);
+    const log = this.#logOf(place, runId);
+    const read = (id: string) => session.run(id);
+    const told = await tellRecord(run, teller, { read });
+    for (const event of told) if (event.type !== "run-end") log.push(event);
+    log.markResumed();
+    const rejected = reject.map(({ reason, ...call }) => ({ ...call, ...(reason !== undefined && { reason }) }));
+    const stream = this.#options.agent.resumeStream(runId, { store, context, approve, reject: rejected });
+    return this.#host(place, { stream, teller, log });
+  }
+
+  find({ key }: SessionPlace): HostedRun | undefined {
+    return this.#runs.get(key);
+  }
+
+  async stop({ key }: SessionPlace): Promise<boolean> {
+    const run = this.#runs.get(key);
+    if (run === undefined || run.log.isEnded) return false;
+    run.abort(new DOMException("The run was stopped by its client.", "AbortError"));
+    return true;
+  }
+
+  async #host(place: SessionPlace, { stream, teller, log }: Hosting): Promise<HostedRun> {
+    const { runId } = stream;
+    const run: RunHere = {
+      runId,
+      log,
+      read: (from) => log.read(from),
+      abort: (reason) => stream.abort(reason),
+    };
+    const work = this.#pump({ stream, teller, log }).catch((error) => {
+      this.#options.onError(error, { sessionId: place.session.sessionId, runId });
+    });
+    await stream.started;
+    this.#runs.set(place.key, run);
+    this.#options.waitUntil?.(work);
+    void work.then(() => this.#forgetLater(place.key, run));
+    return run;
+  }
+
+  // Rejects with the failure of the run, after its last event was told.
+  async #pump({ stream, teller, log }: Hosting): Promise<void> {
+    let isStopped = false;
+    try {
+      for await (const event of stream) {
+        for (const told of teller.tell(event)) log.push(told);
+        if (event.type === "run-end") isStopped = event.outcome.status === "stopped";
+      }
+    } catch (error) {
+      if (!isStopped) throw error;
+    } finally {
+      log.end();
+    }
+  }
+
+  // A client whose connection was cut may come back for the end.
+  #forgetLater(key: string, run: RunHere): void {
+    const forget = (): void => {
+      clearTimeout(timer);
+      if (this.#runs.get(key) === run) this.#runs.delete(key);
+    };
+    const timer = setTimeout(forget, keepEndMs);
+    (timer as { unref?(): void }).unref?.();
+    run.log.onSeen(forget);
+  }
+
+  #logOf({ session }: SessionPlace, runId: string): EventLog {
+    const read = (id: string) => session.run(id);
+    return new EventLog(async (throughStep) => {
+      const run = await read(runId);
+      if (run === undefined) return [];
+      const teller = new Teller(runId, this.#options.show);
+      const steps = run.steps.filter(({ step }) => step <= throughStep);
+      const { openStep: _, ...finished } = run;
+      return [
+        teller.start(run.agent),
+        ...(await tellSteps({ ...finished, steps, status: "running" }, teller, { read })),
+      ];
+    });
+  }
+}
+
+interface Hosting {
+  readonly stream: AgentStream<unknown>;
+  readonly teller: Teller;
+  readonly log: EventLog;
+}

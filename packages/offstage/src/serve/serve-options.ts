@@ -1,0 +1,94 @@
+// The options of `serve()`, and their rules.
+import type { Agent } from "../agent/agent.ts";
+import {
+  checkOptions,
+  checkRequired,
+  type OptionRule,
+  objectWith,
+  oneOf,
+  someFunction,
+  wholeFrom,
+} from "../base/options.ts";
+import { warn } from "../base/warn.ts";
+import { messageOf } from "../errors.ts";
+import type { PersistentSession } from "../sessions/persistent-session.ts";
+import type { Store } from "../sessions/store.ts";
+import { type ProtocolName, protocols } from "./protocols/index.ts";
+import { type Show, someShow } from "./telling/show.ts";
+
+/** The session that a request may use. */
+export interface Authorized {
+  /** The session, or its id. Default: the id that the client named. */
+  readonly session?: string | PersistentSession | undefined;
+  /** The namespace of the store. Default: the store's own. */
+  readonly namespace?: string | undefined;
+  /** The context of the run: for instructions, tools and hooks. */
+  readonly context?: object | undefined;
+}
+
+/**
+ * Decides whether a request may use a session, by its headers: the body has been read. Undefined is answered with 401. The session
+ * id is the client's word: check that it belongs to the user.
+ */
+export type Authorize = (
+  request: Request,
+  sessionId: string,
+) => Authorized | undefined | null | Promise<Authorized | undefined | null>;
+
+/** What an error is about. */
+export interface ServeErrorPlace {
+  readonly sessionId?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly request?: Request | undefined;
+}
+
+export interface ServeOptions {
+  readonly agent: Agent<unknown>;
+  /** The store of the sessions. Its conversation counts, not the client's. */
+  readonly store: Store;
+  readonly authorize: Authorize;
+  /** Default "ai-sdk". */
+  readonly protocol?: ProtocolName | undefined;
+  /** What clients see of tools. Default "conversation": nothing, except what waits for a person. */
+  readonly show?: Show | undefined;
+  /** Called with every error, since clients get only its code. Default: prints a warning. */
+  readonly onError?: ((error: unknown, about: ServeErrorPlace) => void) | undefined;
+  /** Keeps a serverless process alive until a run has ended. */
+  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
+  /** The largest body of a request. Default 4 MiB. */
+  readonly maxBodyBytes?: number | undefined;
+}
+
+const agentRule = objectWith("an agent", "stream", "resumeStream");
+const storeRule = objectWith("a store", "session", "namespace", "ready");
+const rules: Readonly<Record<keyof ServeOptions, OptionRule>> = {
+  agent: agentRule,
+  store: storeRule,
+  authorize: someFunction,
+  protocol: oneOf(...Object.keys(protocols)),
+  show: someShow,
+  onError: someFunction,
+  waitUntil: someFunction,
+  maxBodyBytes: wholeFrom(1),
+};
+
+/** Throws `invalid-argument` unless the options are fit. */
+export function checkServeOptions(options: ServeOptions): void {
+  checkOptions(options, rules, "serve()");
+  checkRequired("agent", options.agent, agentRule);
+  checkRequired("store", options.store, storeRule);
+  checkRequired("authorize", options.authorize, someFunction);
+}
+
+/** Reports an error; never throws. */
+export function reporter(onError: ServeOptions["onError"]): (error: unknown, about: ServeErrorPlace) => void {
+  return (error, about) => {
+    try {
+      if (onError !== undefined) return onError(error, about);
+      const where = about.sessionId === undefined ? "" : ` on session "${about.sessionId}"`;
+      warn(`A served request${where} failed: ${messageOf(error)}`);
+    } catch (failure) {
+      warn(`"onError" of serve() threw: ${messageOf(failure)}`);
+    }
+  };
+}

@@ -1,0 +1,110 @@
+// Serves an agent over HTTP, as a fetch handler. The store's conversation is the truth: of what a client posts, only a new message
+// and decisions count.
+import { isObject, type JsonObject } from "../base/json.ts";
+import type { UserMessage } from "../messages/message.ts";
+import type { PersistentSession } from "../sessions/persistent-session.ts";
+import { readConversation } from "./conversation.ts";
+import { findDecided } from "./decide.ts";
+import { eventStream, Pings } from "./http/event-stream.ts";
+import { emptyResponse, jsonResponse, refusal } from "./http/json-response.ts";
+import type { FetchHandler } from "./http/node-handler.ts";
+import { readRoute } from "./http/read-request.ts";
+import { protocols } from "./protocols/index.ts";
+import type { Posted, Protocol } from "./protocols/protocol.ts";
+import { badRequest, RefusedRequest } from "./protocols/refused-request.ts";
+import type { EventReader } from "./runs/event-log.ts";
+import { followRun } from "./runs/follow-run.ts";
+import type { RunHost, SessionPlace } from "./runs/run-host.ts";
+import { RunsHere } from "./runs/runs-here.ts";
+import { checkServeOptions, reporter, type ServeErrorPlace, type ServeOptions } from "./serve-options.ts";
+import type { Show } from "./telling/show.ts";
+
+const defaultMaxBodyBytes = 4 * 1024 * 1024;
+
+/**
+ * Serves an agent: `POST /` takes a message or decisions, and streams the run; `GET /:id` returns the conversation; `GET /:id/stream`
+ * streams a run that works, or answers 204; `DELETE /:id/stream` stops it. Paths may have any prefix.
+ */
+export function serve(options: ServeOptions): FetchHandler {
+  checkServeOptions(options);
+  const { agent, show = "conversation", waitUntil } = options;
+  const onError = reporter(options.onError);
+  const protocol = protocols[options.protocol ?? "ai-sdk"];
+  const host = new RunsHere({ agent, show, waitUntil, onError });
+  const server: Server = { options, host, show, protocol, pings: new Pings(), onError };
+  return async (request) => {
+    try {
+      return await answer(server, request);
+    } catch (error) {
+      onError(error, { request });
+      return refusal(error);
+    }
+  };
+}
+
+interface Server {
+  readonly options: ServeOptions;
+  readonly host: RunHost;
+  readonly show: Show;
+  readonly protocol: Protocol;
+  readonly pings: Pings;
+  readonly onError: (error: unknown, about: ServeErrorPlace) => void;
+}
+
+async function answer(server: Server, request: Request): Promise<Response> {
+  const { options, protocol, host, show } = server;
+  const route = await readRoute(request, protocol, options.maxBodyBytes ?? defaultMaxBodyBytes);
+  const place = await authorized(options, request, route.sessionId);
+  if (route.method === "POST") return post(server, place, route.posted);
+  if (route.method === "DELETE") {
+    await host.stop(place);
+    return emptyResponse();
+  }
+  if (!route.isStream) return jsonResponse(protocol.conversation(await readConversation(place.session, show)));
+  const reader = host.find(place)?.read("start") ?? (await readElsewhere(place.session, show));
+  return reader === undefined ? emptyResponse() : streamed(server, reader, route);
+}
+
+async function authorized(options: ServeOptions, request: Request, asked: string): Promise<SessionPlace> {
+  const allowed: unknown = await options.authorize(request, asked);
+  if (allowed === undefined || allowed === null || allowed === false)
+    throw new RefusedRequest(401, "unauthorized", `The request may not use session "${asked}".`);
+  if (!isObject(allowed)) throw new TypeError('"authorize" must return an object, or undefined to refuse.');
+  const { session: named = asked, namespace, context } = allowed as JsonObject & { context?: object };
+  const given = isObject(named) ? (named as unknown as PersistentSession) : undefined;
+  const space = (namespace ?? given?.namespace) as string | undefined;
+  const store = space === undefined ? options.store : options.store.namespace(space);
+  const session = store.session(given?.sessionId ?? (named as string));
+  return { store, session, context, key: JSON.stringify([session.namespace, session.sessionId]) };
+}
+
+async function post(server: Server, place: SessionPlace, { action, sessionId, requestId }: Posted): Promise<Response> {
+  const { host } = server;
+  const at = { sessionId, requestId };
+  if (action.type === "decisions") {
+    const { run, decisions } = await findDecided(place.session, action.decisions, action.runId);
+    return streamed(server, (await host.resume(place, run, decisions)).read("resumed"), at);
+  }
+  const message = action.type === "message" ? action.message : await takeBack(place.session, action.runId);
+  return streamed(server, (await host.start(place, message)).read("start"), at);
+}
+
+// Removes the newest turn, and returns its message to be answered again.
+async function takeBack(session: PersistentSession, runId: string | undefined): Promise<UserMessage> {
+  const [last] = await session.getItems(1);
+  if (last === undefined) throw badRequest("There is no message to answer again.");
+  if (runId !== undefined && last.role === "assistant" && last.metadata?.runId !== runId)
+    throw badRequest("Only the newest answer can be generated again.");
+  const [message] = await session.popTurn();
+  if (message?.role !== "user") throw badRequest("There is no message to answer again.");
+  return { role: "user", content: message.content };
+}
+
+async function readElsewhere(session: PersistentSession, show: Show): Promise<EventReader | undefined> {
+  const [run] = await session.runs({ status: "running", limit: 1 });
+  return run && followRun(session, run.runId, show);
+}
+
+function streamed({ protocol, pings }: Server, reader: EventReader, place: Omit<Posted, "action">): Response {
+  return eventStream(reader, { protocol, place, pings });
+}
