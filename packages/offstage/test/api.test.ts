@@ -77,7 +77,10 @@ const api: Record<string, Door> = {
       Check Commit Committed Condition Grouping Key Put Remove Row RowPlace RowRange Selection StoreDriver Value Write WriteLabel
       Column Order Table TableName`,
   },
-  "./tools": { values: "audio file image text", types: "FilePartOptions FileSource" },
+  "./tools": {
+    values: "audio file image text",
+    types: "AgentTool FilePartOptions FileSource HostedTool StepFunction StepOptions",
+  },
   "./tracing": {
     values: `
       batched consoleExporter jsonlExporter memoryExporter storeExporter redactSpan

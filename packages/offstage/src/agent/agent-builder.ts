@@ -3,7 +3,6 @@ import { checkOptions } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { Compactor } from "../memory/compaction/compactor.ts";
 import type { Download } from "../models/downloads.ts";
-import type { AnyModel } from "../models/model.ts";
 import { checkModelSettings, type ModelSettings } from "../models/model-settings.ts";
 import type { RetryOptions } from "../models/retry.ts";
 import type { SessionPort } from "../sessions/ports/session.ts";
@@ -13,11 +12,11 @@ import type { Processor } from "../state/processor.ts";
 import type { PriceTable } from "../tokens/price-of.ts";
 import type { TokenCounting } from "../tokens/token-counter.ts";
 import type { AnySchema } from "../tools/schema.ts";
-import type { Remember, Tool } from "../tools/tool.ts";
+import type { Remember } from "../tools/tool.ts";
 import type { TracingOptions } from "../tracing/tracing-options.ts";
 import { Agent } from "./agent.ts";
 import { guardrailRules } from "./config/option-rules.ts";
-import type { AgentOptions, Instructions } from "./ports/agent-options.ts";
+import type { AgentOptions, AgentTool, Instructions, StepFunction } from "./ports/agent-options.ts";
 import type { Driver } from "./ports/driver.ts";
 import type { Guardrails } from "./ports/guardrails.ts";
 import type { AgentHooks } from "./ports/hooks.ts";
@@ -46,7 +45,7 @@ export class AgentBuilder<Output = string> {
     return this.#with({ description });
   }
 
-  withModel(model: AnyModel): AgentBuilder<Output> {
+  withModel(model: AgentOptions["model"]): AgentBuilder<Output> {
     return this.#with({ model });
   }
 
@@ -59,8 +58,14 @@ export class AgentBuilder<Output = string> {
     return this.#with({ instructions });
   }
 
-  withTools(...tools: readonly Tool[]): AgentBuilder<Output> {
-    return this.#with({ tools: [...(this.#options.tools ?? []), ...tools.flat()] });
+  /** Adds tools. A function returns the tools of each step, and replaces those that were added before. */
+  withTools(...tools: readonly AgentTool[] | readonly [StepFunction<readonly AgentTool[]>]): AgentBuilder<Output> {
+    const [first] = tools;
+    if (typeof first === "function") return this.#with({ tools: first });
+    const { tools: before = [] } = this.#options;
+    if (typeof before === "function")
+      throw new OffstageError("invalid-argument", "The tools of this builder are a function. Add the tool there.");
+    return this.#with({ tools: [...before, ...(tools as readonly AgentTool[]).flat()] });
   }
 
   /** Keeps the tool trace out of the conversation. The model still sees it during the run; steps and journal still have it. */

@@ -7,12 +7,13 @@ import type { WaitingChild } from "../state/pending-step.ts";
 import type { ToolRunOptions } from "../tools/tool.ts";
 import { ToolAnswer, ToolWaiting } from "../tools/tool-answer.ts";
 import type { AgentConfig } from "./config/agent-config.ts";
+import { setUpStep } from "./input/set-up-step.ts";
 import { createRun } from "./lifecycle/create-run.ts";
 import { loop } from "./lifecycle/loop.ts";
-import { instructionsOf, openLog } from "./lifecycle/open-run.ts";
+import { openLog } from "./lifecycle/open-run.ts";
 import type { SubagentOptions } from "./ports/agent-options.ts";
 import type { RunResult } from "./ports/run-result.ts";
-import { continueRun } from "./resume/resume.ts";
+import { continueRun, nextStep } from "./resume/resume.ts";
 import { callerOf } from "./run/calling-tool.ts";
 import type { Run } from "./run/run.ts";
 import type { TrackedMessages } from "./run/tracked-messages.ts";
@@ -61,7 +62,7 @@ export async function runSubagent(
 }
 
 async function reopen(run: Run, { counted, state }: WaitingChild): Promise<AgentState> {
-  run.input.instructions = await instructionsOf(run);
+  await setUpStep(run, nextStep(run, undefined));
   await openLog(run);
   return continueRun(run, counted ?? state?.usageByModel);
 }

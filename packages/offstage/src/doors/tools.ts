@@ -1,3 +1,6 @@
-// "offstage/tools": makers for the parts that a tool may return and a user may send.
+// "offstage/tools": makers for the parts that a tool may return and a user may send, and the types of tools and of functions that choose them.
+
+export type { AgentTool, StepFunction, StepOptions } from "../agent/ports/agent-options.ts";
 export type { FilePartOptions, FileSource } from "../messages/parts.ts";
 export { audio, file, image, text } from "../messages/parts.ts";
+export type { HostedTool } from "../tools/hosted-tool.ts";

@@ -31,7 +31,11 @@ export function adaptModel(model: AnyModel): Model {
 
 function adaptLegacy(model: LegacyModel): Model {
   const isV2 = model.specificationVersion === "v2";
-  const call = (options: ModelCallOptions) => ({ ...options, prompt: options.prompt.map(legacyMessage(isV2)) });
+  const call = (options: ModelCallOptions) => ({
+    ...options,
+    prompt: options.prompt.map(legacyMessage(isV2)),
+    ...(isV2 && options.tools !== undefined && { tools: options.tools.map(legacyTool) }),
+  });
   return {
     specificationVersion: "v4",
     provider: model.provider,
@@ -55,6 +59,10 @@ function legacyMessage(isV2: boolean): (message: PromptMessage) => Fields {
       content: message.content.map((part) => ({ ...part, output: legacyOutput(part.output, isV2) })),
     };
   };
+}
+
+function legacyTool(tool: NonNullable<ModelCallOptions["tools"]>[number]): object {
+  return tool.type === "provider" ? { ...tool, type: "provider-defined" } : tool;
 }
 
 // They also require a full media type: "image" alone becomes "image/*".

@@ -95,7 +95,11 @@ function withValidNames(options: ModelCallOptions, pattern: RegExp): ModelCallOp
   const { tools, toolChoice } = options;
   return {
     ...options,
-    ...(tools !== undefined && { tools: tools.map((tool) => ({ ...tool, name: validToolName(tool.name, pattern) })) }),
+    ...(tools !== undefined && {
+      tools: tools.map((tool) =>
+        tool.type === "provider" ? tool : { ...tool, name: validToolName(tool.name, pattern) },
+      ),
+    }),
     ...(toolChoice?.type === "tool" && {
       toolChoice: { ...toolChoice, toolName: validToolName(toolChoice.toolName, pattern) },
     }),

@@ -32,13 +32,14 @@ export function isUrlFile(part: { readonly type: string }): part is UrlFile {
 
 /** Replaces files at URLs by their bytes, unless the model fetches the URLs itself. */
 export class Downloads {
-  readonly #model: Model;
+  readonly #modelNow: () => Model;
   readonly #download: Download | undefined;
   readonly #cancellation: Cancellation;
   readonly #files = new Map<string, Promise<PromptFile>>();
 
-  constructor(model: Model, download: Download | undefined, cancellation: Cancellation) {
-    this.#model = model;
+  /** `modelNow` returns the model of the present step. */
+  constructor(modelNow: () => Model, download: Download | undefined, cancellation: Cancellation) {
+    this.#modelNow = modelNow;
     this.#download = download;
     this.#cancellation = cancellation;
   }
@@ -61,9 +62,10 @@ export class Downloads {
 
   // A model that lists no URLs at all may still pass images on: that is tried only if there is no other way.
   async #isFetchedByModel(url: string, mediaType: string): Promise<boolean> {
-    const { urls = {} } = rulesOf(this.#model.provider);
+    const model = this.#modelNow();
+    const { urls = {} } = rulesOf(model.provider);
     if (urls === "none") return false;
-    const listed: SupportedUrls | undefined = await this.#model.supportedUrls;
+    const listed: SupportedUrls | undefined = await model.supportedUrls;
     if (listed === undefined || listsUrl(listed, url, mediaType) || listsUrl(urls, url, mediaType)) return true;
     const isSilent = Object.keys(listed).length === 0;
     return isSilent && this.#download === undefined && /^image\//.test(mediaType) && /^https?:/.test(url);
@@ -91,7 +93,7 @@ export class Downloads {
   }
 
   #refusal(url: URL): OffstageError {
-    const { provider, modelId } = this.#model;
+    const { provider, modelId } = this.#modelNow();
     return new OffstageError(
       "invalid-message",
       `The model "${modelId}" of "${provider}" does not fetch "${plainUrl(url)}". Pass the agent a "download" function, or send the file as data.`,

@@ -33,7 +33,7 @@ export type ToPrompt = (
  */
 export class ModelInput {
   readonly #toPrompt: ToPrompt;
-  readonly #rules: ProviderRules;
+  #rules: ProviderRules;
   #sections: readonly Messages[] = [];
   #outgoing: OutgoingPrompt;
   /** The messages behind the prompt, repaired. */
@@ -59,6 +59,14 @@ export class ModelInput {
     this.#runId = runId;
     this.#rules = rulesOf(provider);
     this.#outgoing = new OutgoingPrompt(this.#rules);
+  }
+
+  /** The provider of the next prompts. If it has other rules than the one before, the next prompt is made anew. */
+  useProvider(provider: string): void {
+    const rules = rulesOf(provider);
+    if (rules === this.#rules) return;
+    this.#rules = rules;
+    this.#sections = [];
   }
 
   /** True if a call of this run has this id, in the present prompt or before. */

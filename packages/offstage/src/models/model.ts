@@ -55,6 +55,14 @@ export type PromptMessage = WithOptions &
     | { role: "tool"; content: PromptToolResult[] }
   );
 
+/** A tool that the provider runs itself. */
+export interface HostedModelTool {
+  type: "provider";
+  id: `${string}.${string}`;
+  name: string;
+  args: Record<string, unknown>;
+}
+
 export interface ModelTool extends WithOptions {
   type: "function";
   name: string;
@@ -65,7 +73,7 @@ export interface ModelTool extends WithOptions {
 
 export interface ModelCallOptions extends CallSettings {
   prompt: PromptMessage[];
-  tools?: ModelTool[];
+  tools?: (ModelTool | HostedModelTool)[];
   responseFormat?: { type: "text" } | { type: "json"; schema?: { [key: string]: unknown }; name?: string };
   abortSignal?: AbortSignal;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { type ToolOptions, tool, toolsByName } from "./tool.ts";
+import { splitTools, type ToolOptions, tool } from "./tool.ts";
 
 type AnyOptions = ToolOptions<Record<string, unknown>, Record<string, unknown>>;
 
@@ -116,23 +116,23 @@ test("a property may be called type", () => {
 describe("tools by name", () => {
   test("each is found under its name, in order", () => {
     const [a, b] = [tool(options({ name: "a" })), tool(options({ name: "b" }))];
-    expect([...toolsByName([a, b])]).toEqual([
+    expect([...splitTools([a, b]).tools]).toEqual([
       ["a", a],
       ["b", b],
     ]);
   });
 
   test("two tools with one name are refused", () => {
-    expect(() => toolsByName([tool(options()), tool(options())])).toThrow('Two tools have the name "weather"');
+    expect(() => splitTools([tool(options()), tool(options())])).toThrow('Two tools have the name "weather"');
   });
 
   test("a copy with a name that no tool may have is refused", () => {
     const renamed = { ...tool(options()), name: "the weather" };
-    expect(() => toolsByName([renamed])).toThrow("A tool's name must be 1 to 64 letters");
+    expect(() => splitTools([renamed])).toThrow("A tool's name must be 1 to 64 letters");
   });
 
   test.for([undefined, {}, options(), () => 1])("a value that is no tool is refused: %s", (value) => {
-    expect(() => toolsByName([value as never])).toThrow("must be made with tool({ … }) or agent.asTool()");
+    expect(() => splitTools([value as never])).toThrow("must be made with tool({ … }) or agent.asTool()");
   });
 });
 

@@ -10,7 +10,9 @@ import {
   yesOrNo,
 } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
+import type { HostedModelTool } from "../models/model.ts";
 import type { AgentContext } from "../state/agent-context.ts";
+import { type HostedTool, hostedModelTool, isHosted } from "./hosted-tool.ts";
 import { type AnySchema, type CompiledSchema, compileSchema, type OutputOf } from "./schema.ts";
 
 /** What a tool gets besides its input. */
@@ -133,17 +135,32 @@ function invalid(message: string): OffstageError {
   return new OffstageError("invalid-tool", message);
 }
 
-/** The tools by name. Throws `invalid-tool` if two have the same name or a value is not a tool. */
-export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
-  if (!Array.isArray(tools)) throw invalid('"tools" must be a list of tools made with tool({ … }) or agent.asTool().');
-  const byName = new Map<string, Tool>();
-  for (const each of tools) {
+export interface SplitTools {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly hosted: readonly HostedModelTool[];
+}
+
+/** The tools by name, and those that the provider runs. Throws `invalid-tool` if two have the same name or a value is not a tool. */
+export function splitTools(given: readonly (Tool | HostedTool)[]): SplitTools {
+  if (!Array.isArray(given)) throw invalid('"tools" must be a list of tools made with tool({ … }) or agent.asTool().');
+  const list = given as readonly (Tool | HostedTool)[];
+  const hosted = list.filter(isHosted).map(hostedModelTool);
+  const tools = new Map<string, Tool>();
+  for (const each of list) {
+    if (isHosted(each)) continue;
     if (typeof each?.execute !== "function" || each.schema === undefined) {
       throw invalid('Every entry of "tools" must be made with tool({ … }) or agent.asTool().');
     }
     checkName(each.name);
-    if (byName.has(each.name)) throw invalid(`Two tools have the name "${each.name}". Rename one of them.`);
-    byName.set(each.name, each);
+    if (tools.has(each.name)) throw twice(each.name);
+    tools.set(each.name, each);
   }
-  return byName;
+  const names = hosted.map(({ name }) => name);
+  const repeated = names.find((name, index) => tools.has(name) || names.indexOf(name) !== index);
+  if (repeated !== undefined) throw twice(repeated);
+  return { tools, hosted };
+}
+
+function twice(name: string): OffstageError {
+  return invalid(`Two tools have the name "${name}". Rename one of them.`);
 }

@@ -62,6 +62,10 @@ function blockProblem(block: Json): string | undefined {
       return imageProblem(block.source as Json);
     case "document":
       return documentProblem(block.source as Json);
+    case "server_tool_use":
+      return isObject(block.input) ? undefined : "server_tool_use.input: Input should be a valid dictionary";
+    case "web_search_tool_result":
+      return Array.isArray(block.content) ? undefined : "web_search_tool_result.content: Input should be a valid list";
     case "mcp_tool_use":
       return isObject(block.input) ? undefined : "mcp_tool_use.input: Input should be a valid dictionary";
     case "mcp_tool_result":

@@ -48,6 +48,7 @@ function outputOf(reply: FakeReply, next: () => string): Json[] {
             content: [{ type: "output_text", text: reply.text.join(""), annotations: [] }],
           },
         ]),
+    ...(reply.extra ?? []),
     ...(reply.calls ?? []).map((call) => ({
       type: "function_call",
       id: `fc_${next()}`,
@@ -96,6 +97,7 @@ function deltasOf(reply: FakeReply, item: Json): Json[] {
     return (reply.text ?? []).map((delta) => ({ type: "response.output_text.delta", delta }));
   if (item.type === "function_call")
     return halves(String(item.arguments)).map((delta) => ({ type: "response.function_call_arguments.delta", delta }));
+  if (item.type !== "reasoning") return [];
   const [{ text = "" } = {}] = item.summary as { text?: string }[];
   const part = { summary_index: 0 };
   return [

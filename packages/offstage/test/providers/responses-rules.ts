@@ -30,7 +30,7 @@ export function responsesRules(): ResponsesRules {
 
 function itemProblem(item: Json): string | undefined {
   const { type = "message", role, content, call_id: id, name } = item;
-  if (type === "reasoning") return undefined;
+  if (type === "reasoning" || type === "web_search_call") return undefined;
   if (type === "message") {
     if (!/^(user|assistant|system|developer)$/.test(String(role))) return `Invalid value: '${role}'.`;
     return Array.isArray(content) ? content.map(partProblem).find((problem) => problem !== undefined) : undefined;

@@ -47,15 +47,27 @@ describe("a tool that needs approval", () => {
     const { agent, paid } = payingAgent([calls(payTo("ann"))]);
     const { runId } = await play(agent, "Pay Ann", { session });
     const free = tool({ name: "pay", execute: () => paid.push("free") });
-    for (const tools of [[], [free]]) {
-      const other = new Agent({ name: "payer", model: scriptedModel([]), tools });
-      const { outcome, approvals } = await other.resume(runId, { session });
-      expect({ status: outcome.status, waiting: approvals.length, paid }).toEqual({
-        status: "waiting",
-        waiting: 1,
-        paid: [],
+    const other = new Agent({ name: "payer", model: scriptedModel([]), tools: [free] });
+    const { outcome, approvals } = await other.resume(runId, { session });
+    expect({ status: outcome.status, waiting: approvals.length, paid }).toEqual({
+      status: "waiting",
+      waiting: 1,
+      paid: [],
+    });
+  });
+
+  onSessions("refuses the resume if its tool is gone, unless it is rejected", async ({ play, session }) => {
+    const { agent, paid } = payingAgent([calls(payTo("ann"))]);
+    const { runId } = await play(agent, "Pay Ann", { session });
+    const other = new Agent({ name: "payer", model: scriptedModel(["Not paid."]) });
+    for (const approve of [[], ["ann"]]) {
+      await expect(other.resume(runId, { session, approve })).rejects.toMatchObject({
+        code: "run-not-resumable",
+        message: expect.stringContaining('agent "payer" has no tool "pay"'),
       });
     }
+    const { text } = await other.resume(runId, { session, reject: ["ann"] });
+    expect({ text, paid }).toEqual({ text: "Not paid.", paid: [] });
   });
 
   bothWays("gives new messages unique ids, whatever ids the input has", async ({ play }) => {

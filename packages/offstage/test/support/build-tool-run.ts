@@ -4,7 +4,7 @@ import { AgentContext } from "../../src/state/agent-context.ts";
 import type { StepToolCall, ToolResult } from "../../src/state/step.ts";
 import type { CallSite } from "../../src/tools/run-tool.ts";
 import { runTool } from "../../src/tools/run-tool.ts";
-import { type Tool, type ToolOptions, tool, toolsByName } from "../../src/tools/tool.ts";
+import { splitTools, type Tool, type ToolOptions, tool } from "../../src/tools/tool.ts";
 
 type AnyOptions = Partial<ToolOptions<Record<string, unknown>, Record<string, unknown>>>;
 
@@ -37,7 +37,7 @@ export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResul
     agent: "agent",
   });
   const run = { permit: () => "run", started: () => undefined, guard: undefined, ...options };
-  const site = { ...run, tools: toolsByName(tools), cancellation, about } as CallSite;
+  const site = { ...run, tools: splitTools(tools).tools, cancellation, about } as CallSite;
   const result = await runTool(buildCall(call), site);
   if (!("output" in result)) throw new Error("The call waits.");
   return result;

@@ -24,7 +24,7 @@ export function historyToLoad({ request, agent }: Run): Pick<RunStart, "historyL
 export async function loadHistory(run: Run, log: RunLog): Promise<Messages> {
   const { agent, request, state, input } = run;
   const { historyTokens: budget } = request.options;
-  const toolHistory = await readToolHistory(log, [...log.history, ...state.messages], agent);
+  const toolHistory = await readToolHistory(run, log, [...log.history, ...state.messages]);
   input.toolHistory = toolHistory;
   const counted = budget === undefined ? log.history : toolHistory.inConversation(log.history);
   const within = new Set(withinTokens(counted, budget, agent.tokenCounter));

@@ -14,7 +14,7 @@ import type { SessionPort } from "../../sessions/ports/session.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import { checkMemory } from "../config/option-rules.ts";
 import type { MemoryFunction, MemoryPlace, ResumeOptions } from "../ports/agent-options.ts";
-import type { Run } from "../run/run.ts";
+import { type Run, setupOf } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 import { historyToLoad } from "./history.ts";
 
@@ -26,7 +26,8 @@ export async function openPrompt(run: Run, state: AgentState, recordedNote?: unk
   const { agent, input, record, scope } = run;
   if (!agent.isShortened) return;
   const { compaction = compactor({ threshold: Number.POSITIVE_INFINITY }), memory } = agent.options;
-  const { tokenCounter: counter, model, call } = agent;
+  const { tokenCounter: counter } = agent;
+  const { model, call } = setupOf(run);
   input.compaction = compaction.open({
     counter,
     signal: scope.cancellation.signal,

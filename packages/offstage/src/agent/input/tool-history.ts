@@ -16,7 +16,7 @@ import type { RunLog } from "../../sessions/ports/journal.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import { clip } from "../../tools/clip.ts";
 import type { Remember } from "../../tools/tool.ts";
-import type { AgentConfig } from "../config/agent-config.ts";
+import { type Run, setupOf } from "../run/run.ts";
 import type { ToolHistoryView } from "../run/run-parts.ts";
 
 /** The most bytes that a digest shows of the result, the arguments or the text of one call. */
@@ -77,17 +77,13 @@ export class ToolHistory implements ToolHistoryView {
 }
 
 /** Reads the tool history of a conversation. It is empty if the agent has no tools or remembers none. */
-export async function readToolHistory(
-  log: RunLog,
-  conversation: readonly Message[],
-  config: AgentConfig,
-): Promise<ToolHistory> {
+export async function readToolHistory(run: Run, log: RunLog, conversation: readonly Message[]): Promise<ToolHistory> {
   const { runId: own } = log;
   const ids = conversation.flatMap(({ metadata }) => metadata?.runId ?? []).filter((id) => id !== own);
-  if (!config.remembersTools || ids.length === 0) return new ToolHistory();
+  if (!remembersTools(run) || ids.length === 0) return new ToolHistory();
   const traces = await log.toolTraces([...new Set(ids)]);
   const said = new Set(conversation.map(identityOf));
-  const shown = [...traces].map(([runId, trace]) => [runId, rememberedTrace(trace, said, config)] as const);
+  const shown = [...traces].map(([runId, trace]) => [runId, rememberedTrace(trace, said, run)] as const);
   return new ToolHistory(new Map(shown.filter(([, trace]) => trace.length > 0)));
 }
 
@@ -103,10 +99,10 @@ function endsInput(history: readonly Message[], index: number, runId: string): b
   return history[index]?.role !== "user" || next?.role !== "user" || next.metadata?.runId !== runId;
 }
 
-function rememberedTrace(trace: readonly Message[], said: ReadonlySet<string>, config: AgentConfig): Message[] {
+function rememberedTrace(trace: readonly Message[], said: ReadonlySet<string>, run: Run): Message[] {
   const policies = new Map<string, Remember>();
   for (const message of trace) {
-    for (const call of toolCallsOf(message)) policies.set(call.id, policyOf(call.function.name, config));
+    for (const call of toolCallsOf(message)) policies.set(call.id, policyOf(call.function.name, run));
   }
   const digests = [...policies.values()].filter((policy) => policy === "digest").length;
   const budget = Math.max(leastBytes, Math.min(digestBytes, Math.floor(turnBytes / Math.max(1, digests))));
@@ -119,8 +115,14 @@ function rememberedTrace(trace: readonly Message[], said: ReadonlySet<string>, c
   });
 }
 
-function policyOf(name: string, { tools, toolHistory }: AgentConfig): Remember {
-  return tools.get(name)?.remember ?? toolHistory;
+function policyOf(name: string, run: Run): Remember {
+  return setupOf(run).tools.get(name)?.remember ?? run.agent.toolHistory;
+}
+
+// Providers refuse calls in a prompt without tools.
+function remembersTools(run: Run): boolean {
+  const { toolHistory } = run.agent;
+  return [...setupOf(run).tools.values()].some(({ remember = toolHistory }) => remember !== "none");
 }
 
 interface ReplyOptions {

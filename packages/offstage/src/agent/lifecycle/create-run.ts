@@ -22,7 +22,7 @@ import type { Emit } from "../ports/events.ts";
 import { emitToHooks } from "../ports/hooks.ts";
 import type { CallingTool } from "../run/calling-tool.ts";
 import { Recorder } from "../run/recorder.ts";
-import type { Run, RunIdentity } from "../run/run.ts";
+import { type Run, type RunIdentity, setupOf } from "../run/run.ts";
 import type { Draft, RunRequest, RunScope } from "../run/run-parts.ts";
 import type { TrackedMessages } from "../run/tracked-messages.ts";
 
@@ -78,15 +78,17 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
   const names = { runId, parentRunId, agent: agent.name };
   const record = new Recorder({ ...names, startedAt, scope, draft, tracked, emit, endedSpans });
   record.input = asked.input.map((message) => stampInput(message, record, runId));
-  return {
+  const run: Run = {
     identity,
     agent,
     request,
     scope,
     limits,
     input: {
-      modelInput: new ModelInput(agent.driver.toPrompt, agent.model.provider, runId),
-      downloads: new Downloads(agent.model, agent.options.download, scope.cancellation),
+      modelInput: new ModelInput(agent.driver.toPrompt, "", runId),
+      downloads: new Downloads(() => setupOf(run).model, agent.options.download, scope.cancellation),
+      setup: agent.setup,
+      setUpFor: 0,
       instructions: Messages.empty(),
       toolHistory: undefined,
       historyCut: undefined,
@@ -101,6 +103,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
       parentAgentId: parent?.state.agentId,
     }),
   };
+  return run;
 }
 
 function identityOf({ runId, options, caller }: CreateRunOptions): RunIdentity {

@@ -7,6 +7,7 @@ import type { PendingStep } from "../../state/pending-step.ts";
 import type { Step } from "../../state/step.ts";
 import { runInScope } from "../../tracing/trace-span.ts";
 import { promptSections } from "../input/prompt.ts";
+import { setUpStep } from "../input/set-up-step.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import { freezeStep } from "../run/recorder.ts";
 import type { Run } from "../run/run.ts";
@@ -79,6 +80,7 @@ function keepFinished({ agent, draft }: Run, state: AgentState): AgentState {
 
 async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step | PendingStep> {
   const started = { startedAt: isoNow(), startedMs: performance.now() };
+  await setUpStep(run, at.step);
   const sections = await promptSections(run, state, at);
   const reply = await callModel(run, sections, at);
   const read = await readReply(run, reply, at);
@@ -90,6 +92,7 @@ async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step
 
 // Runs the waiting calls of a pending step. Finished calls do not run again.
 async function finishStep(run: Run, pending: PendingStep, at: StepPlace): Promise<Step | PendingStep> {
+  await setUpStep(run, at.step);
   const { step, waiting } = pending;
   const open = new Set(waiting.map(({ toolCallId }) => toolCallId));
   const calls = step.toolCalls.filter(({ toolCallId }) => open.has(toolCallId));

@@ -1,18 +1,15 @@
 // Opens a run: makes its first state from input, instructions and history. The input is durable before the first model call.
-import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
-import { system } from "../../messages/makers.ts";
+import { OffstageError } from "../../errors.ts";
 import { textOf } from "../../messages/message.ts";
-import { Messages } from "../../messages/messages.ts";
 import { journalFor } from "../../sessions/journal/plain-journal.ts";
 import type { RunLog, RunStart } from "../../sessions/ports/journal.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
-import type { AgentConfig } from "../config/agent-config.ts";
-import { outputPreamble } from "../config/structured-output.ts";
 import { announceCut, historyToLoad, loadHistory } from "../input/history.ts";
 import { openPrompt } from "../input/prompt.ts";
+import { setUpStep } from "../input/set-up-step.ts";
 import { blockedOutcome, guard } from "../run/guard.ts";
-import type { Run } from "../run/run.ts";
+import { type Run, setupOf } from "../run/run.ts";
 
 /** Returns the state for the first step. Blocked input does not join the conversation. */
 export async function openRun(run: Run): Promise<AgentState> {
@@ -21,7 +18,7 @@ export async function openRun(run: Run): Promise<AgentState> {
   record.emit({ type: "run-start", ...(parent && { parentRunId: parent.identity.runId }), input: record.input });
   scope.cancellation.throwIfAborted();
   const blocked = await blockedInput(run);
-  run.input.instructions = await instructionsOf(run);
+  await setUpStep(run, run.state.stepCount + 1);
   record.track(record.input);
   const log = await openLog(run, blocked !== undefined);
   record.announce(record.input);
@@ -56,13 +53,14 @@ export async function openLog(run: Run, isBlocked = false): Promise<RunLog | und
 function runStart(run: Run, isBlocked: boolean): RunStart {
   const { identity, agent, request, scope, record } = run;
   const { parent, parentToolCallId } = identity;
+  const { model } = setupOf(run);
   return {
     runId: identity.runId,
     isFresh: request.options.runId === undefined,
     refusesKnown: true,
     agent: agent.name,
-    model: agent.model.modelId,
-    provider: agent.model.provider,
+    model: model.modelId,
+    provider: model.provider,
     startedAt: identity.startedAt,
     input: isBlocked ? [] : record.input,
     ...historyToLoad(run),
@@ -72,32 +70,6 @@ function runStart(run: Run, isBlocked: boolean): RunStart {
     ...(parentToolCallId !== undefined && { parentToolCallId }),
     ...(scope.span.recording && { traceId: scope.span.traceId }),
   };
-}
-
-/** The system messages of a run. Calls the agent's instructions function, if it is one. */
-export async function instructionsOf({ agent, scope }: Run): Promise<Messages> {
-  const { instructions } = agent.options;
-  if (typeof instructions !== "function") return composeInstructions(agent, instructions);
-  try {
-    return composeInstructions(agent, await scope.cancellation.race(instructions(scope.context)));
-  } catch (cause) {
-    if (scope.cancellation.isAborted || isOffstageError(cause)) throw cause;
-    const sentence = `The instructions function of agent "${agent.name}" failed: ${messageOf(cause)}`;
-    throw new OffstageError("run-failed", sentence, { cause });
-  }
-}
-
-// The agent's own text, then the additions of its driver and its output schema.
-function composeInstructions({ name, driver, tools, output }: AgentConfig, own: unknown): Messages {
-  if (own !== undefined && typeof own !== "string")
-    throw new OffstageError(
-      "invalid-argument",
-      `The instructions of agent "${name}" must be text; found ${typeof own}.`,
-    );
-  const text = [own, driver.preamble([...tools.values()]), output && outputPreamble(output)]
-    .filter((part) => part !== undefined && part !== "")
-    .join("\n\n");
-  return text === "" ? Messages.empty() : Messages.of(system(text));
 }
 
 function hasNothing(state: AgentState): boolean {

@@ -15,6 +15,7 @@ import type { Criterion, CriterionFunction } from "../../state/criterion.ts";
 import type { Processor } from "../../state/processor.ts";
 import type { PriceTable } from "../../tokens/price-of.ts";
 import type { TokenCounting } from "../../tokens/token-counter.ts";
+import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { AnySchema } from "../../tools/schema.ts";
 import type { Remember, Tool, ToolRunOptions } from "../../tools/tool.ts";
 import type { TracingOptions } from "../../tracing/tracing-options.ts";
@@ -23,8 +24,22 @@ import type { Driver } from "./driver.ts";
 import type { InputGuardrail, OutputGuardrail, ToolInputGuardrail, ToolOutputGuardrail } from "./guardrails.ts";
 import type { AgentHooks } from "./hooks.ts";
 
-/** The system prompt: text, or a function that returns it at the start of each run. */
-export type Instructions = string | ((context: AgentContext) => string | Promise<string>);
+/** The second argument of a function that decides about a step. */
+export interface StepOptions {
+  /** From 1. */
+  readonly step: number;
+  readonly runId: string;
+  readonly signal: AbortSignal;
+}
+
+/** Decides about a step: called once before each step, and again when a run is resumed. */
+export type StepFunction<Value> = (context: AgentContext, options: StepOptions) => Value | Promise<Value>;
+
+/** The system prompt: text, or a function that returns it. */
+export type Instructions = string | StepFunction<string>;
+
+/** A tool of an agent: your own, or one that the provider runs. */
+export type AgentTool = Tool | HostedTool;
 
 /**
  * The conversation that a memory is for; for a subagent, the one of the outermost run. Sessions of two tenants may have the same
@@ -43,12 +58,14 @@ export type MemoryFunction = (place: MemoryPlace) => AgentMemory | TextMemory | 
 export interface AgentOptions<Output = string> {
   /** Default "agent". */
   readonly name?: string | undefined;
-  /** A language model of any AI SDK provider. */
-  readonly model: AnyModel;
+  /** A language model of any AI SDK provider, or a function that chooses one for each step. */
+  readonly model: AnyModel | StepFunction<AnyModel>;
+  /** The system prompt, or a function that returns it for each step. */
   readonly instructions?: Instructions | undefined;
   /** The purpose of the agent. As a subagent, it is shown to its parent's model. */
   readonly description?: string | undefined;
-  readonly tools?: readonly Tool[] | undefined;
+  /** Tools, hosted tools of the provider among them; or a function that returns those of each step. */
+  readonly tools?: readonly AgentTool[] | StepFunction<readonly AgentTool[]> | undefined;
   /** Keeps the tool trace out of `state.messages`. Default false. */
   readonly separateToolTrace?: boolean | undefined;
   /** How much the model sees of the tool calls of earlier turns of a session. Default "digest": the calls, clipped. */

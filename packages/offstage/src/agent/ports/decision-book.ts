@@ -87,6 +87,8 @@ export class DecisionBook {
         throw invalid(`There are two decisions about tool call "${call.toolCallId}". Pass only one.`);
       decided.add(call);
     }
+    const decisionOf = new Map(matched.map(({ call, decision }) => [call, decision]));
+    for (const call of awaited) this.#checkTool(call, decisionOf.get(call));
     // Each decision is bound to its run: a call with the same id that waits in another run later is a different call.
     const bound: Decision[] = [];
     for (const { decision, call } of matched)
@@ -97,6 +99,13 @@ export class DecisionBook {
       const decision = decisionOn(decisions, { toolCallId, runId });
       return decision?.isApproved !== true ? [] : [{ toolCallId, runId, editedInput: decision.editedInput }];
     });
+  }
+
+  // A call that waits for a tool that is gone would wait in vain, unless it is rejected.
+  #checkTool({ toolCallId, agent, call, tool }: AwaitedPlace, decision: Decision | undefined): void {
+    if (call === undefined || tool !== undefined || decision?.isApproved === false) return;
+    const why = `agent "${agent}" has no tool "${call.toolName}". Resume with an agent that has it, or reject the call.`;
+    throw notRunnable(toolCallId, why, decision === undefined ? "waits" : "was approved");
   }
 
   #mismatch({ toolCallId: id, runId }: Decision, awaited: readonly AwaitedCall[]): OffstageError {
@@ -134,10 +143,8 @@ function isAbout(decision: Pick<Decision, "toolCallId" | "runId">, call: Awaited
 
 // The changed input of an approved call, which must fit its tool. Throws if the call cannot run: an approval must not be used up.
 async function editedInput({ isApproved, input, isEntry }: Decision, place: AwaitedPlace): Promise<string | undefined> {
-  const { call, tool, toolCallId, agent } = place;
-  if (!isApproved || call === undefined) return undefined;
-  if (tool === undefined)
-    throw notRunnable(toolCallId, `agent "${agent}" has no tool "${call.toolName}". Resume with an agent that has it.`);
+  const { call, tool, toolCallId } = place;
+  if (!isApproved || call === undefined || tool === undefined) return undefined;
   // The stored input of a redacted call differs from that of its entry, though nobody changed it.
   const isShown = isEntry && call.isRedacted === true;
   const isEdit = input !== undefined && !isShown && !isSameJson(input, parseArguments(call.inputText));
@@ -194,8 +201,8 @@ function refusalOf(name: string, reason = ""): string {
   return `The call to the tool "${name}" was rejected by the user and not run.${why}`;
 }
 
-function notRunnable(id: string, why: string): OffstageError {
-  return new OffstageError("run-not-resumable", `Tool call "${id}" was approved but cannot run: ${why}`);
+function notRunnable(id: string, why: string, state = "was approved"): OffstageError {
+  return new OffstageError("run-not-resumable", `Tool call "${id}" ${state} but cannot run: ${why}`);
 }
 
 function invalid(message: string): OffstageError {

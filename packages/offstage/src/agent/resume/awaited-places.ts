@@ -2,38 +2,66 @@
 import type { RunRecord } from "../../sessions/ports/run-record.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import { type AgentStateJson, type AwaitedCall, byCallId, type WaitingCall } from "../../state/pending-step.ts";
+import type { StepToolCall } from "../../state/step.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
+import type { StepSetup } from "../config/step-setup.ts";
 import type { AwaitedPlace } from "../ports/decision-book.ts";
 import { subagentOf } from "../run/calling-tool.ts";
-import { restoreState } from "./restore-state.ts";
+import { type AgentSetup, restoreState } from "./restore-state.ts";
 
 /** The records of subagents' runs, by run id. */
 export type Records = ReadonlyMap<string, RunRecord>;
 
 type Waiting = Pick<AgentState | AgentStateJson, "pendingStep" | "runId">;
 
+export interface Beneath {
+  readonly records: Records;
+  /** The setup of a step of a subagent's run. */
+  setUp(subagent: AgentConfig, place: { readonly runId: string; readonly step: number }): Promise<StepSetup>;
+}
+
 /** The calls of a state that wait for a person, including those of subagents, whose states are in it or in their records. */
-export function awaitedPlaces(state: Waiting, agent: AgentConfig, records: Records): AwaitedPlace[] {
+export async function awaitedPlaces(state: Waiting, at: AgentSetup, beneath: Beneath): Promise<AwaitedPlace[]> {
   const { pendingStep, runId = "" } = state;
   const calls = byCallId(pendingStep?.step.toolCalls ?? []);
-  return (pendingStep?.waiting ?? []).flatMap((waiting): readonly AwaitedPlace[] => {
-    const { toolCallId, why, child } = waiting;
-    const call = calls.get(toolCallId);
-    const tool = agent.tools.get(call?.toolName ?? "");
-    if (child === undefined) return why === "approval" ? [{ toolCallId, runId, agent: agent.name, call, tool }] : [];
-    const subagent = subagentOf(tool);
-    const below = subagent && stateBelow(child, subagent, records);
-    if (subagent === undefined || below === undefined) return (child.awaits ?? []).map(unknownPlace(child));
-    return awaitedPlaces(below, subagent, records).map((place) => ({ ...place, isBeneath: true }));
-  });
+  const places: AwaitedPlace[] = [];
+  for (const waiting of pendingStep?.waiting ?? []) {
+    const call = calls.get(waiting.toolCallId);
+    for (const place of await placesOf(waiting, { ...at, runId, call }, beneath)) places.push(place);
+  }
+  return places;
+}
+
+interface CallPlace extends AgentSetup {
+  readonly runId: string;
+  readonly call: StepToolCall | undefined;
+}
+
+async function placesOf(waiting: WaitingCall, at: CallPlace, beneath: Beneath): Promise<readonly AwaitedPlace[]> {
+  const { toolCallId, why, child } = waiting;
+  const { agent, setup, runId, call } = at;
+  const tool = setup.tools.get(call?.toolName ?? "");
+  if (child === undefined) return why === "approval" ? [{ toolCallId, runId, agent: agent.name, call, tool }] : [];
+  const subagent = subagentOf(tool);
+  const below = subagent && (await stateBelow(child, subagent, beneath));
+  if (subagent === undefined || below === undefined) return (child.awaits ?? []).map(unknownPlace(child));
+  const places = await awaitedPlaces(below.state, { agent: subagent, setup: below.setup }, beneath);
+  return places.map((place) => ({ ...place, isBeneath: true }));
 }
 
 type Child = NonNullable<WaitingCall["child"]>;
 
-function stateBelow({ state, runId }: Child, agent: AgentConfig, records: Records): Waiting | undefined {
-  if (state !== undefined) return state;
+async function stateBelow(
+  { state, runId }: Child,
+  agent: AgentConfig,
+  { records, setUp }: Beneath,
+): Promise<{ readonly state: Waiting; readonly setup: StepSetup } | undefined> {
   const record = records.get(runId);
-  return record && restoreState(record, [], agent).withRun({ runId, startedAt: 0 });
+  const step = state?.pendingStep?.step.index ?? record?.openStep?.step ?? 1;
+  if (state === undefined && record === undefined) return undefined;
+  const setup = await setUp(agent, { runId, step });
+  if (state !== undefined) return { state, setup };
+  return record && { state: restoreState(record, [], { agent, setup }).withRun({ runId, startedAt: 0 }), setup };
 }
 
 // The agent no longer has the subagent, so only the ids are known.

@@ -8,16 +8,18 @@ import type { Outcome } from "../../state/outcome.ts";
 import { byCallId } from "../../state/pending-step.ts";
 import type { Step } from "../../state/step.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
+import { resolveSetup } from "../input/set-up-step.ts";
 import type { AdmittedCall } from "../ports/decision-book.ts";
-import type { Run } from "../run/run.ts";
-import { awaitedPlaces, type Records } from "./awaited-places.ts";
+import { type Run, setupOf } from "../run/run.ts";
+import { awaitedPlaces, type Beneath, type Records } from "./awaited-places.ts";
 import { canRunAgain, restoreState } from "./restore-state.ts";
 
 /** The newest known state of a run. */
 export function knownState(run: Run, recorded: RunRecord | undefined, history: readonly Message[]): AgentState {
   const isOwn = run.request.hasOwnState && (recorded === undefined || !isAhead(recorded, run.state));
   const isKnown = !isOwn && recorded !== undefined;
-  const state = isKnown ? restoreState(recorded, history, run.agent) : withToolWork(run.state, run.agent);
+  const at = { agent: run.agent, setup: setupOf(run) };
+  const state = isKnown ? restoreState(recorded, history, at) : withToolWork(run.state, run.agent);
   return withEdits(run, withoutApproved(run, state));
 }
 
@@ -72,7 +74,7 @@ function withoutApproved(run: Run, state: AgentState): AgentState {
     const { toolCallId } = call;
     const isOwn = call.why === "approval" && call.child === undefined;
     if (!isOwn || !run.request.decisions.wasApproved({ toolCallId, runId: run.identity.runId })) return call;
-    const isSafe = canRunAgain(run.agent, names.get(toolCallId) ?? "");
+    const isSafe = canRunAgain({ agent: run.agent, setup: setupOf(run) }, names.get(toolCallId) ?? "");
     return { toolCallId, why: isSafe ? ("again" as const) : ("interrupted" as const) };
   });
   return state.withPendingStep({ ...pendingStep, waiting });
@@ -99,7 +101,14 @@ export async function admitDecisions(run: Run, recorded: RunRecord, beneath: Rec
 }
 
 /** The calls that may run now. Rejects if a decision does not match a waiting call, or if an approved call cannot run. */
-export function checkDecisions(run: Run, state: AgentState, beneath: Records = new Map()): Promise<AdmittedCall[]> {
+export async function checkDecisions(
+  run: Run,
+  state: AgentState,
+  records: Records = new Map(),
+): Promise<AdmittedCall[]> {
   const own = { pendingStep: state.pendingStep, runId: run.identity.runId };
-  return run.request.decisions.check(awaitedPlaces(own, run.agent, beneath));
+  const at = { agent: run.agent, setup: setupOf(run) };
+  const setUp: Beneath["setUp"] = async (agent, place) =>
+    agent.setup ?? resolveSetup(agent, { ...place, ...run.scope });
+  return run.request.decisions.check(await awaitedPlaces(own, at, { records, setUp }));
 }

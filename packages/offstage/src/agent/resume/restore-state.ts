@@ -18,17 +18,24 @@ import { byCallId, type PendingStep, type WaitingCall } from "../../state/pendin
 import type { Step, StepToolCall, ToolResult } from "../../state/step.ts";
 import { Ledger, noUsage, type Usage, type UsageByModel } from "../../tokens/usage.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
+import type { StepSetup } from "../config/step-setup.ts";
 import { rawLength } from "../step/make-step.ts";
 
+/** An agent, with the setup of the step that is restored. */
+export interface AgentSetup {
+  readonly agent: AgentConfig;
+  readonly setup: StepSetup;
+}
+
 /** The state after all recorded steps. Finished calls keep their results; open calls become a pending step. */
-export function restoreState(record: RunRecord, history: readonly Message[], config: AgentConfig): AgentState {
+export function restoreState(record: RunRecord, history: readonly Message[], at: AgentSetup): AgentState {
   if (record.isIncomplete) throw incompleteRun(record);
-  const steps = record.steps.map((step, index) => restoreStep(step, config, isAnswer(record, index)));
+  const steps = record.steps.map((step, index) => restoreStep(step, at, isAnswer(record, index)));
   const first = AgentState.empty().withMessages([...history, ...record.input]);
-  const usage = usageOf(record, config);
-  const state = steps.reduce((before, step) => withToolTrace(before.withStep(step, usage), step, config), first);
+  const usage = usageOf(record, at);
+  const state = steps.reduce((before, step) => withToolTrace(before.withStep(step, usage), step, at), first);
   const { openStep } = record;
-  const restored = openStep === undefined ? state : state.withPendingStep(pendingOf(record, openStep, config));
+  const restored = openStep === undefined ? state : state.withPendingStep(pendingOf(record, openStep, at));
   return restored.withUsage(usage);
 }
 
@@ -37,16 +44,16 @@ function incompleteRun({ runId, sessionId }: RunRecord): OffstageError {
   return new OffstageError("run-not-resumable", sentence);
 }
 
-function withToolTrace(state: AgentState, step: Step, config: AgentConfig): AgentState {
-  const section = config.options.separateToolTrace ? AgentState.EXECUTION_BUFFER_SECTION : AgentState.DEFAULT_SECTION;
+function withToolTrace(state: AgentState, step: Step, at: AgentSetup): AgentState {
+  const section = at.agent.options.separateToolTrace ? AgentState.EXECUTION_BUFFER_SECTION : AgentState.DEFAULT_SECTION;
   return state.withSection(section, state.section(section).append(step.messages));
 }
 
 // The record of a subagent has its usage as of its last end. Later usage is counted when the subagent is resumed.
-function usageOf(record: RunRecord, config: AgentConfig): UsageByModel {
+function usageOf(record: RunRecord, at: AgentSetup): UsageByModel {
   const open = (record.openStep?.message.metadata?.usage ?? noUsage) as Usage;
   const ledger = new Ledger(undefined);
-  const { modelId } = config.model;
+  const { modelId } = at.setup.model;
   for (const { model = modelId, usage } of record.steps) ledger.add(model, usage);
   ledger.add(modelId, open);
   for (const { runId } of record.children) {
@@ -65,11 +72,11 @@ function isAnswer({ status, steps }: RunRecord, index: number): boolean {
   return status === "completed" && index === steps.length - 1;
 }
 
-function restoreStep(record: StepRecord, config: AgentConfig, isAnswer = false): Step {
+function restoreStep(record: StepRecord, at: AgentSetup, isAnswer = false): Step {
   const [reply, ...rest] = record.messages as readonly [AssistantMessage, ...Message[]];
-  const modelId = record.model ?? config.model.modelId;
+  const modelId = record.model ?? at.setup.model.modelId;
   const calls = new Map(toolCallsOf(reply).map((call) => [call.id, call]));
-  const cost = record.cost ?? config.pricing.costOf(record.usage, modelId);
+  const cost = record.cost ?? at.agent.pricing.costOf(record.usage, modelId);
   return {
     index: record.step,
     messages: record.messages,
@@ -131,7 +138,7 @@ function returnedValue(content: Content): JsonValue | undefined {
   return typeof content === "string" ? parseJson(content) : (content as unknown as JsonValue);
 }
 
-function pendingOf(record: RunRecord, open: OpenStep, config: AgentConfig): PendingStep {
+function pendingOf(record: RunRecord, open: OpenStep, at: AgentSetup): PendingStep {
   const finished: StepRecord = {
     step: open.step,
     messages: [open.message, ...open.results],
@@ -148,24 +155,24 @@ function pendingOf(record: RunRecord, open: OpenStep, config: AgentConfig): Pend
     const isStale = noted !== undefined && noted.child === undefined && childOf(record, id) !== undefined;
     const call =
       noted === undefined || isStale
-        ? interruptedCall(record, config, { id, name: called.name, waits: approvals.has(id) })
+        ? interruptedCall(record, at, { id, name: called.name, waits: approvals.has(id) })
         : noted;
     const { child } = call;
     return child === undefined ? call : { ...call, child: { ...child, counted: countedOf(record, child.runId) } };
   });
-  return { step: restoreStep(finished, config), waiting };
+  return { step: restoreStep(finished, at), waiting };
 }
 
 // A subagent resumes its own run, and a call that had not begun keeps waiting. Any other call runs again only if its tool allows it.
 function interruptedCall(
   record: RunRecord,
-  config: AgentConfig,
+  at: AgentSetup,
   { id, name, waits }: { id: string; name: string; waits: boolean },
 ): WaitingCall {
   const child = childOf(record, id);
   if (child !== undefined) return { toolCallId: id, why: "again", ...child };
   if (waits) return { toolCallId: id, why: "approval" };
-  return { toolCallId: id, why: canRunAgain(config, name) ? "again" : "interrupted" };
+  return { toolCallId: id, why: canRunAgain(at, name) ? "again" : "interrupted" };
 }
 
 function childOf(record: RunRecord, toolCallId: string): Pick<WaitingCall, "child"> | undefined {
@@ -174,7 +181,7 @@ function childOf(record: RunRecord, toolCallId: string): Pick<WaitingCall, "chil
 }
 
 /** True if an interrupted call may run again. A call of a subagent that has no run yet had not begun. */
-export function canRunAgain(config: AgentConfig, name: string): boolean {
-  const tool = config.tools.get(name);
+export function canRunAgain(at: AgentSetup, name: string): boolean {
+  const tool = at.setup.tools.get(name);
   return tool?.idempotent === true || tool?.isSubagent === true;
 }

@@ -15,12 +15,12 @@ import type { AgentConfig } from "../config/agent-config.ts";
 import { checkResumeOptions } from "../config/option-rules.ts";
 import { announceCut, historyToLoad, loadHistory } from "../input/history.ts";
 import { openPrompt } from "../input/prompt.ts";
+import { setUpStep } from "../input/set-up-step.ts";
 import { type CreateRunOptions, createRun } from "../lifecycle/create-run.ts";
 import type { Open } from "../lifecycle/loop.ts";
-import { instructionsOf } from "../lifecycle/open-run.ts";
 import type { ResumeOptions } from "../ports/agent-options.ts";
 import { DecisionBook } from "../ports/decision-book.ts";
-import type { Run } from "../run/run.ts";
+import { type Run, setupOf } from "../run/run.ts";
 import { admitDecisions, checkDecisions, endedOutcome, knownState } from "./known-state.ts";
 
 export interface CreateResumedRunOptions extends Pick<CreateRunOptions, "listener" | "tracked"> {
@@ -87,8 +87,8 @@ async function journalOf(
 
 async function reopen(run: Run, journal: Journal | undefined): Promise<AgentState> {
   const { record } = run;
-  run.input.instructions = await instructionsOf(run);
   if (journal !== undefined) await record.open(() => reopenJournal(run, journal));
+  await setUpStep(run, nextStep(run, record.log?.recorded));
   if (record.log?.recorded === undefined) await checkDecisions(run, run.state);
   const recordedSteps = record.log?.recorded?.steps.length ?? run.state.stepCount;
   await record.catchUp(run.state.steps.slice(recordedSteps));
@@ -106,9 +106,17 @@ async function reopenJournal(run: Run, journal: Journal): Promise<RunLog> {
   const admit = async (recorded: RunRecord, beneath: ReadonlyMap<string, RunRecord>) => {
     checkAgent(run, recorded);
     checkUnanswered(recorded);
+    await setUpStep(run, nextStep(run, recorded));
     return admitDecisions(run, recorded, beneath);
   };
   return journal.reopen(runId, { ...opening, admit });
+}
+
+/** The step with which a run goes on: the one that is open, or a new one. */
+export function nextStep({ state }: Run, recorded: RunRecord | undefined): number {
+  const { pendingStep, stepCount } = state;
+  const own = pendingStep?.step.index ?? stepCount + 1;
+  return recorded === undefined ? own : Math.max(own, recorded.openStep?.step ?? recorded.steps.length + 1);
 }
 
 // Another agent would have other instructions, and might lack the tools that wait for approval.
@@ -146,7 +154,8 @@ export async function continueRun(run: Run, counted: UsageByModel = {}): Promise
 
 // Adds usage to the parent's ledger that it has not counted yet. Compares totals, because a provider may have answered under
 // another model id than the one that is restored.
-function restoreUsage({ limits, identity, agent }: Run, { usageByModel }: AgentState, counted: UsageByModel): void {
+function restoreUsage(run: Run, { usageByModel }: AgentState, counted: UsageByModel): void {
+  const { limits, identity } = run;
   limits.ledger.restore(usageByModel);
   const parentLedger = identity.parent?.limits.ledger;
   if (parentLedger === undefined) return;
@@ -155,7 +164,7 @@ function restoreUsage({ limits, identity, agent }: Run, { usageByModel }: AgentS
     return;
   }
   const uncounted = subtractUsage(totalUsage(usageByModel), totalUsage(counted));
-  if (uncounted.totalTokens > 0) parentLedger.add(agent.model.modelId, uncounted);
+  if (uncounted.totalTokens > 0) parentLedger.add(setupOf(run).model.modelId, uncounted);
 }
 
 // The input of a run: the user messages of a state that have its id.

@@ -16,6 +16,7 @@ import type { AgentState } from "../../state/agent-state.ts";
 import type { Criterion } from "../../state/criterion.ts";
 import type { Ledger } from "../../tokens/usage.ts";
 import type { TraceSpan } from "../../tracing/trace-span.ts";
+import type { StepSetup } from "../config/step-setup.ts";
 import type { RunOptions } from "../ports/agent-options.ts";
 import type { DecisionBook } from "../ports/decision-book.ts";
 import type { HistoryCut } from "../ports/run-result.ts";
@@ -51,6 +52,10 @@ export interface PromptParts {
   readonly modelInput: ModelInput;
   /** The files of the run that the model does not fetch itself. */
   readonly downloads: Downloads;
+  /** The model and tools of the present step; undefined before the first one. See `setupOf`. */
+  setup: StepSetup | undefined;
+  /** The step that setup and instructions are for. */
+  setUpFor: number;
   instructions: Messages;
   /** What the model sees of the tools of earlier turns. Undefined without a session. */
   toolHistory: ToolHistoryView | undefined;

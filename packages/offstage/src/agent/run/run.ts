@@ -1,6 +1,7 @@
 // A run while it happens: nine fields, shared by every part of the loop. Private to the agent room.
 import type { AgentState } from "../../state/agent-state.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
+import type { StepSetup } from "../config/step-setup.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Draft, PromptParts, RunLimits, RunRequest, RunScope } from "./run-parts.ts";
 
@@ -19,6 +20,12 @@ export interface Run {
   readonly draft: Draft;
   /** The newest state. Assigned in the loop and nowhere else. */
   state: AgentState;
+}
+
+/** The model and tools of the present step. */
+export function setupOf({ input }: Run): StepSetup {
+  if (input.setup === undefined) throw new Error("The step was not set up.");
+  return input.setup;
 }
 
 export interface RunIdentity {

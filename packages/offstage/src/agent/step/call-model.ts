@@ -13,7 +13,7 @@ import { type DeltaListener, readStream } from "../../models/stream-reply.ts";
 import type { InputRecord } from "../../sessions/ports/run-record.ts";
 import type { Usage } from "../../tokens/usage.ts";
 import type { Stamp } from "../run/recorder.ts";
-import type { Run } from "../run/run.ts";
+import { type Run, setupOf } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 
 /** A reply, and the metadata of its message. */
@@ -24,8 +24,8 @@ export interface StampedReply {
 
 /** Calls the model with these sections. Rejects with `model-failed`, or with the abort's reason. */
 export async function callModel(run: Run, sections: readonly Messages[], at: StepPlace): Promise<StampedReply> {
-  const { agent, record, scope } = run;
-  const { provider, modelId } = agent.model;
+  const { record, scope } = run;
+  const { provider, modelId } = setupOf(run).model;
   const attempts = { retries: 0 };
   run.draft.text = "";
   record.emit({ type: "model-start", step: at.step, provider, modelId });
@@ -57,7 +57,7 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
   const prompt = await input.modelInput.resolvedPromptOf(sections, input.downloads);
   if (record.log !== undefined) draft.input = { step: call.step, startedAt: isoNow(), input: inputOf(run, prompt) };
   const options: ModelCallOptions = {
-    ...agent.call,
+    ...setupOf(run).call,
     prompt,
     abortSignal: cancellation.signal,
   };
@@ -79,28 +79,29 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
 // step.
 function inputOf(run: Run, prompt: readonly PromptMessage[]): InputRecord {
   const { agent, input, state } = run;
+  const { recorded: setup } = setupOf(run);
   const { messages, added } = input.modelInput;
   // Another protocol shows messages in another form.
-  if (agent.driver.toPrompt !== promptMessage) return { setup: agent.inputSetup, messages: promptMessages(prompt) };
+  if (agent.driver.toPrompt !== promptMessage) return { setup, messages: promptMessages(prompt) };
   const last = state.currentStep?.messages;
   const isOrdinary =
     added !== undefined && added.length === last?.length && added.every((message, index) => message === last[index]);
-  return { setup: agent.inputSetup, ...(!isOrdinary && { messages: [...messages] }) };
+  return { setup, ...(!isOrdinary && { messages: [...messages] }) };
 }
 
 function tryOnce(run: Run, options: ModelCallOptions, at: StepPlace): Promise<ModelReply> {
-  const { agent, request, scope, draft } = run;
+  const { request, scope, draft } = run;
   scope.cancellation.throwIfAborted();
   draft.reasoning = "";
   return request.isStreaming
     ? streamReply(run, options, at)
-    : scope.cancellation.race(agent.model.doGenerate(options)).then(replyOf);
+    : scope.cancellation.race(setupOf(run).model.doGenerate(options)).then(replyOf);
 }
 
 async function streamReply(run: Run, options: ModelCallOptions, at: StepPlace): Promise<ModelReply> {
   const { agent, scope } = run;
   const { cancellation } = scope;
-  const { stream } = await cancellation.race(agent.model.doStream(options));
+  const { stream } = await cancellation.race(setupOf(run).model.doStream(options));
   const listener = listenerOf(run, at);
   return cancellation.race(readStream(stream, agent.driver.listen?.(listener) ?? listener, cancellation.signal));
 }
@@ -138,9 +139,9 @@ export function releaseText(run: Run, step: number): void {
 }
 
 function recordReply(run: Run, reply: ModelReply, { step, span }: StepPlace): StampedReply {
-  const { record, limits, agent } = run;
+  const { record, limits } = run;
   const { usage, finishReason } = reply;
-  const modelId = reply.modelId ?? agent.model.modelId;
+  const modelId = reply.modelId ?? setupOf(run).model.modelId;
   const metadata = record.stamp({ step, span });
   metadata.usage = usage as Usage & JsonObject;
   if (reply.modelId !== undefined) span.setMetadata({ responseModel: reply.modelId });
@@ -151,10 +152,10 @@ function recordReply(run: Run, reply: ModelReply, { step, span }: StepPlace): St
   return { reply, metadata };
 }
 
-function modelFailure({ agent }: Run, cause: unknown, { step, tries }: { step: number; tries: number }): OffstageError {
+function modelFailure(run: Run, cause: unknown, { step, tries }: { step: number; tries: number }): OffstageError {
   if (cause instanceof OffstageError && cause.code !== "model-failed") return cause;
-  const { provider, modelId } = agent.model;
-  const place = `step ${step} of agent "${agent.name}"`;
+  const { provider, modelId } = setupOf(run).model;
+  const place = `step ${step} of agent "${run.agent.name}"`;
   const details = failureDetails(cause, tries);
   const sentence = `The model "${modelId}" of "${provider}" failed in ${place}${details}: ${messageOf(cause)}`;
   return new OffstageError("model-failed", sentence, { cause });

@@ -13,7 +13,7 @@ import { ToolWaiting } from "../../tools/tool-answer.ts";
 import type { TraceSpan } from "../../tracing/trace-span.ts";
 import { type CallingTool, callerKey } from "../run/calling-tool.ts";
 import { guard } from "../run/guard.ts";
-import type { Run } from "../run/run.ts";
+import { type Run, setupOf } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 import { type CalledTools, resultMessage, type SettledCall, type UnsettledCall } from "./make-step.ts";
 
@@ -44,12 +44,12 @@ interface CallPlace extends StepPlace {
 }
 
 function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<SettledCall | UnsettledCall> {
-  const { record, scope, agent } = run;
+  const { record, scope } = run;
   const { step, before } = place;
   // Hooks and guardrails get the call before it runs, and must not change it.
   Object.freeze(call);
   // The model may invent any name, and span names leave the process.
-  const name = agent.tools.has(call.toolName) ? call.toolName : "unknown_tool";
+  const name = setupOf(run).tools.has(call.toolName) ? call.toolName : "unknown_tool";
   const init = { name, kind: "tool" as const, metadata: { toolCallId: call.toolCallId } };
   return record.inStepPart(place, init, async (span) => {
     scope.cancellation.throwIfAborted();
@@ -69,12 +69,12 @@ function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<Settl
 }
 
 function callSite(run: Run, call: StepToolCall, { step, span, before }: CallPlace): CallSite {
-  const { agent, scope, record, request, identity } = run;
+  const { scope, record, request, identity } = run;
   const { toolCallId, toolName } = call;
   const caller: CallingTool = { run, step, span, toolCallId, before };
   let hasStarted = false;
   return {
-    tools: agent.tools,
+    tools: setupOf(run).tools,
     cancellation: scope.cancellation,
     guard: guardOf(run, step),
     hasBegun: before?.child !== undefined,
@@ -136,7 +136,7 @@ async function recordWaiting(
   const { toolCallId, toolName } = call;
   // The journal knows of the call already if its tool always asks, or if it waited before.
   const isKnown =
-    child !== undefined || before?.why === "approval" || run.agent.tools.get(toolName)?.needsApproval === true;
+    child !== undefined || before?.why === "approval" || setupOf(run).tools.get(toolName)?.needsApproval === true;
   if (!isKnown) await run.record.wait(at, call);
   at.span.setMetadata({ isWaiting: true });
   at.span.end("cancelled");

@@ -9,11 +9,10 @@ import { mintCallId } from "../../models/call-names.ts";
 import type { ModelReply, RequestedCall } from "../../models/reply.ts";
 import type { PendingStep, WaitingCall } from "../../state/pending-step.ts";
 import type { Correction, Step, StepToolCall, ToolResult } from "../../state/step.ts";
-import type { AgentConfig } from "../config/agent-config.ts";
 import { checkOutput } from "../config/structured-output.ts";
 import type { Reading } from "../ports/driver.ts";
 import type { Stamp } from "../run/recorder.ts";
-import type { Run } from "../run/run.ts";
+import { type Run, setupOf } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 import { releaseText, type StampedReply } from "./call-model.ts";
 
@@ -83,9 +82,10 @@ async function checkAnswer(run: Run, text: string): Promise<Correction | undefin
 }
 
 /** The ids of calls that cannot begin without approval. */
-export function callsToApprove({ agent }: Run, calls: readonly StepToolCall[]): string[] {
+export function callsToApprove(run: Run, calls: readonly StepToolCall[]): string[] {
+  const { tools } = setupOf(run);
   return calls
-    .filter(({ toolName }) => agent.tools.get(toolName)?.needsApproval === true)
+    .filter(({ toolName }) => tools.get(toolName)?.needsApproval === true)
     .map(({ toolCallId }) => toolCallId);
 }
 
@@ -106,7 +106,7 @@ export function stepOf(
   const settled = settledOf(called);
   const waiting = waitingOf(called);
   const note = correction === undefined ? [] : [noteMessage(run, correction.message, index)];
-  const modelId = reply.modelId ?? run.agent.model.modelId;
+  const modelId = reply.modelId ?? setupOf(run).model.modelId;
   const cost = run.agent.pricing.costOf(reply.usage, modelId);
   const step: Step = {
     index,
@@ -193,15 +193,15 @@ function storedCall(run: Run, { toolCallId, toolName, inputText }: StepToolCall)
   const stored: ToolCall = {
     id: toolCallId,
     type: "function",
-    function: { name: storedName(run.agent, toolName), arguments: isValid ? inputText : "{}" },
+    function: { name: storedName(run, toolName), arguments: isValid ? inputText : "{}" },
   };
   run.input.modelInput.trust(stored, isValid ? (input as JsonValue) : {});
   return stored;
 }
 
 // The model may invent any name. The names of tools were checked when the tools were created.
-function storedName({ tools }: AgentConfig, name: string): string {
-  return tools.has(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown_tool";
+function storedName(run: Run, name: string): string {
+  return setupOf(run).tools.has(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown_tool";
 }
 
 export interface ResultPlace extends StepPlace {
@@ -221,7 +221,7 @@ export function resultMessage(run: Run, { isEdited }: StepToolCall, at: ResultPl
   // The value is the content itself: JSON text, or parts.
   if (typeof output !== "string") metadata.isJson = true;
   if (childRunId !== undefined) metadata.childRunId = childRunId;
-  return { role: "tool", tool_call_id: toolCallId, name: storedName(run.agent, toolName), content, metadata };
+  return { role: "tool", tool_call_id: toolCallId, name: storedName(run, toolName), content, metadata };
 }
 
 /** A user message from the runtime to the model: a correction, or a critic's feedback. */
