@@ -51,34 +51,49 @@ export function putRows(dialect: Dialect, name: TableName, source: string): stri
   return `INSERT INTO ${dialect.table(name)} (${columns.join(", ")}) ${source} ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${changes.join(", ")}`;
 }
 
-/** Reads a range. */
-export function readRange(dialect: Dialect, range: RowRange): Statement {
+/** Makes the statements that read ranges. Ranges that differ only in their values share a text, which is made once. */
+export function rangeReader(dialect: Dialect): (range: RowRange) => Statement {
+  const known = new Map<string, RangeText>();
+  return (range) => {
+    const { table, order, prefix, from, before, limit, reverse } = range;
+    const isGiven = [from, before, limit].map((value) => value !== undefined);
+    const shape = JSON.stringify([table, order, prefix.length, isGiven, reverse]);
+    const { text, types } = known.get(shape) ?? rangeText(dialect, range);
+    known.set(shape, { text, types });
+    const values = [...prefix, from, before, limit].filter((value) => value !== undefined);
+    return { text, values: values.map((value, index) => bound(value, types[index] ?? "integer")) };
+  };
+}
+
+interface RangeText {
+  readonly text: string;
+  /** The types of its parameters. */
+  readonly types: readonly ColumnType[];
+}
+
+function rangeText(dialect: Dialect, range: RowRange): RangeText {
   const { table: name, prefix, from, before, limit, reverse = false } = range;
   const columns = columnsOf(orderOf(name, range.order));
   const rest = columns.slice(prefix.length);
-  const values: unknown[] = [];
-  const compare = (
-    column: string | undefined,
-    operator: string,
-    value: string | number | undefined,
-  ): readonly string[] => {
-    if (value === undefined) return [];
-    const type = typeOf(name, column ?? "");
-    return [`${column} ${operator} ${dialect.parameter(values.push(bound(value, type)), type)}`];
+  const types: ColumnType[] = [];
+  const compare = (column: string, operator: string): string => {
+    const type = typeOf(name, column);
+    return `${column} ${operator} ${dialect.parameter(types.push(type), type)}`;
   };
+  const [next = ""] = rest;
   const conditions = [
-    ...prefix.flatMap((value, index) => compare(columns[index], "=", value)),
-    ...compare(rest[0], ">=", from),
-    ...compare(rest[0], "<", before),
+    ...prefix.map((_, index) => compare(columns[index] ?? "", "=")),
+    ...(from === undefined ? [] : [compare(next, ">=")]),
+    ...(before === undefined ? [] : [compare(next, "<")]),
     ...sparseColumns(tableOf(name), columns).map((column) => `${column} IS NOT NULL`),
   ];
   const direction = reverse ? " DESC" : "";
   const text = [
     `SELECT ${readColumns(dialect, name)} FROM ${dialect.table(name)} WHERE ${conditions.join(" AND ")}`,
     ...(rest.length === 0 ? [] : [`ORDER BY ${rest.map((column) => column + direction).join(", ")}`]),
-    ...(limit === undefined ? [] : [`LIMIT ${dialect.parameter(values.push(limit), "integer")}`]),
+    ...(limit === undefined ? [] : [`LIMIT ${dialect.parameter(types.push("integer"), "integer")}`]),
   ];
-  return { text: text.join(" "), values };
+  return { text: text.join(" "), types };
 }
 
 /** An order of a table; without a name, its key. */

@@ -16,7 +16,7 @@ import type {
 import type { TableName } from "../../ports/tables.ts";
 import { tableOf } from "../sql/create-table.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
-import { getRow, hasRow, putRows, readRange, removeRows } from "../sql/row-statements.ts";
+import { getRow, hasRow, putRows, rangeReader, removeRows } from "../sql/row-statements.ts";
 import { booleansOf, selectRows } from "../sql/select-rows.ts";
 
 export interface Rows {
@@ -30,6 +30,7 @@ const nextNumber =
   "INSERT INTO counter (id, value) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET value = value + 1 RETURNING value";
 
 export function rowsOf(database: DatabaseSync): Rows {
+  const readRange = rangeReader(sqliteDialect);
   const prepared = new Map<string, StatementSync>();
   const prepare = (text: string): StatementSync => {
     let statement = prepared.get(text);
@@ -51,9 +52,7 @@ export function rowsOf(database: DatabaseSync): Rows {
 
   const getOne = ({ table, key }: RowPlace): Row | undefined => at(table).get(key);
   const isMet = ({ table, key, where }: Check): boolean => {
-    if (where === undefined) return getOne({ table, key }) === undefined;
-    const text = hasRow(sqliteDialect, table, { keyValue: () => "?", where: Object.keys(where) });
-    return prepare(text).get(...key, ...Object.values(where).map(toSql)) !== undefined;
+    return where === undefined ? getOne({ table, key }) === undefined : at(table).has(key, where);
   };
   const issueNumber = (writes: readonly Write[]): number | undefined => {
     if (!writes.some((write) => "row" in write && write.numbered !== undefined)) return undefined;
@@ -71,7 +70,7 @@ export function rowsOf(database: DatabaseSync): Rows {
       }
     },
     read: (range) => {
-      const { text, values } = readRange(sqliteDialect, range);
+      const { text, values } = readRange(range);
       return rowsFrom(prepare(text).all(...(values as SQLInputValue[])), at(range.table).booleans);
     },
     select: (selection) => {
@@ -103,6 +102,8 @@ export function rowsOf(database: DatabaseSync): Rows {
 interface TableStatements {
   readonly booleans: readonly string[];
   get(key: Key): Row | undefined;
+  /** True if the row with this key has these values. */
+  has(key: Key, where: Row): boolean;
   put(put: Put, number: number | undefined): void;
   remove(prefix: Key): void;
 }
@@ -113,11 +114,20 @@ function tableStatements(database: DatabaseSync, name: TableName): TableStatemen
   const get = database.prepare(getRow(sqliteDialect, name, () => "?"));
   const put = database.prepare(putRows(sqliteDialect, name, `VALUES (${columns.map(() => "?").join(", ")})`));
   const removes: StatementSync[] = [];
+  const checks = new Map<string, StatementSync>();
   return {
     booleans,
     get: (key) => {
       const found = get.get(...key);
       return found && rowFrom(found, booleans);
+    },
+    has: (key, where) => {
+      const given = Object.keys(where);
+      const text = given.join();
+      const check =
+        checks.get(text) ?? database.prepare(hasRow(sqliteDialect, name, { keyValue: () => "?", where: given }));
+      checks.set(text, check);
+      return check.get(...key, ...Object.values(where).map(toSql)) !== undefined;
     },
     put: ({ row, numbered }, number) => {
       const values: SQLInputValue[] = [];
