@@ -62,10 +62,15 @@ export async function readParts(cell: SessionCell, row: RunRow, report: Report):
     access.read("runs", { order: "parent", prefix, from: row.number + 1, report }),
   ]);
   // Read last: the messages of a step are written before it, or with it.
-  const rows = await access.read("messages", { order: "run", prefix, report });
+  const messages = await readMessages(cell, row, report);
+  return { row, messages, steps, calls, children };
+}
+
+async function readMessages(cell: SessionCell, { run_id }: RunRow, report: Report): Promise<PlacedMessage[]> {
+  const rows = await cell.context.rows.read("messages", { order: "run", prefix: [cell.id, run_id], report });
   const messages = await messagesOf(cell, rows, { report, withProviderParts: true });
   for (const placed of messages) cell.refs.set(placed.message, placed.row);
-  return { row, messages, steps, calls, children };
+  return messages;
 }
 
 /** Everything readable that is recorded of a run; undefined if its row has an unexpected form. */
@@ -115,7 +120,10 @@ interface Steps {
   readonly isIncomplete: boolean;
 }
 
-function stepsOf({ messages, steps }: RunParts, { report, name }: RecordOptions): Steps {
+function stepsOf(
+  { messages, steps }: Pick<RunParts, "messages" | "steps">,
+  { report, name }: Pick<RecordOptions, "report" | "name">,
+): Steps {
   let isIncomplete = false;
   const records = steps.flatMap((row): StepRecord[] => {
     const own = messages.filter(({ row: { step } }) => step === row.step);
@@ -186,9 +194,14 @@ async function traceOf(cell: SessionCell, runId: string): Promise<readonly Messa
   if (known !== undefined) return known;
   const row = await findRun(cell.context, runId);
   if (row?.session_id !== cell.id) return [];
-  const { steps = [], status } = (await readRun(cell, row)) ?? {};
+  const { rows: access, report } = cell.context;
+  const found = await access.read("steps", { prefix: [cell.id, runId] });
+  const { steps } = stepsOf(
+    { steps: found, messages: await readMessages(cell, row, report) },
+    { report, name: cell.name },
+  );
   const trace = steps.flatMap(({ messages }) => (messages.some(({ role }) => role === "tool") ? messages : []));
-  if (status === "completed") keepTrace(cell, runId, trace);
+  if (row.status === "completed") keepTrace(cell, runId, trace);
   return trace;
 }
 
