@@ -68,7 +68,7 @@ const api: Record<string, Door> = {
     types: `
       StoreOptions SqliteStore SqliteStoreOptions EncryptedStore EncryptedStoreOptions PersistentSessionOptions BranchOptions
       ListRunsOptions ListedRun RunInfo RunStatus FoundRun StepRecord ListSessionsOptions SessionInfo
-      MessageRedactor PruneOptions PruneReport Violation Annotation NewAnnotation InputChanges RecordedInput Description
+      MessageRedactor PruneOptions PruneReport VerifyOptions Violation Annotation NewAnnotation InputChanges RecordedInput Description
       Dimension GroupNumbers Numbers NumbersOptions FoundMessage SearchOptions`,
   },
   "./store-driver": {

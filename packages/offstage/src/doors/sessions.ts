@@ -13,5 +13,5 @@ export type { FoundRun } from "../sessions/records/run-reader.ts";
 export type { Dimension, GroupNumbers, Numbers, NumbersOptions } from "../sessions/records/search/numbers.ts";
 export type { FoundMessage, SearchOptions } from "../sessions/records/search/search.ts";
 export type { Description, ListSessionsOptions, SessionInfo } from "../sessions/records/session-list.ts";
-export type { Violation } from "../sessions/records/verify.ts";
+export type { VerifyOptions, Violation } from "../sessions/records/verify.ts";
 export type { MessageRedactor } from "../sessions/rows/redaction.ts";

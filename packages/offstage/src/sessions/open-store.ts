@@ -9,7 +9,7 @@ import {
   type SqliteOptions,
 } from "./drivers/index.ts";
 import { maskAddress } from "./ports/address.ts";
-import type { Violation } from "./records/verify.ts";
+import type { VerifyOptions, Violation } from "./records/verify.ts";
 import { type Store, storeOf } from "./store.ts";
 import { type CoreOptions, checkStoreOptions, coreOn } from "./store-core.ts";
 
@@ -42,9 +42,9 @@ export function sqliteStore(options: SqliteStoreOptions = {}): SqliteStore {
     // Copies the file as it is, so that encrypted rows stay encrypted.
     await (await driver()).backup(path);
   };
-  const verify = async (): Promise<Violation[]> => {
+  const verify = async (given?: VerifyOptions): Promise<Violation[]> => {
     await (await driver()).check();
-    return verifyRows();
+    return verifyRows(given);
   };
   return Object.assign(store, { backup, verify });
 }

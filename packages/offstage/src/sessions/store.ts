@@ -27,7 +27,7 @@ import {
   type SessionInfo,
 } from "./records/session-list.ts";
 import { addSpans, findSpans, type SpanPlace } from "./records/span-list.ts";
-import { type Violation, verifyStore } from "./records/verify.ts";
+import { type VerifyOptions, type Violation, verifyStore } from "./records/verify.ts";
 import { checkId } from "./rows/check-row.ts";
 import { type CoreOptions, checkStoreOptions, openCore, type StoreCore } from "./store-core.ts";
 
@@ -65,7 +65,7 @@ export interface Store extends AsyncDisposable {
   /** Removes old sessions, with everything that belongs to them. */
   prune(options: PruneOptions): Promise<PruneReport>;
   /** Checks all rows of this namespace and returns what is wrong; empty if nothing is. Changes nothing. */
-  verify(): Promise<Violation[]>;
+  verify(options?: VerifyOptions): Promise<Violation[]>;
   /** Completes requested changes, abandons open runs, and closes what the store opened, in all namespaces. Idempotent. */
   close(): Promise<void>;
 }
@@ -157,7 +157,7 @@ export function storeOf(core: StoreCore): Store {
     memory: (id) => memoryRows(cells.context, id),
     namespace: (name) => storeOf(core.namespace(name)),
     prune: (options) => prune(cells, options),
-    verify: () => verifyStore(cells),
+    verify: (options) => verifyStore(cells, options),
     close: core.close,
     [Symbol.asyncDispose]: core.close,
   };

@@ -1,4 +1,5 @@
 // Checks the invariants of a whole namespace, for tests and operators. Changes nothing.
+import { checkOptions, type OptionRule, someFunction } from "../../base/options.ts";
 import type { OffstageError } from "../../errors.ts";
 import { toolCallsOf } from "../../messages/message.ts";
 import { messagesOf } from "../conversation/read-messages.ts";
@@ -22,13 +23,26 @@ export interface Violation {
   readonly problem: string;
 }
 
+export interface VerifyOptions {
+  /** Called with the number of sessions that were checked, and the number of all. */
+  readonly onProgress?: ((checked: number, total: number) => void) | undefined;
+}
+
+const verifyRules: Readonly<Record<keyof VerifyOptions, OptionRule>> = { onProgress: someFunction };
+
 /** All violated invariants of a namespace. */
-export async function verifyStore(open: SessionCells): Promise<Violation[]> {
+export async function verifyStore(open: SessionCells, options: VerifyOptions = {}): Promise<Violation[]> {
+  checkOptions(options, verifyRules, "verify()");
   const found: Violation[] = [];
   const report = (error: Error): void => void found.push({ problem: error.message });
   const rows = open.context.rows.reporting(report);
   const cells = sessionCells({ ...open.context, rows, report });
-  for (const head of await listHeads(cells)) found.push(...(await checkSession(cells, head.session_id)));
+  const heads = await listHeads(cells);
+  for (const [index, head] of heads.entries()) {
+    options.onProgress?.(index, heads.length);
+    found.push(...(await checkSession(cells, head.session_id)));
+  }
+  options.onProgress?.(heads.length, heads.length);
   await readLoose(cells);
   const ids = (await listRuns(cells, { subagents: true })).map(({ runId }) => runId);
   const seen = new Set<string>();
