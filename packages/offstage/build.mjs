@@ -4,8 +4,8 @@ import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { rolldown } from "rolldown";
 
-const { exports } = JSON.parse(readFileSync("package.json", "utf8"));
-const entries = Object.values(exports).flatMap((entry) => entry.default ?? []);
+const { exports, bin } = JSON.parse(readFileSync("package.json", "utf8"));
+const entries = [...Object.values(exports).flatMap((entry) => entry.default ?? []), ...Object.values(bin)];
 // Packages that become part of ours, so that users install none. Their licences are in THIRD_PARTY_LICENSES.
 const bundled = ["@cfworker/json-schema"];
 const nameOf = (file) => file.replace(/^\.\/dist\//, "").replace(/\.js$/, "");
@@ -25,10 +25,18 @@ await joined.write({
   dir: "dist-joined",
   format: "esm",
   chunkFileNames: "chunks/[name]-[hash].js",
-  // One file for all that is shared, since finding and opening a file takes half a millisecond.
-  codeSplitting: { groups: [{ name: "shared", tags: ["$initial"], minShareCount: 2 }] },
+  // One file for all that is shared, since finding and opening a file takes half a millisecond. Programs do not load that of the
+  // command line.
+  codeSplitting: {
+    groups: [
+      { name: "shared", test: (id) => !/dist-tsc.cli/.test(id), tags: ["$initial"], minShareCount: 2, priority: 1 },
+      { name: "cli", test: /dist-tsc.cli.(?!commands)/, minShareCount: 2 },
+    ],
+  },
 });
 await joined.close();
-cpSync("dist-tsc", "dist-joined", { recursive: true, filter: (path) => !path.endsWith(".js") });
+// Nobody imports the command line, so it needs no types.
+const isKept = (path) => !path.endsWith(".js") && !/^dist-tsc.cli/.test(path);
+cpSync("dist-tsc", "dist-joined", { recursive: true, filter: isKept });
 remove("dist", "dist-tsc");
 renameSync("dist-joined", "dist");

@@ -1,0 +1,86 @@
+// Decides about a call that waits, and continues its run: what approve, reject and answer have in common.
+import type { FoundRun } from "../../doors/sessions.ts";
+import { isOffstageError, messageOf } from "../../errors.ts";
+import type { Approval, ResumeOptions, RunResult } from "../../index.ts";
+import type { Store } from "../../sessions/store.ts";
+import { UsageError } from "../arguments.ts";
+import { RunPrinter } from "../chat/run-printer.ts";
+import type { ExitCode } from "../command.ts";
+import type { Io } from "../io.ts";
+import { findRunId, NotFound } from "../store/find.ts";
+import { agentNamed, loadAgents } from "./load-agent.ts";
+
+/** The keys of the objects that these commands print. */
+export const decisionKeys: readonly string[] = ["runId", "sessionId", "status", "reason", "text", "waiting"];
+
+export interface Deciding {
+  /** The run and the call, as the person typed them. The call may be left out if only one waits. */
+  readonly run: string;
+  readonly call: string | undefined;
+  readonly agent: string | undefined;
+  readonly kind?: Approval["kind"];
+  /** The options of `resume()` for the call. */
+  decisionOn(approval: Approval): Pick<ResumeOptions, "approve" | "reject">;
+}
+
+/** Continues a run with a decision, and prints it while it happens. */
+export async function decide(io: Io, { run, call, agent: path, kind, decisionOn }: Deciding): Promise<ExitCode> {
+  if (path === undefined)
+    throw new UsageError("The run is continued by its agent: pass the module that has it, with --agent ./agent.ts.");
+  const store = await io.openStore({ writes: true });
+  const found = await outermost(store, await findRunId(store, run));
+  const approval = chosen(found, call, kind);
+  const agent = agentNamed(await loadAgents(io, path), found.agent, path);
+  const stream = agent.resumeStream(found.runId, { store, ...decisionOn(approval), signal: io.world.signal });
+  const { isJson, world } = io;
+  const printer = new RunPrinter(
+    io,
+    (text) => void world.stdout.write(text),
+    (text) => io.progress(text),
+  );
+  const startedAt = Date.now();
+  try {
+    for await (const event of stream) if (!isJson) printer.print(event);
+    const result = await stream.result;
+    if (isJson) io.record(asJson(found, result));
+    else printer.close(result, startedAt);
+    if (result.approvals.length > 0) io.note("It waits again: offstage inbox shows for what.");
+    return result.outcome.status === "failed" ? 1 : 0;
+  } catch (error) {
+    if (isOffstageError(error) && error.result === undefined) throw error;
+    io.progress(undefined);
+    io.note(`offstage: ${isOffstageError(error) ? `${error.code}: ` : ""}${messageOf(error)}`);
+    return 1;
+  }
+}
+
+// A subagent is continued by the run that called it.
+async function outermost(store: Store, runId: string): Promise<FoundRun> {
+  const run = await store.runs.get(runId);
+  if (run === undefined) throw new NotFound(`The run "${runId}" cannot be read.`);
+  return run.parentRunId === undefined ? run : outermost(store, run.parentRunId);
+}
+
+function chosen(
+  { approvals, runId, status }: FoundRun,
+  text: string | undefined,
+  kind: Approval["kind"] | undefined,
+): Approval {
+  const fitting = approvals.filter((each) => kind === undefined || each.kind === kind);
+  if (fitting.length === 0)
+    throw new NotFound(
+      `Run "${runId}" is ${status}: nothing waits there${kind === "question" ? " for an answer" : ""}.`,
+    );
+  const exact = fitting.filter(({ toolCallId }) => toolCallId === text);
+  const begun = fitting.filter(({ toolCallId }) => text === undefined || toolCallId.startsWith(text));
+  const [only, ...others] = exact.length > 0 ? exact : begun;
+  if (only !== undefined && others.length === 0) return only;
+  const ids = fitting.map(({ toolCallId, toolName }) => `${toolCallId} (${toolName})`).join(", ");
+  throw new NotFound(
+    `${text === undefined ? "Several calls wait" : `"${text}" is none or several of the calls that wait`}: ${ids}. Name one.`,
+  );
+}
+
+function asJson({ runId, sessionId }: FoundRun, { outcome, text, approvals }: RunResult<unknown>): object {
+  return { runId, sessionId, status: outcome.status, reason: outcome.reason, text, waiting: approvals.length };
+}

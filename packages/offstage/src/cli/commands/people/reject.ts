@@ -1,0 +1,22 @@
+// offstage reject: refuses a call that waits for a person, and continues its run. The model reads the reason.
+import { decide, decisionKeys } from "../../agents/decide.ts";
+import { agentOption } from "../../agents/load-agent.ts";
+import { type Command, defineCommand } from "../../command.ts";
+
+export const command: Command = defineCommand({
+  options: { agent: agentOption, reason: { type: "string", value: "text", text: "why, for the model" } },
+  examples: [
+    "offstage reject last --agent ./agent.ts",
+    'offstage reject 3f9a call_1 --agent ./agent.ts --reason "Too much."',
+  ],
+  keys: decisionKeys,
+  notes: "The call may be left out if only one waits.",
+  async run({ positionals: [run = "", call], values: { agent, reason } }, io) {
+    return decide(io, {
+      ...{ run, call, agent, kind: "call" },
+      decisionOn: ({ toolCallId, runId }) => ({
+        reject: [{ toolCallId, runId, ...(reason !== undefined && { reason }) }],
+      }),
+    });
+  },
+});

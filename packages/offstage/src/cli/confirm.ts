@@ -1,0 +1,21 @@
+// Asks a person before something is changed. Without a terminal nobody can answer, and the answer is no.
+import { createInterface } from "node:readline/promises";
+import type { Io } from "./io.ts";
+
+export const yesOption = { type: "boolean", short: "y", text: "do it, without asking" } as const;
+
+/** True if the person says yes, or said so with `--yes`. Tells what to type otherwise. */
+export async function confirm(io: Io, question: string, saidYes: boolean | undefined): Promise<boolean> {
+  if (saidYes === true) return true;
+  const { stdin, stderr, signal } = io.world;
+  if (stdin.isTTY === true && stderr.isTTY === true && !io.isJson) {
+    const lines = createInterface({ input: stdin, output: stderr as NodeJS.WriteStream });
+    const answer = await lines.question(`${question} [y/N] `, { signal }).catch(() => "");
+    lines.close();
+    if (/^y(es)?$/i.test(answer.trim())) return true;
+    io.note("Nothing was changed.");
+    return false;
+  }
+  io.note("Nothing was changed. --yes does it.");
+  return false;
+}
