@@ -43,7 +43,7 @@ async function ask(): Promise<void> {
     { toolCalls: [{ name: "shop__cancel", input: { order: "17" }, id: "c1" }] },
     "Order 17 was in Hamburg. It is cancelled now.",
   ]);
-  const agent = new Agent({ model, tools: await shop.tools() });
+  const agent = new Agent({ model, tools: () => shop.tools() });
 
   const waiting = await agent.run("Where is order 17? Cancel it.");
   console.log(waiting.messages.filter({ role: "tool" })[0]?.content); // … The key is undefined.

@@ -35,7 +35,7 @@ const model = scriptedModel([
   { toolCalls: [{ name: "acme__ask_desk", input: { prompt: "When does order 17 arrive?" } }] },
   "Order 17 is in Hamburg and arrives tomorrow.",
 ]);
-const auditor = new Agent({ model, tools: await tools.tools() });
+const auditor = new Agent({ model, tools: () => tools.tools() });
 const result = await auditor.run("What do we know about order 17?");
 for (const { name, content } of result.messages.filter({ role: "tool" })) console.log(`${name}: ${content}\n`);
 console.log(result.output);

@@ -50,6 +50,39 @@ test("an agent calls a tool of a server, and the model reads its result", async 
   expect(model.requests[2]?.messages.at(-1)).toMatchObject({ role: "tool", content: "5" });
 });
 
+test("a required property that has a default may be left out: the server fills it in", async () => {
+  await using server = await serveMcp((mcp) => {
+    const inputSchema = object<{ scale?: string }>({ scale: { type: "string", default: "css" } }, []);
+    mcp.registerTool("shoot", { inputSchema }, ({ scale = "css" }) => content({ type: "text", text: scale }));
+    // Libraries that describe the value after the defaults list the property as required.
+    mcp.server.setRequestHandler("tools/list", () => {
+      const properties = { scale: { type: "string" as const, default: "css" } };
+      return { tools: [{ name: "shoot", inputSchema: { type: "object" as const, properties, required: ["scale"] } }] };
+    });
+  });
+  await using mcp = mcpTools({ name: "s", url: server.url });
+  expect((await callOnce(await mcp.tools(), "s__shoot"))?.content).toBe("css");
+});
+
+test("an agent whose tools are a function has the tools that the server has now", async () => {
+  const names = ["first"];
+  await using server = await serveMcp((mcp) => {
+    const results = Object.fromEntries(names.map((name) => [name, content({ type: "text", text: name })]));
+    fixed(results)(mcp);
+  });
+  await using mcp = mcpTools({ name: "s", url: server.url, pin: "off" });
+  const model = scriptedModel([
+    () => {
+      names.push("second");
+      return { toolCalls: [{ name: "s__first" }] };
+    },
+    { toolCalls: [{ name: "s__second" }] },
+    "Done.",
+  ]);
+  const { steps } = await new Agent({ model, tools: () => mcp.tools() }).run("Go.");
+  expect(steps.flatMap(({ toolResults }) => toolResults.map(({ output }) => output))).toEqual(["first", "second"]);
+});
+
 test("the newest protocol is negotiated on HTTP", async () => {
   await using server = await serveMcp(fixed({ ping: content({ type: "text", text: "pong" }) }));
   await using mcp = mcpTools({ name: "s", url: server.url });

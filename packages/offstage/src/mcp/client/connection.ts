@@ -245,7 +245,7 @@ function lossOf(error: unknown): "unsent" | "unknown" | undefined {
   if (code === "NOT_CONNECTED" || message === "Not connected") return "unsent";
   if (code === "CONNECTION_CLOSED" || code === "SEND_FAILED") return "unknown";
   // A server that was started anew does not know the session, and refuses the request.
-  if (status === 404 || (status === 400 && /session/i.test(String(message)))) return "unsent";
+  if (status === 404 || (status === 400 && /session|not initialized/i.test(String(message)))) return "unsent";
   if (status === 502 || status === 503 || status === 504) return "unknown";
   if (name !== "TypeError") return undefined;
   const { code: cause } = ((error as Error).cause ?? {}) as { code?: unknown };

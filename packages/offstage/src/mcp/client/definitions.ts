@@ -113,13 +113,22 @@ function mapValues(record: Schema, change: (value: unknown) => unknown): Schema 
   return copy;
 }
 
-// Properties that a pattern would allow must not be refused for want of it.
-function withoutPatterns(schema: Schema): Schema {
-  return rewrite(schema, 0, ({ pattern: _, patternProperties, ...rest }) => {
-    if (patternProperties === undefined) return rest;
+// What can be checked here. Properties that a pattern would allow must not be refused for want of it. A property that has a default
+// is filled in by the server, even if many libraries list it as required.
+function checkable(schema: Schema): Schema {
+  return rewrite(schema, 0, ({ pattern: _, patternProperties, required, ...rest }) => {
+    const needed = Array.isArray(required) && {
+      required: required.filter((name) => !hasDefault(rest.properties, name)),
+    };
+    if (patternProperties === undefined) return { ...rest, ...needed };
     const { additionalProperties: _additional, unevaluatedProperties: _unevaluated, ...open } = rest;
-    return open;
+    return { ...open, ...needed };
   }) as Schema;
+}
+
+function hasDefault(properties: unknown, name: unknown): boolean {
+  const property = isObject(properties) && typeof name === "string" ? properties[name] : undefined;
+  return isObject(property) && property.default !== undefined;
 }
 
 function checkOf(schema: Schema): (value: unknown) => unknown {
@@ -137,7 +146,7 @@ function checkOf(schema: Schema): (value: unknown) => unknown {
  */
 export function checkerOf(schema: Schema): (value: unknown) => readonly string[] {
   try {
-    return compileJsonSchema(withoutPatterns(schema), { name: "a tool of an MCP server", code: "invalid-tool" });
+    return compileJsonSchema(checkable(schema), { name: "a tool of an MCP server", code: "invalid-tool" });
   } catch {
     return () => [];
   }

@@ -1,4 +1,4 @@
-// The fetch of a connection: bounded answers, no redirect that carries credentials, and no stream that the server may fill at will.
+// The fetch of a connection: bounded answers, and no redirect that carries credentials.
 import { OffstageError } from "../../errors.ts";
 
 export interface GuardedFetchOptions {
@@ -7,31 +7,32 @@ export interface GuardedFetchOptions {
   /** True if requests carry credentials. */
   readonly hasCredentials: boolean;
   /** The token of the next request, if there is an authProvider. */
-  readonly token: (() => Promise<string | undefined>) | undefined;
+  readonly token?: (() => Promise<string | undefined>) | undefined;
+  /** Asks for more rights after a refusal with 403; resolves with the new token, or undefined if there is none yet. */
+  readonly widen?: ((response: Response) => Promise<string | undefined>) | undefined;
   /** Told of an answer that is too large, which then ends. */
   readonly onFlood: (error: Error) => void;
 }
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-const maxAnswerBytes = 64 * 1024 * 1024;
+// An answer has at most so many bytes, and a stream of events in a minute.
+const maxBytes = 64 * 1024 * 1024;
+const minuteMs = 60_000;
 
 /** A fetch for one server. */
 export function guardedFetch(options: GuardedFetchOptions): Fetch {
-  const { name, hasCredentials, token, onFlood } = options;
+  const { name, hasCredentials, token, widen, onFlood } = options;
   return async (url, init = {}) => {
     const headers = new Headers(init.headers);
-    const method = init.method ?? "GET";
-    // The stream on which a server may send whatever it wants. Everything that a call needs comes with the call.
-    if (method === "GET" && isEventStream(headers.get("accept")) && !headers.has("last-event-id"))
-      return new Response(null, { status: 405 });
     const send = (sent: Headers): Promise<Response> =>
       fetch(url, { ...init, headers: sent, ...(hasCredentials && { redirect: "manual" }) });
     let response = await send(headers);
     const renewed = response.status === 401 ? await newerToken(headers, token) : undefined;
-    if (renewed !== undefined) {
+    const better = renewed ?? (response.status === 403 ? await widen?.(response) : undefined);
+    if (better !== undefined) {
       await response.body?.cancel();
-      headers.set("authorization", renewed);
+      headers.set("authorization", `Bearer ${better}`);
       response = await send(headers);
     }
     if (hasCredentials && response.status >= 300 && response.status < 400) throw redirected(name, response);
@@ -44,7 +45,7 @@ async function newerToken(sent: Headers, token: GuardedFetchOptions["token"]): P
   const used = sent.get("authorization");
   if (used === null || token === undefined) return undefined;
   const current = await token().catch(() => undefined);
-  return current === undefined || `Bearer ${current}` === used ? undefined : `Bearer ${current}`;
+  return current === undefined || `Bearer ${current}` === used ? undefined : current;
 }
 
 function redirected(name: string, response: Response): OffstageError {
@@ -54,19 +55,18 @@ function redirected(name: string, response: Response): OffstageError {
   return new OffstageError("mcp-failed", message);
 }
 
-function isEventStream(type: string | null): boolean {
-  return type?.includes("text/event-stream") === true;
-}
-
 function bounded(response: Response, name: string, onFlood: (error: Error) => void): Response {
   if (response.body === null) return response;
-  let left = maxAnswerBytes;
+  const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
+  let left = maxBytes;
+  let since = performance.now();
   const counted = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
+        if (isStream && performance.now() - since > minuteMs) [left, since] = [maxBytes, performance.now()];
         left -= chunk.byteLength;
         if (left >= 0) return controller.enqueue(chunk);
-        const error = tooMuch(name, `more than ${maxAnswerBytes} bytes in one answer`);
+        const error = tooMuch(name, `more than ${maxBytes} bytes in one answer`);
         controller.error(error);
         onFlood(error);
       },

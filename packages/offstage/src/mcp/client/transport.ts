@@ -65,7 +65,10 @@ async function http(options: McpToolsOptions, onFlood: (error: Error) => void): 
   const client = await loadClient();
   const auth = authProvider && sharedAuth(authProvider, client);
   const hasCredentials = authProvider !== undefined || Object.keys(headers).length > 0;
-  const guarded = guardedFetch({ name, hasCredentials, token: auth?.token, onFlood });
+  const guarded = guardedFetch({
+    ...{ name, hasCredentials, onFlood, token: auth?.token },
+    widen: async (response) => auth?.widen?.(response, new URL(url)),
+  });
   const isBound = authProvider !== undefined && "tokens" in authProvider && "dpop" in authProvider;
   const transport = new client.StreamableHTTPClientTransport(new URL(url), {
     fetch: isBound ? client.withDpopFromProvider(authProvider as never)(guarded) : guarded,
@@ -82,13 +85,17 @@ async function http(options: McpToolsOptions, onFlood: (error: Error) => void): 
 
 type Unauthorized = { readonly response: Response; readonly serverUrl: URL; readonly fetchFn: typeof fetch };
 
+interface Auth {
+  readonly token: () => Promise<string | undefined>;
+  readonly onUnauthorized?: (context: Unauthorized) => Promise<void>;
+  /** Asks for the rights that a refusal with 403 names; resolves with the new token, or undefined if there is none yet. */
+  readonly widen?: (response: Response, serverUrl: URL) => Promise<string | undefined>;
+}
+
 /** A provider whose refresh is shared by all requests that were refused meanwhile: a refresh token may be good for one use. */
-function sharedAuth(
-  provider: McpAuthProvider | McpOAuthProvider,
-  client: ClientPackage,
-): { token(): Promise<string | undefined>; onUnauthorized?: (context: Unauthorized) => Promise<void> } {
-  const { token, refresh } = "tokens" in provider ? oauth(provider, client) : plain(provider);
-  if (refresh === undefined) return { token };
+function sharedAuth(provider: McpAuthProvider | McpOAuthProvider, client: ClientPackage): Auth {
+  const { onUnauthorized: refresh, ...rest } = "tokens" in provider ? oauth(provider, client) : plain(provider);
+  if (refresh === undefined) return rest;
   let refreshing: Promise<void> | undefined;
   const onUnauthorized = (context: Unauthorized): Promise<void> => {
     refreshing ??= refresh(context).finally(() => {
@@ -96,30 +103,47 @@ function sharedAuth(
     });
     return refreshing;
   };
-  return { token, onUnauthorized };
-}
-
-interface Auth {
-  readonly token: () => Promise<string | undefined>;
-  readonly refresh: ((context: Unauthorized) => Promise<void>) | undefined;
+  return { ...rest, onUnauthorized };
 }
 
 function plain(provider: McpAuthProvider): Auth {
-  const refresh =
-    provider.onUnauthorized && (async (context: Unauthorized) => provider.onUnauthorized?.(context as never));
-  return { token: async () => provider.token(), refresh };
+  const token = async (): Promise<string | undefined> => provider.token();
+  if (provider.onUnauthorized === undefined) return { token };
+  return { token, onUnauthorized: async (context) => provider.onUnauthorized?.(context as never) };
 }
 
-function oauth(
-  provider: McpOAuthProvider,
-  { auth, extractWWWAuthenticateParams, UnauthorizedError }: ClientPackage,
-): Auth {
-  const token = async (): Promise<string | undefined> =>
-    ((await provider.tokens()) as { access_token?: string } | undefined)?.access_token;
-  const refresh = async ({ response, serverUrl, fetchFn }: Unauthorized): Promise<void> => {
-    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
-    const asked = { serverUrl, fetchFn, ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope && { scope }) };
-    if ((await auth(provider as never, asked)) !== "AUTHORIZED") throw new UnauthorizedError();
+interface Tokens {
+  readonly access_token?: string;
+  readonly scope?: string;
+}
+
+function oauth(provider: McpOAuthProvider, client: ClientPackage): Auth {
+  const { auth, extractWWWAuthenticateParams, computeScopeUnion, isStrictScopeSuperset, UnauthorizedError } = client;
+  const tokens = async (): Promise<Tokens> => ((await provider.tokens()) as Tokens | undefined) ?? {};
+  const token = async (): Promise<string | undefined> => (await tokens()).access_token;
+  return {
+    token,
+    async onUnauthorized({ response, serverUrl, fetchFn }) {
+      const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+      const asked = {
+        serverUrl,
+        fetchFn,
+        ...(resourceMetadataUrl && { resourceMetadataUrl }),
+        ...(scope && { scope }),
+      };
+      if ((await auth(provider as never, asked)) !== "AUTHORIZED") throw new UnauthorizedError();
+    },
+    async widen(response, serverUrl) {
+      const { error, resourceMetadataUrl, scope: missing } = extractWWWAuthenticateParams(response);
+      if (error !== "insufficient_scope") return undefined;
+      const { scope: held } = await tokens();
+      const scope = computeScopeUnion(held, missing);
+      const asked = {
+        ...{ serverUrl, forceReauthorization: isStrictScopeSuperset(scope, held) },
+        ...(resourceMetadataUrl && { resourceMetadataUrl }),
+        ...(scope && { scope }),
+      };
+      return (await auth(provider as never, asked)) === "AUTHORIZED" ? token() : undefined;
+    },
   };
-  return { token, refresh };
 }
