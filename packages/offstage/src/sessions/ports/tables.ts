@@ -1,5 +1,5 @@
 // The schema of the record, as data: tables, columns, keys and orders. SQL back ends make their statements from it; others keep
-// the same rows as objects with the same names.
+// the same rows as objects with the same names. What columns mean is in drivers/sql/table-notes.ts.
 
 /** "json" is text that parses as JSON; "time" is ISO 8601 text with milliseconds. */
 export type ColumnType = "text" | "json" | "integer" | "real" | "boolean" | "time";
@@ -78,7 +78,6 @@ export const schema = {
       seq: "integer",
       /** "said": part of the conversation. "done": what a run did to say it. */
       stream: "text",
-      /** The place in the conversation; null for what was done. */
       position: "integer?",
       run_id: "text?",
       step: "integer?",
@@ -93,9 +92,7 @@ export const schema = {
       is_error: "boolean",
       created_at: "time",
       metadata: "sealed json",
-      /** The provider's own parts of a reply, such as reasoning with its signature. */
       provider_parts: "sealed json",
-      /** Fields of the message that have no column of their own. */
       fields: "sealed json",
       exact: "sealed json",
     },
@@ -134,7 +131,6 @@ export const schema = {
       cache_write_tokens: "integer?",
       reasoning_tokens: "integer?",
       cost_usd: "real?",
-      /** Tokens and cost of the run together with its subagents. */
       totals: "json?",
       started_at: "time",
       ended_at: "time?",
@@ -174,9 +170,7 @@ export const schema = {
       duration_ms: "real",
       /** The model input of the step (see records/model-input.ts). */
       input_ref: "text?",
-      /** The votes of the criteria after the step. */
       verdicts: "sealed json",
-      /** The failed attempts of the model call. */
       retries: "sealed json",
       notes: "sealed json",
       exact: "sealed json",
@@ -197,7 +191,6 @@ export const schema = {
       agent: "text",
       model: "text?",
       arguments: "sealed text",
-      /** intended, waiting, ok, error, interrupted or rejected. */
       status: "text",
       started_at: "time",
       duration_ms: "real?",
@@ -225,7 +218,6 @@ export const schema = {
       kind: "text",
       status: "text",
       started_at: "time",
-      /** Epoch milliseconds, with fractions. */
       start_ms: "real",
       duration_ms: "real?",
       trace_name: "text?",
@@ -288,7 +280,6 @@ export const schema = {
     columns: {
       namespace: "text",
       is_sealed: "boolean",
-      /** A proof of each encryption key, by key id. */
       key_proofs: "json?",
       created_at: "time",
     },
