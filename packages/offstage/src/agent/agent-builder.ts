@@ -17,6 +17,7 @@ import type { TracingOptions } from "../tracing/tracing-options.ts";
 import { Agent } from "./agent.ts";
 import { guardrailRules } from "./config/option-rules.ts";
 import type { AgentOptions, AgentTool, Instructions, StepFunction } from "./ports/agent-options.ts";
+import type { OnApproval } from "./ports/approvals.ts";
 import type { Driver } from "./ports/driver.ts";
 import type { Guardrails } from "./ports/guardrails.ts";
 import type { AgentHooks } from "./ports/hooks.ts";
@@ -91,6 +92,11 @@ export class AgentBuilder<Output = string> {
 
   withHooks(hooks: AgentHooks): AgentBuilder<Output> {
     return this.#with({ hooks });
+  }
+
+  /** Decides about calls that need approval, and answers questions of tools, without pausing the run. */
+  withOnApproval(onApproval: OnApproval): AgentBuilder<Output> {
+    return this.#with({ onApproval });
   }
 
   withGuardrails(guardrails: Guardrails): AgentBuilder<Output> {

@@ -53,7 +53,7 @@ export async function runSubagent(
     const result = await (known === undefined ? loop(run) : loop(run, (child) => reopen(child, known)));
     const { runId } = run.identity;
     if (result.outcome.status === "waiting")
-      return new ToolWaiting({ runId, agent: agent.name, state: result.state.toJSON() });
+      return new ToolWaiting({ child: { runId, agent: agent.name, state: result.state.toJSON() } });
     return answerOf(result, name);
   } catch (error) {
     if (run.scope.cancellation.isAborted) throw error;

@@ -199,7 +199,17 @@ function checkPendingStep({ step, waiting }: PendingStep, depth: number): void {
   for (const [index, call] of waiting.entries()) checkWaiting(call, { place: `pendingStep.waiting[${index}]`, depth });
 }
 
-const reasons: Readonly<Record<WaitingCall["why"], true>> = { approval: true, interrupted: true, again: true };
+const reasons: Readonly<Record<WaitingCall["why"], true>> = {
+  approval: true,
+  question: true,
+  interrupted: true,
+  again: true,
+};
+const isAsked = (value: unknown): boolean => isObject(value) && isText(value.message);
+const questionRules: OptionRules = {
+  question: optional({ isFit: isAsked, words: "an object with a message" }),
+  answers: optional({ isFit: (value) => Array.isArray(value) && value.every(isAsked), words: "a list of answers" }),
+};
 const childRules: OptionRules = {
   runId: text,
   agent: text,
@@ -213,9 +223,11 @@ function isAwaited(call: unknown): boolean {
   return isObject(call) && isText(call.toolCallId) && isText(call.runId);
 }
 
-function checkWaiting({ why, child }: WaitingCall, { place, depth }: { place: string; depth: number }): void {
+function checkWaiting(call: WaitingCall, { place, depth }: { place: string; depth: number }): void {
+  const { why, child } = call;
   if (!Object.hasOwn(reasons, String(why)))
     throw invalid(`"${place}.why" must be ${Object.keys(reasons).join(" or ")}`);
+  check({ ...call }, questionRules, `${place}.`);
   if (child === undefined) return;
   if (!isObject(child)) throw invalid(`"${place}.child" must be an object`);
   check(child, childRules, `${place}.child.`);

@@ -21,6 +21,7 @@ export type OutcomeReason =
   | "self-critic"
   | "guardrail"
   | "approval"
+  | "question"
   | "aborted"
   | "error"
   | (string & {});

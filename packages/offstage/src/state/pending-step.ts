@@ -1,6 +1,6 @@
 // An unfinished step: some of its calls wait for approval, or a crash cut them off. Plain data. The JSON of a state is here
 // too, because a waiting call can hold the state of a subagent.
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { Message } from "../messages/message.ts";
 import type { Usage, UsageByModel } from "../tokens/usage.ts";
 import type { Outcome } from "./outcome.ts";
@@ -9,10 +9,31 @@ import type { Step } from "./step.ts";
 /** A call without a result. */
 export interface WaitingCall {
   readonly toolCallId: string;
-  /** `approval`: a person must decide. `interrupted`: it had begun and may have taken effect. `again`: it can run safely. */
-  readonly why: "approval" | "interrupted" | "again";
+  /**
+   * `approval`: a person must decide. `question`: a person must answer. `interrupted`: it had begun and may have taken effect.
+   * `again`: it can run safely.
+   */
+  readonly why: "approval" | "question" | "interrupted" | "again";
+  /** The question that waits for an answer. */
+  readonly question?: AskedQuestion;
+  /** The answers to the questions that the call asked, in order. */
+  readonly answers?: readonly RecordedAnswer[];
   /** The run of the subagent that waits inside the call. */
   readonly child?: WaitingChild;
+}
+
+/** A question of a tool to a person. */
+export interface AskedQuestion {
+  readonly message: string;
+  /** The JSON Schema of the answer. */
+  readonly schema?: JsonObject | undefined;
+}
+
+/** The answer of a person, and the question it was given to. */
+export interface RecordedAnswer {
+  readonly message: string;
+  readonly value?: JsonValue;
+  readonly declined?: true;
 }
 
 /** A call that needs a decision, and its run. */

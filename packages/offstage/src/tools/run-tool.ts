@@ -9,6 +9,7 @@ import type { Content } from "../messages/message.ts";
 import { partsIn } from "../messages/parts.ts";
 import { longestTimer } from "../models/retry.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
+import type { CallQuestions } from "./ask.ts";
 import { clip } from "./clip.ts";
 import { collect, isAsyncIterable, jsonSafe } from "./json-safe.ts";
 import { partsOf } from "./result-parts.ts";
@@ -53,14 +54,14 @@ export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolR
     const refused = failure(call, admission.refusal, startedAt);
     return admission.isRejected ? { ...refused, status: "rejected" } : refused;
   }
-  site.started();
+  site.started(admission.call);
   const { tool } = admission;
   // Copied before the tool can change it.
   const input = jsonSafe(admission.input);
   const value = await execute(tool, admission.input, site);
   if (isA(value, ToolWaiting)) return value;
   const result = resultOf(call, value, { tool, input, startedAt });
-  const withheld = site.guard && (await site.guard.output(call, result));
+  const withheld = site.guard && (await site.guard.output(admission.call, result));
   return withheld === undefined ? result : failure(call, withheld, startedAt);
 }
 
@@ -72,8 +73,9 @@ async function execute(tool: Tool, input: unknown, site: CallSite): Promise<unkn
     cancellation.throwIfAborted();
     const running = tool.execute(input, site.about(cancellation));
     // A subagent's run ends by itself when it is aborted, and the run that called it ends after it.
-    const value: unknown = await (tool.isSubagent ? running : cancellation.race(running));
-    return isAsyncIterable(value) ? await cancellation.race(collect(value, { cancellation })) : value;
+    if (tool.isSubagent) return await running;
+    // If the tool asks a question, what it does after that does not count: it runs again.
+    return await Promise.race([returnedValue(running, cancellation), site.questions.waiting]);
   } catch (error) {
     site.cancellation.throwIfAborted();
     const text =
@@ -84,6 +86,11 @@ async function execute(tool: Tool, input: unknown, site: CallSite): Promise<unkn
   } finally {
     limit?.stop();
   }
+}
+
+async function returnedValue(running: unknown, cancellation: Cancellation): Promise<unknown> {
+  const value: unknown = await cancellation.race(running);
+  return isAsyncIterable(value) ? await cancellation.race(collect(value, { cancellation })) : value;
 }
 
 interface TimeLimit {
@@ -184,19 +191,24 @@ export interface CallSite {
   readonly guard: ToolGuard | undefined;
   /** True if a subagent's run inside the call is resumed: the call was checked and approved when that run began. */
   readonly hasBegun: boolean;
+  /** The questions that the call may ask. */
+  readonly questions: CallQuestions;
   /** The options of the tool, given the cancellation that aborts it. */
   about(cancellation: Cancellation): ToolRunOptions;
-  /** Decides about a call that needs approval: it runs, waits, or is refused with this text. */
-  permit(call: StepToolCall): "run" | "wait" | { readonly refusal: string };
+  /** Decides about a call that needs approval. */
+  permit(call: StepToolCall): Promise<Permission>;
   /** Reports the error of a `needsApproval` that threw. */
   unasked(error: unknown): void;
-  /** Called when the call begins: not while it may have to wait for approval. */
-  started(): void;
+  /** Called when the tool is about to run. */
+  started(call: StepToolCall): void;
 }
+
+/** A call that needs approval runs, runs as a person changed it, waits, or is refused with this text. */
+export type Permission = "run" | "wait" | { readonly refusal: string } | { readonly edited: StepToolCall };
 
 /** The tool with its checked input, or why it does not run. */
 type Admission =
-  | { readonly tool: Tool; readonly input: unknown }
+  | { readonly tool: Tool; readonly input: unknown; readonly call: StepToolCall }
   | { readonly refusal: string; readonly isRejected?: boolean }
   | "wait";
 
@@ -204,9 +216,8 @@ type Admission =
 async function admitCall(call: StepToolCall, site: CallSite): Promise<Admission> {
   const tool = site.tools.get(call.toolName);
   if (tool === undefined) return { refusal: unknownTool(call.toolName, site.tools) };
-  if (tool.needsApproval === false) site.started();
   // The stored input may be redacted, so it is not checked again.
-  if (site.hasBegun && tool.isSubagent) return { tool, input: parseArguments(call.inputText) ?? {} };
+  if (site.hasBegun && tool.isSubagent) return { tool, input: parseArguments(call.inputText) ?? {}, call };
   const checked = await checkInput(tool, call, site.cancellation);
   if ("problems" in checked) return { refusal: misfit(call, checked.problems) };
   const { value: input } = checked;
@@ -214,9 +225,18 @@ async function admitCall(call: StepToolCall, site: CallSite): Promise<Admission>
   if (refusal !== undefined) return { refusal };
   const { needsApproval } = tool;
   const isAsked = typeof needsApproval === "function" ? await asks(needsApproval, input, site) : needsApproval;
-  const permission = isAsked ? site.permit(call) : "run";
-  if (permission === "run") return { tool, input };
-  return permission === "wait" ? permission : { ...permission, isRejected: true };
+  const permission = isAsked ? await site.permit(call) : "run";
+  if (permission === "run") return { tool, input, call };
+  if (permission === "wait") return permission;
+  return "edited" in permission ? admitEdited(tool, permission.edited, site) : { ...permission, isRejected: true };
+}
+
+// A changed input is checked like the model's own.
+async function admitEdited(tool: Tool, call: StepToolCall, site: CallSite): Promise<Admission> {
+  const checked = await checkInput(tool, call, site.cancellation);
+  if ("problems" in checked) return { refusal: misfit(call, checked.problems) };
+  const refusal = site.guard && (await site.guard.input(call, checked.value));
+  return refusal === undefined ? { tool, input: checked.value, call } : { refusal };
 }
 
 type Question = Extract<Tool["needsApproval"], (...given: never[]) => unknown>;

@@ -1,5 +1,5 @@
-// Special return values of a tool: a ready-made answer, and a subagent that waits.
-import type { AgentStateJson } from "../state/pending-step.ts";
+// Special results of a tool: a ready-made answer, and a call that waits.
+import type { AgentStateJson, AskedQuestion, RecordedAnswer } from "../state/pending-step.ts";
 
 /** An answer that the model is shown word for word; the tool says itself whether it is a failure. */
 export class ToolAnswer {
@@ -24,11 +24,24 @@ export interface ToolAnswerOptions {
   readonly thrown?: { readonly error: unknown } | undefined;
 }
 
-/** Returned by a subagent while calls inside its own run wait for approval. */
-export class ToolWaiting {
-  readonly child: { readonly runId: string; readonly agent: string; readonly state: AgentStateJson } | undefined;
+export interface ToolWaitingOptions {
+  /** The run of the subagent in which calls wait. */
+  readonly child?: { readonly runId: string; readonly agent: string; readonly state: AgentStateJson } | undefined;
+  /** The question that waits for an answer. */
+  readonly question?: AskedQuestion | undefined;
+  /** The answers to the questions before it. */
+  readonly answers?: readonly RecordedAnswer[] | undefined;
+}
 
-  constructor(child?: ToolWaiting["child"]) {
+/** A call that waits for a person: for approval, for an answer, or because calls of its subagent wait. */
+export class ToolWaiting {
+  readonly child: ToolWaitingOptions["child"];
+  readonly question: AskedQuestion | undefined;
+  readonly answers: readonly RecordedAnswer[];
+
+  constructor({ child, question, answers = [] }: ToolWaitingOptions = {}) {
     this.child = child;
+    this.question = question;
+    this.answers = answers;
   }
 }

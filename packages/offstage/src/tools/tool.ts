@@ -12,6 +12,7 @@ import {
 import { OffstageError } from "../errors.ts";
 import type { HostedModelTool } from "../models/model.ts";
 import type { AgentContext } from "../state/agent-context.ts";
+import type { Ask } from "./ask.ts";
 import { type HostedTool, hostedModelTool, isHosted } from "./hosted-tool.ts";
 import { type AnySchema, type CompiledSchema, compileSchema, type OutputOf } from "./schema.ts";
 
@@ -27,6 +28,8 @@ export interface ToolRunOptions<Values extends object = Record<string, unknown>>
   readonly step: number;
   /** The name of the agent that called. */
   readonly agent: string;
+  /** Asks a person, and pauses the run until there is an answer. The tool then runs again from its start. */
+  readonly ask: Ask;
 }
 
 /** How much of a tool's results later turns see; see `toolHistory`. */

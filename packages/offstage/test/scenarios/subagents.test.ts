@@ -172,6 +172,7 @@ test("a subagent tool executed without a parent gives the same text", async () =
       runId: "r",
       step: 1,
       agent: "nobody",
+      ask: async () => expect.fail("no question"),
     },
   );
   expect(result).toMatchObject({ text: "[Subagent: helper] Hi.", isError: false });

@@ -2,6 +2,7 @@
 import { Cancellation } from "../../src/base/cancellation.ts";
 import { AgentContext } from "../../src/state/agent-context.ts";
 import type { StepToolCall, ToolResult } from "../../src/state/step.ts";
+import { callQuestions } from "../../src/tools/ask.ts";
 import type { CallSite } from "../../src/tools/run-tool.ts";
 import { runTool } from "../../src/tools/run-tool.ts";
 import { splitTools, type Tool, type ToolOptions, tool } from "../../src/tools/tool.ts";
@@ -26,6 +27,7 @@ export interface BuildRunOptions extends Partial<Omit<CallSite, "tools" | "about
 /** Runs one call with every approval given and returns its result. Throws if it waits nevertheless. */
 export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResult> {
   const { call, tools = [buildTool()], cancellation = new Cancellation() } = options;
+  const questions = callQuestions({ answers: [], answer: async () => undefined });
   const about: CallSite["about"] = (own) => ({
     get signal() {
       return own.signal;
@@ -35,8 +37,9 @@ export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResul
     runId: "run-1",
     step: 1,
     agent: "agent",
+    ask: questions.ask,
   });
-  const run = { permit: () => "run", started: () => undefined, guard: undefined, ...options };
+  const run = { permit: async () => "run", started: () => undefined, guard: undefined, questions, ...options };
   const site = { ...run, tools: splitTools(tools).tools, cancellation, about } as CallSite;
   const result = await runTool(buildCall(call), site);
   if (!("output" in result)) throw new Error("The call waits.");

@@ -31,6 +31,11 @@ const hooks: OptionRule = {
   words: "an object of functions such as { onRunEnd(event) }",
 };
 
+const onApproval: OptionRule = {
+  isFit: (value) => typeof value === "function",
+  words: "a function (approval, { context, signal })",
+};
+
 const isHook = (hook: unknown): boolean => hook === undefined || hook === null || typeof hook === "function";
 
 const functionOr = ({ isFit, words }: OptionRule): OptionRule => ({
@@ -73,6 +78,7 @@ const agentRules: Rules<AgentOptions> = {
     words: '"continue", "stop" or { maxToolErrors, maxFailedSteps }',
   },
   hooks,
+  onApproval,
   inputGuardrails: guardrails,
   outputGuardrails: guardrails,
   toolInputGuardrails: guardrails,
@@ -103,6 +109,7 @@ const commonRules: Rules<Omit<RunOptions, "runId">> = {
   persist: oneOf("conversation", "everything"),
   context: { isFit: (value) => value === null || isObject(value), words: "an AgentContext or an object of values" },
   hooks,
+  onApproval,
   signal: objectWith("an AbortSignal, such as controller.signal", "addEventListener"),
   maxSteps: anything,
   tracing: anything,
@@ -116,6 +123,7 @@ const resumeRules: Rules<ResumeOptions> = {
   ...commonRules,
   approve: someCalls,
   reject: someCalls,
+  answers: { isFit: Array.isArray, words: "a list of { toolCallId, value } or { toolCallId, declined: true }" },
   store: {
     isFit: (value) => typeof (value as Partial<RunSource>)?.runs?.journal === "function",
     words: "a store: pass openStore(…) or the like",

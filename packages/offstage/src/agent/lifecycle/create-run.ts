@@ -127,6 +127,7 @@ function requestOf(agent: AgentConfig, asked: CreateRunOptions): RunRequest {
     saidSteps: state?.stepCount ?? 0,
     isStreaming: listener !== undefined || parent?.isStreaming === true,
     decisions: decisions ?? parent?.decisions ?? new DecisionBook(),
+    onApproval: options.onApproval ?? parent?.onApproval ?? agent.options.onApproval,
   });
 }
 

@@ -2,12 +2,12 @@
 import { isoNow } from "../../base/clock.ts";
 import { enterReentrancyScope } from "../../sessions/lease/held-session.ts";
 import type { AgentState } from "../../state/agent-state.ts";
-import type { Outcome } from "../../state/outcome.ts";
 import type { PendingStep } from "../../state/pending-step.ts";
 import type { Step } from "../../state/step.ts";
 import { runInScope } from "../../tracing/trace-span.ts";
 import { promptSections } from "../input/prompt.ts";
 import { setUpStep } from "../input/set-up-step.ts";
+import { waitingOutcome } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import { freezeStep } from "../run/recorder.ts";
 import type { Run } from "../run/run.ts";
@@ -63,7 +63,10 @@ async function takeStep(run: Run, state: AgentState): Promise<AgentState> {
     pendingStep === undefined ? newStep(run, state, at) : finishStep(run, pendingStep, at),
   );
   const usage = limits.ledger.usageByModel;
-  if ("waiting" in made) return state.withPendingStep(made).withUsage(usage).withOutcome(waitingOutcome);
+  if ("waiting" in made) {
+    const paused = state.withPendingStep(made).withUsage(usage);
+    return paused.withOutcome(waitingOutcome(paused, run.agent.name));
+  }
   const finished = state.withStep(freezeStep(made), usage);
   try {
     return keepFinished(run, await rule(run, finished));
@@ -99,5 +102,3 @@ async function finishStep(run: Run, pending: PendingStep, at: StepPlace): Promis
   run.draft.messages = [...step.messages];
   return withResults(pending, await callTools(run, calls, { ...at, before: waiting }));
 }
-
-const waitingOutcome: Outcome = { status: "waiting", reason: "approval", message: "Tool calls wait for approval." };

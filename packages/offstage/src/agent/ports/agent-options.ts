@@ -19,7 +19,7 @@ import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { AnySchema } from "../../tools/schema.ts";
 import type { Remember, Tool, ToolRunOptions } from "../../tools/tool.ts";
 import type { TracingOptions } from "../../tracing/tracing-options.ts";
-import type { Decisions } from "./approvals.ts";
+import type { Decisions, OnApproval } from "./approvals.ts";
 import type { Driver } from "./driver.ts";
 import type { InputGuardrail, OutputGuardrail, ToolInputGuardrail, ToolOutputGuardrail } from "./guardrails.ts";
 import type { AgentHooks } from "./hooks.ts";
@@ -77,6 +77,8 @@ export interface AgentOptions<Output = string> {
   /** Whether tool errors end a run. Default "continue": the model sees them and goes on. */
   readonly errorPolicy?: ErrorPolicy | undefined;
   readonly hooks?: AgentHooks | undefined;
+  /** Decides about calls that need approval, and answers questions of tools, without pausing the run. */
+  readonly onApproval?: OnApproval | undefined;
   readonly inputGuardrails?: readonly InputGuardrail[] | undefined;
   readonly outputGuardrails?: readonly OutputGuardrail[] | undefined;
   readonly toolInputGuardrails?: readonly ToolInputGuardrail[] | undefined;
@@ -134,6 +136,8 @@ export interface RunOptions {
   /** Key-value state for tools, hooks and guardrails: an `AgentContext`, or an object with its values. */
   readonly context?: object | undefined;
   readonly hooks?: AgentHooks | undefined;
+  /** Decides about calls that need approval, and answers questions of tools, without pausing the run. Default: the agent's. */
+  readonly onApproval?: OnApproval | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Overrides the agent's step limit. */
   readonly maxSteps?: number | undefined;

@@ -2,7 +2,9 @@
 
 import type { JsonValue } from "../../base/json.ts";
 import { type Approval, approvalOf } from "../../sessions/ports/run-record.ts";
+import type { AgentContext } from "../../state/agent-context.ts";
 import type { AgentState } from "../../state/agent-state.ts";
+import type { Outcome } from "../../state/outcome.ts";
 import {
   type AgentStateJson,
   type AwaitedCall,
@@ -15,8 +17,30 @@ import type { StepToolCall } from "../../state/step.ts";
 /** The call that a decision is about: its id, or its entry of `result.approvals` if two runs use the same id. */
 export type DecidedCall = string | { readonly toolCallId: string; readonly runId?: string | undefined };
 
-/** Decisions about calls that wait for approval. */
+/** The answer to a question: `{ toolCallId, value }`, or `{ toolCallId, declined: true }`. */
+export interface GivenAnswer {
+  readonly toolCallId: string;
+  readonly runId?: string | undefined;
+  /** Checked by the schema of the question. */
+  readonly value?: JsonValue | undefined;
+  readonly declined?: true | undefined;
+}
+
+/** What a person decides at once: `true` or `{ input }` approves, `false` or `{ reason }` rejects; `undefined` lets the call wait. */
+export type CallVerdict = boolean | { readonly input: JsonValue } | { readonly reason: string } | undefined;
+/** The same for a question. */
+export type QuestionVerdict = { readonly value: JsonValue } | { readonly declined: true } | false | undefined;
+
+/** Decides about a call that needs approval, or answers a question, without pausing the run. */
+export type OnApproval = (
+  approval: Approval,
+  options: { readonly context: AgentContext; readonly signal: AbortSignal },
+) => CallVerdict | QuestionVerdict | Promise<CallVerdict | QuestionVerdict>;
+
+/** Decisions about calls that wait for a person. */
 export interface Decisions {
+  /** Answers to questions of tools. */
+  readonly answers?: readonly GivenAnswer[] | undefined;
   /** With another `input` than the model's, the call runs with that input, and the model is shown it as its own. */
   readonly approve?:
     | readonly (
@@ -40,27 +64,38 @@ export function approvalsOf(state: Waiting, agent: string): Approval[] {
   const { pendingStep, runId = "" } = state;
   if (pendingStep === undefined) return [];
   const calls = byCallId(pendingStep.step.toolCalls);
-  return pendingStep.waiting.flatMap(({ toolCallId, why, child }): Approval[] => {
+  return pendingStep.waiting.flatMap(({ toolCallId, why, child, question }): Approval[] => {
     if (child?.state !== undefined) return approvalsOf(child.state, child.agent);
-    if (why !== "approval" || child !== undefined) return [];
-    return [approvalOf(calls.get(toolCallId) as StepToolCall, { agent, runId })];
+    if ((why !== "approval" && question === undefined) || child !== undefined) return [];
+    return [approvalOf({ ...(calls.get(toolCallId) as StepToolCall), question }, { agent, runId })];
   });
 }
 
 /** The same calls by id, including those of subagents whose state is only in the journal. */
 export function awaitedCalls({ pendingStep, runId = "" }: Waiting): AwaitedCall[] {
-  return (pendingStep?.waiting ?? []).flatMap(({ toolCallId, why, child }): readonly AwaitedCall[] => {
+  return (pendingStep?.waiting ?? []).flatMap(({ toolCallId, why, child, question }): readonly AwaitedCall[] => {
     if (child?.state !== undefined) return awaitedCalls(child.state);
     if (child !== undefined) return child.awaits ?? [];
-    return why === "approval" ? [{ toolCallId, runId }] : [];
+    return why === "approval" || question !== undefined ? [{ toolCallId, runId }] : [];
   });
 }
 
 /** The waiting calls as the journal keeps them: without the states of subagents, whose runs have records of their own. */
 export function waitingNote({ waiting }: PendingStep): readonly WaitingCall[] {
   return waiting.map((call) => {
-    if (call.child?.state === undefined) return call;
+    const { toolCallId, why } = call;
+    if (call.child === undefined) return { toolCallId, why };
+    if (call.child.state === undefined) return call;
     const { state, ...child } = call.child;
     return { ...call, child: { ...child, awaits: awaitedCalls(state) } };
   });
+}
+
+/** The outcome of a run whose calls wait. */
+export function waitingOutcome(state: AgentState, agent: string): Outcome {
+  const waiting = approvalsOf(state, agent);
+  const isAsked = waiting.length > 0 && waiting.every(({ kind }) => kind === "question");
+  return isAsked
+    ? { status: "waiting", reason: "question", message: "Tools wait for answers to their questions." }
+    : { status: "waiting", reason: "approval", message: "Tool calls wait for approval." };
 }

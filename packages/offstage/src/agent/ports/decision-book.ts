@@ -3,8 +3,9 @@
 import { isObject, type JsonValue, parseArguments } from "../../base/json.ts";
 import { shownValue } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
-import type { AwaitedCall } from "../../state/pending-step.ts";
+import type { AskedQuestion, AwaitedCall, RecordedAnswer } from "../../state/pending-step.ts";
 import type { StepToolCall } from "../../state/step.ts";
+import { checkAnswer } from "../../tools/ask.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Decisions } from "./approvals.ts";
 
@@ -14,6 +15,10 @@ export interface AwaitedPlace extends AwaitedCall {
   /** Undefined if only its id is known. */
   readonly call?: StepToolCall | undefined;
   readonly tool?: Tool | undefined;
+  /** The question that it waits for; undefined if it waits for approval. */
+  readonly question?: AskedQuestion | undefined;
+  /** The answers to its earlier questions. */
+  readonly answers?: readonly RecordedAnswer[] | undefined;
   /** True if it is a call of a subagent. */
   readonly isBeneath?: boolean | undefined;
 }
@@ -22,16 +27,21 @@ export interface AwaitedPlace extends AwaitedCall {
 export interface AdmittedCall extends AwaitedCall {
   /** The input as JSON text, if a person changed it. */
   readonly editedInput?: string | undefined;
+  /** The answers to all its questions so far, if one was answered now. */
+  readonly answers?: readonly RecordedAnswer[] | undefined;
 }
 
 interface Decision {
   readonly toolCallId: string;
   readonly runId?: string | undefined;
-  readonly isApproved: boolean;
+  readonly kind: "approve" | "reject" | "answer";
   readonly reason?: string | undefined;
   /** The input to run with, which is an edit if it differs from the model's. */
   readonly input?: JsonValue | undefined;
   readonly editedInput?: string | undefined;
+  readonly value?: JsonValue | undefined;
+  readonly declined?: boolean | undefined;
+  readonly answer?: RecordedAnswer | undefined;
   /** An entry of result.approvals, whose input is shown for information. */
   readonly isEntry: boolean;
 }
@@ -41,10 +51,11 @@ export class DecisionBook {
   #decisions: ById<Decision>;
   #earlier: ById<AwaitedCall> = new Map();
 
-  constructor({ approve = [], reject = [] }: Decisions = {}) {
+  constructor({ approve = [], reject = [], answers = [] }: Decisions = {}) {
     this.#decisions = byId([
-      ...approve.map((call) => ({ ...parseDecision(call), isApproved: true })),
-      ...reject.map((call) => ({ ...parseDecision(call), isApproved: false })),
+      ...approve.map((call) => parseDecision(call, "approve")),
+      ...reject.map((call) => parseDecision(call, "reject")),
+      ...answers.map(parseAnswer),
     ]);
   }
 
@@ -52,12 +63,17 @@ export class DecisionBook {
   permit(call: StepToolCall, runId: string): "run" | "wait" | { readonly refusal: string } {
     const decision = decisionOn(this.#decisions, { toolCallId: call.toolCallId, runId });
     if (decision === undefined) return this.wasApproved({ toolCallId: call.toolCallId, runId }) ? "run" : "wait";
-    return decision.isApproved ? "run" : { refusal: refusalOf(call.toolName, decision.reason) };
+    return decision.kind === "approve" ? "run" : { refusal: refusalOf(call.toolName, decision.reason) };
   }
 
   /** The input of a call as a person changed it, as JSON text; undefined if it is the model's. */
   editOf(call: AwaitedCall): string | undefined {
     return decisionOn(this.#decisions, call)?.editedInput;
+  }
+
+  /** The answer to the question of a call; undefined if there is none. */
+  answerTo(call: AwaitedCall): RecordedAnswer | undefined {
+    return decisionOn(this.#decisions, call)?.answer;
   }
 
   /** Adds the calls that were approved when the run was last resumed. */
@@ -91,19 +107,24 @@ export class DecisionBook {
     for (const call of awaited) this.#checkTool(call, decisionOf.get(call));
     // Each decision is bound to its run: a call with the same id that waits in another run later is a different call.
     const bound: Decision[] = [];
-    for (const { decision, call } of matched)
-      bound.push({ ...decision, runId: call.runId, editedInput: await editedInput(decision, call) });
+    for (const { decision, call } of matched) {
+      checkKind(decision, call);
+      const made = { editedInput: await editedInput(decision, call), answer: await answerOf(decision, call) };
+      bound.push({ ...decision, runId: call.runId, ...made });
+    }
     const decisions = byId(bound);
     this.#decisions = decisions;
-    return awaited.flatMap(({ toolCallId, runId }) => {
+    return awaited.flatMap(({ toolCallId, runId, answers = [] }) => {
       const decision = decisionOn(decisions, { toolCallId, runId });
-      return decision?.isApproved !== true ? [] : [{ toolCallId, runId, editedInput: decision.editedInput }];
+      if (decision === undefined || decision.kind === "reject") return [];
+      const { editedInput, answer } = decision;
+      return [{ toolCallId, runId, editedInput, ...(answer && { answers: [...answers, answer] }) }];
     });
   }
 
   // A call that waits for a tool that is gone would wait in vain, unless it is rejected.
   #checkTool({ toolCallId, agent, call, tool }: AwaitedPlace, decision: Decision | undefined): void {
-    if (call === undefined || tool !== undefined || decision?.isApproved === false) return;
+    if (call === undefined || tool !== undefined || decision?.kind === "reject") return;
     const why = `agent "${agent}" has no tool "${call.toolName}". Resume with an agent that has it, or reject the call.`;
     throw notRunnable(toolCallId, why, decision === undefined ? "waits" : "was approved");
   }
@@ -141,10 +162,29 @@ function isAbout(decision: Pick<Decision, "toolCallId" | "runId">, call: Awaited
   return decision.toolCallId === call.toolCallId && (decision.runId === undefined || decision.runId === call.runId);
 }
 
+// A question is answered, and a call is approved: one must not be taken for the other. Both may be rejected.
+function checkKind({ kind, toolCallId }: Decision, { question, call }: AwaitedPlace): void {
+  if (call === undefined || kind === "reject" || (kind === "answer") === (question !== undefined)) return;
+  throw question === undefined
+    ? invalid(`Tool call "${toolCallId}" waits for approval, not for an answer. Pass it in "approve" or "reject".`)
+    : invalid(
+        `Tool call "${toolCallId}" asks a question: pass answers: [{ toolCallId, value }] or [{ toolCallId, declined: true }].`,
+      );
+}
+
+async function answerOf(decision: Decision, { question }: AwaitedPlace): Promise<RecordedAnswer | undefined> {
+  const { kind, value, declined, toolCallId } = decision;
+  if (kind !== "answer") return undefined;
+  const { message = "" } = question ?? {};
+  if (declined === true || value === undefined) return { message, declined: true };
+  if (question !== undefined) await checkAnswer(value, question, toolCallId);
+  return { message, value };
+}
+
 // The changed input of an approved call, which must fit its tool. Throws if the call cannot run: an approval must not be used up.
-async function editedInput({ isApproved, input, isEntry }: Decision, place: AwaitedPlace): Promise<string | undefined> {
+async function editedInput({ kind, input, isEntry }: Decision, place: AwaitedPlace): Promise<string | undefined> {
   const { call, tool, toolCallId } = place;
-  if (!isApproved || call === undefined || tool === undefined) return undefined;
+  if (kind === "reject" || call === undefined || tool === undefined) return undefined;
   // The stored input of a redacted call differs from that of its entry, though nobody changed it.
   const isShown = isEntry && call.isRedacted === true;
   const isEdit = input !== undefined && !isShown && !isSameJson(input, parseArguments(call.inputText));
@@ -175,28 +215,48 @@ function isSameJson(a: unknown, b: unknown): boolean {
   );
 }
 
-function parseDecision(call: unknown): Omit<Decision, "isApproved"> {
-  if (typeof call === "string") return { toolCallId: call, isEntry: false };
-  if (!isObject(call) || typeof call.toolCallId !== "string")
-    throw invalid(`A decision must be a tool call id or an entry of result.approvals; found ${shownValue(call)}.`);
-  const { toolCallId, runId, reason, input } = call;
+function parseDecision(call: unknown, kind: "approve" | "reject"): Decision {
+  if (typeof call === "string") return { kind, toolCallId: call, isEntry: false };
+  const {
+    toolCallId,
+    runId,
+    reason,
+    input,
+    kind: entryKind,
+  } = namedCall(call, "A decision must be a tool call id or an entry of result.approvals");
   if (reason !== undefined && typeof reason !== "string")
     throw invalid(`The "reason" of a decision must be text for the model; found ${shownValue(reason)}.`);
-  const isEntry = call.kind !== undefined;
-  return { toolCallId, runId: runId as string | undefined, reason, input: plainCopy(input, toolCallId), isEntry };
+  const isEntry = entryKind !== undefined;
+  return { kind, toolCallId, runId, reason, input: plainCopy(input, "changed input", toolCallId), isEntry };
 }
 
-// A copy, because the caller may change the object, and because the edit is stored as JSON.
-function plainCopy(input: unknown, toolCallId: string): JsonValue | undefined {
+function parseAnswer(given: unknown): Decision {
+  const { toolCallId, runId, value: answer, declined } = namedCall(given, "An answer must be { toolCallId, value }");
+  const value = plainCopy(answer, "answer", toolCallId);
+  if ((declined === true) === (value !== undefined) || (declined !== undefined && declined !== true))
+    throw invalid(
+      `The answer to tool call "${toolCallId}" must be { toolCallId, value } or { toolCallId, declined: true }; found ${shownValue(given)}.`,
+    );
+  return { kind: "answer", toolCallId, runId, value, declined: declined === true, isEntry: false };
+}
+
+function namedCall(given: unknown, what: string): Record<string, unknown> & Pick<Decision, "toolCallId" | "runId"> {
+  if (!isObject(given) || typeof given.toolCallId !== "string") throw invalid(`${what}; found ${shownValue(given)}.`);
+  return given as Record<string, unknown> & Pick<Decision, "toolCallId" | "runId">;
+}
+
+// A copy, because the caller may change the object, and because it is stored as JSON.
+function plainCopy(given: unknown, what: string, toolCallId: string): JsonValue | undefined {
   try {
-    const text = JSON.stringify(input);
+    const text = JSON.stringify(given);
     return text === undefined ? undefined : (JSON.parse(text) as JsonValue);
   } catch {
-    throw invalid(`The changed input of tool call "${toolCallId}" must be JSON; found ${shownValue(input)}.`);
+    throw invalid(`The ${what} of tool call "${toolCallId}" must be JSON; found ${shownValue(given)}.`);
   }
 }
 
-function refusalOf(name: string, reason = ""): string {
+/** What the model reads of a call that was rejected. */
+export function refusalOf(name: string, reason = ""): string {
   const why = reason === "" ? "" : ` Reason: ${reason}`;
   return `The call to the tool "${name}" was rejected by the user and not run.${why}`;
 }

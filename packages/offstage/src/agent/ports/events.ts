@@ -1,6 +1,7 @@
 // The events of a run, as one union. Streams yield them, and hooks receive them.
 import type { CompactionReport } from "../../memory/compaction/compaction.ts";
 import type { Message } from "../../messages/message.ts";
+import type { Approval } from "../../sessions/ports/run-record.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { Step, StepToolCall, ToolResult } from "../../state/step.ts";
 import type { Usage } from "../../tokens/usage.ts";
@@ -68,6 +69,15 @@ export interface ModelEndEvent extends InStep {
   readonly usage: Usage;
 }
 
+/** A call needs a person: approval, or the answer to its question. `onApproval` may decide at once; otherwise the run will wait. */
+export interface ApprovalRequestEvent extends InStep {
+  readonly type: "approval-request";
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly approval: Approval;
+}
+
+/** A tool is about to run. */
 export interface ToolStartEvent extends InStep {
   readonly type: "tool-start";
   readonly toolCallId: string;
@@ -111,11 +121,11 @@ export interface MessageAddedEvent extends InRun {
   readonly message: Message;
 }
 
-/** Something failed: the run, a `needsApproval` function, a memory, or a hook. */
+/** Something failed: the run, a `needsApproval` or `onApproval` function, a memory, or a hook. */
 export interface ErrorEvent extends InRun {
   readonly type: "error";
   readonly error: unknown;
-  /** "run", "needsApproval", "memory", or the name of the hook that failed. */
+  /** "run", "needsApproval", "onApproval", "memory", or the name of the hook that failed. */
   readonly source: string;
 }
 
@@ -142,6 +152,7 @@ export type AgentEvent =
   | ToolInputDeltaEvent
   | ModelRetryEvent
   | ModelEndEvent
+  | ApprovalRequestEvent
   | ToolStartEvent
   | ToolEndEvent
   | StepEndEvent

@@ -21,6 +21,7 @@ export interface AgentHooks {
   readonly onModelStart?: Hook<Event.ModelStartEvent> | undefined;
   readonly onModelRetry?: Hook<Event.ModelRetryEvent> | undefined;
   readonly onModelEnd?: Hook<Event.ModelEndEvent> | undefined;
+  readonly onApprovalRequest?: Hook<Event.ApprovalRequestEvent> | undefined;
   readonly onToolStart?: Hook<Event.ToolStartEvent> | undefined;
   readonly onToolEnd?: Hook<Event.ToolEndEvent> | undefined;
   readonly onStepEnd?: Hook<Event.StepEndEvent> | undefined;
@@ -38,6 +39,7 @@ const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {
   "model-start": "onModelStart",
   "model-retry": "onModelRetry",
   "model-end": "onModelEnd",
+  "approval-request": "onApprovalRequest",
   "tool-start": "onToolStart",
   "tool-end": "onToolEnd",
   "step-end": "onStepEnd",

@@ -41,12 +41,14 @@ async function placesOf(waiting: WaitingCall, at: CallPlace, beneath: Beneath): 
   const { toolCallId, why, child } = waiting;
   const { agent, setup, runId, call } = at;
   const tool = setup.tools.get(call?.toolName ?? "");
-  if (child === undefined) return why === "approval" ? [{ toolCallId, runId, agent: agent.name, call, tool }] : [];
+  const place = { toolCallId, runId, agent: agent.name, call, tool };
+  if (waiting.question !== undefined) return [{ ...place, question: waiting.question, answers: waiting.answers }];
+  if (child === undefined) return why === "approval" ? [place] : [];
   const subagent = subagentOf(tool);
   const below = subagent && (await stateBelow(child, subagent, beneath));
   if (subagent === undefined || below === undefined) return (child.awaits ?? []).map(unknownPlace(child));
   const places = await awaitedPlaces(below.state, { agent: subagent, setup: below.setup }, beneath);
-  return places.map((place) => ({ ...place, isBeneath: true }));
+  return places.map((each) => ({ ...each, isBeneath: true }));
 }
 
 type Child = NonNullable<WaitingCall["child"]>;

@@ -1,16 +1,16 @@
 // The state of a run that is resumed: the state that was passed in, or the journal's if that is newer.
-import { type AssistantMessage, type Message, withEditedCall } from "../../messages/message.ts";
+import type { Message } from "../../messages/message.ts";
 import type { Admission } from "../../sessions/ports/journal.ts";
 import type { RunRecord } from "../../sessions/ports/run-record.ts";
 import { approvedNotes } from "../../sessions/records/run-notes.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import { byCallId } from "../../state/pending-step.ts";
-import type { Step } from "../../state/step.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { resolveSetup } from "../input/set-up-step.ts";
 import type { AdmittedCall } from "../ports/decision-book.ts";
 import { type Run, setupOf } from "../run/run.ts";
+import { editCall } from "../step/make-step.ts";
 import { awaitedPlaces, type Beneath, type Records } from "./awaited-places.ts";
 import { canRunAgain, restoreState } from "./restore-state.ts";
 
@@ -20,7 +20,7 @@ export function knownState(run: Run, recorded: RunRecord | undefined, history: r
   const isKnown = !isOwn && recorded !== undefined;
   const at = { agent: run.agent, setup: setupOf(run) };
   const state = isKnown ? restoreState(recorded, history, at) : withToolWork(run.state, run.agent);
-  return withEdits(run, withoutApproved(run, state));
+  return withAnswers(run, withEdits(run, withoutApproved(run, state)));
 }
 
 // A stopped run goes on with all its tool work. If the tool trace is separate, its end emptied the buffer and added partial text.
@@ -48,21 +48,34 @@ function withEdits(run: Run, state: AgentState): AgentState {
   return state.withPendingStep({ ...pendingStep, step });
 }
 
-function editCall(step: Step, { toolCallId, inputText }: { toolCallId: string; inputText: string }): Step {
-  const [reply, ...rest] = step.messages as readonly [AssistantMessage, ...Message[]];
-  const toolCalls = step.toolCalls.map((call) =>
-    call.toolCallId === toolCallId ? { toolCallId, toolName: call.toolName, inputText, isEdited: true } : call,
-  );
-  return { ...step, toolCalls, messages: [withEditedCall(reply, toolCallId, inputText), ...rest] };
+// The questions that are answered now. Their calls run again, and are given the answers.
+function withAnswers({ request, identity }: Run, state: AgentState): AgentState {
+  const { pendingStep } = state;
+  if (pendingStep === undefined) return state;
+  const waiting = pendingStep.waiting.map((call) => {
+    const { toolCallId, question, answers = [], ...rest } = call;
+    const answer = request.decisions.answerTo({ toolCallId, runId: identity.runId });
+    if (answer === undefined) return call;
+    // The record of a subagent has the answer already: it was written when the outermost run was resumed.
+    const given = question === undefined ? answers : [...answers, answer];
+    return { ...rest, toolCallId, why: "question" as const, answers: given };
+  });
+  return state.withPendingStep({ ...pendingStep, waiting });
 }
 
-// True if the journal knows more than the state: further steps, calls that have begun, or results that the state still waits for.
+// True if the journal knows more than the state: further steps, calls that have begun, answers, or results that the state still waits for.
 // Such a call must not run again.
 function isAhead({ steps, openStep }: RunRecord, { stepCount, pendingStep }: AgentState): boolean {
   if (steps.length > stepCount) return true;
   if (openStep === undefined || openStep.step <= stepCount) return false;
   const waiting = new Set(pendingStep?.waiting.map(({ toolCallId }) => toolCallId));
-  return pendingStep === undefined || openStep.results.some((result) => waiting.has(result.tool_call_id));
+  if (pendingStep === undefined || openStep.results.some((result) => waiting.has(result.tool_call_id))) return true;
+  const stillWaiting = new Set(openStep.waiting);
+  return pendingStep.waiting.some(({ toolCallId, question, answers = [] }) => {
+    const known = openStep.questions?.[toolCallId];
+    const isAnswered = question !== undefined && !stillWaiting.has(toolCallId);
+    return isAnswered || (known?.answers.length ?? 0) > answers.length;
+  });
 }
 
 // A call that was approved earlier and has no result may have run. It no longer waits, and runs again only if its tool allows it.
@@ -92,11 +105,12 @@ export async function admitDecisions(run: Run, recorded: RunRecord, beneath: Rec
   const earlier = approvedNotes(recorded);
   run.request.decisions.recall(earlier);
   const admitted = await checkDecisions(run, knownState(run, recorded, []), beneath);
-  if (admitted.length === 0) return {};
-  const approved = admitted.map(({ toolCallId, runId }) => ({ toolCallId, runId }));
+  const approved = admitted.filter(({ answers }) => answers === undefined);
   return {
-    notes: { approved: [...earlier, ...approved].map((call) => ({ ...call })) },
-    calls: admitted.filter(({ editedInput }) => editedInput !== undefined),
+    ...(approved.length > 0 && {
+      notes: { approved: [...earlier, ...approved].map(({ toolCallId, runId }) => ({ toolCallId, runId })) },
+    }),
+    calls: admitted.filter(({ editedInput, answers }) => editedInput !== undefined || answers !== undefined),
   };
 }
 

@@ -147,16 +147,20 @@ function pendingOf(record: RunRecord, open: OpenStep, at: AgentSetup): PendingSt
     startedAt: open.message.metadata?.createdAt ?? record.startedAt,
     durationMs: 0,
   };
-  const known = byCallId(waitingNotes(record));
-  const approvals = new Set(open.waiting);
+  const notes = byCallId(waitingNotes(record));
+  const waits = new Set(open.waiting);
   const waiting = open.pending.map(({ id, function: called }): WaitingCall => {
-    const noted = known.get(id);
+    const noted = notes.get(id);
     // A subagent's run that is missing in the note started after it: the call was approved, then interrupted.
-    const isStale = noted !== undefined && noted.child === undefined && childOf(record, id) !== undefined;
-    const call =
+    const isBegun = noted !== undefined && noted.child === undefined && childOf(record, id) !== undefined;
+    // A question that the call no longer waits for was answered after the note: the call ran again, and was interrupted.
+    const isAnswered = noted?.why === "question" && !waits.has(id);
+    const isStale = isBegun || isAnswered;
+    const known =
       noted === undefined || isStale
-        ? interruptedCall(record, at, { id, name: called.name, waits: approvals.has(id) })
+        ? interruptedCall(record, at, { id, name: called.name, waits: waits.has(id) })
         : noted;
+    const call = withQuestion(known, open);
     const { child } = call;
     return child === undefined ? call : { ...call, child: { ...child, counted: countedOf(record, child.runId) } };
   });
@@ -171,8 +175,16 @@ function interruptedCall(
 ): WaitingCall {
   const child = childOf(record, id);
   if (child !== undefined) return { toolCallId: id, why: "again", ...child };
-  if (waits) return { toolCallId: id, why: "approval" };
+  if (waits) return { toolCallId: id, why: record.openStep?.questions?.[id] === undefined ? "approval" : "question" };
   return { toolCallId: id, why: canRunAgain(at, name) ? "again" : "interrupted" };
+}
+
+// With the question that the call waits for, and the answers so far.
+function withQuestion(call: WaitingCall, { questions }: OpenStep): WaitingCall {
+  const known = questions?.[call.toolCallId];
+  if (known === undefined) return call;
+  const { answers, ...question } = known;
+  return { ...call, answers, ...(call.why === "question" && { question }) };
 }
 
 function childOf(record: RunRecord, toolCallId: string): Pick<WaitingCall, "child"> | undefined {

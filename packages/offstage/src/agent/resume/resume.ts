@@ -45,8 +45,8 @@ export function createResumedRun(
   const runId = typeof source === "string" ? source : source.runId;
   if (runId === undefined) throw notResumable("The state has not been run yet. Use agent.execute(state).");
   checkStatus(state, runId);
-  const { store, approve, reject } = options;
-  const decisions = new DecisionBook({ approve, reject });
+  const { store, approve, reject, answers } = options;
+  const decisions = new DecisionBook({ approve, reject, answers });
   const keepsSpans = store !== undefined;
   const run = createRun(agent, { ...rest, input: [], options, state, runId, decisions, keepsSpans });
   const open = async (): Promise<AgentState> => {

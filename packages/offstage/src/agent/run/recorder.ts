@@ -3,9 +3,15 @@
 import { isoNow } from "../../base/clock.ts";
 import type { JsonValue } from "../../base/json.ts";
 import type { Mutable } from "../../base/mutable.ts";
-import type { AssistantMessage, Message, MessageMetadata, ToolMessage } from "../../messages/message.ts";
-import type { RunEnd, RunLog } from "../../sessions/ports/journal.ts";
-import type { StepRecord, VoteRecord } from "../../sessions/ports/run-record.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  type MessageMetadata,
+  type ToolMessage,
+  withEditedCall,
+} from "../../messages/message.ts";
+import type { CallChange, RunEnd, RunLog } from "../../sessions/ports/journal.ts";
+import type { QuestionRecord, StepRecord, VoteRecord } from "../../sessions/ports/run-record.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { NamedVerdict, Outcome } from "../../state/outcome.ts";
 import type { Step, StepToolCall } from "../../state/step.ts";
@@ -162,9 +168,20 @@ export class Recorder {
     return this.#log?.intend(at.step, message, waiting, this.#takeInput()?.failedInput) ?? Promise.resolve();
   }
 
-  /** Journals that a call waits for approval and has not begun. */
-  wait(at: StepPlace, call: StepToolCall): Promise<void> {
-    return this.#log?.wait(at.step, call.toolCallId) ?? Promise.resolve();
+  /** Journals that a call waits: for approval, before it begins, or for the answer to its question. */
+  wait(at: StepPlace, call: StepToolCall, question?: QuestionRecord): Promise<void> {
+    return this.#log?.wait(at.step, call.toolCallId, question) ?? Promise.resolve();
+  }
+
+  /** Journals what a person decided about a call while the run works. */
+  async decide(at: StepPlace, change: Omit<CallChange, "runId">): Promise<void> {
+    const { draft } = this.#parts;
+    const [reply, ...rest] = draft.messages ?? [];
+    if (reply?.role !== "assistant") return;
+    const { toolCallId, editedInput } = change;
+    const message = editedInput === undefined ? reply : withEditedCall(reply, toolCallId, editedInput);
+    draft.messages = [message, ...rest];
+    await this.#log?.decide(at.step, change, message);
   }
 
   /** Journals the result of a call. */

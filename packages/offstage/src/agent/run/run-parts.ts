@@ -18,6 +18,7 @@ import type { Ledger } from "../../tokens/usage.ts";
 import type { TraceSpan } from "../../tracing/trace-span.ts";
 import type { StepSetup } from "../config/step-setup.ts";
 import type { RunOptions } from "../ports/agent-options.ts";
+import type { OnApproval } from "../ports/approvals.ts";
 import type { DecisionBook } from "../ports/decision-book.ts";
 import type { HistoryCut } from "../ports/run-result.ts";
 
@@ -32,6 +33,8 @@ export interface RunRequest {
   readonly isStreaming: boolean;
   /** Decisions about calls that need approval. */
   readonly decisions: DecisionBook;
+  /** Decides at once about calls that need a person. */
+  readonly onApproval: OnApproval | undefined;
 }
 
 export interface RunScope {

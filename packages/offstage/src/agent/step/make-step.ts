@@ -4,7 +4,14 @@
 import { isObject, type JsonObject, type JsonValue, parseArguments } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import { user } from "../../messages/makers.ts";
-import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from "../../messages/message.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolCall,
+  type ToolMessage,
+  type UserMessage,
+  withEditedCall,
+} from "../../messages/message.ts";
 import { mintCallId } from "../../models/call-names.ts";
 import type { ModelReply, RequestedCall } from "../../models/reply.ts";
 import type { PendingStep, WaitingCall } from "../../state/pending-step.ts";
@@ -20,11 +27,14 @@ import { releaseText, type StampedReply } from "./call-model.ts";
 export interface SettledCall {
   readonly result: ToolResult;
   readonly message: ToolMessage;
+  /** The input of the call as JSON text, if a person changed it when it was about to run. */
+  readonly editedInput?: string | undefined;
 }
 
 /** A call that has no result yet. */
 export interface UnsettledCall {
   readonly waiting: WaitingCall;
+  readonly editedInput?: string | undefined;
 }
 
 /** The calls of a step after they ran, in call order. */
@@ -36,6 +46,28 @@ function settledOf(called: CalledTools): SettledCall[] {
 
 function waitingOf(called: CalledTools): WaitingCall[] {
   return called.filter((each) => "waiting" in each).map(({ waiting }) => waiting);
+}
+
+/** The step with the input of one call replaced by a person. The model is shown it as its own, or it would repeat the original. */
+export function editCall(step: Step, { toolCallId, inputText }: CallEdit): Step {
+  const [reply, ...rest] = step.messages as readonly [AssistantMessage, ...Message[]];
+  const toolCalls = step.toolCalls.map((call) =>
+    call.toolCallId === toolCallId ? { toolCallId, toolName: call.toolName, inputText, isEdited: true } : call,
+  );
+  return { ...step, toolCalls, messages: [withEditedCall(reply, toolCallId, inputText), ...rest] };
+}
+
+export interface CallEdit {
+  readonly toolCallId: string;
+  readonly inputText: string;
+}
+
+// The step as `onApproval` changed its calls.
+function withEdits(step: Step, called: CalledTools): Step {
+  return called.reduce((edited, each) => {
+    const { toolCallId } = "result" in each ? each.result : each.waiting;
+    return each.editedInput === undefined ? edited : editCall(edited, { toolCallId, inputText: each.editedInput });
+  }, step);
 }
 
 /** A reply as the driver and the output schema read it. */
@@ -124,7 +156,8 @@ export function stepOf(
     startedAt: started.startedAt,
     durationMs: performance.now() - started.startedMs,
   };
-  return waiting.length === 0 ? step : { step, waiting };
+  const edited = withEdits(step, called);
+  return waiting.length === 0 ? edited : { step: edited, waiting };
 }
 
 /** A pending step with further results; still pending if calls still wait. */
@@ -141,7 +174,8 @@ export function withResults({ step }: PendingStep, called: CalledTools): Step | 
     toolResults: results.sort((a, b) => placeOf(a.toolCallId) - placeOf(b.toolCallId)),
     messages: [reply, ...messages.sort((a, b) => placeOf(a.tool_call_id) - placeOf(b.tool_call_id))],
   };
-  return waiting.length === 0 ? merged : { step: merged, waiting };
+  const edited = withEdits(merged, called);
+  return waiting.length === 0 ? edited : { step: edited, waiting };
 }
 
 /** Gives each call an id of its own: the provider's, unless it is empty or was used before. */

@@ -13,6 +13,7 @@ import type { OpenStep } from "../ports/run-record.ts";
 import type { Row, Write } from "../ports/store-driver.ts";
 import type { ToolCallRow } from "../ports/tables.ts";
 import { storeMessage } from "../rows/message-row.ts";
+import { answeredQuestion, questionText } from "../rows/question.ts";
 import type { ResumedRun } from "./resumed-run.ts";
 
 export interface ChangedRun {
@@ -48,7 +49,13 @@ function changeCall(cell: SessionCell, run: ResumedRun, change: CallChange): Cha
   if (openStep === undefined || row === undefined) return undefined;
   const { toolCallId, editedInput } = change;
   const edited = editedInput === undefined ? undefined : editReply(cell, run, { openStep, toolCallId, editedInput });
-  const call: ToolCallRow = { ...row, ...(edited && { edited_arguments: edited.arguments }) };
+  const question = change.answers && questionText(answeredQuestion(change.answers), cell.context.redact);
+  const call: ToolCallRow = {
+    ...row,
+    ...(edited && { edited_arguments: edited.arguments }),
+    // It no longer waits: from now on it may take effect.
+    ...(question !== undefined && { question, status: "intended" }),
+  };
   const resumed = edited?.resumed ?? run;
   const calls = run.calls.map((each) => (each === row ? call : each));
   return { resumed: { ...resumed, calls }, writes: [{ table: "tool_calls", row: call }, ...(edited?.writes ?? [])] };

@@ -180,6 +180,7 @@ function unrecorded(runId: string): RunLog {
     intend: nothing,
     settle: nothing,
     wait: nothing,
+    decide: nothing,
     step: nothing,
     end: nothing,
     child: async (start) => unrecorded(start.runId),

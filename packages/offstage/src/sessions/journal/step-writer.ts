@@ -6,12 +6,13 @@ import { noUsage } from "../../tokens/usage.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
 import { appendRows, newContent } from "../conversation/conversation.ts";
 import type { SessionCell } from "../head/session-cell.ts";
-import type { StepInput } from "../ports/journal.ts";
+import type { CallChange, StepInput } from "../ports/journal.ts";
 import type { StepRecord } from "../ports/run-record.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { RunRow, SessionRow, ToolCallRow } from "../ports/tables.ts";
 import { contentOf } from "../rows/contents.ts";
 import { storeMessage } from "../rows/message-row.ts";
+import { answeredQuestion, questionText } from "../rows/question.ts";
 import {
   type MessageRedactor,
   messagesIn,
@@ -130,6 +131,31 @@ export class StepWriter {
         written.onWritten();
         this.#calls[index] = settled;
         if (settled.status === "error") this.#errorCount++;
+      },
+    };
+  }
+
+  /** The rows of a call about which a person decided while the run works. */
+  decide(
+    step: number,
+    { toolCallId, editedInput, answers }: Omit<CallChange, "runId">,
+    message: AssistantMessage,
+  ): Written {
+    const kept = this.#kept(message);
+    const edited = toolCallsOf(kept).find(({ id }) => id === toolCallId)?.function.arguments;
+    const changed = this.changeCall(toolCallId, {
+      ...(editedInput !== undefined && { edited_arguments: edited ?? null }),
+      ...(answers && { question: questionText(answeredQuestion(answers), this.#cell.context.redact) }),
+    });
+    const reply = this.#open.get("reply");
+    if (editedInput === undefined || reply === undefined) return changed;
+    const { namespace, session_id: sessionId, run_id: runId, agent } = this.#row;
+    const place = { namespace, sessionId, seq: reply.seq, run: { runId, agent, step }, hasher: this.#cell.hasher };
+    return {
+      writes: [...changed.writes, storeMessage(kept, place).put],
+      onWritten: () => {
+        changed.onWritten();
+        this.#open.set("reply", { ...reply, message });
       },
     };
   }

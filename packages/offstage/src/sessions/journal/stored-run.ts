@@ -5,13 +5,14 @@ import { type AssistantMessage, type Message, type ToolMessage, withMetadata } f
 import { appendRows, touch } from "../conversation/conversation.ts";
 import type { Change, SessionCell } from "../head/session-cell.ts";
 import { checkHeld, holdLease, type LeaseHold, releaseLease } from "../lease/lease.ts";
-import type { HeldSession, NewRun, RunEnd, RunLog, StepInput } from "../ports/journal.ts";
-import type { RunRecord, StepRecord } from "../ports/run-record.ts";
+import type { CallChange, HeldSession, NewRun, RunEnd, RunLog, StepInput } from "../ports/journal.ts";
+import type { QuestionRecord, RunRecord, StepRecord } from "../ports/run-record.ts";
 import type { Write, WriteLabel } from "../ports/store-driver.ts";
 import type { MessageRow, RunRow, SessionRow } from "../ports/tables.ts";
 import { readToolTraces } from "../records/run-reader.ts";
 import { identityOf, rowIdentity, storeMessage } from "../rows/message-row.ts";
 import { frozenCopy } from "../rows/plain-json.ts";
+import { questionText } from "../rows/question.ts";
 import { redactEnd, redactNotes, redactOnce } from "../rows/redaction.ts";
 import { type Totals, totalsOf } from "../rows/run-row.ts";
 import { findToResume, type ResumedRun, readToResume, reopenRow } from "./resumed-run.ts";
@@ -104,8 +105,14 @@ export class StoredRun implements RunLog {
     await this.#write("tool.result", step, (head) => this.#steps.settle(head, step, result));
   }
 
-  async wait(step: number, toolCallId: string): Promise<void> {
-    await this.#write("tool.wait", step, () => this.#steps.changeCall(toolCallId, { status: "waiting" }));
+  async wait(step: number, toolCallId: string, question?: QuestionRecord): Promise<void> {
+    const { redact } = this.#options.cell.context;
+    const asked = question && { question: questionText(question, redact) };
+    await this.#write("tool.wait", step, () => this.#steps.changeCall(toolCallId, { status: "waiting", ...asked }));
+  }
+
+  async decide(step: number, change: Omit<CallChange, "runId">, message: AssistantMessage): Promise<void> {
+    await this.#write("tool.decide", step, () => this.#steps.decide(step, change, message));
   }
 
   async step(record: StepRecord): Promise<void> {

@@ -3,7 +3,15 @@ import type { JsonObject } from "../../base/json.ts";
 import type { AssistantMessage, Message, ToolMessage } from "../../messages/message.ts";
 import type { Usage } from "../../tokens/usage.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
-import type { InputRecord, RunError, RunRecord, RunStatus, StepRecord } from "./run-record.ts";
+import type {
+  AnswerRecord,
+  InputRecord,
+  QuestionRecord,
+  RunError,
+  RunRecord,
+  RunStatus,
+  StepRecord,
+} from "./run-record.ts";
 
 /** A run that begins. */
 export interface RunStart {
@@ -102,8 +110,10 @@ export interface RunLog {
    * result may say that the call was "rejected" or "interrupted".
    */
   settle(step: number, result: ToolMessage): Promise<void>;
-  /** Records that one of these calls has not started and waits for approval. */
-  wait(step: number, toolCallId: string): Promise<void>;
+  /** Records that one of these calls waits: for approval, before it starts, or for the answer to its question. */
+  wait(step: number, toolCallId: string, question?: QuestionRecord): Promise<void>;
+  /** Records a decision about one of these calls while the run works; `message` is the reply with the changed input. */
+  decide(step: number, change: Omit<CallChange, "runId">, message: AssistantMessage): Promise<void>;
   /** Records a finished step. */
   step(record: StepRecord): Promise<void>;
   /** Records the end of the run, and releases the session. */
@@ -153,6 +163,8 @@ export interface CallChange {
   readonly toolCallId: string;
   /** The input to run with, as JSON text. The record keeps both inputs. */
   readonly editedInput?: string | undefined;
+  /** The answers to all questions of the call so far. */
+  readonly answers?: readonly AnswerRecord[] | undefined;
 }
 
 export interface ReopenOptions extends Pick<RunStart, "historyLimit" | "historyAfter" | "onBusy" | "signal"> {

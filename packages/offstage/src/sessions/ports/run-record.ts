@@ -108,6 +108,20 @@ export interface RunInfo {
   readonly notes?: JsonObject;
 }
 
+/** The answer of a person, and the question it was given to. */
+export interface AnswerRecord {
+  readonly message: string;
+  readonly value?: JsonValue;
+  readonly declined?: true;
+}
+
+/** The latest question of a call, and the answers so far. If the call waits, its latest question has none. */
+export interface QuestionRecord {
+  readonly message: string;
+  readonly schema?: JsonObject | undefined;
+  readonly answers: readonly AnswerRecord[];
+}
+
 /** An unfinished step: its calls, and the results recorded so far. */
 export interface OpenStep {
   readonly step: number;
@@ -115,8 +129,10 @@ export interface OpenStep {
   readonly results: readonly ToolMessage[];
   /** The calls without a result. */
   readonly pending: readonly ToolCall[];
-  /** The ids of the pending calls that wait for approval and have not started; left out if there are none. */
+  /** The ids of the pending calls that wait for a person; left out if there are none. */
   readonly waiting?: readonly string[];
+  /** The questions of pending calls, by tool call id, with the answers so far; left out if there are none. */
+  readonly questions?: Readonly<Record<string, QuestionRecord>>;
 }
 
 /** Everything recorded of a run. Messages that were removed from the conversation are missing here too. */

@@ -43,6 +43,7 @@ export const writeLabels = [
   "run.child",
   "tool.intent",
   "tool.wait",
+  "tool.decide",
   "tool.result",
   "step.commit",
   "run.end",

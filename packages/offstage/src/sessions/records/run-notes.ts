@@ -15,7 +15,7 @@ export interface WaitingNote {
   readonly child?: { readonly runId: string; readonly agent: string; readonly awaits?: readonly CallNote[] };
 }
 
-const reasons = ["approval", "interrupted", "again"] as const;
+const reasons = ["approval", "question", "interrupted", "again"] as const;
 
 const isAwaited = fields<CallNote>({ toolCallId: isText, runId: isText });
 const isChild = fields<NonNullable<WaitingNote["child"]>>({

@@ -10,6 +10,7 @@ import {
   type Approval,
   approvalOf,
   type OpenStep,
+  type QuestionRecord,
   type RunInfo,
   type RunRecord,
   type StepRecord,
@@ -18,6 +19,7 @@ import type { RunRow, SessionRow, StepRow, ToolCallRow } from "../ports/tables.t
 import { corrupt, type Report } from "../rows/check-row.ts";
 import { identityOf } from "../rows/message-row.ts";
 import { deepFreeze } from "../rows/plain-json.ts";
+import { readQuestion } from "../rows/question.ts";
 import { readStep, runInfo } from "../rows/run-row.ts";
 import { type WaitingNote, waitingNotes } from "./run-notes.ts";
 
@@ -174,7 +176,34 @@ function openStepOf(
   const waiting = calls
     .filter((call) => call.step === step && call.status === "waiting" && pendingIds.has(call.call_id))
     .map(({ call_id }) => call_id);
-  return { step, message, results, pending, ...(waiting.length > 0 && { waiting }) };
+  const questions = questionsIn(
+    calls.filter((call) => call.step === step && pendingIds.has(call.call_id)),
+    (cause) => report(corrupt(`a question in step ${step} of run "${row.run_id}" of ${name}`, cause)),
+  );
+  return {
+    step,
+    message,
+    results,
+    pending,
+    ...(waiting.length > 0 && { waiting }),
+    ...(Object.keys(questions).length > 0 && { questions }),
+  };
+}
+
+function questionsIn(
+  calls: readonly ToolCallRow[],
+  onDamage: (cause: unknown) => void,
+): Readonly<Record<string, QuestionRecord>> {
+  const found = calls.flatMap(({ call_id, question }): [string, QuestionRecord][] => {
+    try {
+      const read = readQuestion(question);
+      return read === undefined ? [] : [[call_id, read]];
+    } catch (cause) {
+      onDamage(cause);
+      return [];
+    }
+  });
+  return Object.fromEntries(found);
 }
 
 const mostTraces = 64;
@@ -254,6 +283,7 @@ async function approvalsFor(cells: SessionCells, { run, pending }: WaitingRun, n
     return below === undefined ? [] : approvalsIn(cells, below);
   }
   const call = pending.get(toolCallId)?.function;
-  if (why !== "approval" || call === undefined) return [];
-  return [approvalOf({ toolCallId, toolName: call.name, inputText: call.arguments }, run)];
+  if ((why !== "approval" && why !== "question") || call === undefined) return [];
+  const question = why === "question" ? run.openStep?.questions?.[toolCallId] : undefined;
+  return [approvalOf({ toolCallId, toolName: call.name, inputText: call.arguments, question }, run)];
 }
