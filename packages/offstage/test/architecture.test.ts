@@ -45,6 +45,7 @@ const outsideImports: Record<string, readonly string[]> = {
   "tools/json-schema/compile-json-schema.ts": ["@cfworker/json-schema"],
   "mcp/packages.ts": ["@modelcontextprotocol/client", "@modelcontextprotocol/server"],
   "tracing/exporters/otel.ts": ["@opentelemetry/api"],
+  "tracing/exporters/otel/gen-ai-metrics.ts": ["@opentelemetry/api"],
 };
 
 // Files that are one long table, and may therefore have more than 400 lines.

@@ -23,6 +23,8 @@ export interface ModelReply {
   readonly parts: readonly JsonValue[] | undefined;
   readonly finishReason: string;
   readonly usage: Usage;
+  /** The provider's id of the response, if it reported one. */
+  readonly responseId?: string | undefined;
   /** The model that answered, if the provider reported it. */
   readonly modelId: string | undefined;
 }
@@ -46,6 +48,7 @@ export function replyOf(
     parts: parts.every(isPlain) ? undefined : parts.map(jsonPart),
     finishReason: textOr(result.finishReason?.unified, "other"),
     usage: usageOf(result.usage, result.providerMetadata),
+    responseId: textOr(result.response?.id, undefined),
     modelId: textOr(result.response?.modelId, undefined),
   };
 }

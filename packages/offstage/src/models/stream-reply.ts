@@ -74,7 +74,7 @@ class Assembly {
   #finishReason: ModelFinishReason | undefined;
   #usage: ModelUsage | undefined;
   #providerMetadata: ProviderData | undefined;
-  #modelId: string | undefined;
+  #response: { id?: string; modelId?: string } = {};
 
   constructor(listener: DeltaListener) {
     this.#listener = listener;
@@ -104,7 +104,7 @@ class Assembly {
         this.#providerMetadata = part.providerMetadata;
         return;
       case "response-metadata":
-        this.#modelId = part.modelId;
+        this.#response = { ...this.#response, ...responseOf(part) };
         return;
       case "error":
         throw part.error instanceof Error ? part.error : streamFailure(part.error);
@@ -146,13 +146,17 @@ class Assembly {
       finishReason: this.#finishReason,
       usage: this.#usage as ModelUsage,
       ...(this.#providerMetadata !== undefined && { providerMetadata: this.#providerMetadata }),
-      ...(this.#modelId !== undefined && { response: { modelId: this.#modelId } }),
+      response: this.#response,
     });
   }
 }
 
 // Parts, and kinds of `custom` parts, that describe the stream and are not content of the reply.
 const ignored = new Set(["stream-start", "tool-input-end", "ping", "raw", "anthropic.message_start"]);
+
+function responseOf({ id, modelId }: ModelStreamPart): { id?: string; modelId?: string } {
+  return { ...(id !== undefined && { id }), ...(modelId !== undefined && { modelId }) };
+}
 
 function isText(delta: unknown): delta is string {
   return typeof delta === "string" && delta !== "";

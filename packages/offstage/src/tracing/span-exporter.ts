@@ -26,6 +26,13 @@ export interface TraceInfo {
   readonly remoteParentId?: string | undefined;
 }
 
+/** How the work of a trace failed. */
+export interface TraceFailure {
+  readonly status: "error" | "cancelled";
+  /** The class of the error, or its code. Never its message. */
+  readonly errorType: string;
+}
+
 /**
  * Connects a telemetry system that has an ambient context of its own, such as OpenTelemetry, so that the spans it records
  * nest in ours. An exporter becomes a bridge by implementing these methods too.
@@ -35,7 +42,7 @@ export interface TraceInfo {
  */
 export interface SpanBridge {
   traceStarted(trace: TraceInfo): void;
-  traceEnded(trace: TraceInfo): void;
+  traceEnded(trace: TraceInfo, failure?: TraceFailure): void;
   spanStarted(span: SpanData): void;
   run<T>(scope: TraceInfo | SpanData, work: () => T): T;
 }

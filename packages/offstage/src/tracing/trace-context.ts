@@ -1,10 +1,12 @@
 // A trace: the spans of one piece of work, under one id. A trace is not itself a span.
 
+import { errorType, isAbort } from "../base/cancellation.ts";
 import { clockOffsetMs } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import { anything, checkOptions, type OptionRules, shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { SpanKind } from "./span-data.ts";
+import type { TraceFailure } from "./span-exporter.ts";
 import {
   copyMetadata,
   currentScope,
@@ -139,11 +141,17 @@ export class TraceContext implements SpanOwner, TraceScope {
     checkWork(work, "withTrace");
     const trace = TraceContext.open(name, options);
     notifyBridge(trace.settings, (bridge) => bridge.traceStarted(trace));
-    try {
-      return await runInScope(trace, () => work(trace));
-    } finally {
+    const ended = (failure?: TraceFailure): void => {
       trace.end();
-      notifyBridge(trace.settings, (bridge) => bridge.traceEnded(trace));
+      notifyBridge(trace.settings, (bridge) => bridge.traceEnded(trace, failure));
+    };
+    try {
+      const result = await runInScope(trace, () => work(trace));
+      ended();
+      return result;
+    } catch (error) {
+      ended({ status: isAbort(error) ? "cancelled" : "error", errorType: errorType(error) });
+      throw error;
     }
   }
 

@@ -1,5 +1,5 @@
 // Test cases for the spans that an OpenTelemetry back end receives, run on each major version of its SDK.
-import type { Tracer } from "@opentelemetry/api";
+import type { MeterProvider, Tracer } from "@opentelemetry/api";
 import { afterAll, expect } from "vitest";
 import { spanExporterContract } from "../../src/testing/span-exporter-contract.ts";
 import { memoryExporter } from "../../src/tracing/exporters/memory.ts";
@@ -7,13 +7,18 @@ import { otelExporter } from "../../src/tracing/exporters/otel.ts";
 import { startRootSpan } from "../../src/tracing/trace-context.ts";
 import { runInScope, startSpan } from "../../src/tracing/trace-span.ts";
 import { withSpan, withTrace } from "../../src/tracing/with-span.ts";
+import { conventionStories } from "./convention-stories.ts";
+import type { CollectedMetric } from "./gen-ai-conventions.ts";
 import { type OtlpReceiver, otlpReceiver, type ReceivedSpan } from "./otlp-receiver.ts";
 
 /** One version of the SDK, registered globally and sending to a receiver. */
 export interface RegisteredSdk {
   readonly tracer: Tracer;
+  readonly meterProvider: MeterProvider;
   /** Sends pending spans. */
   flush(): Promise<void>;
+  /** The metrics so far. */
+  metrics(): Promise<readonly CollectedMetric[]>;
 }
 
 export interface Story {
@@ -21,7 +26,7 @@ export interface Story {
   run(): Promise<void>;
 }
 
-interface Stage {
+export interface Stage {
   readonly sdk: RegisteredSdk;
   readonly receiver: OtlpReceiver;
   /** The spans received since the story began, by name. */
@@ -40,7 +45,7 @@ export async function otelStories(register: (url: string) => RegisteredSdk): Pro
     receiver.spans.length = 0;
     receiver.bodies.length = 0;
   };
-  const own = Object.entries(stories).map(([name, tell]) => ({
+  const own = Object.entries({ ...stories, ...conventionStories }).map(([name, tell]) => ({
     name,
     async run() {
       await sdk.flush();
@@ -188,7 +193,7 @@ const stories: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
       { role: "user", parts: [{ type: "text", content: "CANARY-prompt" }] },
     ]);
     expect(JSON.parse(String(model?.attributes["gen_ai.output.messages"]))).toEqual([
-      { role: "assistant", parts: [{ type: "text", content: "CANARY-answer" }] },
+      { role: "assistant", parts: [{ type: "text", content: "CANARY-answer" }], finish_reason: "tool_call" },
     ]);
     expect(tool?.attributes["gen_ai.tool.call.arguments"]).toBe('{"q":"CANARY-arguments"}');
     expect(tool?.attributes["gen_ai.tool.call.result"]).toBe("CANARY-result");

@@ -192,7 +192,13 @@ function spanOf(agent: AgentConfig, { asked, identity, endedSpans }: SpanParts):
   const parent = agent.options.tracing === false ? undefined : caller?.span;
   const session = options.session ?? agent.options.session;
   const { runId } = identity;
-  const metadata = { agent: agent.name, runId, ...(session && { sessionId: session.sessionId }) };
+  const { model } = agent.setup ?? {};
+  const metadata = {
+    agent: agent.name,
+    ...(model && { provider: model.provider, model: model.modelId }),
+    runId,
+    ...(session && { sessionId: session.sessionId }),
+  };
   const init = { name: agent.name, kind: "run" as const, metadata };
   if (parent !== undefined) return startSpan(parent, init);
   const isKept = asked.keepsSpans || (session !== undefined && journalFor(session).keepsSpans);

@@ -331,11 +331,12 @@ function stepRecord(step: Step): StepRecord {
   };
 }
 
-// Without prompts: the journal has the messages already, and would have them again with every model call.
+// Without prompts and descriptions of tools: the journal has them already, and would have them again with every call.
 function takeSpans(ended: EndedSpans): SpanData[] {
   return ended.splice(0).map((span) => {
-    if (span.content === undefined) return span;
-    const { messages: _, ...content } = span.content;
-    return { ...span, content };
+    const { toolDescription: _, toolType: __, ...metadata } = span.metadata;
+    if (span.content === undefined) return { ...span, metadata };
+    const { messages: ___, ...content } = span.content;
+    return { ...span, metadata, content };
   });
 }

@@ -24,12 +24,15 @@ export interface StampedReply {
 
 /** Calls the model with these sections. Rejects with `model-failed`, or with the abort's reason. */
 export async function callModel(run: Run, sections: readonly Messages[], at: StepPlace): Promise<StampedReply> {
-  const { record, scope } = run;
+  const { record, scope, agent } = run;
   const { provider, modelId } = setupOf(run).model;
+  // If a function chose the model, it was unknown when the run began.
+  if (agent.setup === undefined) scope.span.setMetadata({ provider, model: modelId });
   const attempts = { retries: 0 };
   run.draft.text = "";
   record.emit({ type: "model-start", step: at.step, provider, modelId });
-  const init = { name: modelId, kind: "model" as const, metadata: { provider, model: modelId } };
+  const metadata = { provider, model: modelId, ...requestMetadata(run) };
+  const init = { name: modelId, kind: "model" as const, metadata };
   try {
     return await record.inStepPart(at, init, async (span) => {
       if (span.keepsContent) span.setContent({ messages: sections.flatMap(withoutMetadata) });
@@ -40,6 +43,19 @@ export async function callModel(run: Run, sections: readonly Messages[], at: Ste
     scope.cancellation.throwIfAborted();
     throw modelFailure(run, error, { step: at.step, tries: attempts.retries + 1 });
   }
+}
+
+// The settings of the call that telemetry has names for.
+function requestMetadata(run: Run): JsonObject {
+  const { temperature, maxOutputTokens, topP, topK, seed, presencePenalty, frequencyPenalty, ...call } =
+    setupOf(run).call;
+  const { stopSequences, responseFormat } = call;
+  const given = { temperature, maxOutputTokens, topP, topK, seed, presencePenalty, frequencyPenalty, stopSequences };
+  return {
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...(responseFormat?.type === "json" && { outputType: "json" }),
+    ...(run.request.isStreaming && { stream: true }),
+  };
 }
 
 function withoutMetadata(section: Messages): JsonObject[] {
@@ -145,6 +161,7 @@ function recordReply(run: Run, reply: ModelReply, { step, span }: StepPlace): St
   const metadata = record.stamp({ step, span });
   metadata.usage = usage as Usage & JsonObject;
   if (reply.modelId !== undefined) span.setMetadata({ responseModel: reply.modelId });
+  if (reply.responseId !== undefined) span.setMetadata({ responseId: reply.responseId });
   span.setMetadata({ messageId: metadata.id, finishReason, usage: { ...usage } });
   if (span.keepsContent) span.setContent({ text: reply.text, toolCalls: reply.calls.map((call) => ({ ...call })) });
   limits.ledger.add(modelId, usage);

@@ -43,8 +43,10 @@ function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<Settl
   // Hooks and guardrails get the call before it runs, and must not change it.
   Object.freeze(call);
   // The model may invent any name, and span names leave the process.
-  const name = setupOf(run).tools.has(call.toolName) ? call.toolName : "unknown_tool";
-  const init = { name, kind: "tool" as const, metadata: { toolCallId: call.toolCallId } };
+  const tool = setupOf(run).tools.get(call.toolName);
+  const described = tool?.description === undefined ? undefined : { toolDescription: tool.description };
+  const metadata = { toolCallId: call.toolCallId, toolType: "function", ...described };
+  const init = { name: tool?.name ?? "unknown_tool", kind: "tool" as const, metadata };
   return record.inStepPart(place, init, async (span) => {
     scope.cancellation.throwIfAborted();
     const at = await decideAgain(run, call, { ...place, span });

@@ -5,8 +5,9 @@ import { type Redactor, redactor } from "../../base/redact.ts";
 import { OffstageError } from "../../errors.ts";
 import { redactSpan } from "../redact-span.ts";
 import type { SpanData } from "../span-data.ts";
-import type { SpanBridge, SpanExporter, TraceInfo } from "../span-exporter.ts";
+import type { SpanBridge, SpanExporter, TraceFailure, TraceInfo } from "../span-exporter.ts";
 import { contentAttributes, metadataAttributes, otelName, startAttributes } from "./otel/gen-ai-attributes.ts";
+import { GenAiMetrics } from "./otel/gen-ai-metrics.ts";
 import { names, workflowOperation } from "./otel/gen-ai-names.ts";
 
 const otel = await loadOpenTelemetry();
@@ -17,6 +18,8 @@ const maxEnded = 4096;
 export interface OtelExporterOptions {
   /** Where spans go. Default: the provider that is registered globally when a span starts. */
   readonly provider?: OpenTelemetry.TracerProvider | undefined;
+  /** Where the metrics of model calls go. Default: the provider that is registered globally. */
+  readonly meterProvider?: OpenTelemetry.MeterProvider | undefined;
   /** Sends prompts, answers, arguments and results. Tracing must keep them, too (`content: true` there). Default false. */
   readonly content?: boolean | undefined;
   /** Removes secrets from every text. Default: `redactor()`. */
@@ -25,6 +28,7 @@ export interface OtelExporterOptions {
 
 const rules: OptionRules = {
   provider: objectWith('a tracer provider with a "getTracer" method', "getTracer"),
+  meterProvider: objectWith('a meter provider with a "getMeter" method', "getMeter"),
   content: yesOrNo,
   redact: someFunction,
 };
@@ -41,15 +45,21 @@ export function otelExporter(options: OtelExporterOptions = {}): SpanExporter & 
 class OtelExporter implements SpanExporter, SpanBridge {
   readonly name = "otel";
   readonly #provider: OpenTelemetry.TracerProvider | undefined;
+  readonly #meterProvider: OpenTelemetry.MeterProvider | undefined;
+  readonly #metrics: GenAiMetrics;
   readonly #content: boolean;
   readonly #redact: Redactor;
   // Keyed by our span id; the span of a trace by its trace id.
   readonly #open = new Map<string, OpenTelemetry.Span>();
+  // The conversations of runs in traces without a group, by the id of each span in them.
+  readonly #conversations = new Map<string, string>();
   readonly #ended = new Map<string, OpenTelemetry.SpanContext>();
   #isOpen = true;
 
-  constructor({ provider, content = false, redact = redactor() }: OtelExporterOptions) {
+  constructor({ provider, meterProvider, content = false, redact = redactor() }: OtelExporterOptions) {
     this.#provider = provider;
+    this.#meterProvider = meterProvider;
+    this.#metrics = new GenAiMetrics(() => meterProvider ?? otel.metrics.getMeterProvider());
     this.#content = content;
     this.#redact = redact;
   }
@@ -69,7 +79,12 @@ class OtelExporter implements SpanExporter, SpanBridge {
     keep(this.#open, { key: trace.traceId, value: span, limit: maxOpen });
   }
 
-  traceEnded(trace: TraceInfo): void {
+  traceEnded(trace: TraceInfo, failure?: TraceFailure): void {
+    const span = this.#open.get(trace.traceId);
+    if (failure?.status === "error") {
+      span?.setAttributes({ [names.error]: failure.errorType });
+      span?.setStatus({ code: otel.SpanStatusCode.ERROR, message: failure.errorType });
+    } else if (failure !== undefined) span?.setAttributes({ [`${names.own}.status`]: failure.status });
     this.#end(trace.traceId);
   }
 
@@ -90,7 +105,12 @@ class OtelExporter implements SpanExporter, SpanBridge {
       const there = this.#open.get(span.spanId) ?? this.#start(span);
       there.setAttributes(metadataAttributes(span));
       if (this.#content) there.setAttributes(contentAttributes(span));
-      if (span.status === "error") there.setStatus({ code: otel.SpanStatusCode.ERROR, message: errorTypeOf(span) });
+      if (span.status === "error") {
+        const errorType = errorTypeOf(span);
+        there.setAttributes({ [names.error]: errorType });
+        there.setStatus({ code: otel.SpanStatusCode.ERROR, message: errorType });
+      }
+      this.#metrics.record(span);
       this.#end(span.spanId, toTime(span.endTime ?? span.startTime));
     }
   }
@@ -98,7 +118,8 @@ class OtelExporter implements SpanExporter, SpanBridge {
   async flush(): Promise<void> {
     const provider = this.#provider ?? otel.trace.getTracerProvider();
     const delegate = provider instanceof otel.ProxyTracerProvider ? provider.getDelegate() : provider;
-    await (delegate as { forceFlush?: () => Promise<void> }).forceFlush?.();
+    const meters = this.#meterProvider ?? otel.metrics.getMeterProvider();
+    await Promise.all([delegate, meters].map((each) => (each as { forceFlush?(): Promise<void> }).forceFlush?.()));
   }
 
   async shutdown(): Promise<void> {
@@ -114,10 +135,20 @@ class OtelExporter implements SpanExporter, SpanBridge {
 
   #start(span: SpanData): OpenTelemetry.Span {
     const kind = span.kind === "model" ? otel.SpanKind.CLIENT : otel.SpanKind.INTERNAL;
-    const started = { kind, attributes: startAttributes(span), startTime: toTime(span.startTime) };
+    const conversation = this.#conversationOf(span);
+    const started = { kind, attributes: startAttributes(span, conversation), startTime: toTime(span.startTime) };
     const there = this.#tracer().startSpan(otelName(span), started, this.#parentOf(span));
     keep(this.#open, { key: span.spanId, value: there, limit: maxOpen });
     return there;
+  }
+
+  // The group of the trace. Without one: the session of the run that the span belongs to.
+  #conversationOf({ groupId, metadata, spanId, parentSpanId }: SpanData): string | undefined {
+    if (groupId !== undefined) return groupId;
+    const { sessionId } = metadata;
+    const found = typeof sessionId === "string" ? sessionId : this.#conversations.get(parentSpanId ?? "");
+    if (found !== undefined) keep(this.#conversations, { key: spanId, value: found, limit: maxOpen });
+    return found;
   }
 
   #end(id: string, time?: OpenTelemetry.HrTime): void {
@@ -125,6 +156,7 @@ class OtelExporter implements SpanExporter, SpanBridge {
     if (span === undefined) return;
     span.end(time);
     this.#open.delete(id);
+    this.#conversations.delete(id);
     keep(this.#ended, { key: id, value: span.spanContext(), limit: maxEnded });
   }
 

@@ -13,14 +13,17 @@ export function otelName(span: Pick<SpanData, "name" | "kind">): string {
   return operation === undefined ? span.name : `${operation} ${span.name}`;
 }
 
-/** The attributes known when the span starts, which samplers can use. */
-export function startAttributes(span: SpanData): Attributes {
+/**
+ * The attributes known when the span starts, which samplers can use. `conversation` is the id of the conversation, the same for
+ * all spans of a run.
+ */
+export function startAttributes(span: SpanData, conversation: string | undefined): Attributes {
   const operation = operations[span.kind];
   const subject = subjectName(span.kind);
   return {
     ...(operation === undefined ? undefined : { [names.operation]: operation }),
     ...(subject === undefined ? undefined : { [subject]: span.name }),
-    ...(span.groupId === undefined ? undefined : { [names.conversation]: span.groupId }),
+    ...(conversation === undefined ? undefined : { [names.conversation]: conversation }),
     [`${names.own}.kind`]: span.kind,
     [`${names.own}.trace_id`]: span.traceId,
     [`${names.own}.span_id`]: span.spanId,
@@ -33,6 +36,8 @@ export function metadataAttributes({ metadata, status }: SpanData): Attributes {
   const attributes: Attributes = {};
   for (const [key, value] of Object.entries(metadata)) {
     if (value === undefined || value === null) continue;
+    // An abort is no error.
+    if (key === "errorType" && status === "cancelled") continue;
     if (key === "usage" && isObject(value)) Object.assign(attributes, usageAttributes(value));
     else attributes[attributeNames[key] ?? `${names.own}.${key}`] = attributeValue(key, value);
   }
@@ -41,12 +46,14 @@ export function metadataAttributes({ metadata, status }: SpanData): Attributes {
 }
 
 /** The content as JSON strings: some SDKs lose structured values. */
-export function contentAttributes({ content, kind }: SpanData): Attributes {
+export function contentAttributes({ content, kind, metadata }: SpanData): Attributes {
   if (content === undefined) return {};
   const { messages, text, toolCalls, ...rest } = content;
   const attributes: Attributes = {};
   if (Array.isArray(messages)) attributes[contentNames.inputMessages] = JSON.stringify(messages.map(messageParts));
-  if (kind === "model") attributes[contentNames.outputMessages] = JSON.stringify([outputMessage({ text, toolCalls })]);
+  const { finishReason } = metadata;
+  if (kind === "model" && finishReason !== undefined)
+    attributes[contentNames.outputMessages] = JSON.stringify([outputMessage({ text, toolCalls, finishReason })]);
   for (const [key, value] of Object.entries(rest)) {
     const name = (contentNames as Readonly<Record<string, string>>)[key] ?? `${names.own}.content.${key}`;
     if (value !== undefined) attributes[name] = typeof value === "string" ? value : JSON.stringify(value);

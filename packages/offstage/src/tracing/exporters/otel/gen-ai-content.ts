@@ -1,19 +1,25 @@
 // Translates messages to the GenAI conventions: a role and typed parts. Pure; accepts any input.
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../../base/json.ts";
+import { finishReasons } from "./gen-ai-names.ts";
 
 /** One of our messages as `{ role, parts }`. */
 export function messageParts(message: JsonValue): JsonObject {
   if (!isObject(message)) return { role: "unknown", parts: [] };
   const { role, content, tool_call_id: id, tool_calls: calls } = message as JsonObject;
-  if (role === "tool") return { role, parts: [{ type: "tool_call_response", id, result: content }] };
+  if (role === "tool") return { role, parts: [{ type: "tool_call_response", id, response: content ?? null }] };
   const called = Array.isArray(calls) ? calls.map(callPart) : [];
   return { role, parts: [...textParts(content), ...called] };
 }
 
 /** The answer of a model, as one assistant message. */
-export function outputMessage({ text, toolCalls }: JsonObject): JsonObject {
+export function outputMessage({ text, toolCalls, finishReason }: JsonObject): JsonObject {
   const called = Array.isArray(toolCalls) ? toolCalls.map(callPart) : [];
-  return { role: "assistant", parts: [...textParts(text), ...called] };
+  const reason = typeof finishReason === "string" ? finishReason : "error";
+  return {
+    role: "assistant",
+    parts: [...textParts(text), ...called],
+    finish_reason: finishReasons[reason] ?? reason,
+  };
 }
 
 function textParts(content: JsonValue | undefined): JsonObject[] {

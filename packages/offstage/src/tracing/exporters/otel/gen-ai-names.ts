@@ -15,16 +15,18 @@ export const workflowOperation = "invoke_workflow";
 export const attributeNames: Readonly<Record<string, string>> = {
   agent: "gen_ai.agent.name",
   agentId: "gen_ai.agent.id",
-  sessionId: "gen_ai.conversation.id",
   provider: "gen_ai.provider.name",
   model: "gen_ai.request.model",
   temperature: "gen_ai.request.temperature",
   maxOutputTokens: "gen_ai.request.max_tokens",
   topP: "gen_ai.request.top_p",
   topK: "gen_ai.request.top_k",
+  presencePenalty: "gen_ai.request.presence_penalty",
+  frequencyPenalty: "gen_ai.request.frequency_penalty",
   seed: "gen_ai.request.seed",
   stopSequences: "gen_ai.request.stop_sequences",
   stream: "gen_ai.request.stream",
+  outputType: "gen_ai.output.type",
   responseId: "gen_ai.response.id",
   responseModel: "gen_ai.response.model",
   finishReason: "gen_ai.response.finish_reasons",
@@ -63,9 +65,48 @@ export const providerNames: Readonly<Record<string, string>> = {
   "google.generative-ai": "gcp.gemini",
   "google.vertex": "gcp.vertex_ai",
   google: "gcp.gemini",
+  vertex: "gcp.vertex_ai",
   mistral: "mistral_ai",
+  moonshotai: "moonshot_ai",
   xai: "x_ai",
 };
+
+/** The finish reasons of output messages that have another name here. */
+export const finishReasons: Readonly<Record<string, string>> = {
+  "tool-calls": "tool_call",
+  "content-filter": "content_filter",
+};
+
+/** A metric: a histogram with the buckets that the conventions recommend. */
+export interface HistogramName {
+  readonly name: string;
+  readonly description: string;
+  readonly unit: string;
+  readonly boundaries: readonly number[];
+}
+
+export const durationMetric: HistogramName = {
+  name: "gen_ai.client.operation.duration",
+  description: "The duration of a model call, retries included.",
+  unit: "s",
+  boundaries: Array.from({ length: 14 }, (_, power) => 2 ** power / 100),
+};
+
+export const tokenMetric: HistogramName = {
+  name: "gen_ai.client.token.usage",
+  description: "The tokens of a model call, by type.",
+  unit: "{token}",
+  boundaries: Array.from({ length: 14 }, (_, power) => 4 ** power),
+};
+
+/** The attributes of a model span that its metrics have, too. */
+export const metricAttributes: readonly string[] = [
+  "gen_ai.operation.name",
+  "gen_ai.provider.name",
+  "gen_ai.request.model",
+  "gen_ai.response.model",
+  "error.type",
+];
 
 /** The other attribute names. */
 export const names = {
@@ -75,5 +116,7 @@ export const names = {
   model: "gen_ai.request.model",
   tool: "gen_ai.tool.name",
   conversation: "gen_ai.conversation.id",
+  tokenType: "gen_ai.token.type",
+  error: "error.type",
   own: "offstage",
 } as const;
