@@ -50,6 +50,7 @@ const api: Record<string, Door> = {
       Summarize Summary SummaryRequest Embedder RecallSource RecallToolOptions TextMemory MemoryBackend MemoryPlace
       ConversationMemoryOptions HybridMemoryOptions SlidingWindowMemoryOptions SummaryMemoryOptions VectorMemoryOptions`,
   },
+  "./openai-agents": { values: "toOpenAiSession fromOpenAiSession", types: "OpenAiItem OpenAiSession" },
   "./query": {
     values: "fromExport",
     types: `

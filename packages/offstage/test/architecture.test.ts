@@ -138,7 +138,7 @@ const ladders: Record<string, readonly string[]> = {
   sessions: [
     ...["ports", "rows", "encryption"],
     ...["drivers/sql", "drivers/memory", "drivers/sqlite", "drivers/postgres", "drivers/redis", "drivers"],
-    ...["head", "lease", "conversation", "records", "records/search", "journal", ""],
+    ...["head", "lease", "conversation", "records", "records/search", "journal", "adapters", ""],
   ],
 };
 

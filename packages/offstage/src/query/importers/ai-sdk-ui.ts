@@ -69,21 +69,27 @@ function toolOf(part: Fields): ToolPart | undefined {
 }
 
 function toolFrom(part: Fields, kind: string | undefined): ToolPart {
-  const { toolCallId, input, args, state, errorText } = part;
+  const { toolCallId, input, args } = part;
   const name = textFrom(part.toolName ?? kind);
-  const output = part.output ?? part.result;
-  const isError = state === "output-error";
-  const isAnswered = isError || state === "output-available" || state === "result";
-  const message: Message = {
-    role: "tool",
-    tool_call_id: textFrom(toolCallId),
-    name,
-    content: textFrom(isError ? errorText : output),
-  };
+  const answer = answerOf(part);
+  const message = { role: "tool" as const, tool_call_id: textFrom(toolCallId), name };
   return {
     call: callFrom(toolCallId, name, input ?? args),
-    result: isAnswered ? withKnown(message, { isError }) : undefined,
+    result: answer && withKnown({ ...message, content: answer.content }, answer.known),
   };
+}
+
+// Undefined if the call has no answer, or only a preliminary one.
+function answerOf(part: Fields): { readonly content: string; readonly known: Fields } | undefined {
+  const { state, errorText, approval, preliminary, output, result } = part;
+  if (state === "output-error") return { content: textFrom(errorText), known: { isError: true } };
+  if (state === "output-denied") {
+    const reason = textFrom((approval as Fields | undefined)?.reason);
+    const content = `The call was rejected by the user and not run.${reason === "" ? "" : ` Reason: ${reason}`}`;
+    return { content, known: { isError: true, status: "rejected" } };
+  }
+  const isAnswered = (state === "output-available" && preliminary !== true) || state === "result";
+  return isAnswered ? { content: textFrom(output ?? result), known: {} } : undefined;
 }
 
 function toPart(part: Fields): ContentPart[] {

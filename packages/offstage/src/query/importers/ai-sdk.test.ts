@@ -145,3 +145,18 @@ describe("importing AI SDK UI messages", () => {
     expect(answer).toEqual(assistant("done"));
   });
 });
+
+test("importing UI messages reads a denied call as rejected, and preliminary output as no result", () => {
+  const part = { type: "tool-pay", input: {} };
+  const parts = [
+    { ...part, toolCallId: "c1", state: "output-denied", approval: { id: "c1", approved: false, reason: "Too much." } },
+    { ...part, toolCallId: "c2", state: "output-available", output: "half", preliminary: true },
+    { ...part, toolCallId: "c3", state: "output-available", output: "paid" },
+  ];
+  const [, ...results] = MessageQuery.from([{ id: "1", role: "assistant", parts }]).all();
+  expect(results.map(({ content }) => content)).toEqual([
+    "The call was rejected by the user and not run. Reason: Too much.",
+    "paid",
+  ]);
+  expect(results[0]?.metadata).toMatchObject({ isError: true, status: "rejected" });
+});

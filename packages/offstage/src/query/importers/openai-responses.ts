@@ -1,4 +1,4 @@
-// OpenAI Responses items: messages, calls and outputs are separate items. Calls join the message before them.
+// OpenAI Responses items, and those of the OpenAI Agents SDK: messages, calls and outputs are separate items. Calls join the message before them.
 import { type Importer, kindsOf } from "../import/importer.ts";
 import { messagesFromItems } from "../import/responses-items.ts";
 
@@ -21,6 +21,8 @@ export const openaiResponses: Importer = {
 
 function isItem(type: string): boolean {
   return (
-    type === "reasoning" || type === "item_reference" || /_(?:call|call_output|list_tools|approval_\w+)$/.test(type)
+    type === "reasoning" ||
+    type === "item_reference" ||
+    /_(?:call|call_output|call_result|list_tools|approval_\w+)$/.test(type)
   );
 }

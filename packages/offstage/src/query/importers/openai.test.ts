@@ -83,3 +83,24 @@ describe("importing OpenAI Responses items", () => {
     ]);
   });
 });
+
+test("importing items of the OpenAI Agents SDK reads calls and results", () => {
+  const items = [
+    { type: "message", role: "user", content: "What is the sky like?" },
+    { type: "function_call", callId: "c1", name: "look", arguments: "{}", status: "completed" },
+    {
+      type: "function_call_result",
+      callId: "c1",
+      name: "look",
+      status: "completed",
+      output: { type: "text", text: "blue" },
+    },
+    { type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: "Blue." }] },
+  ];
+  expect(MessageQuery.from(items).all()).toEqual([
+    { role: "user", content: "What is the sky like?" },
+    { role: "assistant", content: null, tool_calls: [toolCall("c1", "look")] },
+    { role: "tool", tool_call_id: "c1", name: "look", content: "blue" },
+    { role: "assistant", content: "Blue." },
+  ]);
+});
