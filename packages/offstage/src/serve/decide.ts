@@ -33,18 +33,26 @@ export async function findDecided(
   throw new RefusedRequest(409, "not-waiting", "No call of the session waits for any of these decisions.");
 }
 
-// Decisions about calls that no longer wait are left out: a client posts its whole message again.
+// Decisions about calls that no longer wait are left out: a client posts its whole message again. So is a decision of the wrong
+// kind: an output for a call that needs approval, or an approval of a question that has no answer.
 function matching(run: FoundRun, posted: readonly PostedDecision[]): RunDecisions | undefined {
   const approve: RunDecisions["approve"][number][] = [];
   const reject: RunDecisions["reject"][number][] = [];
+  const answers: RunDecisions["answers"][number][] = [];
   for (const approval of run.approvals) {
     const decision = posted.find(({ toolCallId }) => toolCallId === idOf(approval, run));
-    const { toolCallId, runId } = approval;
-    if (decision === undefined || "answer" in decision) continue;
-    if ("approve" in decision) approve.push({ toolCallId, runId, input: decision.input });
-    else reject.push({ toolCallId, runId, reason: decision.reason });
+    const call = { toolCallId: approval.toolCallId, runId: approval.runId };
+    if (decision === undefined) continue;
+    if (approval.kind === "question") {
+      if ("answer" in decision) answers.push({ ...call, value: decision.answer });
+      else if ("reject" in decision) answers.push({ ...call, declined: true });
+    } else if ("approve" in decision) {
+      approve.push({ ...call, ...(decision.input !== undefined && { input: decision.input }) });
+    } else if ("reject" in decision) {
+      reject.push({ ...call, ...(decision.reason !== undefined && { reason: decision.reason }) });
+    }
   }
-  return approve.length + reject.length === 0 ? undefined : { approve, reject };
+  return approve.length + reject.length + answers.length === 0 ? undefined : { approve, reject, answers };
 }
 
 function idOf({ toolCallId, runId }: Approval, run: FoundRun): string {

@@ -17,15 +17,17 @@ export interface SessionPlace {
   readonly context: object | undefined;
 }
 
-/** A decision about a call that waits. */
-export interface DecidedCall {
+/** A call that waits, and its run. */
+interface WaitingPlace {
   readonly toolCallId: string;
   readonly runId: string;
 }
 
+/** Decisions about calls that wait. */
 export interface RunDecisions {
-  readonly approve: readonly (DecidedCall & { readonly input?: JsonValue | undefined })[];
-  readonly reject: readonly (DecidedCall & { readonly reason?: string | undefined })[];
+  readonly approve: readonly (WaitingPlace & { readonly input?: JsonValue })[];
+  readonly reject: readonly (WaitingPlace & { readonly reason?: string })[];
+  readonly answers: readonly (WaitingPlace & ({ readonly value: JsonValue } | { readonly declined: true }))[];
 }
 
 /** A run that can be read. */

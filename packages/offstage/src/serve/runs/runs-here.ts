@@ -42,7 +42,7 @@ export class RunsHere implements RunHost {
     return this.#host(place, { stream, teller, log: this.#logOf(place, stream.runId) });
   }
 
-  async resume(place: SessionPlace, run: FoundRun, { approve, reject }: RunDecisions): Promise<HostedRun> {
+  async resume(place: SessionPlace, run: FoundRun, decisions: RunDecisions): Promise<HostedRun> {
     const { store, session, context } = place;
     const { runId } = run;
     const teller = new Teller(runId, this.#options.show);
@@ -51,8 +51,7 @@ export class RunsHere implements RunHost {
     const told = await tellRecord(run, teller, { read });
     for (const event of told) if (event.type !== "run-end") log.push(event);
     log.markResumed();
-    const rejected = reject.map(({ reason, ...call }) => ({ ...call, ...(reason !== undefined && { reason }) }));
-    const stream = this.#options.agent.resumeStream(runId, { store, context, approve, reject: rejected });
+    const stream = this.#options.agent.resumeStream(runId, { store, context, ...decisions });
     return this.#host(place, { stream, teller, log });
   }
 

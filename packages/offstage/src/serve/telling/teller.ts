@@ -5,8 +5,8 @@ import { type JsonValue, parseJson } from "../../base/json.ts";
 import { isOffstageError } from "../../errors.ts";
 import { textOf } from "../../messages/message.ts";
 import type { Approval } from "../../sessions/ports/run-record.ts";
-import type { ToolResult } from "../../state/step.ts";
-import type { ServedEvent, ServedRunEnd, ServedSubagent } from "./served-event.ts";
+import type { StepToolCall, ToolResult } from "../../state/step.ts";
+import type { ServedApprovalRequest, ServedEvent, ServedRunEnd, ServedSubagent } from "./served-event.ts";
 import { detailOf, type Show, type ToolDetail } from "./show.ts";
 
 /** The run that an event is of: the run itself, or one of its subagents. */
@@ -33,6 +33,8 @@ export class Teller {
   /** Calls that a person was asked about: they are shown to their end. */
   readonly #asked = new Set<string>();
   readonly #started = new Set<string>();
+  /** Results of calls that never started, by run. */
+  readonly #unstarted = new Map<string, readonly ToolResult[]>();
   /** The tools of calls, by their told ids. */
   readonly #tools = new Map<string, string>();
   /** The step that was told before the run was resumed, and has not ended. */
@@ -65,7 +67,10 @@ export class Teller {
       case "tool-end":
         return this.#toolEnd(event.step, event.result, place);
       case "step-end":
-        return this.stepEnd(event.step, event.result.isAnswer, place);
+        return [
+          ...this.#tellUnstarted(event.step, event.result.toolCalls, place),
+          ...this.stepEnd(event.step, event.result.isAnswer, place),
+        ];
       case "subagent-event":
         return this.tell(event.event, this.below(event, event.event, place));
       case "run-end":
@@ -119,17 +124,34 @@ export class Teller {
     return [{ type: "tool-start", ...told, ...shown, ...(isResumed && { isResumed }) }];
   }
 
+  // A call that never started, such as one of an unknown tool, is told when its step ends: only then its input is known.
   #toolEnd(step: number, result: ToolResult, place: Place): ServedEvent[] {
+    if (this.#started.has(toldId(result.toolCallId, place.subagent))) return this.#ended(step, result, {}, place);
+    const unstarted = this.#unstarted.get(this.#runOf(place)) ?? [];
+    this.#unstarted.set(this.#runOf(place), [...unstarted, result]);
+    return [];
+  }
+
+  #tellUnstarted(step: number, calls: readonly StepToolCall[], place: Place): ServedEvent[] {
+    const results = this.#unstarted.get(this.#runOf(place)) ?? [];
+    this.#unstarted.delete(this.#runOf(place));
+    return calls.flatMap(({ toolCallId, inputText }) => {
+      const result = results.find((each) => each.toolCallId === toolCallId);
+      return result === undefined ? [] : this.#ended(step, result, inputOf(inputText), place);
+    });
+  }
+
+  #ended(step: number, result: ToolResult, input: JsonValue, place: Place): ServedEvent[] {
     const { toolCallId, toolName, clippedBytes, output, content, isError, status } = result;
     const end = {
-      input: result.input ?? {},
+      input,
       output: clippedBytes === undefined ? output : textOf({ content }),
       status: status ?? (isError ? ("error" as const) : ("ok" as const)),
     };
     return this.toolEnd({ step, toolCallId, toolName }, end, place);
   }
 
-  /** Calls that never started, such as rejected ones, are told to start first. */
+  /** A call that was not told to start is told so first. */
   toolEnd(
     call: ToldCall,
     {
@@ -161,16 +183,8 @@ export class Teller {
       if (this.#asked.has(toolCallId)) return [];
       this.#asked.add(toolCallId);
       this.#started.add(toolCallId);
-      return [
-        {
-          type: "approval-request",
-          ...this.#at(step, { subagent, isShown: true }),
-          toolCallId,
-          toolName,
-          kind: "call",
-          input,
-        },
-      ];
+      const told = { ...this.#at(step, { subagent, isShown: true }), toolCallId, toolName, input };
+      return [{ type: "approval-request", ...told, ...questionOf(approval) }];
     });
   }
 
@@ -189,14 +203,15 @@ export class Teller {
     return { subagent: { runId, agent }, isShown: place.isShown && isAll };
   }
 
-  #runEnd({ outcome, text, approvals }: RunResult<unknown>): ServedEvent[] {
+  #runEnd({ outcome, text, approvals, state }: RunResult<unknown>): ServedEvent[] {
     const { status, reason } = outcome;
     const step = this.#lastStep;
+    const unstarted = this.#tellUnstarted(step, state.pendingStep?.step.toolCalls ?? [], ownRun);
     const asked = status === "waiting" ? this.waiting(approvals, step) : [];
     // An answer that no delta has told, because a guardrail or a driver held it back.
     const rest = status === "completed" && !this.#isAnswerTold ? this.text(step, text) : [];
     const error = status === "failed" ? { error: reason } : undefined;
-    return [...asked, ...rest, this.end({ status, reason, ...error })];
+    return [...unstarted, ...asked, ...rest, this.end({ status, reason, ...error })];
   }
 
   #detail({ toolCallId, toolName }: ToldCall, { isShown }: Place): ToolDetail | "input" {
@@ -215,6 +230,12 @@ export class Teller {
   #runOf({ subagent }: Place): string {
     return subagent?.runId ?? this.runId;
   }
+}
+
+function questionOf(approval: Approval): Pick<ServedApprovalRequest, "kind" | "message" | "schema"> {
+  if (approval.kind === "call") return { kind: "call" };
+  const { message, schema } = approval;
+  return { kind: "question", message, ...(schema !== undefined && { schema: schema as JsonValue }) };
 }
 
 /** The id under which a client knows a call. Runs may use the same ids, so those of a subagent begin with its run. */
