@@ -51,6 +51,8 @@ export async function runSubagent(
   if (run.identity.depth > maxDepth) return tooDeep(run, name, maxDepth);
   try {
     const result = await (known === undefined ? loop(run) : loop(run, (child) => reopen(child, known)));
+    // A subagent that was asked to stop has a result, but the run above it stops too.
+    run.scope.cancellation.throwIfAborted();
     const { runId } = run.identity;
     if (result.outcome.status === "waiting")
       return new ToolWaiting({ child: { runId, agent: agent.name, state: result.state.toJSON() } });

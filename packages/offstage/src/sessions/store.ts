@@ -27,6 +27,7 @@ import {
   type SessionInfo,
 } from "./records/session-list.ts";
 import { addSpans, findSpans, type SpanPlace } from "./records/span-list.ts";
+import { type StopRunOptions, stopRun } from "./records/stop-run.ts";
 import { type VerifyOptions, type Violation, verifyStore } from "./records/verify.ts";
 import { checkId } from "./rows/check-row.ts";
 import { type CoreOptions, checkStoreOptions, openCore, type StoreCore } from "./store-core.ts";
@@ -85,6 +86,11 @@ export interface StoredRuns {
   get(runId: string): Promise<FoundRun | undefined>;
   /** What the model saw in a step: messages, tools and settings as they were sent. Undefined if that was not kept. */
   input(runId: string, step: number): Promise<RecordedInput | undefined>;
+  /**
+   * Stops a run, from any process. True if it was running or waiting. A run that works ends within seconds, with the outcome
+   * `stopped` and the reason `stop-requested`; a run that waits, or whose process died, has ended when this resolves.
+   */
+  stop(runId: string, options?: StopRunOptions): Promise<boolean>;
   /** The full value of a tool result that was clipped for the model. */
   value(runId: string, toolCallId: string): Promise<JsonValue | undefined>;
   /** The feedback on a run, oldest first. */
@@ -137,6 +143,7 @@ export function storeOf(core: StoreCore): Store {
     runs: {
       list: (options) => listRuns(cells, options),
       get: async (runId) => getRun(cells, checkedRunId(runId)),
+      stop: async (runId, options) => stopRun(cells, checkedRunId(runId), options),
       input: async (runId, step) => readInput(cells, checkedRunId(runId), step),
       value: async (runId, toolCallId) => getValue(cells, checkedRunId(runId), toolCallId),
       annotations: async (runId) => annotationsOf(cells, checkedRunId(runId)),

@@ -23,6 +23,7 @@ export type OutcomeReason =
   | "approval"
   | "question"
   | "aborted"
+  | "stop-requested"
   | "error"
   | (string & {});
 

@@ -10,7 +10,7 @@ import type { AgentState } from "./agent-state.ts";
  * - completed: the answer
  * - stopped with an answer: the answer, marked `interrupted`
  * - stopped by a limit or a criterion before an answer: the newest text of the run, marked `interrupted`
- * - aborted before an answer: nothing; the text of the reply that was cut off is not part of the state
+ * - aborted or asked to stop before an answer: nothing; the text of the reply that was cut off is not part of the state
  * - failed, waiting, or blocked by a guardrail: nothing
  *
  * Tool calls, tool results and text beside tool calls of earlier steps are never part of it.
@@ -22,7 +22,8 @@ export function turnOf(state: AgentState): readonly Message[] {
   const answer = currentStep?.isAnswer ? currentStep.messages.filter(isSendable) : undefined;
   if (outcome.status === "completed") return answer ?? [];
   if (answer !== undefined) return answer.map(markInterrupted);
-  const partial = outcome.reason === "aborted" ? undefined : partialAnswer(state);
+  const isCutOff = outcome.reason === "aborted" || outcome.reason === "stop-requested";
+  const partial = isCutOff ? undefined : partialAnswer(state);
   return partial === undefined ? [] : [partial];
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { assistant } from "../../messages/makers.ts";
 import { type Message, textOf, withoutProviderParts } from "../../messages/message.ts";
-import type { RunEnd } from "../../sessions/ports/journal.ts";
+import type { EndRefusal, RunEnd } from "../../sessions/ports/journal.ts";
 import { saidNote } from "../../sessions/records/run-notes.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
@@ -15,6 +15,7 @@ import { waitingNote } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import { finishedRun } from "../run/finished-run.ts";
 import type { Run } from "../run/run.ts";
+import { StopRequest } from "../run/stop-request.ts";
 import { failureWithResult, reasonWithResult } from "./carry-result.ts";
 
 /** The end of a run: its last state, which has an outcome, and the error it failed with. */
@@ -34,12 +35,23 @@ export function endingOf(run: Run, error: unknown): Ending {
 }
 
 export function abortedOutcome({ scope }: Run): Outcome {
+  const { reason } = scope.cancellation;
+  if (reason instanceof StopRequest) return stoppedOutcome(reason);
   const message = `The run was aborted: ${messageOf(scope.cancellation.reason)}`;
   return { status: "stopped", reason: "aborted", message };
 }
 
+function stoppedOutcome({ message }: StopRequest): Outcome {
+  return { status: "stopped", reason: "stop-requested", message };
+}
+
 function isAborted(state: AgentState): boolean {
   return state.outcome?.reason === "aborted";
+}
+
+// True if the run was cut off in the middle of a step, by an abort or a request to stop.
+function isCutOff(state: AgentState): boolean {
+  return isAborted(state) || state.outcome?.reason === "stop-requested";
 }
 
 /** Writes the end, emits it and returns the result. Throws the failure of a failed run, or the reason of an abort. */
@@ -48,6 +60,8 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   const answer = answerOf(run, ending.state);
   const closed = await closePrompt(run, ending.state, answer);
   const writeFailure = await writeEnd(run, closed, answer);
+  // Somebody asked the run to stop before its end was written.
+  if (writeFailure === "stop") return conclude(run, { state: closed.withOutcome(stoppedOutcome(new StopRequest(""))) });
   const state = writeFailure === undefined ? closed : closed.withOutcome(writeFailure.outcome);
   record.leave();
   const { unfinished, partial } = restOf(run, state, answer);
@@ -71,7 +85,7 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
 function answerOf(run: Run, state: AgentState): readonly Message[] {
   const { draft, agent, record } = run;
   const turn = turnOf(state);
-  const isPartial = isAborted(state) && turn.length === 0 && draft.text !== "" && draft.messages === undefined;
+  const isPartial = isCutOff(state) && turn.length === 0 && draft.text !== "" && draft.messages === undefined;
   if (!isPartial || agent.guardrails.output.length > 0) return turn;
   const metadata = { ...record.stamp({ step: state.stepCount + 1 }), interrupted: true };
   return [assistant(draft.text, { metadata })];
@@ -83,18 +97,21 @@ interface WriteFailure {
 }
 
 // An answer counts only once it is stored, so a run whose end cannot be stored has failed.
-async function writeEnd(run: Run, state: AgentState, answer: readonly Message[]): Promise<WriteFailure | undefined> {
+async function writeEnd(
+  run: Run,
+  state: AgentState,
+  answer: readonly Message[],
+): Promise<WriteFailure | EndRefusal | undefined> {
   const { record } = run;
   try {
-    await record.end(runEnd(run, state, answer), {
+    return await record.end(runEnd(run, state, answer), {
       lastStep: state.currentStep,
       verdicts: state.outcome?.verdicts,
       span: closedSpan(run, state),
     });
-    return undefined;
   } catch (cause) {
     await record.log?.abandon();
-    if (isAborted(state) || state.outcome?.status === "failed") return undefined;
+    if (isCutOff(state) || state.outcome?.status === "failed") return undefined;
     const message = `The end of the run could not be stored: ${messageOf(cause)}`;
     const error = isOffstageError(cause) ? cause : new OffstageError("store-failed", message, { cause });
     return { outcome: { status: "failed", reason: "store-failed", message }, error };
@@ -151,7 +168,7 @@ function restOf({ draft }: Run, state: AgentState, answer: readonly Message[]): 
   const pending = state.pendingStep?.step.messages ?? [];
   return {
     unfinished: state.status === "waiting" ? pending : (draft.messages ?? pending),
-    partial: isAborted(state) && !state.currentStep?.isAnswer ? answer : [],
+    partial: isCutOff(state) && !state.currentStep?.isAnswer ? answer : [],
   };
 }
 
@@ -193,7 +210,7 @@ function endSpan({ scope }: Run, state: AgentState, failure: OffstageError | und
 }
 
 function spanStatus(state: AgentState): EndStatus {
-  if (isAborted(state)) return "cancelled";
+  if (isCutOff(state)) return "cancelled";
   return state.outcome?.status === "failed" ? "error" : "ok";
 }
 

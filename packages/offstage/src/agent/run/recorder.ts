@@ -10,7 +10,7 @@ import {
   type ToolMessage,
   withEditedCall,
 } from "../../messages/message.ts";
-import type { CallChange, RunEnd, RunLog } from "../../sessions/ports/journal.ts";
+import type { CallChange, EndRefusal, RunEnd, RunLog } from "../../sessions/ports/journal.ts";
 import type { QuestionRecord, StepRecord, VoteRecord } from "../../sessions/ports/run-record.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { NamedVerdict, Outcome } from "../../state/outcome.ts";
@@ -23,6 +23,7 @@ import type { AgentEvent, Emit } from "../ports/events.ts";
 import type { GuardrailTrip } from "../ports/guardrails.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import type { Draft, RunScope, StepPlace } from "./run-parts.ts";
+import { StopRequest } from "./stop-request.ts";
 import { type SubagentRun, withSubagents } from "./subagent-run.ts";
 import type { TrackedMessages } from "./tracked-messages.ts";
 
@@ -64,6 +65,8 @@ export class Recorder {
   #lastNumber = 0;
   #recordedSteps = 0;
   #trackedSubagents = 0;
+  /** What an end that was refused would have written. */
+  #refused: { readonly step: StepRecord | undefined; readonly spans: readonly SpanData[] } | undefined;
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
@@ -111,6 +114,7 @@ export class Recorder {
       }
     });
     if (reentrancy !== undefined) reentrancy.held = this.#log.held;
+    this.#log.onStop?.((reason) => cancellation.abort(new StopRequest(reason)));
     return this.#log;
   }
 
@@ -217,16 +221,24 @@ export class Recorder {
     for (const step of steps) await this.#log?.step(stepRecord(step));
   }
 
-  /** Journals the end of the run, with its last step and the run's own span as it is about to end. */
-  async end(end: RunEnd, { lastStep, verdicts, span }: LastParts): Promise<void> {
+  /**
+   * Journals the end of the run, with its last step and the run's own span as it is about to end. If the end is refused, the parts of
+   * the step are kept for the next write.
+   */
+  async end(end: RunEnd, { lastStep, verdicts, span }: LastParts): Promise<EndRefusal | undefined> {
     const log = this.#log;
-    if (log === undefined) return;
+    if (log === undefined) return undefined;
     const { endedSpans } = this.#parts;
     const isUnwritten = lastStep !== undefined && lastStep.index > this.#recordedSteps;
-    const step = isUnwritten ? { lastStep: this.#stepRecord(lastStep, verdicts) } : undefined;
+    const step = isUnwritten ? { lastStep: { ...this.#refused?.step, ...this.#stepRecord(lastStep, verdicts) } } : {};
     const failed = this.#takeInput();
-    const spans = endedSpans.length > 0 ? { spans: [...takeSpans(endedSpans), span] } : undefined;
-    await this.#inSessionSpan("session.end", async () => log.end({ ...end, ...step, ...spans, ...failed }));
+    const spans = [...(this.#refused?.spans ?? []), ...takeSpans(endedSpans)];
+    const withSpans = spans.length > 0 ? { spans: [...spans, span] } : undefined;
+    const refusal = await this.#inSessionSpan("session.end", async () =>
+      log.end({ ...end, ...step, ...withSpans, ...failed }),
+    );
+    this.#refused = refusal && { step: step.lastStep, spans };
+    return refusal;
   }
 
   /** Leaves the re-entrancy scope: code that is called from now on, such as a hook, is not part of this run. */

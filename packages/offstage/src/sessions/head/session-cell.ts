@@ -61,6 +61,8 @@ export class SessionCell {
   readonly leaseWatch: Watch = newWatch();
   /** For how long the mark of another process that waits has not been renewed. */
   readonly waitingWatch: Watch = newWatch();
+  /** Called with each new head that this process writes or reads. They must not throw. */
+  readonly watchers: Set<(head: SessionRow) => void> = new Set();
   #head: SessionRow | undefined;
   #isKnown = false;
   #tail: Tail | undefined;
@@ -102,6 +104,11 @@ export class SessionCell {
   /** Reads the head from the store; undefined if the session was never written. */
   head(): Promise<SessionRow | undefined> {
     return this.context.rows.get("sessions", [this.id]);
+  }
+
+  /** The head as this process knows it: as of its last write, or newer. */
+  get knownHead(): SessionRow | undefined {
+    return this.#head;
   }
 
   /** Makes the next change read the head again. */
@@ -199,6 +206,7 @@ export class SessionCell {
       this.#head = undefined;
     } else if (head !== undefined) this.#head = isActive && number !== undefined ? { ...head, activity: number } : head;
     if (appended !== undefined && this.#tail !== undefined) this.#tail = extendTail(this.#tail, appended);
+    this.#notify();
   }
 
   // If another writer changed the head, the cached messages are stale.
@@ -209,6 +217,11 @@ export class SessionCell {
     // It may have been deleted and created again.
     this.contents.clear();
     this.traces.clear();
+    this.#notify();
+  }
+
+  #notify(): void {
+    if (this.#head !== undefined) for (const watcher of this.watchers) watcher(this.#head);
   }
 }
 
@@ -274,6 +287,7 @@ export function newHead(namespace: string, sessionId: string): SessionRow {
     lease_seen: null,
     waiting_holder: null,
     waiting_seen: null,
+    stop_requested: null,
     exact: null,
   };
 }

@@ -153,8 +153,8 @@ function plainRun(
   { runId }: Pick<RunStart, "runId">,
   { history, earlierCount, release }: PlainRunOptions,
 ): RunLog {
-  let ending: Promise<void> | undefined;
-  const finish = async ({ answer }: RunEnd): Promise<void> => {
+  let ending: Promise<undefined> | undefined;
+  const finish = async ({ answer }: RunEnd): Promise<undefined> => {
     if (answer.length > 0) await add(session, answer);
     release();
   };
@@ -172,7 +172,7 @@ function plainRun(
 }
 
 function unrecorded(runId: string): RunLog {
-  const nothing = async (): Promise<void> => {};
+  const nothing = async (): Promise<undefined> => undefined;
   return {
     runId,
     history: [],

@@ -4,12 +4,12 @@ import { OffstageError } from "../../errors.ts";
 import { type AssistantMessage, type Message, type ToolMessage, withMetadata } from "../../messages/message.ts";
 import { appendRows, touch } from "../conversation/conversation.ts";
 import type { Change, SessionCell } from "../head/session-cell.ts";
-import { checkHeld, holdLease, type LeaseHold, releaseLease } from "../lease/lease.ts";
-import type { CallChange, HeldSession, NewRun, RunEnd, RunLog, StepInput } from "../ports/journal.ts";
+import { checkHeld, holdLease, isAskedToStop, type LeaseHold, releaseLease } from "../lease/lease.ts";
+import type { CallChange, EndRefusal, HeldSession, NewRun, RunEnd, RunLog, StepInput } from "../ports/journal.ts";
 import type { QuestionRecord, RunRecord, StepRecord } from "../ports/run-record.ts";
 import type { Write, WriteLabel } from "../ports/store-driver.ts";
 import type { MessageRow, RunRow, SessionRow } from "../ports/tables.ts";
-import { readToolTraces } from "../records/run-reader.ts";
+import { findRun, readToolTraces } from "../records/run-reader.ts";
 import { identityOf, rowIdentity, storeMessage } from "../rows/message-row.ts";
 import { frozenCopy } from "../rows/plain-json.ts";
 import { questionText } from "../rows/question.ts";
@@ -56,7 +56,8 @@ export class StoredRun implements RunLog {
   #row: RunRow;
   #isOver = false;
   #isEnded = false;
-  #ending: Promise<void> | undefined;
+  #ending: Promise<EndRefusal | undefined> | undefined;
+  readonly #stopping = Promise.withResolvers<void>();
 
   constructor(options: StoredRunOptions) {
     const { cell, row, history, resumed, release } = options;
@@ -83,7 +84,8 @@ export class StoredRun implements RunLog {
         this.#done.set(identity, { seq, step, providerParts: message.metadata?.providerParts });
     }
     this.#costs = resumed?.record.steps.map(({ cost }) => cost) ?? [];
-    this.#hold = release && holdLease(cell, { fence: options.fence, row }, release);
+    this.#hold =
+      release && holdLease(cell, { fence: options.fence, row }, { release, onStop: () => this.#stopping.resolve() });
   }
 
   toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>> {
@@ -147,29 +149,52 @@ export class StoredRun implements RunLog {
     }
   }
 
-  async end(end: RunEnd): Promise<void> {
-    if (this.#isEnded) return;
+  onStop(listener: (reason: string) => void): void {
+    this.#stopping.promise
+      .then(() => findRun(this.#options.cell.context, this.runId))
+      .then(
+        (row) => this.#isOver || listener(row?.stop_requested ?? ""),
+        () => listener(""),
+      );
+  }
+
+  async end(end: RunEnd): Promise<EndRefusal | undefined> {
+    if (this.#isEnded) return undefined;
     if (this.#isOver && this.#ending === undefined) throw overError(this.runId);
     this.#ending ??= this.#finish(end).finally(() => {
       this.#ending = undefined;
     });
-    await this.#ending;
+    return this.#ending;
   }
 
-  async #finish(end: RunEnd): Promise<void> {
+  async #finish(end: RunEnd): Promise<EndRefusal | undefined> {
     const { cell, fence, release, onTotals } = this.#options;
-    await cell.update("run.end", async (head) => {
+    const refusal = await cell.update("run.end", async (head): Promise<Change<EndRefusal | undefined>> => {
       checkHeld(cell, head, { fence, row: this.#row });
-      return release === undefined ? this.#endChild(head, end) : this.#endRun(head, end);
+      if (release === undefined) return this.#endChild(head, end);
+      return refusalOf(head, end) ?? this.#endRun(head, end, await this.#stopReason(head));
     });
+    if (refusal !== undefined) return refusal;
     this.#isOver = true;
     this.#isEnded = true;
     onTotals?.(this.runId, { usage: end.usage, cost: end.cost });
     this.#hold?.stop();
+    return undefined;
+  }
+
+  // Whoever asked the run to stop wrote the reason into its row.
+  async #stopReason(head: SessionRow): Promise<Pick<RunRow, "stop_requested"> | undefined> {
+    if (!isAskedToStop(head)) return undefined;
+    const row = await findRun(this.#options.cell.context, this.runId);
+    return { stop_requested: row?.stop_requested ?? "" };
   }
 
   // One write: the answer joins the conversation, the run row becomes final, and the lease is released.
-  #endRun(head: SessionRow, end: RunEnd): Change<void> {
+  #endRun(
+    head: SessionRow,
+    end: RunEnd,
+    stopped: Pick<RunRow, "stop_requested"> | undefined,
+  ): Change<EndRefusal | undefined> {
     const { cell, resumed } = this.#options;
     const redact = redactOnce(cell.context.redact, resumed?.record);
     const fresh = end.answer.filter(({ metadata }) => !resumed?.said.has(metadata?.id ?? null));
@@ -184,7 +209,7 @@ export class StoredRun implements RunLog {
     const moved = this.#moveToSaid(head, before);
     const last = this.#lastRows(moved.head, end);
     for (const { given, message } of answer) copyRef(cell, given, message);
-    const row = this.#endedRow(end, last);
+    const row = { ...this.#endedRow(end, last), ...stopped };
     const next = { ...touch(releaseLease(last.head)), last_status: row.status };
     const open = hasEnded(row.status) && last.step === 0 ? this.#steps.interruptCalls() : [];
     const writes: Write[] = [...moved.writes, ...last.writes, ...open, { table: "runs", row }];
@@ -193,7 +218,7 @@ export class StoredRun implements RunLog {
   }
 
   // Makes the row of a subagent's run final, unless the run had already ended. Its answer is part of no conversation.
-  #endChild(head: SessionRow, end: RunEnd): Change<void> {
+  #endChild(head: SessionRow, end: RunEnd): Change<EndRefusal | undefined> {
     const last = this.#lastRows(head, { ...end, answer: [] });
     const runs: Write[] = hasEnded(this.#row.status) ? [] : [{ table: "runs", row: this.#endedRow(end, last) }];
     return { result: undefined, writes: [...last.writes, ...runs], head: last.head };
@@ -292,6 +317,13 @@ export class StoredRun implements RunLog {
     this.#isOver = true;
     await this.#hold?.release();
   }
+}
+
+// A run that was asked to stop does not end in another way: whoever asked was told that it will stop. An abort or a failure is an end too.
+function refusalOf(head: SessionRow, { status, reason }: RunEnd): Change<EndRefusal | undefined> | undefined {
+  const isOther =
+    status === "completed" || status === "waiting" || (status === "stopped" && reason !== "stop-requested");
+  return isAskedToStop(head) && isOther ? { result: "stop" } : undefined;
 }
 
 // A subagent's run that ended stays ended when its parent is resumed.

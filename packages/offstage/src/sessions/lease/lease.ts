@@ -12,7 +12,7 @@ import { busy, enterSession } from "./held-session.ts";
 const firstPollMs = 2;
 const longestPollMs = 100;
 
-const noLease = { lease_run: null, lease_holder: null, lease_seen: null } as const;
+const noLease = { lease_run: null, lease_holder: null, lease_seen: null, stop_requested: null } as const;
 const noWaiting = { waiting_holder: null, waiting_seen: null } as const;
 
 /**
@@ -32,7 +32,8 @@ export function takeLease(
   if (canWait && isOthersTurn(cell, head)) throw busy(cell.id);
   const fence = head.fence + 1;
   const mine = head.waiting_holder === holder || !isOthersTurn(cell, head) ? noWaiting : {};
-  return { ...head, ...mine, fence, lease_run: runId, lease_holder: holder, lease_seen: Date.now() };
+  const lease = { lease_run: runId, lease_holder: holder, lease_seen: Date.now(), stop_requested: null };
+  return { ...head, ...mine, ...lease, fence };
 }
 
 // A waiting run watches the lease, because clocks differ between machines. A run that cannot wait has to trust the clocks.
@@ -74,6 +75,11 @@ function notHeld({ id, context }: SessionCell): OffstageError {
   return new SessionConflictError(`Session "${id}" was taken over by another run; nothing was written.`);
 }
 
+/** True if the run that holds the lease is asked to stop. */
+export function isAskedToStop({ lease_run, stop_requested }: SessionRow): boolean {
+  return stop_requested !== null && stop_requested === lease_run;
+}
+
 /** The head without a lease. */
 export function releaseLease(head: SessionRow): SessionRow {
   return { ...head, ...noLease };
@@ -85,13 +91,25 @@ export interface LeaseHold extends Hold {
   stop(): void;
 }
 
-/** Renews the lease until it is released; `release` then admits the next run of this process. */
-export function holdLease(cell: SessionCell, tenure: Tenure, release: () => void): LeaseHold {
+/**
+ * Renews the lease until it is released; `release` then admits the next run of this process. Calls `onStop` when another process, or
+ * this one, asks the run to stop.
+ */
+export function holdLease(
+  cell: SessionCell,
+  tenure: Tenure,
+  { release, onStop }: { readonly release: () => void; readonly onStop: () => void },
+): LeaseHold {
   const { holds } = cell.context;
+  const watcher = (head: SessionRow): void => {
+    if (isHeldBy(head, tenure) && isAskedToStop(head)) onStop();
+  };
   const stop = (): void => {
+    cell.watchers.delete(watcher);
     holds.remove(hold);
     release();
   };
+  cell.watchers.add(watcher);
   const hold = {
     stop,
     renew: () =>

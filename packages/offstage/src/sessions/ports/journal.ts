@@ -75,6 +75,9 @@ export interface RunEnd {
   readonly spans?: readonly SpanData[] | undefined;
 }
 
+/** Why an end was not written. */
+export type EndRefusal = "stop";
+
 /** A run that begins inside another. */
 export type NewRun = Omit<RunStart, "historyLimit" | "historyAfter" | "onBusy">;
 
@@ -116,8 +119,13 @@ export interface RunLog {
   decide(step: number, change: Omit<CallChange, "runId">, message: AssistantMessage): Promise<void>;
   /** Records a finished step. */
   step(record: StepRecord): Promise<void>;
-  /** Records the end of the run, and releases the session. */
-  end(end: RunEnd): Promise<void>;
+  /**
+   * Records the end of the run, and releases the session. Writes nothing and resolves with "stop" if the run was asked to stop and
+   * `end` says otherwise.
+   */
+  end(end: RunEnd): Promise<EndRefusal | undefined>;
+  /** Calls `listener`, at most once, when the run is asked to stop, with the reason. */
+  onStop?(listener: (reason: string) => void): void;
   /** Opens the log of a subagent's run, which has no conversation of its own. Resumes the run if its id is known. */
   child(start: NewRun): Promise<RunLog>;
   /** Releases the session without an end, which makes the run `interrupted`. Never rejects. */

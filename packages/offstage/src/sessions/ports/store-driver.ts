@@ -48,6 +48,7 @@ export const writeLabels = [
   "step.commit",
   "run.end",
   "run.abandon",
+  "run.stop",
   "lease.renew",
   "lease.wait",
   "session.add",

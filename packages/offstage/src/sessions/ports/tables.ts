@@ -65,6 +65,8 @@ export const schema = {
       lease_seen: "integer?",
       waiting_holder: "text?",
       waiting_seen: "integer?",
+      /** The run that holds the session and is asked to stop. */
+      stop_requested: "text?",
       exact: "sealed json",
     },
     key: { scope: ["namespace", "session_id"], by: [] },

@@ -1,0 +1,8 @@
+// The request to stop a run, as the reason of its cancellation. The run ends with a result, not with an error.
+
+export class StopRequest extends Error {
+  constructor(reason: string) {
+    super(reason === "" ? "The run was asked to stop." : `The run was asked to stop: ${reason}`);
+    this.name = "AbortError";
+  }
+}
