@@ -82,19 +82,21 @@ export function ioOf(world: World, options: GlobalOptions, openStore: StoreOpene
   const { stdout, stderr } = world;
   const { isJson = false, reveals = false } = options;
   const hasColor = !isJson && options.isPlain !== true && isColorful(stdout, world.env);
-  const width = widthOf(world);
   const clean = <T>(value: T): T => (reveals ? value : redact(value));
   let shown = false;
   const progress = (text: string | undefined): void => {
     if (stderr.isTTY !== true) return;
     if (shown) stderr.write("\r\x1b[K");
     shown = text !== undefined;
-    if (text !== undefined) stderr.write(text.slice(0, width - 1));
+    if (text !== undefined) stderr.write(text.slice(0, widthOf(world) - 1));
   };
   return {
     world,
     isJson,
-    width,
+    // A terminal may be resized while a command runs.
+    get width() {
+      return widthOf(world);
+    },
     hasColor,
     paint: (style, text) =>
       hasColor && text !== "" ? styleText([style].flat(), text, { validateStream: false }) : text,

@@ -26,9 +26,11 @@ export const commandRows: readonly CommandRow[] = [
   row("look", "stats", "runs, failures, tokens and cost, as bars", () => import("./commands/look/stats.ts")),
   row("look", "grep <text>", "find text in everything said and done", () => import("./commands/look/grep.ts")),
   row("look", "tail [session]", "runs of any process, as they happen", () => import("./commands/look/tail.ts")),
+  row("people", "chat [session|last]", "talk with an agent", () => import("./commands/people/chat.ts")),
   row("people", "inbox", "what waits for a person", () => import("./commands/people/inbox.ts")),
   row("people", "approve <run|last> [call]", "let a call run", () => import("./commands/people/approve.ts")),
   row("people", "reject <run|last> [call]", "refuse a call", () => import("./commands/people/reject.ts")),
+  row("people", "answer <run|last> <call> [answer…]", "answer a question", () => import("./commands/people/answer.ts")),
   row(
     "keep",
     "export <session|run>",

@@ -20,7 +20,7 @@ export interface Deciding {
   readonly agent: string | undefined;
   readonly kind?: Approval["kind"];
   /** The options of `resume()` for the call. */
-  decisionOn(approval: Approval): Pick<ResumeOptions, "approve" | "reject">;
+  decisionOn(approval: Approval): Pick<ResumeOptions, "approve" | "reject" | "answers">;
 }
 
 /** Continues a run with a decision, and prints it while it happens. */
@@ -47,7 +47,7 @@ export async function decide(io: Io, { run, call, agent: path, kind, decisionOn 
     if (result.approvals.length > 0) io.note("It waits again: offstage inbox shows for what.");
     return result.outcome.status === "failed" ? 1 : 0;
   } catch (error) {
-    if (isOffstageError(error) && error.result === undefined) throw error;
+    if (isOffstageError(error) && (error.result === undefined || error.code === "invalid-argument")) throw error;
     io.progress(undefined);
     io.note(`offstage: ${isOffstageError(error) ? `${error.code}: ` : ""}${messageOf(error)}`);
     return 1;

@@ -51,10 +51,17 @@ export class RunPrinter {
   }
 
   /** A line about the whole run, when it has ended. */
-  close(result: Pick<RunResult<unknown>, "steps" | "usage" | "cost" | "runId">, startedAt: number): void {
-    this.#text.end();
-    this.#status(undefined);
-    const { steps, usage, cost, runId } = result;
+  close(result: Pick<RunResult<unknown>, "steps" | "usage" | "cost" | "runId" | "outcome">, startedAt: number): void {
+    this.end();
+    const { steps, usage, cost, runId, outcome } = result;
+    if (outcome.status === "waiting") return;
+    if (outcome.status === "stopped")
+      this.line(
+        this.#io.paint(
+          "yellow",
+          fit(`  ■ stopped: ${this.#io.inline(outcome.message, this.#io.width)}`, this.#io.width),
+        ),
+      );
     const facts = [
       counted(steps.length, "step"),
       duration(Date.now() - startedAt),
@@ -65,10 +72,15 @@ export class RunPrinter {
     this.line(dotted(this.#io, facts));
   }
 
-  /** Prints a line of its own. */
-  line(text: string): void {
+  /** Ends the line of the text. */
+  end(): void {
     this.#text.end();
     this.#status(undefined);
+  }
+
+  /** Prints a line of its own. */
+  line(text: string): void {
+    this.end();
     this.#write(`${text}\n`);
   }
 

@@ -13,6 +13,7 @@ export class StreamedText {
   #shown = "";
   /** The columns that are used on the line of the terminal. */
   #column = 0;
+  #blanks = "";
 
   constructor(io: Io, write: (text: string) => void, indent = "  ") {
     this.#io = io;
@@ -49,6 +50,7 @@ export class StreamedText {
     this.#line = "";
     this.#shown = "";
     this.#column = 0;
+    this.#blanks = "";
   }
 
   // Prints the words that are complete. What was printed cannot be taken back: if cleaning changed it, only the rest counts.
@@ -61,19 +63,22 @@ export class StreamedText {
     this.#shown = clean.slice(0, end);
   }
 
+  // Blanks are written with the word behind them, so that no line ends in one.
   #word(word: string): void {
+    if (word.trim() === "") {
+      this.#blanks = this.#column === 0 ? "" : word;
+      return;
+    }
     const width = columnsOf(word);
     const most = this.#io.width - 1;
-    if (this.#column > this.#indent.length && this.#column + width > most) {
+    const blanks = this.#blanks;
+    this.#blanks = "";
+    if (this.#column > 0 && this.#column + blanks.length + width > most) {
       this.#write("\n");
       this.#column = 0;
-      if (word.trim() === "") return;
     }
-    if (this.#column === 0) {
-      if (word.trim() === "") return;
-      this.#write(this.#indent);
-      this.#column = this.#indent.length;
-    }
+    if (this.#column === 0) this.#put(this.#indent, this.#indent.length);
+    else this.#put(blanks, blanks.length);
     if (this.#column + width <= most) this.#put(word, width);
     else for (const part of pieces(word, most - this.#indent.length)) this.#piece(part);
   }

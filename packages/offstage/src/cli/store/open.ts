@@ -59,7 +59,7 @@ function storeAt(address: string, { writes = false, creates = false, world, comm
   const path = address.slice("sqlite:".length).replace(/^\/\/(?=\/|[^/])/, "") || "offstage.db";
   const file = path === ":memory:" || isAbsolute(path) ? path : resolve(world.cwd, path);
   if (!creates && file !== ":memory:" && !existsSync(file)) {
-    const message = `There is no store at "${path}". Name one with --store.`;
+    const message = `There is no store at "${path}". Name one with --store, or begin one: offstage chat --demo`;
     throw new OffstageError("store-failed", message);
   }
   return sqliteStore({ ...common, path: file, readOnly: !writes && file !== ":memory:" });

@@ -1,6 +1,7 @@
 // offstage inbox: everything that waits for a person, over all sessions, and what to type to decide it.
 import type { ListedRun } from "../../../doors/sessions.ts";
 import type { Approval } from "../../../index.ts";
+import { answerHint } from "../../agents/answers.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Io } from "../../io.ts";
 import { headingLine, textLines } from "../../output/blocks.ts";
@@ -17,7 +18,19 @@ interface Waiting {
 export const command: Command = defineCommand({
   options: {},
   examples: ["offstage inbox", "offstage inbox --json"],
-  keys: ["runId", "sessionId", "title", "agent", "waitingSince", "kind", "toolCallId", "toolName", "input"],
+  keys: [
+    "runId",
+    "sessionId",
+    "title",
+    "agent",
+    "waitingSince",
+    "kind",
+    "toolCallId",
+    "toolName",
+    "input",
+    "question",
+    "schema",
+  ],
   async run(_args, io) {
     const store = await io.openStore();
     const runs = await store.runs.list({ status: "waiting" });
@@ -42,13 +55,17 @@ export const command: Command = defineCommand({
 function lines(io: Io, { run, title, approval }: Waiting, nameOf: (id: string) => string): string[] {
   const { toolName, input, toolCallId } = approval;
   const call = fit(io.inline(shortIds([toolCallId])(toolCallId)), 24);
-  const words = `${io.inline(nameOf(run.runId))} ${quotedId(call)} --agent ./agent.ts`;
+  const isQuestion = approval.kind === "question";
+  const about = isQuestion ? [approval.message, answerHint(approval.schema)] : [JSON.stringify(input)];
+  const given = `${io.inline(nameOf(run.runId))} ${quotedId(call)}`;
+  const commands = isQuestion
+    ? [`offstage answer ${given} … --agent ./agent.ts`]
+    : [`offstage approve ${given} --agent ./agent.ts`, `offstage reject ${given} --agent ./agent.ts`];
   return [
     headingLine(io, { bar: "magenta", title: io.inline(toolName), note: ago(run.endedAt ?? run.startedAt) }),
     io.paint("dim", fit(`  ${io.inline(approval.agent)} · ${io.inline(title ?? run.sessionId)}`, io.width)),
-    ...textLines(io, JSON.stringify(input), "  "),
-    io.paint("cyan", fit(`  offstage approve ${words}`, io.width)),
-    io.paint("cyan", fit(`  offstage reject ${words}`, io.width)),
+    ...about.filter((text) => text !== "").flatMap((text) => textLines(io, text, "  ")),
+    ...commands.map((line) => io.paint("cyan", fit(`  ${line}`, io.width))),
     "",
   ];
 }
@@ -68,5 +85,7 @@ function asJson({ run, title, approval }: Waiting): object {
       waitingSince: run.endedAt ?? run.startedAt,
     },
     ...{ kind, toolCallId, toolName, input },
+    question: approval.kind === "question" ? approval.message : null,
+    schema: approval.kind === "question" ? (approval.schema ?? null) : null,
   };
 }

@@ -1,0 +1,161 @@
+// offstage chat: talk with an agent at the terminal, in a session that is kept.
+import { text as readAll } from "node:stream/consumers";
+import { Agent } from "../../../agent/agent.ts";
+import { isOffstageError, messageOf } from "../../../errors.ts";
+import type { PersistentSession } from "../../../sessions/persistent-session.ts";
+import type { Store } from "../../../sessions/store.ts";
+import { demoAgent } from "../../agents/demo-agent.ts";
+import { agentNamed, agentOption, loadAgents } from "../../agents/load-agent.ts";
+import { loadModel } from "../../agents/load-model.ts";
+import { UsageError } from "../../arguments.ts";
+import { RunPrinter } from "../../chat/run-printer.ts";
+import { Talker } from "../../chat/talk.ts";
+import { Terminal } from "../../chat/terminal.ts";
+import { type Command, defineCommand, type ExitCode } from "../../command.ts";
+import type { Io } from "../../io.ts";
+import { dotted } from "../../output/blocks.ts";
+import { shortIds } from "../../output/short-ids.ts";
+import { counted } from "../../output/words.ts";
+import { findSession, NotFound } from "../../store/find.ts";
+
+export const command: Command = defineCommand({
+  options: {
+    agent: agentOption,
+    name: { type: "string", value: "name", text: "which agent, if the module has several; default the first" },
+    model: {
+      type: "string",
+      short: "m",
+      value: "provider/model",
+      text: "a model without tools: openai/…, anthropic/…, google/…, mistral/…, openrouter/…, groq/… or ollama/…",
+    },
+    "base-url": {
+      type: "string",
+      value: "url",
+      text: "any server that speaks as OpenAI does; --model is then its own name for the model",
+    },
+    instructions: { type: "string", short: "i", value: "text", text: "the system prompt, with --model" },
+    demo: { type: "boolean", text: "an agent that plays a script, without a key" },
+  },
+  examples: [
+    "offstage chat --demo",
+    "offstage chat anna --agent ./agent.ts",
+    "offstage chat --model ollama/llama3.3",
+    'echo "Where is A-17?" | offstage chat --demo',
+  ],
+  keys: ["runId", "sessionId", "agent", "status", "reason", "text", "waiting"],
+  notes:
+    "A new session is begun unless you name one; last continues the latest. Esc stops the run and keeps the session, Ctrl+D leaves. Keys are read from the environment, as OPENAI_API_KEY. Without a terminal, each line of standard input is a message.",
+  async run({ positionals: [wanted], values }, io) {
+    const agent = await agentOf(io, values);
+    const store = await io.openStore({ writes: true, creates: true });
+    const session = await sessionOf(store, wanted);
+    return io.world.stdin.isTTY === true && !io.isJson
+      ? talk(io, { agent, store, session })
+      : listen(io, { agent, store, session });
+  },
+});
+
+interface Chosen {
+  readonly agent?: string | undefined;
+  readonly name?: string | undefined;
+  readonly model?: string | undefined;
+  readonly "base-url"?: string | undefined;
+  readonly instructions?: string | undefined;
+  readonly demo?: boolean | undefined;
+}
+
+async function agentOf(
+  io: Io,
+  { agent: path, name, model, "base-url": baseUrl, instructions, demo = false }: Chosen,
+): Promise<Agent> {
+  const given = [path, model, demo ? true : undefined].filter((each) => each !== undefined).length;
+  if (given !== 1) throw new UsageError("offstage chat needs one of --agent ./agent.ts, --model openai/… and --demo.");
+  if (demo) return demoAgent();
+  if (model !== undefined)
+    return new Agent({ name: "assistant", model: await loadModel(io, model, baseUrl), instructions });
+  const agents = await loadAgents(io, path ?? "");
+  return name === undefined ? (agents[0] as Agent) : agentNamed(agents, name, path ?? "");
+}
+
+// A whole id that is not there yet begins a session of that name.
+async function sessionOf(store: Store, wanted: string | undefined): Promise<PersistentSession> {
+  if (wanted === undefined) return store.session();
+  try {
+    return store.session((await findSession(store, wanted)).sessionId);
+  } catch (error) {
+    if (!(error instanceof NotFound) || error.message.includes(" begin with ")) throw error;
+    return wanted === "last" ? store.session() : store.session(wanted);
+  }
+}
+
+interface Place {
+  readonly agent: Agent;
+  readonly store: Store;
+  readonly session: PersistentSession;
+}
+
+async function talk(io: Io, place: Place): Promise<ExitCode> {
+  const { agent, session, store } = place;
+  const terminal = new Terminal(io);
+  const talker = new Talker(io, terminal, place);
+  const count = await session.getItemCount();
+  const shown = io.inline(shortIds([session.sessionId])(session.sessionId));
+  io.print(io.paint("bold", io.inline(agent.name)));
+  io.print(
+    dotted(io, [`session ${shown}`, count === 0 ? "new" : counted(count, "message"), "Esc stops", "Ctrl+D leaves"], ""),
+  );
+  io.print();
+  terminal.open();
+  try {
+    const [latest] = await session.runs({ limit: 1 });
+    const waiting =
+      latest?.status === "waiting" && latest.agent === agent.name ? await store.runs.get(latest.runId) : undefined;
+    if (waiting !== undefined) await talker.decide(waiting.runId, waiting.approvals);
+    await talker.talk();
+  } finally {
+    terminal.close();
+  }
+  if ((await session.getItemCount()) > 0)
+    io.note(`offstage show ${shown}   what was said; --trace: with what was done`);
+  return 0;
+}
+
+// Without a terminal: each line is a message, and nobody can be asked.
+async function listen(io: Io, { agent, session }: Place): Promise<ExitCode> {
+  const lines = (await readAll(io.world.stdin)).split("\n").filter((line) => line.trim() !== "");
+  if (lines.length === 0) throw new UsageError("There is no terminal to type at, and standard input is empty.");
+  let code: ExitCode = 0;
+  for (const line of lines) {
+    const stream = agent.stream(line, { session, signal: io.world.signal });
+    const printer = new RunPrinter(
+      io,
+      (text) => void io.world.stdout.write(text),
+      () => {},
+    );
+    try {
+      for await (const event of stream) if (!io.isJson) printer.print(event);
+      const { runId, outcome, text, approvals } = await stream.result;
+      const { status, reason } = outcome;
+      if (io.isJson)
+        io.record({
+          runId,
+          sessionId: session.sessionId,
+          agent: agent.name,
+          status,
+          reason,
+          text,
+          waiting: approvals.length,
+        });
+      else printer.end();
+      if (approvals.length === 0) continue;
+      io.note(`${counted(approvals.length, "call")} wait for a person: offstage inbox shows them.`);
+      return code;
+    } catch (error) {
+      if (isOffstageError(error) && error.result === undefined) throw error;
+      printer.end();
+      io.note(`offstage: ${isOffstageError(error) ? `${error.code}: ` : ""}${messageOf(error)}`);
+      code = 1;
+    }
+  }
+  return code;
+}
