@@ -15,7 +15,10 @@ const model = scriptedModel([
   '{ "title": "Curtain stuck", "priority": "high", "minutes": 15 }',
 ]);
 const agent = new Agent({ model, output: Ticket });
-const { output, steps } = await agent.run("The curtain is stuck and we open in a quarter of an hour!");
+const result = await agent.run("The curtain is stuck and we open in a quarter of an hour!");
+const { steps } = result;
+// `result.output` may be undefined: a run stopped by a limit has none. This throws then.
+const output = result.requireOutput();
 
 console.log(`${output.title}: priority ${output.priority}, ${output.minutes} minutes`);
 console.log(`\nIt took ${steps.length} steps. After the first, the model was told:`);

@@ -32,7 +32,7 @@ for await (const recipe of stream.partial) {
   );
 }
 
-const { output } = await stream.result;
+const output = (await stream.result).requireOutput();
 console.log(`\nChecked: ${output.dish}, ${output.steps.length} steps.`);
 
 // A second reader shows the text itself at the same time.

@@ -11,6 +11,7 @@ export type ErrorCode =
   | "unpriced-model"
   | "model-failed"
   | "output-mismatch"
+  | "no-output"
   | "error-policy"
   | "guardrail-failed"
   | "processor-failed"

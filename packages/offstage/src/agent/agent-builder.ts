@@ -6,6 +6,7 @@ import type { Download } from "../models/downloads.ts";
 import { checkModelSettings, type ModelSettings } from "../models/model-settings.ts";
 import type { RetryOptions } from "../models/retry.ts";
 import type { SessionPort } from "../sessions/ports/session.ts";
+import type { AnyValues } from "../state/agent-context.ts";
 import type { ErrorPolicy } from "../state/criteria/errors.ts";
 import type { Criterion, CriterionFunction } from "../state/criterion.ts";
 import type { Processor } from "../state/processor.ts";
@@ -26,80 +27,82 @@ import type { AgentHooks } from "./ports/hooks.ts";
  * Builds an agent option by option. Tools, processors, criteria, guardrails and model settings are added to the earlier ones;
  * every other option replaces its earlier value.
  */
-export class AgentBuilder<Output = string> {
-  readonly #options: Partial<AgentOptions<Output>>;
+export class AgentBuilder<Output = string, Values extends object = AnyValues> {
+  readonly #options: Partial<AgentOptions<Output, Values>>;
 
-  private constructor(options: Partial<AgentOptions<Output>>) {
+  private constructor(options: Partial<AgentOptions<Output, Values>>) {
     this.#options = options;
   }
 
-  /** A builder without options. The defaults are those of `new Agent`. */
-  static base(): AgentBuilder {
-    return new AgentBuilder({});
+  /** A builder without options. The defaults are those of `new Agent`. `Values` declares the type of the context. */
+  static base<Values extends object = AnyValues>(): AgentBuilder<string, Values> {
+    return new AgentBuilder<string, Values>({});
   }
 
-  withName(name: string): AgentBuilder<Output> {
+  withName(name: string): AgentBuilder<Output, Values> {
     return this.#with({ name });
   }
 
-  withDescription(description: string): AgentBuilder<Output> {
+  withDescription(description: string): AgentBuilder<Output, Values> {
     return this.#with({ description });
   }
 
-  withModel(model: AgentOptions["model"]): AgentBuilder<Output> {
+  withModel(model: AgentOptions<Output, Values>["model"]): AgentBuilder<Output, Values> {
     return this.#with({ model });
   }
 
-  withModelSettings(modelSettings: ModelSettings): AgentBuilder<Output> {
+  withModelSettings(modelSettings: ModelSettings): AgentBuilder<Output, Values> {
     checkModelSettings(modelSettings);
     return this.#with({ modelSettings: { ...this.#options.modelSettings, ...modelSettings } });
   }
 
-  withInstructions(instructions: Instructions): AgentBuilder<Output> {
+  withInstructions(instructions: Instructions<Values>): AgentBuilder<Output, Values> {
     return this.#with({ instructions });
   }
 
   /** Adds tools. A function returns the tools of each step, and replaces those that were added before. */
-  withTools(...tools: readonly AgentTool[] | readonly [StepFunction<readonly AgentTool[]>]): AgentBuilder<Output> {
+  withTools(
+    ...tools: readonly AgentTool<Values>[] | readonly [StepFunction<readonly AgentTool<Values>[], Values>]
+  ): AgentBuilder<Output, Values> {
     const [first] = tools;
     if (typeof first === "function") return this.#with({ tools: first });
     const { tools: before = [] } = this.#options;
     if (typeof before === "function")
       throw new OffstageError("invalid-argument", "The tools of this builder are a function. Add the tool there.");
-    return this.#with({ tools: [...before, ...(tools as readonly AgentTool[]).flat()] });
+    return this.#with({ tools: [...before, ...(tools as readonly AgentTool<Values>[]).flat()] });
   }
 
   /** Keeps the tool trace out of the conversation. The model still sees it during the run; steps and journal still have it. */
-  withSeparatedToolTrace(separateToolTrace = true): AgentBuilder<Output> {
+  withSeparatedToolTrace(separateToolTrace = true): AgentBuilder<Output, Values> {
     return this.#with({ separateToolTrace });
   }
 
-  withToolHistory(toolHistory: Remember): AgentBuilder<Output> {
+  withToolHistory(toolHistory: Remember): AgentBuilder<Output, Values> {
     return this.#with({ toolHistory });
   }
 
-  withProcessors(...processors: readonly Processor[]): AgentBuilder<Output> {
+  withProcessors(...processors: readonly Processor[]): AgentBuilder<Output, Values> {
     return this.#with({ processors: [...(this.#options.processors ?? []), ...processors.flat()] });
   }
 
-  withStopWhen(...criteria: readonly (Criterion | CriterionFunction)[]): AgentBuilder<Output> {
+  withStopWhen(...criteria: readonly (Criterion | CriterionFunction)[]): AgentBuilder<Output, Values> {
     return this.#with({ stopWhen: [...[this.#options.stopWhen ?? []].flat(), ...criteria.flat()] });
   }
 
-  withErrorPolicy(errorPolicy: ErrorPolicy): AgentBuilder<Output> {
+  withErrorPolicy(errorPolicy: ErrorPolicy): AgentBuilder<Output, Values> {
     return this.#with({ errorPolicy });
   }
 
-  withHooks(hooks: AgentHooks): AgentBuilder<Output> {
+  withHooks(hooks: AgentHooks<Values>): AgentBuilder<Output, Values> {
     return this.#with({ hooks });
   }
 
   /** Decides about calls that need approval, and answers questions of tools, without pausing the run. */
-  withOnApproval(onApproval: OnApproval): AgentBuilder<Output> {
+  withOnApproval(onApproval: OnApproval<Values>): AgentBuilder<Output, Values> {
     return this.#with({ onApproval });
   }
 
-  withGuardrails(guardrails: Guardrails): AgentBuilder<Output> {
+  withGuardrails(guardrails: Guardrails<Values>): AgentBuilder<Output, Values> {
     checkOptions(guardrails, guardrailRules, "withGuardrails()");
     const {
       inputGuardrails = [],
@@ -116,76 +119,76 @@ export class AgentBuilder<Output = string> {
   }
 
   /** Requires an answer that matches this schema. */
-  withOutput<Value>(output: AnySchema<Value>): AgentBuilder<Value> {
-    return new AgentBuilder<Value>({ ...(this.#options as Partial<AgentOptions<Value>>), output });
+  withOutput<Value>(output: AnySchema<Value>): AgentBuilder<Value, Values> {
+    return new AgentBuilder<Value, Values>({ ...(this.#options as Partial<AgentOptions<Value, Values>>), output });
   }
 
   /** Sets how many times an answer that does not match the schema is sent back to the model. */
-  withOutputRetries(outputRetries: number): AgentBuilder<Output> {
+  withOutputRetries(outputRetries: number): AgentBuilder<Output, Values> {
     return this.#with({ outputRetries });
   }
 
-  withDriver(driver: Driver): AgentBuilder<Output> {
+  withDriver(driver: Driver): AgentBuilder<Output, Values> {
     return this.#with({ driver });
   }
 
-  withDownload(download: Download): AgentBuilder<Output> {
+  withDownload(download: Download): AgentBuilder<Output, Values> {
     return this.#with({ download });
   }
 
-  withRetry(retry: RetryOptions): AgentBuilder<Output> {
+  withRetry(retry: RetryOptions): AgentBuilder<Output, Values> {
     return this.#with({ retry });
   }
 
-  withMaxSteps(maxSteps: number): AgentBuilder<Output> {
+  withMaxSteps(maxSteps: number): AgentBuilder<Output, Values> {
     return this.#with({ maxSteps });
   }
 
-  withMaxParallelTools(maxParallelTools: number): AgentBuilder<Output> {
+  withMaxParallelTools(maxParallelTools: number): AgentBuilder<Output, Values> {
     return this.#with({ maxParallelTools });
   }
 
   /** Lets a memory choose which messages the model sees. */
-  withMemory(memory: NonNullable<AgentOptions["memory"]>, memoryTokens?: number): AgentBuilder<Output> {
+  withMemory(memory: NonNullable<AgentOptions["memory"]>, memoryTokens?: number): AgentBuilder<Output, Values> {
     return this.#with({ memory, ...(memoryTokens !== undefined && { memoryTokens }) });
   }
 
   /** Shortens model input that exceeds a limit. */
-  withCompaction(compaction: Compactor): AgentBuilder<Output> {
+  withCompaction(compaction: Compactor): AgentBuilder<Output, Values> {
     return this.#with({ compaction });
   }
 
-  withTokenCounter(tokenCounter: TokenCounting): AgentBuilder<Output> {
+  withTokenCounter(tokenCounter: TokenCounting): AgentBuilder<Output, Values> {
     return this.#with({ tokenCounter });
   }
 
   /** Sets prices of models, which come before the list prices. */
-  withPrices(prices: PriceTable): AgentBuilder<Output> {
+  withPrices(prices: PriceTable): AgentBuilder<Output, Values> {
     return this.#with({ prices });
   }
 
   /** Sets the session of every run that does not name another. */
-  withSession(session: SessionPort): AgentBuilder<Output> {
+  withSession(session: SessionPort): AgentBuilder<Output, Values> {
     return this.#with({ session });
   }
 
-  withTracing(tracing: TracingOptions | false = {}): AgentBuilder<Output> {
+  withTracing(tracing: TracingOptions | false = {}): AgentBuilder<Output, Values> {
     return this.#with({ tracing });
   }
 
-  withKeepMessages(keepMessages: number): AgentBuilder<Output> {
+  withKeepMessages(keepMessages: number): AgentBuilder<Output, Values> {
     return this.#with({ keepMessages });
   }
 
   /** Creates the agent. Throws `invalid-argument` if there is no model. */
-  build(): Agent<Output> {
+  build(): Agent<Output, Values> {
     const { model } = this.#options;
     if (model === undefined)
       throw new OffstageError("invalid-argument", "The agent has no model. Call withModel(…) before build().");
-    return new Agent<Output>({ ...this.#options, model });
+    return new Agent<Output, Values>({ ...this.#options, model });
   }
 
-  #with(options: Partial<AgentOptions<Output>>): AgentBuilder<Output> {
-    return new AgentBuilder<Output>({ ...this.#options, ...options });
+  #with(options: Partial<AgentOptions<Output, Values>>): AgentBuilder<Output, Values> {
+    return new AgentBuilder<Output, Values>({ ...this.#options, ...options });
   }
 }

@@ -1,18 +1,28 @@
 // Agent: a model, instructions and tools, ready to run. A thin layer over the loop.
+import { isObject } from "../base/json.ts";
 import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import { parseMessages } from "../messages/codec.ts";
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { MessageQuery } from "../query/message-query.ts";
+import type { AnyValues } from "../state/agent-context.ts";
 import { AgentState } from "../state/agent-state.ts";
+import type { AnySchema, TypedSchema } from "../tools/schema.ts";
 import { type Tool, tool } from "../tools/tool.ts";
 import { type AgentStream, startStream } from "./agent-stream.ts";
 import { type AgentConfig, agentConfig } from "./config/agent-config.ts";
 import { checkRunOptions, checkSubagentOptions } from "./config/option-rules.ts";
 import { createRun } from "./lifecycle/create-run.ts";
 import { loop } from "./lifecycle/loop.ts";
-import type { AgentOptions, ResumeOptions, RunInput, RunOptions, SubagentOptions } from "./ports/agent-options.ts";
+import type {
+  AgentOptions,
+  OptionArguments,
+  ResumeOptions,
+  RunInput,
+  RunOptions,
+  SubagentOptions,
+} from "./ports/agent-options.ts";
 import type { Emit } from "./ports/events.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import { createResumedRun } from "./resume/resume.ts";
@@ -29,30 +39,39 @@ export interface ContextState {
   readonly estimated: boolean;
 }
 
-/** An agent. Immutable except for the list behind `messages`. Its runs may overlap. */
-export class Agent<Output = string> {
+/**
+ * An agent. Immutable except for the list behind `messages`. Its runs may overlap. `Output` is the type of its answer, and `Values`
+ * that of the context of its runs.
+ */
+class ConfiguredAgent<Output = string, Values extends object = AnyValues> {
   readonly name: string;
   readonly #config: AgentConfig;
   readonly #tracked: TrackedMessages;
 
-  constructor(options: AgentOptions<Output>) {
+  constructor(options: AgentOptions<Output, Values>) {
     this.#config = agentConfig(options as AgentOptions<unknown>);
     this.name = this.#config.name;
     this.#tracked = new TrackedMessages(options.keepMessages ?? 1000);
   }
 
   /** Runs on new input. Resolves when the agent has answered, waits for approval or was stopped by a limit; rejects on failure and abort. */
-  async run(input: RunInput, options: RunOptions = {}): Promise<RunResult<Output>> {
+  async run(
+    input: RunInput,
+    ...[options = {}]: OptionArguments<RunOptions<Values>, Values>
+  ): Promise<RunResult<Output>> {
     return loop(this.#create(input, options)) as Promise<RunResult<Output>>;
   }
 
   /** Runs on new input and streams the events. Starts immediately. */
-  stream(input: RunInput, options: RunOptions = {}): AgentStream<Output> {
+  stream(input: RunInput, ...[options = {}]: OptionArguments<RunOptions<Values>, Values>): AgentStream<Output> {
     return startStream((listener) => ({ run: this.#create(input, options, listener) }));
   }
 
   /** Runs on the conversation of a state and returns the new state. Throws if the state waits for approval. */
-  async execute(state: AgentState, options: RunOptions = {}): Promise<AgentState> {
+  async execute(
+    state: AgentState,
+    ...[options = {}]: OptionArguments<RunOptions<Values>, Values>
+  ): Promise<AgentState> {
     if (!(state instanceof AgentState)) {
       throw invalid(
         `execute() needs an AgentState; found ${shownValue(state)}. Create one with AgentState.empty().withUserMessage(…).`,
@@ -73,20 +92,32 @@ export class Agent<Output = string> {
    * Resumes a run that waits for approval, was interrupted, failed or was stopped by a limit, by its id (with its store or session)
    * or by its last state. Finished tool calls do not run again. A call without a decision keeps waiting.
    */
-  async resume(source: AgentState | string, options: ResumeOptions = {}): Promise<RunResult<Output>> {
+  async resume(
+    source: AgentState | string,
+    ...[options = {}]: OptionArguments<ResumeOptions<Values>, Values>
+  ): Promise<RunResult<Output>> {
     const { run, open } = createResumedRun(this.#config, source, { options, tracked: this.#tracked });
     return loop(run, open) as Promise<RunResult<Output>>;
   }
 
   /** Resumes a run and streams the events. Starts immediately. */
-  resumeStream(source: AgentState | string, options: ResumeOptions = {}): AgentStream<Output> {
+  resumeStream(
+    source: AgentState | string,
+    ...[options = {}]: OptionArguments<ResumeOptions<Values>, Values>
+  ): AgentStream<Output> {
     return startStream((listener) =>
       createResumedRun(this.#config, source, { options, listener, tracked: this.#tracked }),
     );
   }
 
+  /** A new agent with some options replaced; `undefined` restores a default. Its list of messages is its own. */
+  with(options: Partial<AgentOptions<Output, Values>>): Agent<Output, Values> {
+    if (!isObject(options)) throw invalid(`with() needs an object of agent options; found ${shownValue(options)}.`);
+    return new ConfiguredAgent({ ...(this.#config.options as AgentOptions<Output, Values>), ...options });
+  }
+
   /** Makes the agent a tool for other agents. The tool is called with `{ prompt }` and returns only the answer. */
-  asTool(options: SubagentOptions = {}): Tool {
+  asTool(options: SubagentOptions = {}): Tool<Values> {
     checkSubagentOptions(options);
     const { name = subagentToolName(this.name), description = this.#config.options.description } = options;
     const { timeoutMs, needsApproval, remember } = options;
@@ -139,6 +170,27 @@ export class Agent<Output = string> {
     return createRun(this.#config, { input: messages, options, listener, tracked: this.#tracked });
   }
 }
+
+/** Makes agents. The type of the output follows from the schema; JSON Schema tells none, so it is unknown unless it is declared. */
+interface AgentConstructor {
+  // biome-ignore lint/suspicious/noExplicitAny: for instanceof
+  readonly prototype: Agent<any, any>;
+  new <Output, Values extends object = AnyValues>(
+    options: AgentOptions<Output, Values> & { readonly output: TypedSchema<Output> },
+  ): Agent<Output, Values>;
+  new <Output = unknown, Values extends object = AnyValues>(
+    options: AgentOptions<Output, Values> & { readonly output: AnySchema<Output> },
+  ): Agent<Output, Values>;
+  new <Output = string, Values extends object = AnyValues>(
+    options: AgentOptions<Output, Values>,
+  ): Agent<Output, Values>;
+}
+
+/** An agent. `Output` is the type of its answer, and `Values` that of the context of its runs. */
+export interface Agent<Output = string, Values extends object = AnyValues> extends ConfiguredAgent<Output, Values> {}
+export const Agent: AgentConstructor = ConfiguredAgent;
+// The name by which an agent is printed.
+Object.defineProperty(ConfiguredAgent, "name", { value: "Agent" });
 
 // The user messages at the end of a state are the input of its run, and new to its session.
 function splitInput(state: AgentState): { input: readonly Message[]; state: AgentState } {

@@ -54,6 +54,12 @@ interface BareSchema {
   readonly validate?: never;
 }
 
+/** A schema that tells the type of its values. */
+export type TypedSchema<Output> =
+  | StandardSchema<unknown, Output>
+  | DescribedSchema<Output>
+  | (RawSchema<Output> & { readonly validate: (value: unknown) => Output | Promise<Output> });
+
 export type AnySchema<Output = unknown> =
   | StandardSchema<unknown, Output>
   | DescribedSchema

@@ -11,7 +11,7 @@ import {
 } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { HostedModelTool } from "../models/model.ts";
-import type { AgentContext } from "../state/agent-context.ts";
+import type { AnyValues, ContextOf } from "../state/agent-context.ts";
 import type { Ask } from "./ask.ts";
 import { type HostedTool, hostedModelTool, isHosted } from "./hosted-tool.ts";
 import { type AnySchema, type CompiledSchema, compileSchema, type OutputOf } from "./schema.ts";
@@ -21,7 +21,7 @@ export interface ToolRunOptions<Values extends object = Record<string, unknown>>
   /** Aborts when the run does, or when the tool's time is up. */
   readonly signal: AbortSignal;
   /** The run's shared key-value state. */
-  readonly context: AgentContext<Values>;
+  readonly context: ContextOf<Values>;
   readonly toolCallId: string;
   readonly runId: string;
   /** From 1. */
@@ -61,8 +61,8 @@ export interface ToolOptions<Schema, Values extends object> {
   readonly maxResultBytes?: number | undefined;
 }
 
-/** A defined tool. Make one with `tool()`. */
-export interface Tool {
+/** A defined tool. Make one with `tool()`. `Values` is the context that it needs; without one, it works in every agent. */
+export interface Tool<Values extends object = AnyValues> {
   readonly name: string;
   readonly description: string | undefined;
   readonly schema: CompiledSchema;
@@ -76,6 +76,8 @@ export interface Tool {
   readonly maxResultBytes: number;
   /** True if the tool is an agent; see `agent.asTool`. */
   readonly isSubagent: boolean;
+  /** Only a type: an agent whose context lacks these values does not take the tool. */
+  readonly needsContext?: (values: Values) => void;
 }
 
 const toolRules: OptionRules = {
@@ -106,7 +108,7 @@ const noInput = { type: "object", properties: {} };
 /** Defines a tool for agents. Throws `invalid-argument` at a wrong option, and `invalid-tool` at a wrong name or schema. */
 export function tool<Schema extends AnySchema | undefined = undefined, Values extends object = Record<string, unknown>>(
   options: ToolOptions<Schema, Values>,
-): Tool {
+): Tool<Record<string, unknown> extends Values ? AnyValues : Values> {
   checkOptions(options, toolRules, "tool", toolHints);
   const { name, description, input = noInput, timeoutMs, maxResultBytes = 64 * 1024 } = options;
   checkName(name);

@@ -13,7 +13,7 @@ describe.each(cases)("$name, $face", (provider) => {
     await using at = await loopback(provider, [{ text: answer }], { output });
     const { result } = await provider.play(at.agent, "Weather?");
     expect(result.output).toEqual({ city: "Rome", degrees: 21 });
-    expect(result.output.degrees).toBe(21);
+    expect(result.output?.degrees).toBe(21);
   });
 
   test("tools can be called before the structured answer", async () => {

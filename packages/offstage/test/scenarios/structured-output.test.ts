@@ -31,7 +31,7 @@ describe("an answer that fits", () => {
   ] as const) {
     bothWays(`${kind} is the output, validated and typed`, async ({ play }) => {
       const { output, text: said, outcome } = await play(agentOf([text]).agent, "Who?");
-      const typed: { name: string; age: number } = output;
+      const typed: { name: string; age: number } | undefined = output;
       expect(typed).toEqual({ name: "Ada", age: 36 });
       expect(said).toBe(text);
       expect(outcome.status).toBe("completed");

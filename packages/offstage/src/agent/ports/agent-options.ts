@@ -9,7 +9,7 @@ import type { ModelSettings } from "../../models/model-settings.ts";
 import type { RetryOptions } from "../../models/retry.ts";
 import type { Journal } from "../../sessions/ports/journal.ts";
 import type { SessionPort } from "../../sessions/ports/session.ts";
-import type { AgentContext } from "../../state/agent-context.ts";
+import type { AgentContext, AnyValues, ContextOf } from "../../state/agent-context.ts";
 import type { ErrorPolicy } from "../../state/criteria/errors.ts";
 import type { Criterion, CriterionFunction } from "../../state/criterion.ts";
 import type { Processor } from "../../state/processor.ts";
@@ -33,13 +33,16 @@ export interface StepOptions {
 }
 
 /** Decides about a step: called once before each step, and again when a run is resumed. */
-export type StepFunction<Value> = (context: AgentContext, options: StepOptions) => Value | Promise<Value>;
+export type StepFunction<Value, Values extends object = AnyValues> = (
+  context: ContextOf<Values>,
+  options: StepOptions,
+) => Value | Promise<Value>;
 
 /** The system prompt: text, or a function that returns it. */
-export type Instructions = string | StepFunction<string>;
+export type Instructions<Values extends object = AnyValues> = string | StepFunction<string, Values>;
 
 /** A tool of an agent: your own, or one that the provider runs. */
-export type AgentTool = Tool | HostedTool;
+export type AgentTool<Values extends object = AnyValues> = Tool<Values> | HostedTool;
 
 /**
  * The conversation that a memory is for; for a subagent, the one of the outermost run. Sessions of two tenants may have the same
@@ -55,17 +58,25 @@ export interface MemoryPlace {
 /** Gives the memory of a conversation. Called at the start of each run. */
 export type MemoryFunction = (place: MemoryPlace) => AgentMemory | TextMemory | Promise<AgentMemory | TextMemory>;
 
-export interface AgentOptions<Output = string> {
+/** The context of a run: its values, or an `AgentContext` with them. */
+export type ContextInput<Values extends object> =
+  Record<string, unknown> extends Values ? object : Values | AgentContext<Values>;
+
+/** `Values` is the type of the context that runs are given; it is declared, never inferred. */
+export interface AgentOptions<Output = string, Values extends object = AnyValues> {
   /** Default "agent". */
   readonly name?: string | undefined;
   /** A language model of any AI SDK provider, or a function that chooses one for each step. */
-  readonly model: AnyModel | StepFunction<AnyModel>;
+  readonly model: AnyModel | StepFunction<AnyModel, NoInfer<Values>>;
   /** The system prompt, or a function that returns it for each step. */
-  readonly instructions?: Instructions | undefined;
+  readonly instructions?: Instructions<NoInfer<Values>> | undefined;
   /** The purpose of the agent. As a subagent, it is shown to its parent's model. */
   readonly description?: string | undefined;
   /** Tools, hosted tools of the provider among them; or a function that returns those of each step. */
-  readonly tools?: readonly AgentTool[] | StepFunction<readonly AgentTool[]> | undefined;
+  readonly tools?:
+    | readonly AgentTool<NoInfer<Values>>[]
+    | StepFunction<readonly AgentTool<NoInfer<Values>>[], NoInfer<Values>>
+    | undefined;
   /** Keeps the tool trace out of `state.messages`. Default false. */
   readonly separateToolTrace?: boolean | undefined;
   /** How much the model sees of the tool calls of earlier turns of a session. Default "digest": the calls, clipped. */
@@ -76,13 +87,13 @@ export interface AgentOptions<Output = string> {
   readonly stopWhen?: Criterion | CriterionFunction | readonly (Criterion | CriterionFunction)[] | undefined;
   /** Whether tool errors end a run. Default "continue": the model sees them and goes on. */
   readonly errorPolicy?: ErrorPolicy | undefined;
-  readonly hooks?: AgentHooks | undefined;
+  readonly hooks?: AgentHooks<NoInfer<Values>> | undefined;
   /** Decides about calls that need approval, and answers questions of tools, without pausing the run. */
-  readonly onApproval?: OnApproval | undefined;
-  readonly inputGuardrails?: readonly InputGuardrail[] | undefined;
-  readonly outputGuardrails?: readonly OutputGuardrail[] | undefined;
-  readonly toolInputGuardrails?: readonly ToolInputGuardrail[] | undefined;
-  readonly toolOutputGuardrails?: readonly ToolOutputGuardrail[] | undefined;
+  readonly onApproval?: OnApproval<NoInfer<Values>> | undefined;
+  readonly inputGuardrails?: readonly InputGuardrail<NoInfer<Values>>[] | undefined;
+  readonly outputGuardrails?: readonly OutputGuardrail<NoInfer<Values>>[] | undefined;
+  readonly toolInputGuardrails?: readonly ToolInputGuardrail<NoInfer<Values>>[] | undefined;
+  readonly toolOutputGuardrails?: readonly ToolOutputGuardrail<NoInfer<Values>>[] | undefined;
   /** The schema of the answer. `result.output` is then the checked value. */
   readonly output?: AnySchema<Output> | undefined;
   /** How many times an answer that does not match `output` is sent back to the model. Default 2. */
@@ -120,7 +131,7 @@ export interface AgentOptions<Output = string> {
   readonly tracing?: TracingOptions | false | undefined;
 }
 
-export interface RunOptions {
+export interface RunOptions<Values extends object = AnyValues> {
   /** The id of the run. A recorded run with this id is refused with `run-exists`. Default: a new id. */
   readonly runId?: string | undefined;
   /** The conversation to continue. The run stores its input and its answer there. */
@@ -134,15 +145,21 @@ export interface RunOptions {
   /** "everything" stores tool messages in the session too. Default "conversation". */
   readonly persist?: "conversation" | "everything" | undefined;
   /** Key-value state for tools, hooks and guardrails: an `AgentContext`, or an object with its values. */
-  readonly context?: object | undefined;
-  readonly hooks?: AgentHooks | undefined;
+  readonly context?: ContextInput<Values> | undefined;
+  readonly hooks?: AgentHooks<Values> | undefined;
   /** Decides about calls that need approval, and answers questions of tools, without pausing the run. Default: the agent's. */
-  readonly onApproval?: OnApproval | undefined;
+  readonly onApproval?: OnApproval<Values> | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Overrides the agent's step limit. */
   readonly maxSteps?: number | undefined;
   readonly tracing?: TracingOptions | false | undefined;
 }
+
+/** The options of a run as arguments: they may be left out, unless the agent's context has values that must be there. */
+export type OptionArguments<Options, Values extends object> =
+  Record<string, never> extends Values
+    ? [options?: Options]
+    : [options: Options & { readonly context: ContextInput<Values> }];
 
 /** A store, as far as `resume()` needs it: finds a run by its id. */
 export interface RunSource {
@@ -150,7 +167,7 @@ export interface RunSource {
 }
 
 /** The options of `resume()`. */
-export interface ResumeOptions extends Omit<RunOptions, "runId">, Decisions {
+export interface ResumeOptions<Values extends object = AnyValues> extends Omit<RunOptions<Values>, "runId">, Decisions {
   /** The store in which the run is recorded. Its session, passed as `session`, works too. */
   readonly store?: RunSource | undefined;
 }

@@ -2,7 +2,7 @@
 
 import type { JsonValue } from "../../base/json.ts";
 import { type Approval, approvalOf } from "../../sessions/ports/run-record.ts";
-import type { AgentContext } from "../../state/agent-context.ts";
+import type { AnyValues, ContextOf } from "../../state/agent-context.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import {
@@ -32,9 +32,9 @@ export type CallVerdict = boolean | { readonly input: JsonValue } | { readonly r
 export type QuestionVerdict = { readonly value: JsonValue } | { readonly declined: true } | false | undefined;
 
 /** Decides about a call that needs approval, or answers a question, without pausing the run. */
-export type OnApproval = (
+export type OnApproval<Values extends object = AnyValues> = (
   approval: Approval,
-  options: { readonly context: AgentContext; readonly signal: AbortSignal },
+  options: { readonly context: ContextOf<Values>; readonly signal: AbortSignal },
 ) => CallVerdict | QuestionVerdict | Promise<CallVerdict | QuestionVerdict>;
 
 /** Decisions about calls that wait for a person. */

@@ -5,13 +5,13 @@ import { isObject, type JsonValue } from "../../base/json.ts";
 import { shownValue } from "../../base/options.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
-import type { AgentContext } from "../../state/agent-context.ts";
+import type { AnyValues, ContextOf } from "../../state/agent-context.ts";
 import type { StepToolCall, ToolResult } from "../../state/step.ts";
 import { withSpan } from "../../tracing/with-span.ts";
 
 /** The second argument of a check. */
-export interface GuardrailOptions {
-  readonly context: AgentContext;
+export interface GuardrailOptions<Values extends object = AnyValues> {
+  readonly context: ContextOf<Values>;
   readonly signal: AbortSignal;
   readonly runId: string;
   readonly agent: string;
@@ -25,25 +25,37 @@ export type GuardrailVerdict =
   | { readonly blocked: boolean; readonly message?: string | undefined; readonly info?: JsonValue | undefined };
 
 /** A named check that may block. */
-export interface Guardrail<Subject> {
+export interface Guardrail<Subject, Values extends object = AnyValues> {
   readonly name: string;
-  check(subject: Subject, options: GuardrailOptions): GuardrailVerdict | Promise<GuardrailVerdict>;
+  check(subject: Subject, options: GuardrailOptions<Values>): GuardrailVerdict | Promise<GuardrailVerdict>;
 }
 
 /** Checks the new messages of a run. */
-export type InputGuardrail = Guardrail<{ readonly text: string; readonly messages: readonly Message[] }>;
+export type InputGuardrail<Values extends object = AnyValues> = Guardrail<
+  { readonly text: string; readonly messages: readonly Message[] },
+  Values
+>;
 /** Checks the answer before it is stored, streamed or returned. */
-export type OutputGuardrail = Guardrail<{ readonly text: string; readonly output: unknown }>;
+export type OutputGuardrail<Values extends object = AnyValues> = Guardrail<
+  { readonly text: string; readonly output: unknown },
+  Values
+>;
 /** Checks a call before its tool runs. */
-export type ToolInputGuardrail = Guardrail<{ readonly call: StepToolCall; readonly input: unknown }>;
+export type ToolInputGuardrail<Values extends object = AnyValues> = Guardrail<
+  { readonly call: StepToolCall; readonly input: unknown },
+  Values
+>;
 /** Checks a result before the model sees it. */
-export type ToolOutputGuardrail = Guardrail<{ readonly call: StepToolCall; readonly result: ToolResult }>;
+export type ToolOutputGuardrail<Values extends object = AnyValues> = Guardrail<
+  { readonly call: StepToolCall; readonly result: ToolResult },
+  Values
+>;
 
-export interface Guardrails {
-  readonly input?: readonly InputGuardrail[] | undefined;
-  readonly output?: readonly OutputGuardrail[] | undefined;
-  readonly toolInput?: readonly ToolInputGuardrail[] | undefined;
-  readonly toolOutput?: readonly ToolOutputGuardrail[] | undefined;
+export interface Guardrails<Values extends object = AnyValues> {
+  readonly input?: readonly InputGuardrail<Values>[] | undefined;
+  readonly output?: readonly OutputGuardrail<Values>[] | undefined;
+  readonly toolInput?: readonly ToolInputGuardrail<Values>[] | undefined;
+  readonly toolOutput?: readonly ToolOutputGuardrail<Values>[] | undefined;
 }
 
 /** The guardrails of an agent, by stage; a list may be empty. */

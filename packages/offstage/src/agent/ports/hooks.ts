@@ -2,35 +2,35 @@
 import { isThenable } from "../../base/thenable.ts";
 import { warn } from "../../base/warn.ts";
 import { messageOf } from "../../errors.ts";
-import type { AgentContext } from "../../state/agent-context.ts";
+import type { AnyValues, ContextOf } from "../../state/agent-context.ts";
 import type * as Event from "./events.ts";
 
 /** The second argument of a hook. */
 export interface HookOptions<Values extends object = Record<string, unknown>> {
   /** The run's shared key-value state. */
-  readonly context: AgentContext<Values>;
+  readonly context: ContextOf<Values>;
 }
 
 // The type of a method, so that a hook may narrow the context: `(event, { context }: HookOptions<MyValues>) => …`.
-type Hook<E> = { call(event: E, options: HookOptions): unknown }["call"];
+type Hook<E, Values extends object = AnyValues> = { call(event: E, options: HookOptions<Values>): unknown }["call"];
 
 /** Functions that are called as events happen. If one fails, `onError` gets its error; by default it is printed as a warning. */
-export interface AgentHooks {
-  readonly onRunStart?: Hook<Event.RunStartEvent> | undefined;
-  readonly onStepStart?: Hook<Event.StepStartEvent> | undefined;
-  readonly onModelStart?: Hook<Event.ModelStartEvent> | undefined;
-  readonly onModelRetry?: Hook<Event.ModelRetryEvent> | undefined;
-  readonly onModelEnd?: Hook<Event.ModelEndEvent> | undefined;
-  readonly onApprovalRequest?: Hook<Event.ApprovalRequestEvent> | undefined;
-  readonly onToolStart?: Hook<Event.ToolStartEvent> | undefined;
-  readonly onToolEnd?: Hook<Event.ToolEndEvent> | undefined;
-  readonly onStepEnd?: Hook<Event.StepEndEvent> | undefined;
-  readonly onHistoryCut?: Hook<Event.HistoryCutEvent> | undefined;
-  readonly onCompactionEnd?: Hook<Event.CompactionEndEvent> | undefined;
-  readonly onGuardrailTrip?: Hook<Event.GuardrailTripEvent> | undefined;
-  readonly onMessageAdded?: Hook<Event.MessageAddedEvent> | undefined;
-  readonly onError?: Hook<Event.ErrorEvent> | undefined;
-  readonly onRunEnd?: Hook<Event.RunEndEvent> | undefined;
+export interface AgentHooks<Values extends object = AnyValues> {
+  readonly onRunStart?: Hook<Event.RunStartEvent, Values> | undefined;
+  readonly onStepStart?: Hook<Event.StepStartEvent, Values> | undefined;
+  readonly onModelStart?: Hook<Event.ModelStartEvent, Values> | undefined;
+  readonly onModelRetry?: Hook<Event.ModelRetryEvent, Values> | undefined;
+  readonly onModelEnd?: Hook<Event.ModelEndEvent, Values> | undefined;
+  readonly onApprovalRequest?: Hook<Event.ApprovalRequestEvent, Values> | undefined;
+  readonly onToolStart?: Hook<Event.ToolStartEvent, Values> | undefined;
+  readonly onToolEnd?: Hook<Event.ToolEndEvent, Values> | undefined;
+  readonly onStepEnd?: Hook<Event.StepEndEvent, Values> | undefined;
+  readonly onHistoryCut?: Hook<Event.HistoryCutEvent, Values> | undefined;
+  readonly onCompactionEnd?: Hook<Event.CompactionEndEvent, Values> | undefined;
+  readonly onGuardrailTrip?: Hook<Event.GuardrailTripEvent, Values> | undefined;
+  readonly onMessageAdded?: Hook<Event.MessageAddedEvent, Values> | undefined;
+  readonly onError?: Hook<Event.ErrorEvent, Values> | undefined;
+  readonly onRunEnd?: Hook<Event.RunEndEvent, Values> | undefined;
 }
 
 const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {

@@ -18,13 +18,23 @@ export interface HistoryCut {
   readonly limit: "historyLimit" | "historyTokens";
 }
 
+/**
+ * The type of `result.output`: text without a schema; with one, the checked value, or undefined if there is none. Literal texts come
+ * from a schema; only they fit the template. `Output` is never compared with, so an `Agent<Output>` is an `Agent<unknown>`.
+ */
+export type RunOutput<Output> = [Output] extends [string]
+  ? Output extends `${infer _First}${infer _Rest}`
+    ? Output | undefined
+    : Output
+  : Output | undefined;
+
 /** The result of a run. All fields are own properties, so `{ ...result, tenant }` is complete. */
 export interface RunResult<Output = string> {
   /**
    * The answer, even if the run failed because its end could not be stored. If the run was stopped or waits: the text so far,
-   * or undefined if the agent has an output schema.
+   * or undefined if the agent has an output schema. `requireOutput()` throws instead.
    */
-  readonly output: Output;
+  readonly output: RunOutput<Output>;
   /** The answer as text, or the partial text of a run that was stopped. */
   readonly text: string;
   readonly outcome: Outcome;
@@ -49,4 +59,6 @@ export interface RunResult<Output = string> {
   readonly guardrailTrips: readonly GuardrailTrip[];
   /** The calls that wait for approval if the outcome is `waiting`, including those of subagents. */
   readonly approvals: readonly Approval[];
+  /** The output. Throws `no-output` if the run was stopped or waits before there was one. Not enumerable, so copies do not have it. */
+  requireOutput(): Output;
 }

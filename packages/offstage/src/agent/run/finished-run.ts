@@ -1,4 +1,5 @@
 // Creates the result of a run. Its fields are documented in run-result.ts.
+import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import { MessageQuery } from "../../query/message-query.ts";
 import type { AgentState } from "../../state/agent-state.ts";
@@ -24,7 +25,7 @@ export function finishedRun(run: Run, { state, text, output, rest }: FinishedPar
   const { identity, agent, record, scope, input } = run;
   const trace = scope.span.recording ? traceOf(scope.span) : undefined;
   const cost = agent.pricing.totalCost(state.usageByModel);
-  const result: RunResult<unknown> = {
+  const fields: Omit<RunResult<unknown>, "requireOutput"> = {
     runId: identity.runId,
     parentRunId: identity.parent?.identity.runId,
     agent: agent.name,
@@ -46,10 +47,19 @@ export function finishedRun(run: Run, { state, text, output, rest }: FinishedPar
     guardrailTrips: record.trips,
     approvals: state.pendingStep === undefined ? [] : approvalsOf(state, agent.name),
   };
-  return Object.defineProperties(result, {
+  const result = Object.defineProperties(fields, {
+    requireOutput: { value: () => requiredOutput(result) },
     toJSON: { value: () => loggable(result) },
     [Symbol.for("nodejs.util.inspect.custom")]: { value: () => printable(result) },
-  });
+  }) as RunResult<unknown>;
+  return result;
+}
+
+function requiredOutput(result: RunResult<unknown>): unknown {
+  const { output, outcome, runId } = result;
+  if (output !== undefined && outcome.status === "completed") return output;
+  const sentence = `Run "${runId}" has no output: it is ${outcome.status} (${outcome.reason}). ${outcome.message}`;
+  throw new OffstageError("no-output", sentence, { result });
 }
 
 interface Exchanged {
