@@ -1,18 +1,11 @@
 // A decision covers one waiting call of one run. It approves no other call, even if a model reuses the call's id.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compactor, slidingWindow } from "../../src/doors/memory.ts";
-import { Agent, AgentState, type Message, memoryStore, sqliteStore, tool } from "../../src/index.ts";
+import { Agent, AgentState, type Message, memoryStore, tool } from "../../src/index.ts";
 import { crashingStore, scriptedModel } from "../../src/testing/index.ts";
-import { effectsIn, spawnAgents } from "../processes/spawn-agents.ts";
 import { paying, payingAgent, payTo } from "../support/approval-cast.ts";
 import { calls, echo, echoing } from "../support/cast.ts";
 import { onSessions } from "../support/session-kinds.ts";
-
-const folder = mkdtempSync(join(tmpdir(), "offstage-bound-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const again = (to: string) => ({ ...payTo(to), id: "same" });
 const lengthy = "x".repeat(2_000);
@@ -85,28 +78,6 @@ describe("a subagent that needs approval to start, and again for a call of its o
     const second = await agent.resume(runId, { session, approve: approvals });
     expect((await agent.resume(runId, { session, approve: second.approvals })).output).toBe("Done.");
     expect([began, paid]).toEqual([["began"], ["ann"]]);
-  });
-
-  test.each([
-    ["run.child", "after"],
-    ["tool.result", "after"],
-    ["step.commit", "before"],
-    ["step.commit", "after"],
-    ["run.end", "before"],
-    ["run.end", "after"],
-  ] as const)("does nothing twice if its process is killed at %s (%s the write)", async (at, when) => {
-    const place = join(folder, `${at}-${when}`);
-    writeFileSync(`${place}.effects`, "");
-    const job = { path: `${place}.db`, effects: `${place}.effects`, agent: "guard", isStreaming: false } as const;
-    const [{ runId = "" } = {}] = (await spawnAgents([job])).reports;
-    const approved = { ...job, resume: { runId }, decisions: { approve: ["worker"] } };
-    const killed = await spawnAgents([{ ...approved, killAt: { at, when, action: "kill" } }]);
-    expect(killed.signal, killed.errors).toBe("SIGKILL");
-    const [finished] = (await spawnAgents([{ ...job, resume: { runId } }])).reports;
-    expect(finished).toMatchObject({ status: "completed", output: "Done." });
-    expect(effectsIn(job.effects)).toEqual({ charge: 1, put: 1, look: 1 });
-    await using store = sqliteStore({ path: job.path });
-    expect((await store.runs.get(runId))?.children).toMatchObject([{ status: "completed" }]);
   });
 });
 
