@@ -51,9 +51,9 @@ export {
 export { MessageStore } from "./messages/message-store.ts";
 export { Messages } from "./messages/messages.ts";
 export { repairMessages } from "./messages/repair.ts";
+export { fallbackModel } from "./models/fallback-model.ts";
 export type { AnyModel, Model } from "./models/model.ts";
 export type { ModelSettings } from "./models/model-settings.ts";
-export type { RetryOptions } from "./models/retry.ts";
 export { MessageQuery } from "./query/message-query.ts";
 export type { MessageStats } from "./query/stats.ts";
 export type { ToolCallInfo } from "./query/tool-summary.ts";

@@ -11,7 +11,7 @@ interface Door {
 const api: Record<string, Door> = {
   ".": {
     values: `
-      Agent AgentBuilder reactDriver tool
+      Agent AgentBuilder fallbackModel reactDriver tool
       system user assistant toolResult toolCall textOf parseMessages repairMessages Messages MessageStore
       AgentState AgentContext stepLimit tokenLimit timeLimit costLimit
       appendContextMetadata appendFinalResponse appendStepMessages appendToolTraceToBuffer applyCachedContext clearExecutionBuffer
@@ -24,7 +24,7 @@ const api: Record<string, Door> = {
     types: `
       AgentOptions RunOptions ResumeOptions SubagentOptions RunInput RunResult AgentStream AgentEvent AgentHooks HookOptions Driver
       InputGuardrail OutputGuardrail ToolInputGuardrail ToolOutputGuardrail Approval
-      Tool ToolOptions ToolRunOptions AnySchema Model AnyModel ModelSettings RetryOptions
+      Tool ToolOptions ToolRunOptions AnySchema Model AnyModel ModelSettings
       Message SystemMessage UserMessage AssistantMessage ToolMessage ToolCall ContentPart UnknownPart MessageMetadata JsonValue JsonObject
       Processor Step ToolResult Outcome Usage PriceTable TokenCounter
       Session SessionPort Store AgentMemory MessageStats ToolCallInfo Timeline Turn Tracer ErrorCode`,

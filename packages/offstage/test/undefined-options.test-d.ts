@@ -39,7 +39,7 @@ interface Options {
   verdict: Extract<Awaited<ReturnType<offstage.InputGuardrail["check"]>>, object>;
   decided: Extract<NonNullable<offstage.ResumeOptions["reject"]>[number], object>;
   modelSettings: offstage.ModelSettings;
-  retry: offstage.RetryOptions;
+  retry: NonNullable<offstage.AgentOptions["retry"]>;
   download: OptionsOf<NonNullable<offstage.AgentOptions["download"]>, 1>;
   tool: offstage.ToolOptions<undefined, object>;
   execute: OptionsOf<Agent["execute"], 1>;

@@ -136,6 +136,10 @@ export class AgentBuilder<Output = string, Values extends object = AnyValues> {
     return this.#with({ download });
   }
 
+  withCache(cache: AgentOptions["cache"]): AgentBuilder<Output, Values> {
+    return this.#with({ cache });
+  }
+
   withRetry(retry: RetryOptions): AgentBuilder<Output, Values> {
     return this.#with({ retry });
   }

@@ -50,7 +50,7 @@ export interface ToolCall {
   };
 }
 
-/** JSON that a message carries beside its content. Only `providerParts` is ever sent to a provider. */
+/** JSON that a message carries beside its content. Only `providerParts` and `providerOptions` are ever sent to a provider. */
 export interface MessageMetadata {
   readonly id?: string;
   /** ISO 8601. */
@@ -78,6 +78,8 @@ export interface MessageMetadata {
   readonly repaired?: string;
   /** The model's own content parts, in order, if they hold more than text and calls (reasoning, signatures). */
   readonly providerParts?: readonly JsonValue[];
+  /** Options of providers for this message, by their names, such as `{ anthropic: { cacheControl: { type: "ephemeral" } } }`. */
+  readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly [key: string]: unknown;
 }
 

@@ -70,7 +70,8 @@ test.for(["run", "stream"] as const)("a refused name is sent as a valid one and 
   const agent = new Agent({ model, tools: [render], modelSettings: { toolChoice: { type: "tool", toolName: "3d" } } });
   const result = await (face === "run" ? agent.run("Render.") : agent.stream("Render.").result);
   expect(result.steps[0]?.toolResults).toMatchObject([{ toolName: "3d", content: "rendered" }]);
-  const { tools, toolChoice, prompt } = model.requests[1]?.options ?? {};
+  const { toolChoice } = model.requests[0]?.options ?? {};
+  const { tools, prompt } = model.requests[1]?.options ?? {};
   expect(tools).toMatchObject([{ name: "_3d" }]);
   expect(toolChoice).toEqual({ type: "tool", toolName: "_3d" });
   expect(prompt?.slice(1).map(({ content }) => (content[0] as { toolName: string }).toolName)).toEqual(["_3d", "_3d"]);

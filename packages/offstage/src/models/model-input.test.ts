@@ -9,8 +9,7 @@ import { repairMessages } from "../messages/repair.ts";
 import type { PromptMessage } from "./model.ts";
 import { ModelInput } from "./model-input.ts";
 import { OutgoingPrompt } from "./outgoing-prompt.ts";
-import { promptMessage } from "./prompt.ts";
-import { promptMessages } from "./prompt-messages.ts";
+import { promptMessage, promptMessages } from "./prompt.ts";
 import { rulesOf } from "./provider-rules.ts";
 
 const call = (id: string): Message => assistant(null, { toolCalls: [toolCall(id, "search")] });

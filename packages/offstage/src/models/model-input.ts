@@ -1,6 +1,6 @@
 // Model input: the prompt of each model call of a run. Repaired before every call; each message is converted once, and adapted to
 // the provider by outgoing-prompt.ts.
-import type { JsonValue } from "../base/json.ts";
+import { isObject, type JsonValue } from "../base/json.ts";
 import { warn } from "../base/warn.ts";
 import type { AssistantMessage, Message, ToolCall } from "../messages/message.ts";
 import type { Messages } from "../messages/messages.ts";
@@ -8,7 +8,8 @@ import { PairingCheck } from "../messages/pairing.ts";
 import { repairMessages } from "../messages/repair.ts";
 import { unreadableTypes, withoutFiles } from "./content-parts.ts";
 import type { Downloads } from "./downloads.ts";
-import type { PromptMessage } from "./model.ts";
+import type { Model, ModelCallOptions, PromptMessage } from "./model.ts";
+import type { ProviderData } from "./model-settings.ts";
 import { OutgoingPrompt } from "./outgoing-prompt.ts";
 import { promptMessage } from "./prompt.ts";
 import { type ProviderRules, rulesOf } from "./provider-rules.ts";
@@ -26,6 +27,13 @@ export type ToPrompt = (
   toolName: (callId: string) => string,
   inputOf?: (call: ToolCall) => JsonValue | undefined,
 ) => PromptMessage;
+
+export interface ModelInputOptions {
+  /** The run that the prompts are for. Files in the tool results of other runs are not shown. */
+  readonly runId?: string | undefined;
+  /** Whether providers are asked to cache the instructions, or all earlier turns too. Default: neither. */
+  readonly caches?: "instructions" | "turns" | undefined;
+}
 
 /**
  * The prompts of one run. While the sections only grow at their end, a prompt costs the conversion of the new messages and
@@ -51,21 +59,29 @@ export class ModelInput {
   /** The arguments of the calls that were made since the last prompt. */
   readonly #inputs = new Map<ToolCall, JsonValue>();
   #hasWarned = false;
-  readonly #runId: string | undefined;
+  readonly #options: ModelInputOptions;
+  /** The provider options that mark where a cached beginning of the prompt ends. */
+  #cacheMark: ProviderData | undefined;
+  /** The latest place that was considered for such a mark. */
+  #passed: "start" | "instructions" | "turns" = "start";
 
-  /** `provider` is the name by which a model gives its provider. Files in the tool results of other runs than `runId` are not shown. */
-  constructor(toPrompt: ToPrompt = promptMessage, provider = "", runId?: string) {
+  /** `provider` is the name by which a model gives its provider. */
+  constructor(toPrompt: ToPrompt = promptMessage, provider = "", options: ModelInputOptions = {}) {
     this.#toPrompt = toPrompt;
-    this.#runId = runId;
+    this.#options = options;
     this.#rules = rulesOf(provider);
     this.#outgoing = new OutgoingPrompt(this.#rules);
   }
 
-  /** The provider of the next prompts. If it has other rules than the one before, the next prompt is made anew. */
-  useProvider(provider: string): void {
+  /** The model of the next prompts. If it wants another form than the one before, the next prompt is made anew. */
+  useModel({ provider, modelId }: Pick<Model, "provider" | "modelId">): void {
     const rules = rulesOf(provider);
-    if (rules === this.#rules) return;
+    const { cache } = rules;
+    const isMarked = this.#options.caches !== undefined && (cache?.models?.test(modelId) ?? true);
+    const mark = isMarked ? cache?.mark : undefined;
+    if (rules === this.#rules && mark === this.#cacheMark) return;
     this.#rules = rules;
+    this.#cacheMark = mark;
     this.#sections = [];
   }
 
@@ -137,6 +153,7 @@ export class ModelInput {
     for (const { id } of this.#inputs.keys()) this.#earlierIds.add(id);
     this.#outgoing = new OutgoingPrompt(this.#rules);
     this.#messages = [];
+    this.#passed = "start";
     this.#pairing = this.#newPairing();
   }
 
@@ -153,14 +170,37 @@ export class ModelInput {
         this.#reply = message;
         this.#called = undefined;
       } else if (message.role === "user") this.#warnOnce(unreadableTypes(message.content));
-      this.#outgoing.add(this.#toPrompt(message, this.#toolName, this.#inputOf));
+      if (this.#cacheMark !== undefined) this.#markCache(message, this.#cacheMark);
+      this.#outgoing.add(withOptions(this.#toPrompt(message, this.#toolName, this.#inputOf), message));
       this.#messages.push(message);
     }
     return true;
   }
 
+  // Marks the end of the instructions, and of the last turn before this run: up to there, later prompts begin with the same bytes.
+  // Called before each message is added.
+  #markCache({ role, metadata }: Message, mark: ProviderData): void {
+    const { caches, runId } = this.#options;
+    if (this.#passed === "start" && role !== "system") {
+      this.#passed = "instructions";
+      this.#outgoing.addOptions(mark);
+    }
+    if (this.#passed === "turns" || metadata?.runId !== runId) return;
+    this.#passed = "turns";
+    if (caches === "turns" && this.#outgoing.messages.at(-1)?.role !== "system") this.#outgoing.addOptions(mark);
+  }
+
+  /** The tools of the latest prompt. Without instructions behind them, the last one has the mark. */
+  markTools(tools: ModelCallOptions["tools"]): ModelCallOptions["tools"] {
+    const place = tools?.findLastIndex(({ type }) => type === "function") ?? -1;
+    const mark = this.#cacheMark;
+    if (mark === undefined || place === -1 || this.#outgoing.messages[0]?.role === "system") return tools;
+    return tools?.map((tool, index) => (index === place ? { ...tool, providerOptions: mark } : tool));
+  }
+
   #shown(message: Message): Message {
-    const isEarlier = this.#runId !== undefined && message.metadata?.runId !== this.#runId;
+    const { runId } = this.#options;
+    const isEarlier = runId !== undefined && message.metadata?.runId !== runId;
     return message.role === "tool" && isEarlier ? withoutFiles(message) : message;
   }
 
@@ -180,6 +220,13 @@ export class ModelInput {
   };
 
   readonly #inputOf = (call: ToolCall): JsonValue | undefined => this.#inputs.get(call);
+}
+
+// The options for providers that a message carries.
+function withOptions(prompt: PromptMessage, { metadata }: Message): PromptMessage {
+  const options = metadata?.providerOptions;
+  if (!isObject(options) || !Object.values(options).every(isObject)) return prompt;
+  return { ...prompt, providerOptions: options as ProviderData };
 }
 
 /** The messages that were appended to one section; undefined if anything else changed, or if other messages follow them. */

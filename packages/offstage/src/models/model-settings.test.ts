@@ -8,7 +8,8 @@ describe("settings are refused", () => {
     [{ temperature: "0" }, '"temperature" must be a number of at least 0; found "0".'],
     [{ maxOutputTokens: 0 }, '"maxOutputTokens" must be a whole number of at least 1; found 0.'],
     [{ stopSequences: "end" }, '"stopSequences" must be a list of texts; found "end".'],
-    [{ toolChoice: "required" }, '"toolChoice" must be an object such as { type: "required" }; found "required".'],
+    [{ toolChoice: "always" }, '"toolChoice" must be "auto", "none", "required" or { type: "tool", toolName }; found'],
+    [{ toolChoiceOn: "second-step" }, '"toolChoiceOn" must be'],
     [{ topP: Number.NaN }, '"topP" must be a number; found NaN.'],
     [null, "The modelSettings options must be an object; found null."],
   ];

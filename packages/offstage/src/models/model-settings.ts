@@ -1,6 +1,6 @@
 // The settings of a model call that an agent's options may choose: temperature and the like.
 import { isObject, type JsonValue } from "../base/json.ts";
-import { checkOptions, numberFrom, type OptionRule, someText, wholeFrom } from "../base/options.ts";
+import { checkOptions, numberFrom, type OptionRule, oneOf, someText, wholeFrom } from "../base/options.ts";
 
 /** Data of a provider, by its name. */
 export type ProviderData = Record<string, Record<string, JsonValue | undefined>>;
@@ -24,7 +24,10 @@ export interface ModelSettings {
   readonly stopSequences?: string[] | undefined;
   readonly seed?: number | undefined;
   readonly reasoning?: ReasoningEffort | undefined;
-  readonly toolChoice?: ToolChoice | undefined;
+  /** Whether the model must call a tool. "required" and a named tool hold for the first step of a run: see `toolChoiceOn`. */
+  readonly toolChoice?: ToolChoice | "auto" | "none" | "required" | undefined;
+  /** The steps for which "required" or a named tool holds. Default "first-step": after that the model may answer. */
+  readonly toolChoiceOn?: "first-step" | "every-step" | undefined;
   readonly headers?: Record<string, string | undefined> | undefined;
   /** Options of one provider, by its name. */
   readonly providerOptions?: ProviderData | undefined;
@@ -35,9 +38,13 @@ export interface ModelSettings {
  * fourth generation do not list it yet.
  */
 export type CallSettings = {
-  -readonly [Name in keyof ModelSettings]: Exclude<ModelSettings[Name], undefined | "max">;
-};
+  -readonly [Name in keyof Omit<ModelSettings, "toolChoice" | "toolChoiceOn">]: Exclude<
+    ModelSettings[Name],
+    undefined | "max"
+  >;
+} & { toolChoice?: ToolChoice };
 
+const choices: readonly unknown[] = ["auto", "none", "required"];
 const number: OptionRule = { isFit: Number.isFinite, words: "a number" };
 const fields: OptionRule = { isFit: isObject, words: "an object" };
 
@@ -55,9 +62,10 @@ const rules: Readonly<Record<keyof ModelSettings, OptionRule>> = {
   seed: number,
   reasoning: someText,
   toolChoice: {
-    isFit: (value) => isObject(value) && typeof value.type === "string",
-    words: 'an object such as { type: "required" }',
+    isFit: (value) => choices.includes(value) || (isObject(value) && typeof value.type === "string"),
+    words: '"auto", "none", "required" or { type: "tool", toolName }',
   },
+  toolChoiceOn: oneOf("first-step", "every-step"),
   headers: fields,
   providerOptions: fields,
 };
@@ -72,5 +80,12 @@ export function checkModelSettings(settings: ModelSettings): void {
 /** The settings of a call; later ones override earlier ones, undefined ones do not. */
 export function callSettings(...settings: readonly (ModelSettings | undefined)[]): CallSettings {
   const given = settings.flatMap((each) => Object.entries(each ?? {})).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given);
+  const { toolChoiceOn: _, toolChoice, ...rest }: ModelSettings = Object.fromEntries(given);
+  const choice = typeof toolChoice === "string" ? { type: toolChoice } : toolChoice;
+  return { ...(rest as CallSettings), ...(choice !== undefined && { toolChoice: choice }) };
+}
+
+/** True for a choice that forces a call, so that a model under it never answers. */
+export function forcesCall(choice: ToolChoice | undefined): boolean {
+  return choice?.type === "required" || choice?.type === "tool";
 }

@@ -4,6 +4,7 @@ import { validCallId, validToolName } from "./call-names.ts";
 import { type Downloads, isUrlFile } from "./downloads.ts";
 import { markerOf, markerWith, textOfFile } from "./media.ts";
 import type { PromptFile, PromptMessage, PromptText, PromptToolResult } from "./model.ts";
+import type { ProviderData } from "./model-settings.ts";
 import { fitsMediaType, type ProviderRules } from "./provider-rules.ts";
 
 type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
@@ -25,8 +26,26 @@ export class OutgoingPrompt {
     this.#rules = rules;
   }
 
-  /** Adds a message at the end. Neighbouring tool results become one message. */
+  /** Adds a message at the end, with its provider options. Neighbouring tool results become one message. */
   add(message: PromptMessage): void {
+    const before = this.messages.at(-1);
+    this.#append(message);
+    const { providerOptions } = message;
+    // A message of which nothing can be sent is left out.
+    const isAdded = message.role === "tool" || this.messages.at(-1) !== before;
+    if (providerOptions !== undefined && isAdded) this.addOptions(providerOptions);
+  }
+
+  /** Adds provider options to the last message. */
+  addOptions(options: ProviderData): void {
+    const last = this.messages.pop();
+    if (last === undefined) return;
+    const { providerOptions: own = {} } = last;
+    const merged = Object.entries(options).map(([name, each]) => [name, { ...own[name], ...each }]);
+    this.messages.push({ ...last, providerOptions: { ...own, ...Object.fromEntries(merged) } });
+  }
+
+  #append(message: PromptMessage): void {
     if (message.role === "system" && (!this.#hasBegun || this.#rules.system === "anywhere")) {
       this.#push(message);
       return;
@@ -102,9 +121,8 @@ export class OutgoingPrompt {
     }
     this.#hasBegun = true;
     const last = this.messages.at(-1);
-    const before = last?.role === "tool" ? last.content : [];
-    if (last?.role === "tool") this.messages.pop();
-    this.#push({ role: "tool", content: [...before, ...results] });
+    const before = last?.role === "tool" ? (this.messages.pop() as typeof last) : undefined;
+    this.#push({ ...before, role: "tool", content: [...(before?.content ?? []), ...results] });
     this.#growing = (this.messages.at(-1) as { content: PromptToolResult[] }).content;
   }
 

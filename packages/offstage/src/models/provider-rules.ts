@@ -1,5 +1,7 @@
 // The forms that each provider accepts, as data. outgoing-prompt.ts applies it to the outgoing copy of a prompt; stored messages never change.
 
+import type { ProviderData } from "./model-settings.ts";
+
 /** The URLs that a model fetches itself, by media type such as "image/*" or "*". */
 export type SupportedUrls = Readonly<Record<string, readonly RegExp[]>>;
 
@@ -26,6 +28,15 @@ export interface ProviderRules {
   readonly fileIds?: false;
   /** False if it takes no files in assistant messages. */
   readonly assistantFiles?: false;
+  /** How a message asks it to cache the prompt up to its end. Undefined if it caches by itself, or not at all. */
+  readonly cache?: CacheRule;
+}
+
+export interface CacheRule {
+  /** The provider options of such a message. */
+  readonly mark: ProviderData;
+  /** The ids of the models that accept it. Default: all. */
+  readonly models?: RegExp;
 }
 
 const word40 = /^[A-Za-z0-9_-]{1,40}$/;
@@ -60,6 +71,8 @@ const openAIResponses: ProviderRules = {
   resultTakes: ["image/*", "application/pdf"],
 };
 
+const ephemeral = { cacheControl: { type: "ephemeral" } };
+
 const anthropic: ProviderRules = {
   callId: word64,
   toolName: word64,
@@ -69,6 +82,7 @@ const anthropic: ProviderRules = {
   resultTakes: [...commonImages, "application/pdf"],
   fileIds: false,
   assistantFiles: false,
+  cache: { mark: { anthropic: ephemeral } },
 };
 
 // Before Gemini 3, a function response holds no files, and the package would send one response for each part.
@@ -106,6 +120,8 @@ const bedrock: ProviderRules = {
   resultTakes: bedrockFiles,
   fileIds: false,
   assistantFiles: false,
+  // Other models refuse cache points.
+  cache: { mark: { bedrock: { cachePoint: { type: "default" } } }, models: /anthropic\.claude|amazon\.nova/ },
 };
 
 const mistral: ProviderRules = {
@@ -128,6 +144,7 @@ const openRouter: ProviderRules = {
   resultTakes: ["image/*", "video/*", "audio/wav", "audio/mpeg", "audio/mp3", "application/pdf"],
   urls: webImages,
   fileIds: false,
+  cache: { mark: { openrouter: ephemeral } },
 };
 
 // Ollama packages list image URLs that their server cannot fetch.

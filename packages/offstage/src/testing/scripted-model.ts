@@ -1,4 +1,5 @@
 // The scripted model: plays a list of replies, and throws on any request that a provider would refuse. The one fake model.
+
 import { checkOptions, type OptionRule, someText, yesOrNo } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
@@ -11,7 +12,7 @@ import type {
   ModelStreamPart,
   ModelUsage,
 } from "../models/model.ts";
-import { promptMessages } from "../models/prompt-messages.ts";
+import { promptMessages } from "../models/prompt.ts";
 import { checkReturned, checkScript, type ScriptedReply, type ScriptedToolCall } from "./scripted-reply.ts";
 
 /** One request to the model. */

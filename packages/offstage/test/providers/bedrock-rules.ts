@@ -40,6 +40,7 @@ function blockProblem(block: Record<string, Json>): string | undefined {
   if (kind === "text") return String(value).trim() === "" ? "The text field in the ContentBlock is blank." : undefined;
   if (kind === "toolUse" || kind === "toolResult") return toolProblem(kind, value as Json);
   if (kind === "reasoningContent") return undefined;
+  if (kind === "cachePoint") return (value as Json).type === "default" ? undefined : "The cachePoint is invalid.";
   const { format, source } = (value ?? {}) as { format?: unknown; source?: Json };
   const isKnown = formats[kind ?? ""]?.test(String(format));
   return isKnown && isBase64(String(source?.bytes)) ? undefined : `The ${kind} block is invalid.`;

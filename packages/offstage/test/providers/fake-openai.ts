@@ -30,7 +30,8 @@ export function fakeOpenRouter(script: readonly FakeTurn[]): Promise<FakeProvide
 }
 
 function withoutOwnFields(body: Json): Json {
-  const messages = (body.messages as readonly Json[]).map(({ reasoning: _, reasoning_details: __, ...message }) => {
+  const messages = (body.messages as readonly Json[]).map(({ reasoning: _, reasoning_details: __, ...sent }) => {
+    const { cache_control: ____, ...message } = sent;
     const { name: ___, ...rest } = message;
     if (message.role === "tool") return rest;
     return Array.isArray(message.content) ? { ...message, content: message.content.filter(isNotAtUrl) } : message;

@@ -87,6 +87,7 @@ const agentRules: Rules<AgentOptions> = {
   outputRetries: wholeFrom(0),
   driver: objectWith("a driver, such as reactDriver()", "preamble", "modelTools", "toPrompt", "read"),
   modelSettings: { isFit: isObject, words: "an object such as { temperature: 0 }" },
+  cache: oneOf("auto"),
   download: { isFit: (value) => typeof value === "function", words: "a function (url, { signal, mediaType })" },
   retry: { isFit: isObject, words: "an object { maxRetries, initialDelayMs, maxDelayMs }" },
   maxSteps: anything,

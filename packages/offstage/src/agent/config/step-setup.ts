@@ -2,8 +2,9 @@
 import type { JsonObject } from "../../base/json.ts";
 import { adaptModel } from "../../models/adapt-model.ts";
 import { withToolNames } from "../../models/call-names.ts";
+import { modelsOf } from "../../models/fallback-model.ts";
 import type { AnyModel, HostedModelTool, Model, ModelCallOptions, ModelTool } from "../../models/model.ts";
-import { callSettings } from "../../models/model-settings.ts";
+import { callSettings, forcesCall } from "../../models/model-settings.ts";
 import type { InputSetup } from "../../sessions/ports/run-record.ts";
 import { recordedTool } from "../../tools/hosted-tool.ts";
 import type { CompiledSchema } from "../../tools/schema.ts";
@@ -13,12 +14,18 @@ import type { Driver } from "../ports/driver.ts";
 
 export interface StepSetup {
   readonly model: Model;
+  /** The model as it was passed in. */
+  readonly source: AnyModel;
   /** The tools that run here, by name. Hosted tools are only in `call`. */
   readonly tools: ReadonlyMap<string, Tool>;
   /** The options of the model call, beside its prompt. */
   readonly call: Omit<ModelCallOptions, "prompt" | "abortSignal">;
   /** The same for the record: what a model sees besides its messages. */
   readonly recorded: InputSetup;
+  /** The setup of all steps but the first, if it is another one. */
+  readonly later?: StepSetup | undefined;
+  /** The setup with the next of several models, for when this one fails. */
+  readonly next?: StepSetup | undefined;
 }
 
 /** The parts of an agent that its setups have in common. */
@@ -31,9 +38,20 @@ export interface SetupParts {
 /** The setup with this model and these tools. Throws if one of them is not valid. */
 export function stepSetup(parts: SetupParts, given: { model: AnyModel; tools: readonly AgentTool[] }): StepSetup {
   const { tools, hosted } = splitTools(given.tools);
-  const model = withToolNames(adaptModel(given.model), [...tools.keys()]);
-  const call = callOptions(parts, [...tools.values()], hosted);
-  return { model, tools, call, recorded: recordedSetup(model, call) };
+  const first = callOptions(parts, [...tools.values()], hosted);
+  const { toolChoice, ...later } = first;
+  const isForcedOnce = forcesCall(toolChoice) && parts.options.modelSettings?.toolChoiceOn !== "every-step";
+  const setupOf = (source: AnyModel, next: StepSetup | undefined): StepSetup => {
+    const model = withToolNames(adaptModel(source), [...tools.keys()]);
+    const setupWith = (call: StepSetup["call"], following: StepSetup | undefined): StepSetup => ({
+      ...{ model, source, tools, call, next: following },
+      recorded: recordedSetup(model, call),
+    });
+    const setup = setupWith(first, next);
+    return isForcedOnce ? { ...setup, later: setupWith(later, next?.later) } : setup;
+  };
+  const [last, ...before] = modelsOf(given.model).toReversed();
+  return before.reduce((next, source) => setupOf(source, next), setupOf(last as AnyModel, undefined));
 }
 
 function callOptions(

@@ -9,18 +9,25 @@ import { type StepSetup, stepSetup } from "../config/step-setup.ts";
 import { outputPreamble } from "../config/structured-output.ts";
 import type { StepFunction } from "../ports/agent-options.ts";
 import type { Run } from "../run/run.ts";
-import type { RunScope } from "../run/run-parts.ts";
+import type { PromptParts, RunScope } from "../run/run-parts.ts";
 
 /** Makes `run.input` ready for a step: its setup and its instructions. Does nothing if that was done for this step. */
 export async function setUpStep(run: Run, step: number): Promise<void> {
   const { input, agent, identity, scope } = run;
   if (input.setUpFor === step) return;
   const place = { step, runId: identity.runId, ...scope };
-  const setup = agent.setup ?? (await resolveSetup(agent, place));
+  const resolved = agent.setup ?? (await resolveSetup(agent, place));
+  const setup = firstWorking(input, (step > 1 && resolved.later) || resolved);
   input.setup = setup;
-  input.modelInput.useProvider(setup.model.provider);
+  input.modelInput.useModel(setup.model);
   await setInstructions(run, setup, place);
   input.setUpFor = step;
+}
+
+// A model that failed is not tried again in the same run, unless it is the last one.
+function firstWorking({ failedModels }: Pick<PromptParts, "failedModels">, setup: StepSetup): StepSetup {
+  const { next, source } = setup;
+  return next !== undefined && failedModels.has(source) ? firstWorking({ failedModels }, next) : setup;
 }
 
 /** The step of a run that functions decide about. */

@@ -4,7 +4,7 @@ import { isoNow } from "../../base/clock.ts";
 import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
 import { Downloads } from "../../models/downloads.ts";
-import { ModelInput } from "../../models/model-input.ts";
+import { ModelInput, type ModelInputOptions } from "../../models/model-input.ts";
 import { journalFor } from "../../sessions/journal/plain-journal.ts";
 import { createReentrancyScope } from "../../sessions/lease/held-session.ts";
 import { type AgentContext, contextOf } from "../../state/agent-context.ts";
@@ -85,9 +85,10 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
     scope,
     limits,
     input: {
-      modelInput: new ModelInput(agent.driver.toPrompt, "", runId),
+      modelInput: new ModelInput(agent.driver.toPrompt, "", { runId, caches: cachesOf(agent) }),
       downloads: new Downloads(() => setupOf(run).model, agent.options.download, scope.cancellation),
       setup: agent.setup,
+      failedModels: new WeakSet(),
       setUpFor: 0,
       instructions: Messages.empty(),
       toolHistory: undefined,
@@ -104,6 +105,12 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
     }),
   };
   return run;
+}
+
+// What a memory shows depends on the question, so only the instructions stay the same from turn to turn.
+function cachesOf({ options }: AgentConfig): ModelInputOptions["caches"] {
+  if (options.cache === undefined) return undefined;
+  return options.memory === undefined ? "turns" : "instructions";
 }
 
 function identityOf({ runId, options, caller }: CreateRunOptions): RunIdentity {

@@ -102,6 +102,11 @@ export interface AgentOptions<Output = string, Values extends object = AnyValues
   readonly driver?: Driver | undefined;
   /** Settings of every model call, such as the temperature. */
   readonly modelSettings?: ModelSettings | undefined;
+  /**
+   * "auto" asks the provider to cache the prompt up to the end of the instructions and tools, and up to the end of the last turn. For
+   * Anthropic, Claude and Nova on Amazon Bedrock, and OpenRouter; other providers cache by themselves.
+   */
+  readonly cache?: "auto" | undefined;
   /** Fetches files at URLs that the model does not fetch itself, once per URL and run. Without it they are refused. */
   readonly download?: Download | undefined;
   /** Retries of failed model calls. */

@@ -62,6 +62,16 @@ export interface ModelRetryEvent extends InStep {
   readonly error: unknown;
 }
 
+/** A model has failed, after its retries, and the next one of a fallback model is called. */
+export interface ModelFallbackEvent extends InStep {
+  readonly type: "model-fallback";
+  /** The model that failed. */
+  readonly provider: string;
+  readonly modelId: string;
+  readonly nextModelId: string;
+  readonly error: unknown;
+}
+
 export interface ModelEndEvent extends InStep {
   readonly type: "model-end";
   readonly modelId: string;
@@ -151,6 +161,7 @@ export type AgentEvent =
   | ReasoningDeltaEvent
   | ToolInputDeltaEvent
   | ModelRetryEvent
+  | ModelFallbackEvent
   | ModelEndEvent
   | ApprovalRequestEvent
   | ToolStartEvent

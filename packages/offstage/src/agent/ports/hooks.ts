@@ -20,6 +20,7 @@ export interface AgentHooks<Values extends object = AnyValues> {
   readonly onStepStart?: Hook<Event.StepStartEvent, Values> | undefined;
   readonly onModelStart?: Hook<Event.ModelStartEvent, Values> | undefined;
   readonly onModelRetry?: Hook<Event.ModelRetryEvent, Values> | undefined;
+  readonly onModelFallback?: Hook<Event.ModelFallbackEvent, Values> | undefined;
   readonly onModelEnd?: Hook<Event.ModelEndEvent, Values> | undefined;
   readonly onApprovalRequest?: Hook<Event.ApprovalRequestEvent, Values> | undefined;
   readonly onToolStart?: Hook<Event.ToolStartEvent, Values> | undefined;
@@ -38,6 +39,7 @@ const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {
   "step-start": "onStepStart",
   "model-start": "onModelStart",
   "model-retry": "onModelRetry",
+  "model-fallback": "onModelFallback",
   "model-end": "onModelEnd",
   "approval-request": "onApprovalRequest",
   "tool-start": "onToolStart",

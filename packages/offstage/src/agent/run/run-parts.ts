@@ -6,6 +6,7 @@ import type { MemoryFeed } from "../../memory/memory-feed.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Messages } from "../../messages/messages.ts";
 import type { Downloads } from "../../models/downloads.ts";
+import type { AnyModel } from "../../models/model.ts";
 import type { ModelInput } from "../../models/model-input.ts";
 import type { ReentrancyScope } from "../../sessions/lease/held-session.ts";
 import type { StepInput } from "../../sessions/ports/journal.ts";
@@ -57,6 +58,8 @@ export interface PromptParts {
   readonly downloads: Downloads;
   /** The model and tools of the present step; undefined before the first one. See `setupOf`. */
   setup: StepSetup | undefined;
+  /** The models that failed in this run while there was another. */
+  readonly failedModels: WeakSet<AnyModel>;
   /** The step that setup and instructions are for. */
   setUpFor: number;
   instructions: Messages;

@@ -5,8 +5,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { Messages } from "../../messages/messages.ts";
 import type { ModelCallOptions, PromptMessage } from "../../models/model.ts";
-import { promptMessage } from "../../models/prompt.ts";
-import { promptMessages } from "../../models/prompt-messages.ts";
+import { promptMessage, promptMessages } from "../../models/prompt.ts";
 import { type ModelReply, replyOf } from "../../models/reply.ts";
 import { failureDetails, withRetries } from "../../models/retry.ts";
 import { type DeltaListener, readStream } from "../../models/stream-reply.ts";
@@ -22,14 +21,45 @@ export interface StampedReply {
   readonly metadata: Stamp;
 }
 
-/** Calls the model with these sections. Rejects with `model-failed`, or with the abort's reason. */
+/**
+ * Calls the model with these sections. If it fails and there are others to fall back on, calls the next. Rejects with `model-failed`, or
+ * with the abort's reason.
+ */
 export async function callModel(run: Run, sections: readonly Messages[], at: StepPlace): Promise<StampedReply> {
+  for (;;) {
+    try {
+      return await callOne(run, sections, at);
+    } catch (error) {
+      run.scope.cancellation.throwIfAborted();
+      if (!fallBack(run, at, error)) throw error;
+    }
+  }
+}
+
+// Sets the step up with the next model. False if there is none, or if text of this one was streamed, which cannot be taken back.
+function fallBack(run: Run, { step }: StepPlace, error: unknown): boolean {
+  const { input, record, draft } = run;
+  const { next, model, source } = setupOf(run);
+  if (next === undefined || !canRestart(run)) return false;
+  input.failedModels.add(source);
+  input.setup = next;
+  input.modelInput.useModel(next.model);
+  const { modelId, provider } = model;
+  draft.retries.push({ attempt: draft.retries.length + 1, delayMs: 0, error: messageOf(error) });
+  record.emit({ type: "model-fallback", step, provider, modelId, nextModelId: next.model.modelId, error });
+  return true;
+}
+
+function canRestart(run: Run): boolean {
+  return run.draft.text === "" || holdsBack(run);
+}
+
+async function callOne(run: Run, sections: readonly Messages[], at: StepPlace): Promise<StampedReply> {
   const { record, scope, agent } = run;
   const { provider, modelId } = setupOf(run).model;
   // If a function chose the model, it was unknown when the run began.
   if (agent.setup === undefined) scope.span.setMetadata({ provider, model: modelId });
   const attempts = { retries: 0 };
-  run.draft.text = "";
   record.emit({ type: "model-start", step: at.step, provider, modelId });
   const metadata = { provider, model: modelId, ...requestMetadata(run) };
   const init = { name: modelId, kind: "model" as const, metadata };
@@ -72,8 +102,11 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
   const { cancellation } = scope;
   const prompt = await input.modelInput.resolvedPromptOf(sections, input.downloads);
   if (record.log !== undefined) draft.input = { step: call.step, startedAt: isoNow(), input: inputOf(run, prompt) };
+  const { call: settings } = setupOf(run);
+  const tools = input.modelInput.markTools(settings.tools);
   const options: ModelCallOptions = {
-    ...setupOf(run).call,
+    ...settings,
+    ...(tools !== undefined && { tools }),
     prompt,
     abortSignal: cancellation.signal,
   };
@@ -81,7 +114,7 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
     options: agent.options.retry,
     cancellation,
     // Text that was streamed cannot be taken back.
-    mayRetry: () => draft.text === "",
+    mayRetry: () => canRestart(run),
     onRetry({ attempt, delayMs, error }) {
       call.attempts.retries = attempt;
       draft.retries.push({ attempt, delayMs, error: messageOf(error) });
@@ -108,6 +141,7 @@ function inputOf(run: Run, prompt: readonly PromptMessage[]): InputRecord {
 function tryOnce(run: Run, options: ModelCallOptions, at: StepPlace): Promise<ModelReply> {
   const { request, scope, draft } = run;
   scope.cancellation.throwIfAborted();
+  draft.text = "";
   draft.reasoning = "";
   return request.isStreaming
     ? streamReply(run, options, at)

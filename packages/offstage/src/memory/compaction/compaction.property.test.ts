@@ -1,4 +1,5 @@
 // Properties of every run: any strategy, any mixture of turns, tool loops and restarts.
+
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { appended, buildLoopStep, flat, idsOf } from "../../../test/support/long-conversation.ts";
@@ -7,7 +8,7 @@ import { assistant, user } from "../../messages/makers.ts";
 import { Messages } from "../../messages/messages.ts";
 import { repairMessages } from "../../messages/repair.ts";
 import { ModelInput } from "../../models/model-input.ts";
-import { promptMessages } from "../../models/prompt-messages.ts";
+import { promptMessages } from "../../models/prompt.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import { tokenCounter } from "../../tokens/token-counter.ts";
 import type { CompactionStrategy } from "./compaction-strategy.ts";

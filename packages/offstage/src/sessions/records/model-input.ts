@@ -3,8 +3,7 @@ import { isObject, type JsonObject, type JsonValue, parseJson } from "../../base
 import { shownValue, wholeFrom } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
-import { promptMessage } from "../../models/prompt.ts";
-import { promptMessages } from "../../models/prompt-messages.ts";
+import { promptMessage, promptMessages } from "../../models/prompt.ts";
 import { contentsOf, messagesOf } from "../conversation/read-messages.ts";
 import type { SessionCell, SessionCells } from "../head/session-cell.ts";
 import type { InputSetup } from "../ports/run-record.ts";
