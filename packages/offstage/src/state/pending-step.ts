@@ -27,6 +27,8 @@ export interface AskedQuestion {
   readonly message: string;
   /** The JSON Schema of the answer. */
   readonly schema?: JsonObject | undefined;
+  /** What the tool keeps with its question. */
+  readonly state?: JsonValue | undefined;
 }
 
 /** The answer of a person, and the question it was given to. */
@@ -34,6 +36,8 @@ export interface RecordedAnswer {
   readonly message: string;
   readonly value?: JsonValue;
   readonly declined?: true;
+  /** The state of the question. */
+  readonly state?: JsonValue | undefined;
 }
 
 /** A call that needs a decision, and its run. */

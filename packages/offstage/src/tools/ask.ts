@@ -1,7 +1,7 @@
 // Questions: a tool asks a person, and its run waits for the answer. The tool then runs again from its start, and is given the
 // answers that are recorded, in the order in which it asks.
 import type { JsonObject, JsonValue } from "../base/json.ts";
-import { anything, checkOptions, type OptionRule, shownValue } from "../base/options.ts";
+import { anything, checkOptions, type OptionRule, shownValue, someFunction } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { AskedQuestion, RecordedAnswer } from "../state/pending-step.ts";
 import { type AnySchema, type CompiledSchema, compileSchema, type OutputOf } from "./schema.ts";
@@ -13,6 +13,16 @@ export interface Question<Schema = undefined> {
   readonly message: string;
   /** The schema of the answer: a Standard Schema or JSON Schema. Default: any JSON value. */
   readonly schema?: Schema | undefined;
+  /** What the tool needs to go on, as JSON. Kept with the question as it is, shown to nobody, and in `asked` when the tool runs again. */
+  readonly state?: JsonValue | undefined;
+  /** Called if the run has to wait: closes what is open, because the code after `ask` does not run. */
+  readonly onWait?: (() => void) | undefined;
+}
+
+/** A question that a call asked before it was run again. It has an answer, which `ask` returns for the same message. */
+export interface EarlierQuestion {
+  readonly message: string;
+  readonly state?: JsonValue | undefined;
 }
 
 /** The answer of a person who does not want to answer. */
@@ -52,6 +62,8 @@ export interface QuestionsOptions {
 const questionRules: Readonly<Record<keyof Question, OptionRule>> = {
   message: { isFit: (value) => typeof value === "string" && value.trim() !== "", words: "a question as text" },
   schema: anything,
+  state: anything,
+  onWait: someFunction,
 };
 
 /** The questions of one call. The n-th question gets the n-th recorded answer, if that was given to the same text. */
@@ -70,10 +82,15 @@ export function callQuestions(options: QuestionsOptions): CallQuestions {
     if (found !== undefined) return found.value;
     // An answer to another question does not count, nor do those after it.
     given = given.slice(0, place);
-    const pending = { message, ...(schema && { schema: schema.jsonSchema as JsonObject }) };
+    const pending = {
+      message,
+      ...(schema && { schema: schema.jsonSchema as JsonObject }),
+      ...(question.state !== undefined && { state: plainState(question.state) }),
+    };
     const inline = await options.answer(pending, given);
     const now = inline && (await givenValue(inline, schema));
     if (inline === undefined || now === undefined) {
+      question.onWait?.();
       resolve(new ToolWaiting({ question: pending, answers: given }));
       return new Promise(() => {});
     }
@@ -86,6 +103,23 @@ export function callQuestions(options: QuestionsOptions): CallQuestions {
     return answering;
   };
   return { ask: ask as Ask, waiting };
+}
+
+function plainState(state: JsonValue): JsonValue {
+  try {
+    return JSON.parse(JSON.stringify(state)) as JsonValue;
+  } catch (cause) {
+    throw new OffstageError("invalid-argument", "The state of a question must be JSON.", { cause });
+  }
+}
+
+/** An answer with what is kept of its question. */
+export function recordedAnswer(
+  question: AskedQuestion | undefined,
+  answer: { readonly value: JsonValue } | { readonly declined: true },
+): RecordedAnswer {
+  const { message = "", state } = question ?? {};
+  return { message, ...answer, ...(state !== undefined && { state }) };
 }
 
 function schemaOf(question: Question<unknown>): CompiledSchema | undefined {

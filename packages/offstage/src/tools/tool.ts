@@ -12,7 +12,7 @@ import {
 import { OffstageError } from "../errors.ts";
 import type { HostedModelTool } from "../models/model.ts";
 import type { AnyValues, ContextOf } from "../state/agent-context.ts";
-import type { Ask } from "./ask.ts";
+import type { Ask, EarlierQuestion } from "./ask.ts";
 import { type HostedTool, hostedModelTool, isHosted } from "./hosted-tool.ts";
 import { type AnySchema, type CompiledSchema, compileSchema, type OutputOf } from "./schema.ts";
 
@@ -30,6 +30,8 @@ export interface ToolRunOptions<Values extends object = Record<string, unknown>>
   readonly agent: string;
   /** Asks a person, and pauses the run until there is an answer. The tool then runs again from its start. */
   readonly ask: Ask;
+  /** The questions that this call asked before it was run again, oldest first. Empty when it runs for the first time. */
+  readonly asked: readonly EarlierQuestion[];
 }
 
 /** How much of a tool's results later turns see; see `toolHistory`. */

@@ -73,6 +73,59 @@ describe("a question of a tool", () => {
     expect([done.output, booked]).toEqual(["Booked.", ["12A soup"]]);
   });
 
+  onStores(
+    "keeps a state, which is shown to nobody and given to the tool when it runs again",
+    async ({ play, session, store }) => {
+      const seen: unknown[] = [];
+      const book = tool({
+        name: "book",
+        execute: async (_input, { ask, asked }) => {
+          seen.push(asked);
+          const seat = await ask({ message: "Which seat?", state: { reservation: "r1", tries: [1, 2] } });
+          const meal = await ask({ message: "Which meal?", state: "secret state" });
+          return `${seat} ${meal}`;
+        },
+      });
+      const model = scriptedModel([calls({ name: "book", id: "b1" }), "Booked."]);
+      const agent = new Agent({ model, tools: [book] });
+      const paused = await play(agent, "Book", { session });
+      expect(JSON.stringify(paused.approvals)).not.toContain("reservation");
+      const { runId } = paused;
+      await agent.resume(runId, { store, answers: [{ toolCallId: "b1", value: "12A" }] });
+      const done = await agent.resume(runId, { store, answers: [{ toolCallId: "b1", declined: true }] });
+      expect(done.output).toBe("Booked.");
+      const first = { message: "Which seat?", state: { reservation: "r1", tries: [1, 2] } };
+      expect(seen).toEqual([[], [first], [first, { message: "Which meal?", state: "secret state" }]]);
+    },
+  );
+
+  test("tells the tool that it has to wait, so that it can close what is open", async () => {
+    const seen: string[] = [];
+    const book = tool({
+      name: "book",
+      execute: async (_input, { ask }) => {
+        seen.push("open");
+        const seat = await ask({ message: "Which seat?", onWait: () => void seen.push("close") });
+        return `booked ${seat}`;
+      },
+    });
+    const model = scriptedModel([calls({ name: "book", id: "b1" }), "Booked."]);
+    const agent = new Agent({ model, tools: [book] });
+    const paused = await agent.run("Book");
+    await agent.resume(paused.state, { answers: [{ toolCallId: "b1", value: "12A" }] });
+    expect(seen).toEqual(["open", "close", "open"]);
+  });
+
+  test("whose state is not JSON is an error of the tool", async () => {
+    const ask = tool({
+      name: "ask",
+      execute: (_input, { ask }) => ask({ message: "?", state: { size: 1n } as never }),
+    });
+    const model = scriptedModel([calls({ name: "ask" }), "Sorry."]);
+    await new Agent({ model, tools: [ask] }).run("Ask");
+    expect(model.requests[1]?.messages.at(-1)?.content).toContain("The state of a question must be JSON.");
+  });
+
   onStores("may be followed by another one, and earlier answers are kept", async ({ play, session, store }) => {
     const { agent, booked, starts } = booking({ isTwice: true });
     const { runId } = await play(agent, "Book", { session });

@@ -173,6 +173,7 @@ test("a subagent tool executed without a parent gives the same text", async () =
       step: 1,
       agent: "nobody",
       ask: async () => expect.fail("no question"),
+      asked: [],
     },
   );
   expect(result).toMatchObject({ text: "[Subagent: helper] Hi.", isError: false });

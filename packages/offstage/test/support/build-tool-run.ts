@@ -38,6 +38,7 @@ export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResul
     step: 1,
     agent: "agent",
     ask: questions.ask,
+    asked: [],
   });
   const run = { permit: async () => "run", started: () => undefined, guard: undefined, questions, ...options };
   const site = { ...run, tools: splitTools(tools).tools, cancellation, about } as CallSite;

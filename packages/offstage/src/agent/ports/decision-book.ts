@@ -5,7 +5,7 @@ import { shownValue } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { AskedQuestion, AwaitedCall, RecordedAnswer } from "../../state/pending-step.ts";
 import type { StepToolCall } from "../../state/step.ts";
-import { checkAnswer } from "../../tools/ask.ts";
+import { checkAnswer, recordedAnswer } from "../../tools/ask.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Decisions } from "./approvals.ts";
 
@@ -175,10 +175,9 @@ function checkKind({ kind, toolCallId }: Decision, { question, call }: AwaitedPl
 async function answerOf(decision: Decision, { question }: AwaitedPlace): Promise<RecordedAnswer | undefined> {
   const { kind, value, declined, toolCallId } = decision;
   if (kind !== "answer") return undefined;
-  const { message = "" } = question ?? {};
-  if (declined === true || value === undefined) return { message, declined: true };
+  if (declined === true || value === undefined) return recordedAnswer(question, { declined: true });
   if (question !== undefined) await checkAnswer(value, question, toolCallId);
-  return { message, value };
+  return recordedAnswer(question, { value });
 }
 
 // The changed input of an approved call, which must fit its tool. Throws if the call cannot run: an approval must not be used up.

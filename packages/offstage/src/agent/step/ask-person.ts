@@ -6,7 +6,7 @@ import { messageOf, OffstageError } from "../../errors.ts";
 import { type Approval, approvalOf } from "../../sessions/ports/run-record.ts";
 import type { AskedQuestion, RecordedAnswer } from "../../state/pending-step.ts";
 import type { StepToolCall } from "../../state/step.ts";
-import { checkAnswer } from "../../tools/ask.ts";
+import { checkAnswer, recordedAnswer } from "../../tools/ask.ts";
 import type { Permission } from "../../tools/run-tool.ts";
 import { refusalOf } from "../ports/decision-book.ts";
 import { type Run, setupOf } from "../run/run.ts";
@@ -85,13 +85,13 @@ async function editOf(run: Run, call: StepToolCall, input: object): Promise<Perm
 }
 
 async function answerOf(call: StepToolCall, decision: unknown, question: AskedQuestion): Promise<RecordedAnswer> {
-  const { message } = question;
-  if (decision === false || (isObject(decision) && decision.declined === true)) return { message, declined: true };
+  if (decision === false || (isObject(decision) && decision.declined === true))
+    return recordedAnswer(question, { declined: true });
   if (!isObject(decision) || decision.value === undefined)
     throw notADecision(decision, "{ value }, { declined: true } or undefined");
   const value = JSON.parse(JSON.stringify(decision.value)) as JsonValue;
   await checkAnswer(value, question, call.toolCallId);
-  return { message, value };
+  return recordedAnswer(question, { value });
 }
 
 function notADecision(decision: unknown, expected: string): OffstageError {

@@ -87,7 +87,7 @@ function questionsOf(run: Run, call: StepToolCall, start: CallStart): CallQuesti
 }
 
 function toolRunOptions(caller: CallingTool, cancellation: Cancellation, ask: Ask): ToolRunOptions {
-  const { run, step, toolCallId } = caller;
+  const { run, step, toolCallId, before } = caller;
   const options = {
     toolCallId,
     runId: run.identity.runId,
@@ -96,6 +96,7 @@ function toolRunOptions(caller: CallingTool, cancellation: Cancellation, ask: As
     context: run.scope.context,
     signal: cancellation.signal,
     ask,
+    asked: (before?.answers ?? []).map(({ message, state }) => ({ message, ...(state !== undefined && { state }) })),
     [callerKey]: caller,
   };
   return options;

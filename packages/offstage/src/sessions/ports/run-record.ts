@@ -113,12 +113,16 @@ export interface AnswerRecord {
   readonly message: string;
   readonly value?: JsonValue;
   readonly declined?: true;
+  /** The state of the question. */
+  readonly state?: JsonValue | undefined;
 }
 
 /** The latest question of a call, and the answers so far. If the call waits, its latest question has none. */
 export interface QuestionRecord {
   readonly message: string;
   readonly schema?: JsonObject | undefined;
+  /** What the tool keeps with its question. */
+  readonly state?: JsonValue | undefined;
   readonly answers: readonly AnswerRecord[];
 }
 
