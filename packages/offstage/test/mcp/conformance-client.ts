@@ -54,7 +54,9 @@ const tools = await authorized(() => mcp.tools());
 for (const { name } of tools) {
   await authorized(async () => {
     const model = scriptedModel([{ toolCalls: [{ name, input: inputs[name] ?? {} }] }, "Done."]);
-    const { steps } = await new Agent({ model, tools }).run("Go.");
+    // A person who agrees to everything, with the defaults of the form.
+    const onApproval = async () => ({ value: {} });
+    const { steps } = await new Agent({ model, tools }).run("Go.", { onApproval });
     const { error } = steps[0]?.toolResults[0] ?? {};
     if (error !== undefined) throw error;
   });

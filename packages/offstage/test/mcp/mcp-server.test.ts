@@ -282,6 +282,39 @@ test("a run that waits asks for input, and goes on with the answer", async () =>
   });
 });
 
+test("a question of a tool is asked in its own form, and any other as text", async () => {
+  const store = memoryStore();
+  const seat = tool({
+    name: "seat",
+    execute: async (_input, { ask }) => {
+      const schema = { type: "object", properties: { seat: { type: "string" } }, required: ["seat"] };
+      const chosen = await ask({ message: "Which seat?", schema });
+      const extras = await ask({ message: "Which extras?", schema: { type: "array", items: { type: "string" } } });
+      return JSON.stringify([chosen, extras]);
+    },
+  });
+  const model = scriptedModel([{ toolCalls: [{ name: "seat" }] }, "Seated."]);
+  await client({ store, agents: [new Agent({ name: "desk", model, tools: [seat] })] }, async (_call, raw) => {
+    const request = { name: "ask_desk", arguments: { prompt: "A seat." } };
+    const send = async (answer?: object) =>
+      (await raw.callTool({ ...request, ...answer } as never, { allowInputRequired: true })) as unknown as Asked;
+    const accepted = (content: object) => ({ inputResponses: { call0: { action: "accept", content } } });
+    const first = await send();
+    expect(first.inputRequests.call0?.params).toMatchObject({
+      message: "Which seat?",
+      requestedSchema: { properties: { seat: {} } },
+    });
+    const second = await send({ ...accepted({ seat: "12A" }), requestState: first.requestState });
+    expect(second.inputRequests.call0?.params).toMatchObject({
+      message: "Which extras?",
+      requestedSchema: { properties: { answer: {} } },
+    });
+    const done = await send({ ...accepted({ answer: '["tea"]' }), requestState: second.requestState });
+    expect(done).toMatchObject({ content: [{ text: "Seated." }] });
+    expect(model.requests[1]?.messages.at(-1)?.content).toBe('[{"seat":"12A"},["tea"]]');
+  });
+});
+
 test("a refusal rejects the call, and closing the question decides nothing", async () => {
   const store = memoryStore();
   const effects: string[] = [];

@@ -150,6 +150,17 @@ describe("the SDK of the first generation", () => {
     expect(steps[0]?.toolResults[0]?.output).toBe("4");
   });
 
+  test("a question of an old server pauses the run, and the call is made again with the answer", async () => {
+    const store = memoryStore();
+    const model = scriptedModel([{ toolCalls: [{ name: "old__book", id: "b1" }] }, "Booked."]);
+    await using mcp = started("old", join(interop, "old-server.js"));
+    const agent = new Agent({ model, tools: () => mcp.tools() });
+    const paused = await agent.run("Book.", { session: store.session("anna") });
+    expect(paused.approvals).toMatchObject([{ kind: "question", message: "Which seat?" }]);
+    await agent.resume(paused.runId, { store, answers: [{ toolCallId: "b1", value: { seat: "12A" } }] });
+    expect(model.requests[1]?.messages.at(-1)?.content).toBe("Booked 12A.");
+  });
+
   const oldClient = async (...args: string[]) => {
     const { stdout } = await run(process.execPath, [join(interop, "old-client.js"), ...args]);
     return JSON.parse(stdout) as { tools: string[]; content: { text: string }[]; isError: boolean };
@@ -177,7 +188,7 @@ describe("the conformance suite", () => {
     run(process.execPath, [suite, ...args], { cwd: scratch, maxBuffer: 2 ** 26 });
 
   test.for([
-    ...["initialize", "tools_call", "sse-retry"],
+    ...["initialize", "tools_call", "sse-retry", "elicitation-sep1034-client-defaults"],
     ...["metadata-default", "metadata-var1", "metadata-var2", "metadata-var3", "basic-cimd", "pre-registration"].map(
       (name) => `auth/${name}`,
     ),

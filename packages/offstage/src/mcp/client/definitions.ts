@@ -2,7 +2,7 @@
 // of the input that no pattern can make slow.
 import { isObject, type JsonObject, setField } from "../../base/json.ts";
 import { compileJsonSchema } from "../../tools/json-schema/compile-json-schema.ts";
-import { isMapKeyword, type Schema, schemaKeywords } from "../../tools/json-schema/lean-schema.ts";
+import { isMapKeyword, type Schema, type SchemaOwner, schemaKeywords } from "../../tools/json-schema/lean-schema.ts";
 import type { RawSchema } from "../../tools/schema.ts";
 
 // What all definitions of a server may add to a prompt: the texts share a budget, and so do the schemas.
@@ -131,6 +131,21 @@ function hasDefault(properties: unknown, name: unknown): boolean {
   return isObject(property) && property.default !== undefined;
 }
 
+/** The schema of an answer that a server asks for, as a person fills it in; undefined if it cannot be checked. */
+export function formSchema(schema: unknown): Schema | undefined {
+  const shown = shownSchema(schema);
+  if (shown === undefined) return undefined;
+  const form = checkable(shown);
+  try {
+    compileJsonSchema(form, owner);
+    return form;
+  } catch {
+    return undefined;
+  }
+}
+
+const owner: SchemaOwner = { name: "a tool of an MCP server", code: "invalid-tool" };
+
 function checkOf(schema: Schema): (value: unknown) => unknown {
   const problemsIn = checkerOf(schema);
   return (value) => {
@@ -146,7 +161,7 @@ function checkOf(schema: Schema): (value: unknown) => unknown {
  */
 export function checkerOf(schema: Schema): (value: unknown) => readonly string[] {
   try {
-    return compileJsonSchema(checkable(schema), { name: "a tool of an MCP server", code: "invalid-tool" });
+    return compileJsonSchema(checkable(schema), owner);
   } catch {
     return () => [];
   }

@@ -1,11 +1,11 @@
 // One tool of a server as a tool of an agent.
 import type { Tool, ToolOptions } from "../../tools/tool.ts";
 import { tool } from "../../tools/tool.ts";
-import { ToolAnswer } from "../../tools/tool-answer.ts";
-import { type CallResult, valueOfResult } from "./call-result.ts";
-import type { InputRequired, McpConnection } from "./connection.ts";
+import { valueOfResult } from "./call-result.ts";
+import type { McpConnection } from "./connection.ts";
 import type { Definition, ListedTool } from "./definitions.ts";
 import type { McpHints, McpToolsOptions } from "./options.ts";
+import { callWithQuestions } from "./questions.ts";
 import { nameForModel, nameMatcher } from "./tool-names.ts";
 
 export interface McpToolSettings {
@@ -28,20 +28,11 @@ export function mcpTool(connection: McpConnection, listed: ListedTool, { definit
     maxResultBytes,
     idempotent: isIdempotent,
     needsApproval: approvalOf(listed.name, hints, options),
-    async execute(input, { signal }) {
+    async execute(input, { signal, ask, asked }) {
       const request = { name: listed.name, arguments: input as Record<string, unknown> };
-      const result = await connection.call(request, { signal, isIdempotent, elicit: undefined });
-      return isInputRequired(result) ? unanswerable(server) : valueOfResult(result);
+      return valueOfResult(await callWithQuestions(connection, request, { signal, isIdempotent, ask, asked }));
     },
   });
-}
-
-function isInputRequired(result: CallResult | InputRequired): result is InputRequired {
-  return (result as InputRequired).resultType === "input_required";
-}
-
-function unanswerable(server: string): ToolAnswer {
-  return new ToolAnswer(`The MCP server "${server}" needs input from a person to go on.`, { isError: true });
 }
 
 // A hint of a stranger skips no approval.

@@ -2,8 +2,9 @@
 
 import type { Agent } from "../../agent/agent.ts";
 import type { RunResult } from "../../agent/ports/run-result.ts";
-import { isObject } from "../../base/json.ts";
+import { isObject, type JsonValue, parseJson } from "../../base/json.ts";
 import { isOffstageError, OffstageError } from "../../errors.ts";
+import type { Approval } from "../../sessions/ports/run-record.ts";
 import { clip } from "../../tools/clip.ts";
 import type { CallSite, Question, Served, ServedTool } from "./served-tool.ts";
 
@@ -45,38 +46,62 @@ async function ask(agent: AnyAgent, given: { prompt: string; session?: string },
   });
 }
 
+/** A call that waits, as it travels to the client and back. */
+interface WaitingCall {
+  readonly toolCallId: string;
+  readonly runId: string;
+  /** "approve": a person decides. "answer": a person answers a question, in the form of its schema. "text": as text or JSON. */
+  readonly wants: "approve" | "answer" | "text";
+}
+
 /** What travels to the client and back while a run waits. */
 interface WaitingState {
   readonly run: string;
   readonly session: string;
   /** The waiting calls, by the key of their question. */
-  readonly calls: Readonly<Record<string, { readonly toolCallId: string; readonly runId: string }>>;
+  readonly calls: Readonly<Record<string, WaitingCall>>;
 }
 
 async function goOn(agent: AnyAgent, site: CallSite): Promise<Served> {
   const { store, access, signal, answers } = site;
   const { run, session, calls } = site.state as WaitingState;
-  const decided = Object.entries(calls).flatMap(([key, call]) => {
-    const decision = decisionOf(answers[key]);
-    return decision === undefined ? [] : [{ ...call, ...decision }];
-  });
-  const approve = decided
-    .filter(({ isApproved }) => isApproved)
-    .map(({ toolCallId, runId }) => ({ toolCallId, runId }));
-  const reject = decided
-    .filter(({ isApproved }) => !isApproved)
-    .map(({ toolCallId, runId, reason }) => ({ toolCallId, runId, ...(reason !== "" && { reason }) }));
-  if (decided.length === 0) return { text: waitsText(run, "Nothing was decided."), isError: true };
+  const decisions: Required<Decisions> = { approve: [], reject: [], answers: [] };
+  let count = 0;
+  for (const [key, call] of Object.entries(calls)) {
+    const answer = answers[key];
+    // Closing the question decides nothing.
+    if (!isObject(answer) || answer.action === "cancel") continue;
+    decideOn(decisions, call, answer);
+    count++;
+  }
+  if (count === 0) return { text: waitsText(run, "Nothing was decided."), isError: true };
   const context = access.context === undefined ? {} : { context: access.context };
-  return served(await settled(agent.resume(run, { store, approve, reject, signal, ...context })), { site, session });
+  return served(await settled(agent.resume(run, { store, ...decisions, signal, ...context })), { site, session });
 }
 
-// Closing the question decides nothing.
-function decisionOf(answer: unknown): { readonly isApproved: boolean; readonly reason: string } | undefined {
-  if (!isObject(answer) || answer.action === "cancel") return undefined;
+interface Decisions {
+  approve?: { toolCallId: string; runId: string }[];
+  reject?: { toolCallId: string; runId: string; reason?: string }[];
+  answers?: ({ toolCallId: string; runId: string } & ({ value: JsonValue } | { declined: true }))[];
+}
+
+function decideOn(
+  { approve, reject, answers }: Required<Decisions>,
+  call: WaitingCall,
+  answer: Record<string, unknown>,
+): void {
+  const { toolCallId, runId, wants } = call;
   const content = isObject(answer.content) ? answer.content : {};
-  const reason = typeof content.reason === "string" ? content.reason : "";
-  return { isApproved: answer.action === "accept" && content.approve === true, reason };
+  const isAccepted = answer.action === "accept";
+  if (wants === "approve") {
+    const { reason } = content;
+    if (isAccepted && content.approve === true) approve.push({ toolCallId, runId });
+    else reject.push({ toolCallId, runId, ...(typeof reason === "string" && reason !== "" && { reason }) });
+  } else if (!isAccepted) answers.push({ toolCallId, runId, declined: true });
+  else {
+    const text = String(content.answer ?? "");
+    answers.push({ toolCallId, runId, value: wants === "answer" ? (content as JsonValue) : (parseJson(text) ?? text) });
+  }
 }
 
 // A failed run is a result too: its error may hold what must not leave, so only its code does.
@@ -113,18 +138,41 @@ function served(result: Awaited<ReturnType<typeof settled>>, { site, session }: 
 function waiting({ approvals, runId }: RunResult<unknown>, { site, session }: Place): Served {
   if (!site.canAsk) return { text: waitsText(runId, "This client cannot ask a person."), isError: true };
   const questions: Record<string, Question> = {};
-  const calls: Record<string, { toolCallId: string; runId: string }> = {};
-  approvals.forEach(({ toolCallId, toolName, input: asked, runId: asking }, i) => {
-    questions[`call${i}`] = {
-      message: site.redact(`Run ${toolName} with ${clip(JSON.stringify(asked), 4000).text}?`),
-      schema,
-    };
-    calls[`call${i}`] = { toolCallId, runId: asking };
-  });
+  const calls: Record<string, WaitingCall> = {};
+  for (const [index, approval] of approvals.entries()) {
+    const { toolCallId, runId: asking } = approval;
+    const { wants, ...question } = questionOf(approval);
+    questions[`call${index}`] = site.redact(question);
+    calls[`call${index}`] = { toolCallId, runId: asking, wants };
+  }
   return { questions, state: { run: runId, session, calls } satisfies WaitingState };
 }
 
-const schema = {
+function questionOf(approval: Approval): Question & Pick<WaitingCall, "wants"> {
+  if (approval.kind === "question") {
+    const { message, schema } = approval;
+    const isForm = schema !== undefined && isFlat(schema);
+    return { message, schema: isForm ? schema : textForm, wants: isForm ? "answer" : "text" };
+  }
+  const { toolName, input: asked } = approval;
+  return {
+    message: `Run ${toolName} with ${clip(JSON.stringify(asked), 4000).text}?`,
+    schema: approvalForm,
+    wants: "approve",
+  };
+}
+
+// The protocol asks for forms with simple fields only.
+function isFlat({ type, properties }: Readonly<Record<string, unknown>>): boolean {
+  const simple = ["string", "number", "integer", "boolean"];
+  return (
+    type === "object" &&
+    isObject(properties) &&
+    Object.values(properties).every((each) => isObject(each) && simple.includes(String(each.type)))
+  );
+}
+
+const approvalForm = {
   type: "object",
   properties: {
     approve: { type: "boolean", title: "Approve", description: "Whether the call may run." },
@@ -133,6 +181,12 @@ const schema = {
   required: ["approve"],
 };
 
+const textForm = {
+  type: "object",
+  properties: { answer: { type: "string", title: "Answer", description: "Text, or JSON." } },
+  required: ["answer"],
+};
+
 function waitsText(run: string, why: string): string {
-  return `The run "${run}" waits for a person to decide about its tool calls. ${why}`;
+  return `The run "${run}" waits for a person. ${why}`;
 }
