@@ -14,6 +14,7 @@ import { messageOf } from "../errors.ts";
 import type { PersistentSession } from "../sessions/persistent-session.ts";
 import type { Store } from "../sessions/store.ts";
 import { type ProtocolName, protocols } from "./protocols/index.ts";
+import type { RunEngine } from "./runs/run-host.ts";
 import { type Show, someShow } from "./telling/show.ts";
 
 /** The session that a request may use. */
@@ -44,6 +45,8 @@ export interface ServeErrorPlace {
 
 export interface ServeOptions {
   readonly agent: Agent<unknown>;
+  /** Does the runs on workers instead of in this process; see `offstage/dbos`. */
+  readonly engine?: RunEngine | undefined;
   /** The store of the sessions. Its conversation counts, not the client's. */
   readonly store: Store;
   readonly authorize: Authorize;
@@ -63,6 +66,7 @@ const agentRule = objectWith("an agent", "stream", "resumeStream");
 const storeRule = objectWith("a store", "session", "namespace", "ready");
 const rules: Readonly<Record<keyof ServeOptions, OptionRule>> = {
   agent: agentRule,
+  engine: objectWith("an engine, such as dbosEngine(…)", "hostRuns"),
   store: storeRule,
   authorize: someFunction,
   protocol: oneOf(...Object.keys(protocols)),

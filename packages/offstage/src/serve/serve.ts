@@ -30,7 +30,8 @@ export function serve(options: ServeOptions): FetchHandler {
   const { agent, show = "conversation", waitUntil } = options;
   const onError = reporter(options.onError);
   const protocol = protocols[options.protocol ?? "ai-sdk"];
-  const host = new RunsHere({ agent, show, waitUntil, onError });
+  const host =
+    options.engine?.hostRuns({ agent: agent.name, show }) ?? new RunsHere({ agent, show, waitUntil, onError });
   const server: Server = { options, host, show, protocol, pings: new Pings(), onError };
   return async (request) => {
     try {
@@ -102,7 +103,7 @@ async function takeBack(session: PersistentSession, runId: string | undefined): 
 
 async function readElsewhere(session: PersistentSession, show: Show): Promise<EventReader | undefined> {
   const [run] = await session.runs({ status: "running", limit: 1 });
-  return run && followRun(session, run.runId, show);
+  return run && followRun(session, run.runId, { show });
 }
 
 function streamed({ protocol, pings }: Server, reader: EventReader, place: Omit<Posted, "action">): Response {

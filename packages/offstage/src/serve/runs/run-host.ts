@@ -4,6 +4,7 @@ import type { UserMessage } from "../../messages/message.ts";
 import type { PersistentSession } from "../../sessions/persistent-session.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
 import type { Store } from "../../sessions/store.ts";
+import type { Show } from "../telling/show.ts";
 import type { EventReader, ReadFrom } from "./event-log.ts";
 
 /** The session that a request is about, as `authorize` allowed it. */
@@ -35,6 +36,12 @@ export interface HostedRun {
   readonly runId: string;
   /** Reads its events. The run does not wait for readers, and does not notice when they leave. */
   read(from: ReadFrom): EventReader;
+}
+
+/** Does runs elsewhere. */
+export interface RunEngine {
+  /** The host of the runs of an agent, by its name. */
+  hostRuns(options: { readonly agent: string; readonly show: Show }): RunHost;
 }
 
 /**

@@ -66,11 +66,12 @@ async function tellReply(
   step: number,
   { reply, results }: Reply,
 ): Promise<ServedEvent[]> {
-  const events = [
-    ...teller.stepStart(step, place),
-    ...teller.reasoning(step, reasoningOf(reply), place),
-    ...teller.text(step, textOf(reply), place),
-  ];
+  // The text of a step that waited was told before the run was resumed.
+  const isTold = place.subagent === undefined && teller.isOpen(step);
+  const said = isTold
+    ? []
+    : [...teller.reasoning(step, reasoningOf(reply), place), ...teller.text(step, textOf(reply), place)];
+  const events = [...teller.stepStart(step, place), ...said];
   const calls = toolCallsOf(reply).map((call) => {
     const { name: toolName, arguments: inputText } = call.function;
     return { call: { step, toolCallId: call.id, toolName }, input: inputOf(writtenText(reply, call.id) ?? inputText) };

@@ -95,6 +95,11 @@ export class Teller {
     return place.isShown ? [{ type: "step-start", ...this.#at(step, place) }] : [];
   }
 
+  /** True for the step that waits, or waited before the run was resumed. */
+  isOpen(step: number): boolean {
+    return this.#openStep === step;
+  }
+
   text(step: number, delta: string, place: Place = ownRun): ServedEvent[] {
     if (!place.isShown || delta === "") return [];
     if (place.subagent === undefined) this.#isAnswerTold = true;
