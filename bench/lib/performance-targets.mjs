@@ -20,5 +20,6 @@ export const LIMITS = {
   recordSearch: { promise: "search by text, 100,000 messages on SQLite", limit: 100, unit: "ms" },
   recordNumbers: { promise: "numbers by day and agent, 100,000 messages on SQLite", limit: 300, unit: "ms" },
   recordPostgres: { promise: "the same over 1,000,000 messages on Postgres, worst", limit: 3, unit: "x limit" },
+  workersDoubling: { promise: "time per run with twice the workers, worst", limit: 1 / 1.7, unit: "x" },
   queryFilter: { promise: "filter by text", limit: 1.3, unit: "x loop" },
 };

@@ -35,6 +35,12 @@ const api: Record<string, Door> = {
       deadline errorPolicy errorPresence finishReason repeatedCall responseContent retryLimit selfCritic toolCallPresence`,
     types: "Asking Criterion CriterionFunction Critique ErrorPolicy OutcomeReason Verdict",
   },
+  "./dbos": {
+    values: "dbosEngine",
+    types: `
+      CloseOptions DbosEngine DbosEngineOptions EngineAgent EngineClient EngineHealth EngineMeter ResultOptions Schedule StopOptions
+      SubmitOptions Submitted`,
+  },
   "./mcp": {
     values: "mcpServer mcpTools",
     types: `

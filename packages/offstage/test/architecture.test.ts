@@ -19,6 +19,7 @@ const allowedImports: Record<string, readonly string[]> = {
   agent: ["errors", "messages", "tokens", "tracing", "models", "tools", "state", "sessions", "memory", "query"],
   mcp: ["errors", "messages", "tracing", "tools", "sessions", "query", "agent"],
   serve: ["errors", "messages", "state", "sessions", "agent"],
+  engines: ["errors", "messages", "tokens", "sessions", "agent", "serve"],
   testing: ["all"],
   cli: ["all"],
   doors: ["all"],

@@ -207,7 +207,8 @@ const promptSchema = {
   additionalProperties: false,
 };
 
-function parseInput(input: RunInput): readonly Message[] {
+/** The messages of an input. Throws `invalid-argument` or `invalid-message`. */
+export function parseInput(input: RunInput): readonly Message[] {
   if (input === "") throw invalid("The input is empty. Pass text, a message or a list of messages.");
   if (typeof input === "string") return [user(input)];
   if (typeof input !== "object" || input === null)

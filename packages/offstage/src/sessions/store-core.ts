@@ -129,14 +129,15 @@ export function coreOn<Options extends object>(
   owner: string = maker,
 ): StoreCore {
   checkStoreOptions(owner, options, rules);
-  return openCore(once({ name: nameOf(options), load: () => load(options) }), options);
+  const { url } = options as { readonly url?: string };
+  return openCore(once({ name: nameOf(options), url, load: () => load(options) }), options);
 }
 
 // Loads the driver once: wrappers of a store share it.
-function once<D extends StoreDriver>(source: { name: string; load(): Promise<D> }): DriverSource {
-  let loading: Promise<D> | undefined;
+function once(source: DriverSource): DriverSource {
+  let loading: Promise<StoreDriver> | undefined;
   return {
-    name: source.name,
+    ...source,
     load: () => {
       loading ??= source.load();
       return loading;

@@ -51,7 +51,7 @@ async function startEmbedded(folder: string): Promise<PostgresServer> {
     "fsync=off",
     `unix_socket_directories=${folder}`,
     "listen_addresses=127.0.0.1",
-    "max_connections=50",
+    "max_connections=200",
   ];
   const args = ["-D", data, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])];
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;

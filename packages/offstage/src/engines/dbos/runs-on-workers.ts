@@ -1,0 +1,43 @@
+// The host of serve({ engine }): requests become jobs, and clients read from the record.
+import { isObject, type JsonObject } from "../../base/json.ts";
+import type { HostedRun, RunHost } from "../../serve/runs/run-host.ts";
+import type { Show } from "../../serve/telling/show.ts";
+import type { EngineClient } from "./client.ts";
+
+export interface HostOptions {
+  /** The name of the agent. */
+  readonly agent: string;
+  readonly show: Show;
+}
+
+/** Hosts the runs of a server on workers. */
+export function runsOnWorkers(client: EngineClient, { agent, show }: HostOptions): RunHost {
+  const hosted = (runId: string, namespace: string): HostedRun => ({
+    runId,
+    read: () => client.read(runId, { show, namespace }),
+  });
+  return {
+    async start({ session, context }, message) {
+      const { namespace, sessionId } = session;
+      const { runId } = await client.submit(agent, {
+        input: message,
+        session: sessionId,
+        namespace,
+        ...(isObject(context) && { context: context as JsonObject }),
+      });
+      return hosted(runId, namespace);
+    },
+    async resume({ session }, run, decisions) {
+      const { runId } = run;
+      const { namespace } = session;
+      await client.decide(runId, { ...decisions, namespace });
+      return { runId, read: () => client.read(runId, { show, namespace, told: run }) };
+    },
+    // Others read from the record.
+    find: () => undefined,
+    async stop({ session }) {
+      const { namespace, sessionId } = session;
+      return client.stopSession(sessionId, { namespace });
+    },
+  };
+}
