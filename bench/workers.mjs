@@ -25,7 +25,7 @@ const concurrency = 10;
 const folder = await installInterop("dbos");
 const load = (path) => import(pathToFileURL(join(folder, "node_modules/offstage/dist", path)).href);
 const [{ Agent, postgresStore }, { dbosEngine }, { scriptedModel }] = await Promise.all(
-  ["index.js", "doors/dbos.js", "testing/index.js"].map(load),
+  ["index.js", "doors/peers/dbos.js", "testing/index.js"].map(load),
 );
 const quick = new Agent({ name: "quick", model: scriptedModel([]) });
 

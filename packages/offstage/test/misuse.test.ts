@@ -1,12 +1,12 @@
 // Misuse has one error class: whatever a public function is called with, no bare TypeError or RangeError leaves it.
 import { expect, test } from "vitest";
-import * as bpe from "../src/doors/bpe.ts";
 import * as criteria from "../src/doors/criteria.ts";
 import * as memory from "../src/doors/memory.ts";
-import * as otel from "../src/doors/otel.ts";
-import * as postgres from "../src/doors/postgres.ts";
+import * as bpe from "../src/doors/peers/bpe.ts";
+import * as otel from "../src/doors/peers/otel.ts";
+import * as postgres from "../src/doors/peers/postgres.ts";
+import * as redis from "../src/doors/peers/redis.ts";
 import * as query from "../src/doors/query.ts";
-import * as redis from "../src/doors/redis.ts";
 import * as driver from "../src/doors/store-driver.ts";
 import * as tracing from "../src/doors/tracing.ts";
 import * as offstage from "../src/index.ts";

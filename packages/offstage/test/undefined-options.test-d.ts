@@ -1,11 +1,12 @@
 // Every option may be passed as undefined, also under exactOptionalPropertyTypes: `{ limit: page.limit }` compiles if the page has none.
-import type * as bpe from "../src/doors/bpe.ts";
+
 import type * as criteria from "../src/doors/criteria.ts";
 import type * as memory from "../src/doors/memory.ts";
-import type * as otel from "../src/doors/otel.ts";
-import type * as postgres from "../src/doors/postgres.ts";
+import type * as bpe from "../src/doors/peers/bpe.ts";
+import type * as otel from "../src/doors/peers/otel.ts";
+import type * as postgres from "../src/doors/peers/postgres.ts";
+import type * as redis from "../src/doors/peers/redis.ts";
 import type * as query from "../src/doors/query.ts";
-import type * as redis from "../src/doors/redis.ts";
 import type * as sessions from "../src/doors/sessions.ts";
 import type * as drivers from "../src/doors/store-driver.ts";
 import type * as tracing from "../src/doors/tracing.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { DbosEngine, DbosEngineOptions } from "../../src/doors/dbos.ts";
+import type { DbosEngine, DbosEngineOptions } from "../../src/doors/peers/dbos.ts";
 import type { ServedEvent } from "../../src/doors/serve.ts";
 import { type PostgresServer, startPostgres } from "../servers/postgres-server.ts";
 import { installInterop } from "../support/interop.ts";
@@ -16,7 +16,9 @@ const inFolder = (path: string): string => pathToFileURL(join(folder, "node_modu
 const { Agent, postgresStore, memoryStore } = (await import(
   inFolder("index.js")
 )) as typeof import("../../src/index.ts");
-const { dbosEngine } = (await import(inFolder("doors/dbos.js"))) as typeof import("../../src/doors/dbos.ts");
+const { dbosEngine } = (await import(
+  inFolder("doors/peers/dbos.js")
+)) as typeof import("../../src/doors/peers/dbos.ts");
 const { serve } = (await import(inFolder("doors/serve.js"))) as typeof import("../../src/doors/serve.ts");
 const { scriptedModel } = (await import(inFolder("testing/index.js"))) as typeof import("../../src/testing/index.ts");
 

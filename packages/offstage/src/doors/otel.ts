@@ -1,2 +1,0 @@
-// "offstage/otel": spans to OpenTelemetry. Needs the package "@opentelemetry/api".
-export { type OtelExporterOptions, otelExporter } from "../tracing/exporters/otel.ts";
