@@ -116,22 +116,22 @@ class ConfiguredAgent<Output = string, Values extends object = AnyValues> {
     return new ConfiguredAgent({ ...(this.#config.options as AgentOptions<Output, Values>), ...options });
   }
 
-  /** Makes the agent a tool for other agents. The tool is called with `{ prompt }` and returns only the answer. */
-  asTool(options: SubagentOptions = {}): Tool<Values> {
+  /** Makes the agent a tool for other agents. The tool is called with `{ prompt }`, or with an input of yours, and returns only the answer. */
+  asTool<Schema extends AnySchema | undefined = undefined>(options: SubagentOptions<Schema> = {}): Tool<Values> {
     checkSubagentOptions(options);
     const { name = subagentToolName(this.name), description = this.#config.options.description } = options;
     const { timeoutMs, needsApproval, remember } = options;
     const created = tool({
       name,
       description: description ?? `Asks the agent "${this.name}", which works on its own and returns its answer.`,
-      input: promptSchema,
+      input: options.input ?? promptSchema,
       timeoutMs,
-      needsApproval,
+      needsApproval: needsApproval as SubagentOptions["needsApproval"],
       remember,
-      execute: ({ prompt }, about) =>
-        runSubagent(this.#config, String(prompt), {
+      execute: (input, about) =>
+        runSubagent(this.#config, input, {
           about,
-          options,
+          options: options as SubagentOptions,
           name: options.name ?? this.name,
           tracked: this.#tracked,
         }),

@@ -129,7 +129,7 @@ interface Finished {
 
 function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }: Finished): ToolResult {
   const answer = isA(value, ToolAnswer) ? value : undefined;
-  const { output, content, clippedBytes } = contentOf(answer === undefined ? value : answer.text, tool);
+  const { output, content, clippedBytes } = contentOf(answer === undefined ? value : answer.value, tool);
   const result: ToolResult = {
     toolCallId: call.toolCallId,
     toolName: call.toolName,

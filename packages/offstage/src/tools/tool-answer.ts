@@ -4,6 +4,8 @@ import type { AgentStateJson, AskedQuestion, RecordedAnswer } from "../state/pen
 /** An answer that the model is shown word for word; the tool says itself whether it is a failure. */
 export class ToolAnswer {
   readonly text: string;
+  /** A value that is shown like that of any tool, instead of the text. */
+  readonly value: unknown;
   readonly isError: boolean;
   /** The run of the subagent that gave it. */
   readonly childRunId: string | undefined;
@@ -12,6 +14,7 @@ export class ToolAnswer {
 
   constructor(text: string, options: ToolAnswerOptions = {}) {
     this.text = text;
+    this.value = options.value ?? text;
     this.isError = options.isError ?? false;
     this.childRunId = options.childRunId;
     this.thrown = options.thrown;
@@ -19,6 +22,7 @@ export class ToolAnswer {
 }
 
 export interface ToolAnswerOptions {
+  readonly value?: unknown;
   readonly isError?: boolean | undefined;
   readonly childRunId?: string | undefined;
   readonly thrown?: { readonly error: unknown } | undefined;

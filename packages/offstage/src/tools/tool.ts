@@ -32,6 +32,8 @@ export interface ToolRunOptions<Values extends object = Record<string, unknown>>
   readonly ask: Ask;
   /** The questions that this call asked before it was run again, oldest first. Empty when it runs for the first time. */
   readonly asked: readonly EarlierQuestion[];
+  /** Tells listeners how far the tool is, in a `tool-progress` event. The model does not see it, and it is not recorded. */
+  progress(value: unknown): void;
 }
 
 /** How much of a tool's results later turns see; see `toolHistory`. */
@@ -78,6 +80,8 @@ export interface Tool<Values extends object = AnyValues> {
   readonly maxResultBytes: number;
   /** True if the tool is an agent; see `agent.asTool`. */
   readonly isSubagent: boolean;
+  /** A tool that a provider defines and you run: the form in which the model gets it. */
+  readonly hosted?: HostedModelTool;
   /** Only a type: an agent whose context lacks these values does not take the tool. */
   readonly needsContext?: (values: Values) => void;
 }

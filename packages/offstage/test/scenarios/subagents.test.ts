@@ -174,6 +174,7 @@ test("a subagent tool executed without a parent gives the same text", async () =
       agent: "nobody",
       ask: async () => expect.fail("no question"),
       asked: [],
+      progress: () => undefined,
     },
   );
   expect(result).toMatchObject({ text: "[Subagent: helper] Hi.", isError: false });

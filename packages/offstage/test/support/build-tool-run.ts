@@ -39,6 +39,7 @@ export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResul
     agent: "agent",
     ask: questions.ask,
     asked: [],
+    progress: () => undefined,
   });
   const run = { permit: async () => "run", started: () => undefined, guard: undefined, questions, ...options };
   const site = { ...run, tools: splitTools(tools).tools, cancellation, about } as CallSite;

@@ -132,6 +132,8 @@ const resumeRules: Rules<ResumeOptions> = {
 };
 
 const subagentRules: Rules<SubagentOptions> = {
+  input: anything,
+  prompt: { isFit: (value) => typeof value === "function", words: "a function of the input that returns the message" },
   name: anything,
   description: anything,
   maxDepth: numberFrom(0),
@@ -196,7 +198,7 @@ export function checkResumeOptions(options: ResumeOptions): void {
 }
 
 /** Throws `invalid-argument` if an option of asTool() is unknown or does not fit. `tool()` checks the rest. */
-export function checkSubagentOptions(options: SubagentOptions): void {
+export function checkSubagentOptions(options: object): void {
   checkOptions(options, subagentRules, "asTool()", hints);
 }
 

@@ -16,7 +16,7 @@ import type { Processor } from "../../state/processor.ts";
 import type { PriceTable } from "../../tokens/price-of.ts";
 import type { TokenCounting } from "../../tokens/token-counter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import type { AnySchema } from "../../tools/schema.ts";
+import type { AnySchema, OutputOf } from "../../tools/schema.ts";
 import type { Remember, Tool, ToolRunOptions } from "../../tools/tool.ts";
 import type { TracingOptions } from "../../tracing/tracing-options.ts";
 import type { Decisions, OnApproval } from "./approvals.ts";
@@ -177,8 +177,15 @@ export interface ResumeOptions<Values extends object = AnyValues> extends Omit<R
   readonly store?: RunSource | undefined;
 }
 
+/** The input of a subagent's tool. */
+export type SubagentInput<Schema> = Schema extends undefined ? { prompt: string } : OutputOf<Schema>;
+
 /** The options of `asTool()`. */
-export interface SubagentOptions {
+export interface SubagentOptions<Schema extends AnySchema | undefined = undefined> {
+  /** The schema of the tool's input. Default: `{ prompt }`. */
+  readonly input?: Schema | undefined;
+  /** Turns the input into the message for the subagent. Default: the prompt, or the input as JSON. */
+  readonly prompt?: ((input: SubagentInput<Schema>) => string | Message | Promise<string | Message>) | undefined;
   /** The name of the tool. Default: the agent's name. */
   readonly name?: string | undefined;
   readonly description?: string | undefined;
@@ -190,7 +197,7 @@ export interface SubagentOptions {
   /** Whether each call needs approval before the subagent starts. The subagent's own tools ask separately. */
   readonly needsApproval?:
     | boolean
-    | ((input: { prompt: string }, options: ToolRunOptions) => boolean | Promise<boolean>)
+    | ((input: SubagentInput<Schema>, options: ToolRunOptions) => boolean | Promise<boolean>)
     | undefined;
   /** How much the parent's later turns see of the subagent's answers. Default: the parent's `toolHistory`. */
   readonly remember?: Remember | undefined;

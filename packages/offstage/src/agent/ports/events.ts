@@ -1,4 +1,5 @@
 // The events of a run, as one union. Streams yield them, and hooks receive them.
+import type { JsonValue } from "../../base/json.ts";
 import type { CompactionReport } from "../../memory/compaction/compaction.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Approval } from "../../sessions/ports/run-record.ts";
@@ -95,6 +96,15 @@ export interface ToolStartEvent extends InStep {
   readonly call: StepToolCall;
 }
 
+/** A running tool reported how far it is. */
+export interface ToolProgressEvent extends InStep {
+  readonly type: "tool-progress";
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The value that the tool passed to `progress`, as JSON. No guardrail has checked it. */
+  readonly value: JsonValue;
+}
+
 export interface ToolEndEvent extends InStep {
   readonly type: "tool-end";
   readonly toolCallId: string;
@@ -165,6 +175,7 @@ export type AgentEvent =
   | ModelEndEvent
   | ApprovalRequestEvent
   | ToolStartEvent
+  | ToolProgressEvent
   | ToolEndEvent
   | StepEndEvent
   | GuardrailTripEvent

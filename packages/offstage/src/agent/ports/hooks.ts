@@ -24,6 +24,7 @@ export interface AgentHooks<Values extends object = AnyValues> {
   readonly onModelEnd?: Hook<Event.ModelEndEvent, Values> | undefined;
   readonly onApprovalRequest?: Hook<Event.ApprovalRequestEvent, Values> | undefined;
   readonly onToolStart?: Hook<Event.ToolStartEvent, Values> | undefined;
+  readonly onToolProgress?: Hook<Event.ToolProgressEvent, Values> | undefined;
   readonly onToolEnd?: Hook<Event.ToolEndEvent, Values> | undefined;
   readonly onStepEnd?: Hook<Event.StepEndEvent, Values> | undefined;
   readonly onHistoryCut?: Hook<Event.HistoryCutEvent, Values> | undefined;
@@ -43,6 +44,7 @@ const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {
   "model-end": "onModelEnd",
   "approval-request": "onApprovalRequest",
   "tool-start": "onToolStart",
+  "tool-progress": "onToolProgress",
   "tool-end": "onToolEnd",
   "step-end": "onStepEnd",
   "history-cut": "onHistoryCut",

@@ -4,7 +4,8 @@ import { warn } from "../../base/warn.ts";
 import { messageOf } from "../../errors.ts";
 import type { WaitingCall } from "../../state/pending-step.ts";
 import type { StepToolCall } from "../../state/step.ts";
-import { type Ask, type CallQuestions, callQuestions } from "../../tools/ask.ts";
+import { type CallQuestions, callQuestions } from "../../tools/ask.ts";
+import { jsonSafe } from "../../tools/json-safe.ts";
 import type { CallSite, Permission, ToolGuard } from "../../tools/run-tool.ts";
 import type { ToolRunOptions } from "../../tools/tool.ts";
 import { type CallingTool, callerKey } from "../run/calling-tool.ts";
@@ -24,6 +25,8 @@ export interface CallStart extends StepPlace {
 export interface RunCallSite extends CallSite {
   /** The call as a person changed it when it was about to run. */
   readonly edited: StepToolCall | undefined;
+  /** Called when the call has its result or waits: progress that comes later is dropped. */
+  ended(): void;
 }
 
 /** The run around a call. */
@@ -34,7 +37,14 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
   const caller: CallingTool = { run, step, span, toolCallId, before };
   const questions = questionsOf(run, call, start);
   let edited: StepToolCall | undefined;
+  let hasEnded = false;
+  const progress = (value: unknown): void => {
+    if (!hasEnded) record.emit({ type: "tool-progress", step, toolCallId, toolName, value: jsonSafe(value, bounds) });
+  };
   return {
+    ended() {
+      hasEnded = true;
+    },
     get edited() {
       return edited;
     },
@@ -43,7 +53,7 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
     guard: guardOf(run, step),
     hasBegun: before?.child !== undefined,
     questions,
-    about: (cancellation) => toolRunOptions(caller, cancellation, questions.ask),
+    about: (cancellation) => toolRunOptions(caller, cancellation, { ask: questions.ask, progress }),
     async permit() {
       const permission = await permissionOf(run, call, start);
       if (typeof permission === "object" && "edited" in permission) {
@@ -86,7 +96,14 @@ function questionsOf(run: Run, call: StepToolCall, start: CallStart): CallQuesti
   });
 }
 
-function toolRunOptions(caller: CallingTool, cancellation: Cancellation, ask: Ask): ToolRunOptions {
+/** The most bytes of one progress value. */
+const bounds = { maxBytes: 64 * 1024 };
+
+function toolRunOptions(
+  caller: CallingTool,
+  cancellation: Cancellation,
+  { ask, progress }: Pick<ToolRunOptions, "ask" | "progress">,
+): ToolRunOptions {
   const { run, step, toolCallId, before } = caller;
   const options = {
     toolCallId,
@@ -97,6 +114,7 @@ function toolRunOptions(caller: CallingTool, cancellation: Cancellation, ask: As
     signal: cancellation.signal,
     ask,
     asked: (before?.answers ?? []).map(({ message, state }) => ({ message, ...(state !== undefined && { state }) })),
+    progress,
     [callerKey]: caller,
   };
   return options;

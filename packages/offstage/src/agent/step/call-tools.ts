@@ -51,7 +51,7 @@ function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<Settl
     scope.cancellation.throwIfAborted();
     const at = await decideAgain(run, call, { ...place, span });
     const site = callSite(run, call, at);
-    const made = resultWithoutRun(call, at) ?? (await runTool(call, site));
+    const made = resultWithoutRun(call, at) ?? (await runTool(call, site).finally(site.ended));
     const used = site.edited ?? call;
     const edit = site.edited && { editedInput: site.edited.inputText };
     if (made instanceof ToolWaiting) return { waiting: await recordWaiting(run, call, { at, made }), ...edit };
