@@ -21,5 +21,8 @@ export const LIMITS = {
   recordNumbers: { promise: "numbers by day and agent, 100,000 messages on SQLite", limit: 300, unit: "ms" },
   recordPostgres: { promise: "the same over 1,000,000 messages on Postgres, worst", limit: 3, unit: "x limit" },
   workersDoubling: { promise: "time per run with twice the workers, worst", limit: 1 / 1.7, unit: "x" },
+  serveLatency: { promise: "a delta to one of 1,000 open streams, p99", limit: 50, unit: "ms" },
+  serveMemory: { promise: "memory of an open stream, with its run", limit: 60, unit: "KB" },
+  serveChunks: { promise: "time of a delta through a response", limit: 1 / 3, unit: "x AI SDK" },
   queryFilter: { promise: "filter by text", limit: 1.3, unit: "x loop" },
 };
