@@ -1,6 +1,7 @@
 // Runs in this process: detached from connections, each with a log that any number of readers follow.
 import type { Agent } from "../../agent/agent.ts";
 import type { AgentStream } from "../../agent/agent-stream.ts";
+import { StopRequest } from "../../agent/run/stop-request.ts";
 import type { UserMessage } from "../../messages/message.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
 import type { Show } from "../telling/show.ts";
@@ -17,6 +18,8 @@ export interface RunsHereOptions {
   /** Called when a run fails. */
   readonly onError: (error: unknown, about: { readonly sessionId: string; readonly runId: string }) => void;
 }
+
+const stopReason = "its client stopped it";
 
 /** How long the end of a run is kept for a client whose connection was cut. */
 const keepEndMs = 60_000;
@@ -59,11 +62,15 @@ export class RunsHere implements RunHost {
     return this.#runs.get(key);
   }
 
-  async stop({ key }: SessionPlace): Promise<boolean> {
-    const run = this.#runs.get(key);
-    if (run === undefined || run.log.isEnded) return false;
-    run.abort(new DOMException("The run was stopped by its client.", "AbortError"));
-    return true;
+  // A run that works here ends at once; one that works elsewhere or waits is stopped through the store.
+  async stop({ key, session, store }: SessionPlace): Promise<boolean> {
+    const here = this.#runs.get(key);
+    if (here !== undefined && !here.log.isEnded) {
+      here.abort(new StopRequest(stopReason));
+      return true;
+    }
+    const [run] = await session.runs({ status: ["running", "waiting"], limit: 1 });
+    return run === undefined ? false : store.runs.stop(run.runId, { reason: stopReason });
   }
 
   async #host(place: SessionPlace, { stream, teller, log }: Hosting): Promise<HostedRun> {
