@@ -64,7 +64,9 @@ async function shownMessage(
   used.add(id);
   const run = id === runId && show !== "conversation" ? await session.run(runId) : undefined;
   const traced = run === undefined ? [] : await partsOfRun(session, run, show);
-  const parts = traced.length > 0 ? traced : partsOf(message);
+  // The steps of a run that has answered include the answer; other text is added to them.
+  const isTold = show === "trace" && run?.status === "completed" && traced.length > 0;
+  const parts = isTold ? traced : [...traced, ...partsOf(message)];
   return { id, role, parts, ...(metadata?.interrupted === true && { metadata: { interrupted: true } }) };
 }
 
@@ -72,14 +74,14 @@ async function waitingMessage(session: PersistentSession, runId: string, show: S
   const run = await session.run(runId);
   if (run?.status !== "waiting") return [];
   const parts = await partsOfRun(session, run, show);
-  // Drafts are told while they stream, and not again.
-  const kept = show === "conversation" ? parts.filter(({ type }) => type !== "text") : parts;
-  return kept.length === 0 ? [] : [{ id: runId, role: "assistant", parts: kept }];
+  return parts.length === 0 ? [] : [{ id: runId, role: "assistant", parts }];
 }
 
+// Drafts are told while they stream, and not again unless the trace is shown.
 async function partsOfRun(session: PersistentSession, run: FoundRun, show: Show): Promise<Part[]> {
   const teller = new Teller(run.runId, show);
-  return assemble(await tellRecord(run, teller, { read: (id) => session.run(id) }));
+  const parts = assemble(await tellRecord(run, teller, { read: (id) => session.run(id) }));
+  return show === "trace" ? parts : parts.filter(({ type }) => type !== "text");
 }
 
 /** The parts of the message that a client has after these events. */

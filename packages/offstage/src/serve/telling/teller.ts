@@ -35,6 +35,8 @@ export class Teller {
   readonly #started = new Set<string>();
   /** Results of calls that never started, by run. */
   readonly #unstarted = new Map<string, readonly ToolResult[]>();
+  /** Calls that were told to start, and not to end. */
+  readonly #open = new Map<string, ToldCall & { readonly runId: string }>();
   /** The tools of calls, by their told ids. */
   readonly #tools = new Map<string, string>();
   /** The step that was told before the run was resumed, and has not ended. */
@@ -125,6 +127,7 @@ export class Teller {
     if (detail === "nothing") return [];
     const isResumed = this.#started.has(toolCallId);
     this.#started.add(toolCallId);
+    this.#open.set(toolCallId, told);
     const shown = detail === "name" ? undefined : { input };
     return [{ type: "tool-start", ...told, ...shown, ...(isResumed && { isResumed }) }];
   }
@@ -170,6 +173,7 @@ export class Teller {
     const detail = this.#detail(told, place);
     if (detail === "nothing") return [];
     const before = this.#started.has(told.toolCallId) ? [] : this.toolStart(call, input, place);
+    this.#open.delete(told.toolCallId);
     return [...before, { type: "tool-end", ...told, status, ...(detail === "all" && { output }) }];
   }
 
@@ -216,7 +220,14 @@ export class Teller {
     // An answer that no delta has told, because a guardrail or a driver held it back.
     const rest = status === "completed" && !this.#isAnswerTold ? this.text(step, text) : [];
     const error = status === "failed" ? { error: reason } : undefined;
-    return [...unstarted, ...asked, ...rest, this.end({ status, reason, ...error })];
+    return [...unstarted, ...asked, ...rest, ...this.#cutOff(status), this.end({ status, reason, ...error })];
+  }
+
+  // A run that was stopped or has failed leaves calls that will never end.
+  #cutOff(status: string): ServedEvent[] {
+    const cut = status === "waiting" ? [] : [...this.#open.values()];
+    this.#open.clear();
+    return cut.map((call) => ({ type: "tool-end", ...call, status: "interrupted" }));
   }
 
   #detail({ toolCallId, toolName }: ToldCall, { isShown }: Place): ToolDetail | "input" {
