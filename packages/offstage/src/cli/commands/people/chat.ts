@@ -7,6 +7,7 @@ import type { Store } from "../../../sessions/store.ts";
 import { demoAgent } from "../../agents/demo-agent.ts";
 import { agentNamed, agentOption, loadAgents } from "../../agents/load-agent.ts";
 import { loadModel } from "../../agents/load-model.ts";
+import { type McpServers, mcpOption, mcpServers } from "../../agents/mcp-servers.ts";
 import { UsageError } from "../../arguments.ts";
 import { RunPrinter } from "../../chat/run-printer.ts";
 import { Talker } from "../../chat/talk.ts";
@@ -34,24 +35,36 @@ export const command: Command = defineCommand({
       text: "any server that speaks as OpenAI does; --model is then its own name for the model",
     },
     instructions: { type: "string", short: "i", value: "text", text: "the system prompt, with --model" },
+    mcp: mcpOption,
+    trust: { type: "boolean", text: "let calls of --mcp run without asking, also those that change something" },
     demo: { type: "boolean", text: "an agent that plays a script, without a key" },
   },
   examples: [
     "offstage chat --demo",
     "offstage chat anna --agent ./agent.ts",
     "offstage chat --model ollama/llama3.3",
+    'offstage chat --model ollama/llama3.3 --mcp "npx -y @modelcontextprotocol/server-filesystem ."',
     'echo "Where is A-17?" | offstage chat --demo',
   ],
   keys: ["runId", "sessionId", "agent", "status", "reason", "text", "waiting"],
   notes:
     "A new session is begun unless you name one; last continues the latest. Esc stops the run and keeps the session, Ctrl+D leaves. Keys are read from the environment, as OPENAI_API_KEY. Without a terminal, each line of standard input is a message.",
   async run({ positionals: [wanted], values }, io) {
-    const agent = await agentOf(io, values);
-    const store = await io.openStore({ writes: true, creates: true });
-    const session = await sessionOf(store, wanted);
-    return io.world.stdin.isTTY === true && !io.isJson
-      ? talk(io, { agent, store, session })
-      : listen(io, { agent, store, session });
+    const { mcp, trust = false, model } = values;
+    if (mcp !== undefined && model === undefined)
+      throw new UsageError(
+        "--mcp goes with --model. For an agent of your own, put mcpTools() of offstage/mcp in its tools.",
+      );
+    const servers = mcp === undefined ? undefined : await mcpServers(io, mcp, trust);
+    try {
+      const agent = await agentOf(io, values, servers);
+      const store = await io.openStore({ writes: true, creates: true });
+      const session = await sessionOf(store, wanted);
+      const place = { agent, store, session };
+      return io.world.stdin.isTTY === true && !io.isJson ? await talk(io, place) : await listen(io, place);
+    } finally {
+      await servers?.close();
+    }
   },
 });
 
@@ -67,12 +80,18 @@ interface Chosen {
 async function agentOf(
   io: Io,
   { agent: path, name, model, "base-url": baseUrl, instructions, demo = false }: Chosen,
+  servers: McpServers | undefined,
 ): Promise<Agent> {
   const given = [path, model, demo ? true : undefined].filter((each) => each !== undefined).length;
   if (given !== 1) throw new UsageError("offstage chat needs one of --agent ./agent.ts, --model openai/… and --demo.");
   if (demo) return demoAgent();
   if (model !== undefined)
-    return new Agent({ name: "assistant", model: await loadModel(io, model, baseUrl), instructions });
+    return new Agent({
+      name: "assistant",
+      model: await loadModel(io, model, baseUrl),
+      instructions,
+      tools: servers === undefined ? [] : () => servers.tools(),
+    });
   const agents = await loadAgents(io, path ?? "");
   return name === undefined ? (agents[0] as Agent) : agentNamed(agents, name, path ?? "");
 }
