@@ -75,7 +75,7 @@ const api: Record<string, Door> = {
     types: `
       StoreOptions SqliteStore SqliteStoreOptions EncryptedStore EncryptedStoreOptions PersistentSessionOptions BranchOptions
       ListRunsOptions ListedRun RunInfo RunStatus FoundRun StepRecord ListSessionsOptions SessionInfo
-      MessageRedactor PruneOptions PruneReport VerifyOptions Violation Annotation NewAnnotation InputChanges RecordedInput Description
+      MessageRedactor PruneOptions PruneReport VerifyOptions Violation Annotation NewAnnotation InputChanges RecordedInput Description SentMessage StopRunOptions
       Dimension GroupNumbers Numbers NumbersOptions FoundMessage SearchOptions`,
   },
   "./store-driver": {

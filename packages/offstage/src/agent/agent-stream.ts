@@ -1,12 +1,13 @@
 // A run as a stream of events, of its text, or of partial objects. Leaving the loop early aborts the run.
 import { OffstageError } from "../errors.ts";
 import { EventQueue } from "./event-queue.ts";
-import { loop, type Open } from "./lifecycle/loop.ts";
+import type { Open } from "./lifecycle/loop.ts";
 import { openRun } from "./lifecycle/open-run.ts";
 import { type DeepPartial, PartialJson } from "./partial-json.ts";
 import type { AgentEvent, Emit } from "./ports/events.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import type { Run } from "./run/run.ts";
+import { runOrSteer } from "./steer.ts";
 
 /** A run that is being streamed, and its readers. */
 interface StreamedRun<Output> {
@@ -38,7 +39,7 @@ export function startStream<Output>(
       if (!opening.scope.cancellation.isAborted) started.resolve();
       return state;
     };
-    return loop(run, open) as Promise<RunResult<Output>>;
+    return runOrSteer(run, open) as Promise<RunResult<Output>>;
   };
   const result = begin();
   const end = (ended?: { readonly error: unknown }) => {

@@ -29,6 +29,7 @@ import { createResumedRun } from "./resume/resume.ts";
 import { subagentKey } from "./run/calling-tool.ts";
 import type { Run } from "./run/run.ts";
 import { TrackedMessages } from "./run/tracked-messages.ts";
+import { runOrSteer } from "./steer.ts";
 import { runSubagent, subagentToolName } from "./subagent.ts";
 
 /** The size of the list behind `agent.messages`. */
@@ -59,7 +60,7 @@ class ConfiguredAgent<Output = string, Values extends object = AnyValues> {
     input: RunInput,
     ...[options = {}]: OptionArguments<RunOptions<Values>, Values>
   ): Promise<RunResult<Output>> {
-    return loop(this.#create(input, options)) as Promise<RunResult<Output>>;
+    return runOrSteer(this.#create(input, options)) as Promise<RunResult<Output>>;
   }
 
   /** Runs on new input and streams the events. Starts immediately. */
@@ -84,7 +85,7 @@ class ConfiguredAgent<Output = string, Values extends object = AnyValues> {
     }
     checkRunOptions(options);
     const base = state.outcome === undefined ? state : state.forContinuation();
-    const result = await loop(createRun(this.#config, { ...splitInput(base), options, tracked: this.#tracked }));
+    const result = await runOrSteer(createRun(this.#config, { ...splitInput(base), options, tracked: this.#tracked }));
     return result.state;
   }
 

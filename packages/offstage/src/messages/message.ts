@@ -72,6 +72,8 @@ export interface MessageMetadata {
   readonly redactedCalls?: readonly number[];
   /** On a reply: the ids of calls whose input a person changed before approving them. */
   readonly editedCalls?: readonly string[];
+  /** On a user message: it was said while the run worked, and joined it between two steps. */
+  readonly isJoined?: boolean;
   /** On a tool result: a person changed the input of the call. The text starts with a note of it for the model. */
   readonly isEdited?: boolean;
   /** The field that `repairMessages` changed, on the outgoing copy only. */

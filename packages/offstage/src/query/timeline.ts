@@ -34,6 +34,8 @@ class TimelineBuilder {
   #nextPair = 0;
   #nextOrphan = 0;
   #isInToolLoop = false;
+  /** The last user message had waited for its run, or joined it. */
+  #isJoined = false;
   #hasSpoken = false;
   // The system messages that belong to the next turn.
   #systemStart = -1;
@@ -115,10 +117,22 @@ class TimelineBuilder {
   }
 
   #addUser(message: Message, index: number): void {
-    const turn = this.#begin(index);
-    turn.userContent = contentOf(message) ?? "";
-    say(turn, "user", turn.userContent);
+    const text = contentOf(message) ?? "";
+    const turn = this.#turnToJoin(message) ?? this.#begin(index);
+    turn.userContent = turn.userContent === undefined ? text : joined(turn.userContent, text);
+    say(turn, "user", text);
     this.#note(turn, message, index);
+  }
+
+  // What was said while a run worked belongs to the turn of that run, and so does the input behind what had waited for it.
+  #turnToJoin(message: Message): OpenTurn | undefined {
+    const { runId, isJoined } = metadataOf(message);
+    const turn = this.#turn;
+    const continues = turn?.runId !== undefined && turn.runId === runId && (isJoined === true || this.#isJoined);
+    this.#isJoined = isJoined === true;
+    // The reply to it continues the turn.
+    if (continues && this.#hasSpoken) this.#isInToolLoop = true;
+    return continues ? turn : undefined;
   }
 
   #addAssistant(message: Message, index: number): void {

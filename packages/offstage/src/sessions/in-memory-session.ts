@@ -5,7 +5,7 @@ import type { BranchOptions } from "./conversation/branch.ts";
 import { memoryStore } from "./open-store.ts";
 import type { PersistentSession } from "./persistent-session.ts";
 import type { Journal } from "./ports/journal.ts";
-import type { Session } from "./ports/session.ts";
+import type { SentMessage, Session } from "./ports/session.ts";
 import type { ListedRun, ListRunsOptions } from "./records/run-list.ts";
 import type { FoundRun } from "./records/run-reader.ts";
 import type { Description } from "./records/session-list.ts";
@@ -61,6 +61,11 @@ export class InMemorySession implements Session {
 
   isEmpty(): Promise<boolean> {
     return this.#session.isEmpty();
+  }
+
+  /** Says something to the agent: a run that works takes it in between two steps, otherwise the next run does. */
+  say(message: string | Message): Promise<SentMessage> {
+    return this.#session.say(message);
   }
 
   /** The runs of this session, newest first. */

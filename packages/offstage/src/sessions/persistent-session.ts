@@ -6,11 +6,12 @@ import type { Message } from "../messages/message.ts";
 import type { MessageQuery, MessageQueryOptions } from "../query/message-query.ts";
 import { type BranchOptions, branch, branchId } from "./conversation/branch.ts";
 import { addItems, clearItems, popItem, popTurn, readItems, replaceItems } from "./conversation/conversation.ts";
+import { parseSaid, say } from "./conversation/inbox.ts";
 import { backEnds, type SqliteOptions } from "./drivers/index.ts";
 import type { SessionCell, SessionCells } from "./head/session-cell.ts";
 import { storedJournal } from "./journal/stored-journal.ts";
 import type { Journal } from "./ports/journal.ts";
-import type { Session } from "./ports/session.ts";
+import type { SentMessage, Session } from "./ports/session.ts";
 import { checkListRuns, type ListedRun, type ListRunsOptions, listRuns } from "./records/run-list.ts";
 import { type FoundRun, getRun } from "./records/run-reader.ts";
 import { querySession } from "./records/search/store-query.ts";
@@ -126,6 +127,14 @@ export class PersistentSession implements Session {
 
   async isEmpty(): Promise<boolean> {
     return (await this.getItemCount()) === 0;
+  }
+
+  /**
+   * Says something to the agent, at any time and from any process: a run that works takes it in between two steps, otherwise the next
+   * run does. Durable when it resolves.
+   */
+  async say(message: string | Message): Promise<SentMessage> {
+    return (await say(this.#cell, [parseSaid(message)])) as SentMessage;
   }
 
   /** The runs of this session, newest first. */

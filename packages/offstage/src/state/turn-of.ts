@@ -27,6 +27,11 @@ export function turnOf(state: AgentState): readonly Message[] {
   return partial === undefined ? [] : [partial];
 }
 
+/** The messages that users said while the run worked. They are part of the conversation, before the answer. */
+export function joinedOf({ steps }: AgentState): readonly Message[] {
+  return steps.flatMap((step) => step.messages.filter(({ metadata }) => metadata?.isJoined === true));
+}
+
 /** The newest text of the run as a message marked `interrupted`; undefined if the run has no text. */
 export function partialAnswer(state: AgentState): AssistantMessage | undefined {
   const step = state.steps.findLast(({ text }) => text.trim() !== "");

@@ -106,7 +106,7 @@ const commonRules: Rules<Omit<RunOptions, "runId">> = {
   session,
   historyLimit: wholeFrom(0),
   historyTokens: numberFrom(0),
-  onBusy: oneOf("queue", "reject"),
+  onBusy: oneOf("queue", "reject", "steer"),
   persist: oneOf("conversation", "everything"),
   context: { isFit: (value) => value === null || isObject(value), words: "an AgentContext or an object of values" },
   hooks,

@@ -17,6 +17,7 @@ import { finishedRun } from "../run/finished-run.ts";
 import type { Run } from "../run/run.ts";
 import { StopRequest } from "../run/stop-request.ts";
 import { failureWithResult, reasonWithResult } from "./carry-result.ts";
+import { reopenAnswer } from "./join-inbox.ts";
 
 /** The end of a run: its last state, which has an outcome, and the error it failed with. */
 export interface Ending {
@@ -54,14 +55,22 @@ function isCutOff(state: AgentState): boolean {
   return isAborted(state) || state.outcome?.reason === "stop-requested";
 }
 
-/** Writes the end, emits it and returns the result. Throws the failure of a failed run, or the reason of an abort. */
-export async function conclude(run: Run, ending: Ending): Promise<RunResult<unknown>> {
+/**
+ * Writes the end, emits it and returns the result. Throws the failure of a failed run, or the reason of an abort. If something was said
+ * that the run has not seen, writes nothing and returns the state to go on with.
+ */
+export async function conclude(run: Run, ending: Ending): Promise<RunResult<unknown> | AgentState> {
   const { record, identity } = run;
   const answer = answerOf(run, ending.state);
-  const closed = await closePrompt(run, ending.state, answer);
-  const writeFailure = await writeEnd(run, closed, answer);
+  const written = await writeEnd(run, ending.state, { answer });
   // Somebody asked the run to stop before its end was written.
-  if (writeFailure === "stop") return conclude(run, { state: closed.withOutcome(stoppedOutcome(new StopRequest(""))) });
+  if (written === "stop")
+    return conclude(run, { state: ending.state.withOutcome(stoppedOutcome(new StopRequest(""))) });
+  const reopened = written === "inbox" ? await reopenAnswer(run, ending.state) : undefined;
+  if (reopened !== undefined) return reopened;
+  const writeFailure = written === "inbox" ? await writeEnd(run, ending.state, { answer, leavesInbox: true }) : written;
+  if (typeof writeFailure === "string") return conclude(run, ending);
+  const closed = await closePrompt(run, ending.state, answer);
   const state = writeFailure === undefined ? closed : closed.withOutcome(writeFailure.outcome);
   record.leave();
   const { unfinished, partial } = restOf(run, state, answer);
@@ -100,15 +109,18 @@ interface WriteFailure {
 async function writeEnd(
   run: Run,
   state: AgentState,
-  answer: readonly Message[],
+  { answer, leavesInbox }: { readonly answer: readonly Message[]; readonly leavesInbox?: boolean },
 ): Promise<WriteFailure | EndRefusal | undefined> {
   const { record } = run;
   try {
-    return await record.end(runEnd(run, state, answer), {
-      lastStep: state.currentStep,
-      verdicts: state.outcome?.verdicts,
-      span: closedSpan(run, state),
-    });
+    return await record.end(
+      { ...runEnd(run, state, answer), ...(leavesInbox && { leavesInbox }) },
+      {
+        lastStep: state.currentStep,
+        verdicts: state.outcome?.verdicts,
+        span: closedSpan(run, state),
+      },
+    );
   } catch (cause) {
     await record.log?.abandon();
     if (isCutOff(state) || state.outcome?.status === "failed") return undefined;
@@ -153,7 +165,8 @@ function allNewMessages({ record, request }: Run, state: AgentState, answer: rea
   // The answer takes the place of its step, whose messages may lack the mark of an aborted run.
   const isAnswered = state.currentStep?.isAnswer === true && answer.length > 0;
   const done = isAnswered ? steps.slice(0, -1) : steps;
-  return [...done.flatMap((step) => step.messages), ...answer];
+  // What was said meanwhile joined the conversation when the run took it in.
+  return [...done.flatMap((step) => step.messages.filter(({ metadata }) => metadata?.isJoined !== true)), ...answer];
 }
 
 interface Rest {

@@ -1,7 +1,7 @@
 // The only loop. `run`, `stream`, `execute` and `resume` all use it, so they persist the same things and fail the same way.
 import { isoNow } from "../../base/clock.ts";
 import { enterReentrancyScope } from "../../sessions/lease/held-session.ts";
-import type { AgentState } from "../../state/agent-state.ts";
+import { AgentState } from "../../state/agent-state.ts";
 import type { PendingStep } from "../../state/pending-step.ts";
 import type { Step } from "../../state/step.ts";
 import { runInScope } from "../../tracing/trace-span.ts";
@@ -17,6 +17,7 @@ import { callTools } from "../step/call-tools.ts";
 import { callsToApprove, readReply, stepOf, withResults } from "../step/make-step.ts";
 import { rule, ruleBefore, withoutUnchecked } from "../step/rule.ts";
 import { conclude, type Ending, endingOf } from "./conclude.ts";
+import { joinInbox } from "./join-inbox.ts";
 import { openRun } from "./open-run.ts";
 import { throughProcessors } from "./through-processors.ts";
 
@@ -28,7 +29,11 @@ export function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>
   const { span, reentrancy, cancellation } = run.scope;
   const work = async () => {
     try {
-      return await conclude(run, await reachEnd(run, open));
+      for (let next = open; ; ) {
+        const ended = await conclude(run, await reachEnd(run, next));
+        if (!(ended instanceof AgentState)) return ended;
+        next = () => goOn(run, ended);
+      }
     } finally {
       cancellation[Symbol.dispose]();
     }
@@ -36,14 +41,21 @@ export function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>
   return enterReentrancyScope(reentrancy, () => runInScope(span, work));
 }
 
+// The answer of the run became a draft, because something was said meanwhile.
+async function goOn(run: Run, state: AgentState): Promise<AgentState> {
+  await run.record.reopenStep(state.currentStep as Step);
+  return state;
+}
+
 async function reachEnd(run: Run, open: Open): Promise<Ending> {
   try {
     run.state = await open(run);
-    run.state = await ruleBefore(run, run.state);
+    run.state = await joinInbox(run, await ruleBefore(run, run.state));
     while (run.state.outcome === undefined) {
       run.state = await throughProcessors(run, (state) => takeStep(run, state));
       // A pending step is recorded once it is finished.
       if (run.state.pendingStep === undefined) await run.record.step(run.state);
+      run.state = await joinInbox(run, run.state);
     }
     return { state: run.state };
   } catch (error) {

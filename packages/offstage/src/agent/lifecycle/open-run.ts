@@ -10,6 +10,7 @@ import { openPrompt } from "../input/prompt.ts";
 import { setUpStep } from "../input/set-up-step.ts";
 import { blockedOutcome, guard } from "../run/guard.ts";
 import { type Run, setupOf } from "../run/run.ts";
+import { joinAtStart } from "./join-inbox.ts";
 
 /** Returns the state for the first step. Blocked input does not join the conversation. */
 export async function openRun(run: Run): Promise<AgentState> {
@@ -17,11 +18,17 @@ export async function openRun(run: Run): Promise<AgentState> {
   const { parent } = identity;
   record.emit({ type: "run-start", ...(parent && { parentRunId: parent.identity.runId }), input: record.input });
   scope.cancellation.throwIfAborted();
-  const blocked = await blockedInput(run);
+  const ownBlocked = await blockedInput(run);
   await setUpStep(run, run.state.stepCount + 1);
   record.track(record.input);
-  const log = await openLog(run, blocked !== undefined);
-  record.announce(record.input);
+  const inbox = joinAtStart(run);
+  const log = await openLog(run, ownBlocked === undefined ? { join: inbox.join } : { isBlocked: true });
+  const blocked = ownBlocked ?? inbox.blocked();
+  if (blocked === undefined && log?.joined?.length) {
+    record.joined(log.joined, 0);
+    record.input = [...log.joined, ...record.input];
+  }
+  record.announce(record.input.filter(({ metadata }) => metadata?.isJoined !== true));
   const loaded = log && (await loadHistory(run, log));
   announceCut(run);
   const history = loaded === undefined || request.hasOwnState ? run.state.messages : loaded;
@@ -39,18 +46,23 @@ async function blockedInput(run: Run): Promise<Outcome | undefined> {
 }
 
 /** Opens the journal of a run that has a session or a journaled parent. Makes the input and the record of the run durable. */
-export async function openLog(run: Run, isBlocked = false): Promise<RunLog | undefined> {
+export async function openLog(run: Run, opening: Opening = {}): Promise<RunLog | undefined> {
   const { identity, request, record } = run;
   const parentLog = identity.parent?.record.log;
   const { session } = request;
   if (session === undefined && parentLog === undefined) return undefined;
-  const start = runStart(run, isBlocked);
+  const start = runStart(run, opening);
   return record.open(async () =>
     session === undefined ? (parentLog as RunLog).child(start) : journalFor(session).open(start),
   );
 }
 
-function runStart(run: Run, isBlocked: boolean): RunStart {
+interface Opening extends Pick<RunStart, "join"> {
+  /** A guardrail blocked the input. */
+  readonly isBlocked?: boolean;
+}
+
+function runStart(run: Run, { isBlocked = false, join }: Opening): RunStart {
   const { identity, agent, request, scope, record } = run;
   const { parent, parentToolCallId } = identity;
   const { model } = setupOf(run);
@@ -64,7 +76,8 @@ function runStart(run: Run, isBlocked: boolean): RunStart {
     startedAt: identity.startedAt,
     input: isBlocked ? [] : record.input,
     ...historyToLoad(run),
-    onBusy: request.options.onBusy ?? "queue",
+    onBusy: request.options.onBusy === "reject" ? "reject" : "queue",
+    ...(join && { join }),
     signal: scope.cancellation.signal,
     ...(parent !== undefined && { parentRunId: parent.identity.runId }),
     ...(parentToolCallId !== undefined && { parentToolCallId }),

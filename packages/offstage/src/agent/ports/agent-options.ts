@@ -145,8 +145,11 @@ export interface RunOptions<Values extends object = AnyValues> {
   readonly historyLimit?: number | undefined;
   /** The token budget for these messages; the newest turn is always complete. Default: no limit. */
   readonly historyTokens?: number | undefined;
-  /** If another run is using the session: wait for it, or fail with `session-busy`. Default "queue". */
-  readonly onBusy?: "queue" | "reject" | undefined;
+  /**
+   * If another run is using the session: wait for it, fail with `session-busy`, or say the input to that run and resolve with its
+   * result. Default "queue".
+   */
+  readonly onBusy?: "queue" | "reject" | "steer" | undefined;
   /** "everything" stores tool messages in the session too. Default "conversation". */
   readonly persist?: "conversation" | "everything" | undefined;
   /** Key-value state for tools, hooks and guardrails: an `AgentContext`, or an object with its values. */

@@ -141,6 +141,13 @@ export interface MessageAddedEvent extends InRun {
   readonly message: Message;
 }
 
+/** Something that a user said while the run worked has joined it, behind a step or with its input. */
+export interface MessageJoinedEvent extends InRun {
+  readonly type: "message-joined";
+  readonly step?: number;
+  readonly message: Message;
+}
+
 /** Something failed: the run, a `needsApproval` or `onApproval` function, a memory, or a hook. */
 export interface ErrorEvent extends InRun {
   readonly type: "error";
@@ -182,6 +189,7 @@ export type AgentEvent =
   | CompactionEndEvent
   | HistoryCutEvent
   | MessageAddedEvent
+  | MessageJoinedEvent
   | ErrorEvent
   | SubagentEvent
   | RunEndEvent;

@@ -31,6 +31,7 @@ export interface AgentHooks<Values extends object = AnyValues> {
   readonly onCompactionEnd?: Hook<Event.CompactionEndEvent, Values> | undefined;
   readonly onGuardrailTrip?: Hook<Event.GuardrailTripEvent, Values> | undefined;
   readonly onMessageAdded?: Hook<Event.MessageAddedEvent, Values> | undefined;
+  readonly onMessageJoined?: Hook<Event.MessageJoinedEvent, Values> | undefined;
   readonly onError?: Hook<Event.ErrorEvent, Values> | undefined;
   readonly onRunEnd?: Hook<Event.RunEndEvent, Values> | undefined;
 }
@@ -51,6 +52,7 @@ const hookOf: Partial<Record<Event.AgentEvent["type"], keyof AgentHooks>> = {
   "compaction-end": "onCompactionEnd",
   "guardrail-trip": "onGuardrailTrip",
   "message-added": "onMessageAdded",
+  "message-joined": "onMessageJoined",
   error: "onError",
   "run-end": "onRunEnd",
 };

@@ -98,7 +98,7 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<AgentStat
 async function reopenJournal(run: Run, journal: Journal): Promise<RunLog> {
   const { identity, agent, request, scope } = run;
   const { runId, startedAt } = identity;
-  const { onBusy = "queue" } = request.options;
+  const onBusy = request.options.onBusy === "reject" ? ("reject" as const) : ("queue" as const);
   const opening = { ...historyToLoad(run), onBusy, signal: scope.cancellation.signal };
   // A session that keeps no runs has the user message and will get the answer; the state has everything else.
   if (!journal.keepsRuns && request.hasOwnState)

@@ -216,6 +216,22 @@ export class Recorder {
     this.#recordedSteps = step.index;
   }
 
+  /** Tracks and announces messages that joined the run behind a step; 0 is the input. */
+  joined(messages: readonly Message[], step: number): void {
+    this.track(messages);
+    for (const message of messages) this.emit({ type: "message-joined", ...(step > 0 && { step }), message });
+    this.announce(messages, step > 0 ? step : undefined);
+  }
+
+  /** Journals the newest step after its end was refused: it is no longer the last one. */
+  async reopenStep(step: Step): Promise<void> {
+    const { step: record, spans } = this.#refused ?? {};
+    this.#refused = undefined;
+    this.#parts.draft.text = "";
+    await this.#log?.step({ ...record, ...stepRecord(step), spans: spans ?? [] });
+    this.#recordedSteps = step.index;
+  }
+
   /** Journals steps that a state has and the journal lacks. */
   async catchUp(steps: readonly Step[]): Promise<void> {
     for (const step of steps) await this.#log?.step(stepRecord(step));

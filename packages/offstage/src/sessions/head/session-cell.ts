@@ -287,6 +287,7 @@ export function newHead(namespace: string, sessionId: string): SessionRow {
     lease_seen: null,
     waiting_holder: null,
     waiting_seen: null,
+    inbox_count: 0,
     stop_requested: null,
     exact: null,
   };

@@ -2,12 +2,14 @@
 import { isOffstageError, OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import { type HistoryOptions, loadHistory, loadHistoryBefore, touch } from "../conversation/conversation.ts";
+import { joinRows, readInbox, say } from "../conversation/inbox.ts";
 import type { Change, SessionCell, SessionCells } from "../head/session-cell.ts";
 import { releaseOrphan, takeLease, whenFree } from "../lease/lease.ts";
 import type { Journal, ReopenOptions, RunLog, RunStart } from "../ports/journal.ts";
 import { checkLimit } from "../ports/session.ts";
+import type { Write } from "../ports/store-driver.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
-import { findRun } from "../records/run-reader.ts";
+import { findRun, readRecord } from "../records/run-reader.ts";
 import { checkId } from "../rows/check-row.ts";
 import { notesOf } from "../rows/run-row.ts";
 import { changeCalls } from "./change-calls.ts";
@@ -30,6 +32,10 @@ export function storedJournal(cells: SessionCells, sessionId: string): Journal {
     scope: cells,
     open: (start) => expected(openRun(cells, sessionId, start)),
     reopen: (runId, options) => expected(reopenRun(cells, sessionId, { ...options, runId })),
+    inbox: {
+      steer: (messages) => say(cells.of(sessionId), messages, { onlyIfBusy: true }),
+      read: (runId) => readRecord(cells, runId),
+    },
   };
 }
 
@@ -39,6 +45,8 @@ interface Begun {
   readonly history: readonly Message[];
   readonly earlierCount: number;
   readonly resumed?: ResumedRun;
+  /** The messages of the inbox that the run took in. */
+  readonly joined?: readonly Message[];
 }
 
 /** Thrown if a run with this id is already recorded: it is resumed instead. */
@@ -86,16 +94,37 @@ async function begin(cell: SessionCell, head: SessionRow, start: RunStart): Prom
     throw refusesKnown ? runExists(runId) : new KnownRun();
   const history = await loadHistory(cell, head, start);
   start.signal?.throwIfAborted();
-  const { row, head: next, writes, input } = beginRun(cell, held, { start });
+  const { joined, isBlocked, ...taken } = await takeInbox(cell, held, start);
+  const all = isBlocked ? [] : [...joined, ...start.input];
+  const begun = beginRun(cell, taken.head, { start: isBlocked ? { ...start, input: [] } : start });
+  const { head: next, input } = begun;
+  const row = { ...begun.row, input_count: all.length };
+  const runs = begun.writes.map((write) => ("row" in write && write.table === "runs" ? { ...write, row } : write));
   const counted = { run_count: head.run_count + 1, last_agent: start.agent, last_status: row.status };
   return {
-    result: { row, fence: held.fence, history, earlierCount: head.message_count },
+    result: { row, fence: held.fence, history, earlierCount: head.message_count, joined },
     head: { ...touch(next, input), ...counted },
-    writes,
-    appended: input,
+    writes: [...taken.writes, ...runs],
+    appended: isBlocked ? [] : [...joined, ...input],
     isActive: true,
     withNumber: (begun, seq) => ({ ...begun, row: { ...begun.row, seq } }),
   };
+}
+
+interface TakenInbox {
+  readonly head: SessionRow;
+  readonly writes: readonly Write[];
+  readonly joined: readonly Message[];
+  readonly isBlocked: boolean;
+}
+
+// What was said since the last run comes before the input of this one.
+async function takeInbox(cell: SessionCell, head: SessionRow, { join, runId, agent }: RunStart): Promise<TakenInbox> {
+  const pending = head.inbox_count === 0 || join === undefined ? [] : await readInbox(cell);
+  if (pending.length === 0 || join === undefined) return { head, writes: [], joined: [], isBlocked: false };
+  const { messages: joining, isBlocked } = await join(pending);
+  const place = { runId, agent, step: undefined, isBlocked };
+  return { ...joinRows(cell, head, { joining, place }), joined: joining.map(({ message }) => message), isBlocked };
 }
 
 async function reopen(cell: SessionCell, head: SessionRow, options: Reopening): Promise<Change<Begun>> {

@@ -3,10 +3,12 @@ import type { JsonValue } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
 import { type AssistantMessage, type Message, type ToolMessage, withMetadata } from "../../messages/message.ts";
 import { appendRows, touch } from "../conversation/conversation.ts";
+import { joinRows, readInbox } from "../conversation/inbox.ts";
 import type { Change, SessionCell } from "../head/session-cell.ts";
 import { checkHeld, holdLease, isAskedToStop, type LeaseHold, releaseLease } from "../lease/lease.ts";
 import type { CallChange, EndRefusal, HeldSession, NewRun, RunEnd, RunLog, StepInput } from "../ports/journal.ts";
 import type { QuestionRecord, RunRecord, StepRecord } from "../ports/run-record.ts";
+import type { PendingMessage } from "../ports/session.ts";
 import type { Write, WriteLabel } from "../ports/store-driver.ts";
 import type { MessageRow, RunRow, SessionRow } from "../ports/tables.ts";
 import { findRun, readToolTraces } from "../records/run-reader.ts";
@@ -16,6 +18,7 @@ import { questionText } from "../rows/question.ts";
 import { redactEnd, redactNotes, redactOnce } from "../rows/redaction.ts";
 import { type Totals, totalsOf } from "../rows/run-row.ts";
 import { findToResume, type ResumedRun, readToResume, reopenRow } from "./resumed-run.ts";
+import { copyRef, isSame, refusalOf, sumOf, withProviderParts } from "./run-end.ts";
 import { beginRun, endRun, hasEnded, withSeq } from "./run-life.ts";
 import { StepWriter, type Written } from "./step-writer.ts";
 
@@ -28,6 +31,8 @@ export interface StoredRunOptions {
   readonly earlierCount?: number;
   /** What was recorded before the run was resumed. */
   readonly resumed?: ResumedRun | undefined;
+  /** The messages of the inbox that the run took in when it began. */
+  readonly joined?: readonly Message[] | undefined;
   /** Admits the next run of this process. Undefined for a subagent's run. */
   readonly release?: () => void;
   /** The runs of subagents that the outermost run and those below it have started. */
@@ -43,6 +48,7 @@ export class StoredRun implements RunLog {
   readonly earlierCount: number | undefined;
   readonly held: HeldSession | undefined;
   readonly recorded: RunRecord | undefined;
+  readonly joined: readonly Message[] | undefined;
   readonly #options: StoredRunOptions;
   readonly #steps: StepWriter;
   readonly #subagents: Set<string>;
@@ -66,6 +72,7 @@ export class StoredRun implements RunLog {
     this.earlierCount = options.earlierCount;
     this.held = release && { place: release, runId: row.run_id };
     this.recorded = resumed?.record;
+    this.joined = options.joined;
     this.#options = options;
     // The row of a run that was interrupted does not count its steps.
     this.#row =
@@ -147,6 +154,23 @@ export class StoredRun implements RunLog {
         typeof provider_parts === "string" ? (JSON.parse(provider_parts) as JsonValue[]) : undefined;
       if (identity !== undefined) this.#done.set(identity, { seq: Number(seq), step, providerParts });
     }
+  }
+
+  // The head is as new as the last write, which every step makes. A subagent's run has no conversation of its own.
+  async inbox(): Promise<readonly PendingMessage[]> {
+    const { cell, release } = this.#options;
+    return release === undefined || !cell.knownHead?.inbox_count ? [] : readInbox(cell);
+  }
+
+  async join(step: number, joining: readonly PendingMessage[], isBlocked: boolean): Promise<void> {
+    const { cell, fence } = this.#options;
+    if (this.#isOver) throw overError(this.runId);
+    const place = { runId: this.runId, agent: this.#row.agent, step: step === 0 ? undefined : step, isBlocked };
+    await cell.update("inbox.take", async (head): Promise<Change<void>> => {
+      checkHeld(cell, head, { fence, row: this.#row });
+      const appended = isBlocked ? [] : joining.map(({ message }) => message);
+      return { result: undefined, ...joinRows(cell, head, { joining, place }), appended, isActive: true };
+    });
   }
 
   onStop(listener: (reason: string) => void): void {
@@ -319,13 +343,6 @@ export class StoredRun implements RunLog {
   }
 }
 
-// A run that was asked to stop does not end in another way: whoever asked was told that it will stop. An abort or a failure is an end too.
-function refusalOf(head: SessionRow, { status, reason }: RunEnd): Change<EndRefusal | undefined> | undefined {
-  const isOther =
-    status === "completed" || status === "waiting" || (status === "stopped" && reason !== "stop-requested");
-  return isAskedToStop(head) && isOther ? { result: "stop" } : undefined;
-}
-
 // A subagent's run that ended stays ended when its parent is resumed.
 function resumeChild(known: RunRow): Change<BegunChild> {
   if (hasEnded(known.status)) return { result: { row: known } };
@@ -336,12 +353,6 @@ function resumeChild(known: RunRow): Change<BegunChild> {
 interface BegunChild {
   readonly row: RunRow;
   readonly onWritten?: () => void;
-}
-
-// The known costs. Undefined if none is known; without steps nothing was spent.
-function sumOf(costs: readonly (number | undefined)[]): number | undefined {
-  const known = costs.filter((cost) => cost !== undefined);
-  return known.length === 0 && costs.length > 0 ? undefined : known.reduce((sum, cost) => sum + cost, 0);
 }
 
 interface DoneMessage {
@@ -357,24 +368,6 @@ interface LastRows {
   readonly step: number;
   /** The number of calls that failed, in all steps. */
   readonly errorCount: number;
-}
-
-// A message of the answer and one of the last step are the same if they are one object, or have the same id and calls.
-function isSame(answer: Message, message: Message): boolean {
-  const identity = identityOf(answer);
-  return answer === message || (identity !== undefined && identity === identityOf(message));
-}
-
-// Two copies of a message have one row.
-function copyRef({ refs }: SessionCell, from: Message, to: Message): void {
-  const ref = refs.get(from);
-  if (ref !== undefined) refs.set(to, ref);
-}
-
-// The answer as it joins the conversation, with the provider's parts of its reply, which only the record of the run has.
-function withProviderParts(answer: Message, { metadata }: Message): Message {
-  const providerParts = metadata?.providerParts;
-  return providerParts === undefined ? answer : withMetadata(answer, { providerParts });
 }
 
 function overError(runId: string): OffstageError {

@@ -12,6 +12,7 @@ import type {
   RunStatus,
   StepRecord,
 } from "./run-record.ts";
+import type { PendingMessage, SentMessage } from "./session.ts";
 
 /** A run that begins. */
 export interface RunStart {
@@ -33,6 +34,11 @@ export interface RunStart {
   readonly notes?: JsonObject | undefined;
   /** The new messages of this run; they join the conversation. */
   readonly input: readonly Message[];
+  /**
+   * Called, possibly more than once, with the messages of the inbox before they join the run. Without it they stay there. It resolves
+   * with the messages as they are to be stored, and whether a guardrail blocked them and the input.
+   */
+  readonly join?: ((pending: readonly PendingMessage[]) => Promise<Joining>) | undefined;
   /** How many earlier messages to load: the latest, cut from the front to whole turns. */
   readonly historyLimit: number | undefined;
   /** Loads the conversation from the message with this id on instead, or all of it if there is no such message. */
@@ -40,6 +46,12 @@ export interface RunStart {
   /** Whether to wait while another run uses the session, or to reject with `SessionBusyError`. */
   readonly onBusy: "queue" | "reject";
   readonly signal?: AbortSignal | undefined;
+}
+
+/** The messages of an inbox that join a run. */
+export interface Joining {
+  readonly messages: readonly PendingMessage[];
+  readonly isBlocked: boolean;
 }
 
 /** The input of a model call, and when the call began. */
@@ -64,6 +76,8 @@ export interface RunEnd {
    * the last step, as the same object or with the same id and no calls, is stored once.
    */
   readonly answer: readonly Message[];
+  /** Ends the run even if its inbox has messages: they are left for the next run. */
+  readonly leavesInbox?: boolean | undefined;
   /** The last step, if it was not written yet; it becomes durable in the same write. */
   readonly lastStep?: StepRecord | undefined;
   readonly error?: RunError | undefined;
@@ -76,10 +90,10 @@ export interface RunEnd {
 }
 
 /** Why an end was not written. */
-export type EndRefusal = "stop";
+export type EndRefusal = "stop" | "inbox";
 
 /** A run that begins inside another. */
-export type NewRun = Omit<RunStart, "historyLimit" | "historyAfter" | "onBusy">;
+export type NewRun = Omit<RunStart, "historyLimit" | "historyAfter" | "onBusy" | "join">;
 
 /** The session that a run holds, identified by its place in the queue and by the run id; see lease/held-session.ts. */
 export interface HeldSession {
@@ -121,9 +135,15 @@ export interface RunLog {
   step(record: StepRecord): Promise<void>;
   /**
    * Records the end of the run, and releases the session. Writes nothing and resolves with "stop" if the run was asked to stop and
-   * `end` says otherwise.
+   * `end` says otherwise, or with "inbox" if the run completes and something was said that it has not seen.
    */
   end(end: RunEnd): Promise<EndRefusal | undefined>;
+  /** For a run that begins: the messages of the inbox that it took in, before its input. */
+  readonly joined?: readonly Message[] | undefined;
+  /** What was said since the run last looked, oldest first. Costs nothing if there is nothing. */
+  inbox?(): Promise<readonly PendingMessage[]>;
+  /** Moves messages from the inbox to the conversation, behind a step; 0 is the input. Blocked messages are only recorded. */
+  join?(step: number, joining: readonly PendingMessage[], isBlocked: boolean): Promise<void>;
   /** Calls `listener`, at most once, when the run is asked to stop, with the reason. */
   onStop?(listener: (reason: string) => void): void;
   /** Opens the log of a subagent's run, which has no conversation of its own. Resumes the run if its id is known. */
@@ -148,6 +168,8 @@ export interface Journal {
   readonly namespace: string;
   /** Identifies store and namespace: two sessions are the same if they have the same scope and the same id. */
   readonly scope: object;
+  /** The inbox of the session; undefined if it has none. */
+  readonly inbox?: SessionInbox | undefined;
   /** Acquires the session for one run, reads the conversation, and makes the run and its input durable. */
   open(start: RunStart): Promise<RunLog>;
   /**
@@ -155,6 +177,23 @@ export interface Journal {
    * `run-not-resumable` if the run completed or was stopped by a person or a guardrail, or with `store-corrupt` if a part of its record cannot be read.
    */
   reopen(runId: string, options: ReopenOptions): Promise<RunLog>;
+}
+
+/** How another run reaches the one that works on a session. */
+export interface SessionInbox {
+  /** Says something to the run that works. Undefined if none does; then nothing was written. */
+  steer(messages: readonly Message[]): Promise<Steering | undefined>;
+  /** Everything recorded of a run; undefined if there is no such run. */
+  read(runId: string): Promise<RunRecord | undefined>;
+}
+
+/** Messages that were said to a run that works. */
+export interface Steering extends SentMessage {
+  readonly runId: string | undefined;
+  /** The run that has taken them; undefined if none has. */
+  takenBy(): Promise<string | undefined>;
+  /** Takes them back. False if a run was faster. */
+  withdraw(): Promise<boolean>;
 }
 
 /** The decisions with which a run is resumed. */

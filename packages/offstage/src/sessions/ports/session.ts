@@ -22,11 +22,28 @@ export interface SessionPort {
   getItemCount(): Promise<number>;
 }
 
+/** What a user said, in the inbox of a session. */
+export interface PendingMessage {
+  readonly seq: number;
+  readonly message: Message;
+}
+
+/** A message that was said to a session. It is durable. */
+export interface SentMessage {
+  /** "run" once the run that worked has taken it in; "next" if it waits for the next run, or another run took it. */
+  readonly joined: Promise<"run" | "next">;
+}
+
 /** A session with conveniences. */
 export interface Session extends SessionPort, AsyncDisposable {
   addItem(item: Message): Promise<void>;
   getAllItems(): Promise<Message[]>;
   isEmpty(): Promise<boolean>;
+  /**
+   * Says something to the agent, at any time and from any process: a run that works takes it in between two steps, otherwise the next
+   * run does. Durable when it resolves.
+   */
+  say(message: string | Message): Promise<SentMessage>;
   /** Queries the conversation together with the tool traces of its runs. */
   query(options?: MessageQueryOptions): Promise<MessageQuery>;
   /** Closes what the session opened. Idempotent. */

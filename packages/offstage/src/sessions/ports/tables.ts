@@ -65,6 +65,8 @@ export const schema = {
       lease_seen: "integer?",
       waiting_holder: "text?",
       waiting_seen: "integer?",
+      /** The number of messages in the inbox. */
+      inbox_count: "integer",
       /** The run that holds the session and is asked to stop. */
       stop_requested: "text?",
       exact: "sealed json",
@@ -244,6 +246,20 @@ export const schema = {
     key: { scope: ["namespace", "session_id"], by: ["hash"] },
     orders: {},
   },
+  /** A message that was said while a run works, and has not joined a run yet. */
+  inbox: {
+    columns: {
+      namespace: "text",
+      session_id: "text",
+      seq: "integer",
+      content: "sealed text",
+      message: "sealed json",
+      created_at: "time",
+      exact: "sealed json",
+    },
+    key: { scope: ["namespace", "session_id"], by: ["seq"] },
+    orders: {},
+  },
   /** Feedback on a run or on one of its messages. */
   annotations: {
     columns: {
@@ -333,6 +349,7 @@ export type RunRow = RowOf<"runs">;
 export type StepRow = RowOf<"steps">;
 export type ToolCallRow = RowOf<"tool_calls">;
 export type SpanRow = RowOf<"spans">;
+export type InboxRow = RowOf<"inbox">;
 export type AnnotationRow = RowOf<"annotations">;
 export type MemoryRow = RowOf<"memories">;
 export type NamespaceRow = RowOf<"namespaces">;

@@ -206,7 +206,16 @@ export function deleteSession(
 }
 
 /** The tables with rows of sessions. */
-export const sessionTables = ["messages", "runs", "steps", "tool_calls", "spans", "contents", "annotations"] as const;
+export const sessionTables = [
+  "messages",
+  "runs",
+  "steps",
+  "tool_calls",
+  "spans",
+  "contents",
+  "inbox",
+  "annotations",
+] as const;
 
 async function everythingOf(cell: SessionCell): Promise<Write[]> {
   return [

@@ -1,4 +1,6 @@
 // Checks the invariants of a whole namespace, for tests and operators. Changes nothing.
+
+import { isObject, parseJson } from "../../base/json.ts";
 import { checkOptions, type OptionRule, someFunction } from "../../base/options.ts";
 import type { OffstageError } from "../../errors.ts";
 import { toolCallsOf } from "../../messages/message.ts";
@@ -121,6 +123,7 @@ async function damageIn(cells: SessionCells, sessionId: string): Promise<Offstag
   await messagesOf(cells.of(sessionId), await read("messages"), { report, withProviderParts: true });
   for (const row of await read("contents")) check("contents", row, row.content !== null);
   for (const row of await read("tool_calls")) check("tool_calls", row, callStatuses.includes(row.status));
+  for (const row of await read("inbox")) check("inbox", row, isObject(parseJson(row.message ?? "")));
   spansOf({ rows, report }, await read("spans"));
   readAnnotations({ rows, report }, await read("annotations"));
   await read("steps");

@@ -3,14 +3,18 @@
 import { AgentState } from "../agent-state.ts";
 import type { Processor } from "../processor.ts";
 import type { Step } from "../step.ts";
-import { turnOf } from "../turn-of.ts";
+import { joinedOf, turnOf } from "../turn-of.ts";
 
 /** Changes the state after a step. */
 type StepChange = (after: AgentState, step: Step) => AgentState;
 
 const appendAll: StepChange = (after, step) => after.withMessages(after.messages.append(step.messages));
 
-const appendTurn: StepChange = (after) => after.withMessages(after.messages.append(turnOf(after)));
+const appendTurn: StepChange = (after) => {
+  const { status } = after.outcome ?? {};
+  const joined = status === "completed" || status === "stopped" ? joinedOf(after) : [];
+  return after.withMessages(after.messages.append([...joined, ...turnOf(after)]));
+};
 
 const bufferTrace: StepChange = (after, step) =>
   step.isAnswer

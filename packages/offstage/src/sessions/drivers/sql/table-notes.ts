@@ -27,6 +27,8 @@ export const tableNotes: Readonly<Record<TableName, TableNotes>> = {
       version: "changes with every write",
       fence: "rises when another process takes the session over",
       lease_run: "the run that is writing",
+      inbox_count: "the number of messages in the inbox",
+      stop_requested: "the run that is asked to stop",
       exact,
     },
   },
@@ -81,6 +83,10 @@ export const tableNotes: Readonly<Record<TableName, TableNotes>> = {
     columns: { start_ms: "milliseconds since 1970, with fractions", exact },
   },
   contents: { row: "A text, a file or a large value, kept once per session.", columns: { exact } },
+  inbox: {
+    row: "A message that was said while a run works, and waits to join a run.",
+    columns: { message: "JSON: the whole message", exact },
+  },
   annotations: { row: "Feedback on a run, or on one of its messages.", columns: { by: "who gave it", exact } },
   memories: { row: "A message of a persistent memory.", columns: { exact } },
   namespaces: {

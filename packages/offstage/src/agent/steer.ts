@@ -1,0 +1,134 @@
+// Steering: a run whose session is busy says its input to the run that works, and resolves with the result of that run.
+import { setTimeout as sleep } from "node:timers/promises";
+import { OffstageError } from "../errors.ts";
+import { type Message, textOf } from "../messages/message.ts";
+import { journalFor } from "../sessions/journal/plain-journal.ts";
+import { busy } from "../sessions/lease/held-session.ts";
+import type { SessionInbox, Steering } from "../sessions/ports/journal.ts";
+import type { RunRecord } from "../sessions/ports/run-record.ts";
+import type { Outcome } from "../state/outcome.ts";
+import { turnOf } from "../state/turn-of.ts";
+import type { AgentConfig } from "./config/agent-config.ts";
+import { checkOutput } from "./config/structured-output.ts";
+import { setUpStep } from "./input/set-up-step.ts";
+import { createRun } from "./lifecycle/create-run.ts";
+import { loop, type Open } from "./lifecycle/loop.ts";
+import type { RunResult } from "./ports/run-result.ts";
+import { restoreState } from "./resume/restore-state.ts";
+import { finishedRun } from "./run/finished-run.ts";
+import { type Run, setupOf } from "./run/run.ts";
+import { TrackedMessages } from "./run/tracked-messages.ts";
+
+// The runs of this process that work, by the store and namespace of their session. In another process the record tells the result.
+const working = new WeakMap<object, Map<string, Promise<RunResult<unknown>>>>();
+
+/** Runs to the end; with `onBusy: "steer"` on a busy session, says the messages to the run that works instead. */
+export function runOrSteer(run: Run, open?: Open): Promise<RunResult<unknown>> {
+  return run.request.options.onBusy === "steer" ? steerOrRun(run, open) : remember(run, loop(run, open));
+}
+
+async function steerOrRun(run: Run, open?: Open): Promise<RunResult<unknown>> {
+  const { session } = run.request;
+  const messages = run.record.input.map(withoutStamp);
+  const inbox = session && journalFor(session).inbox;
+  try {
+    if (session !== undefined && inbox === undefined) throw noInbox(session.sessionId);
+    const sent = messages.length === 0 ? undefined : await inbox?.steer(messages);
+    // Looked up now, because that run may have ended when its result is needed.
+    const here = working.get(scopeOf(run) ?? run)?.get(sent?.runId ?? "");
+    const taker = sent && (await takerOf(run, sent));
+    if (taker === undefined || inbox === undefined) return await remember(run, loop(run, open));
+    discard(run);
+    return await (taker === sent?.runId && here ? run.scope.cancellation.race(here) : resultOf(run, taker, inbox));
+  } catch (error) {
+    discard(run);
+    throw error;
+  }
+}
+
+// The messages get the ids of the run that they join.
+function withoutStamp({ metadata, ...message }: Message): Message {
+  const { id: _, createdAt: __, runId: ___, agent: ____, ...own } = metadata ?? {};
+  return (Object.keys(own).length === 0 ? message : { ...message, metadata: own }) as Message;
+}
+
+// The run that took the messages; undefined if this run has to answer them itself.
+async function takerOf(run: Run, sent: Steering): Promise<string | undefined> {
+  const { cancellation } = run.scope;
+  const deadlock = busy(run.request.session?.sessionId ?? "", sent.runId);
+  try {
+    if (deadlock.isOwn) throw deadlock;
+    const joined = await cancellation.race(sent.joined);
+    if (joined === "next" && (await sent.withdraw())) return undefined;
+    return await sent.takenBy();
+  } catch (error) {
+    await sent.withdraw();
+    throw error;
+  }
+}
+
+// A run that never starts leaves no open span and no listener.
+function discard({ scope }: Run): void {
+  scope.cancellation[Symbol.dispose]();
+  scope.span.end("cancelled");
+}
+
+function scopeOf({ request }: Run): object | undefined {
+  return request.session && journalFor(request.session).scope;
+}
+
+function remember(run: Run, running: Promise<RunResult<unknown>>): Promise<RunResult<unknown>> {
+  const scope = scopeOf(run);
+  if (scope === undefined) return running;
+  const runs = working.get(scope) ?? new Map<string, Promise<RunResult<unknown>>>();
+  working.set(scope, runs);
+  const { runId } = run.identity;
+  runs.set(runId, running);
+  const forget = (): void => void runs.delete(runId);
+  running.then(forget, forget);
+  return running;
+}
+
+const firstPollMs = 20;
+const longestPollMs = 250;
+
+async function resultOf(run: Run, runId: string, inbox: SessionInbox): Promise<RunResult<unknown>> {
+  const { cancellation } = run.scope;
+  for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
+    cancellation.throwIfAborted();
+    const record = await inbox.read(runId);
+    if (record === undefined || record.status === "interrupted" || record.status === "failed")
+      throw failedElsewhere(runId, record);
+    if (record.status !== "running") return recordedResult(run.agent, record);
+    await sleep(pollMs);
+  }
+}
+
+/** The result of a run of another process, from its record. */
+async function recordedResult(agent: AgentConfig, record: RunRecord): Promise<RunResult<unknown>> {
+  const { runId, reason = "" } = record;
+  const run = createRun(agent, { input: [], options: { tracing: false }, tracked: new TrackedMessages(0), runId });
+  await setUpStep(run, record.steps.length + 1);
+  const status = record.status as Outcome["status"];
+  const outcome: Outcome = { status, reason, message: `The run ended in another process: ${reason}.` };
+  run.record.input = record.input;
+  const restored = restoreState(record, [], { agent, setup: setupOf(run) });
+  const state = restored.withRun({ runId, startedAt: Date.parse(record.startedAt) }).withOutcome(outcome);
+  const text = turnOf(state).map(textOf).join("");
+  const checked = agent.output && (await checkOutput(agent.output, text, run.scope.cancellation));
+  const value = checked && "value" in checked ? checked.value : undefined;
+  discard(run);
+  return finishedRun(run, { state, text, output: agent.output === undefined ? text : value, rest: [] });
+}
+
+function failedElsewhere(runId: string, record: RunRecord | undefined): OffstageError {
+  const why = record?.error?.message ?? "its process died, and nobody has resumed it yet";
+  return new OffstageError("run-failed", `Run "${runId}", which your message joined, did not answer: ${why}`);
+}
+
+function noInbox(sessionId: string): OffstageError {
+  return new OffstageError(
+    "invalid-argument",
+    `onBusy: "steer" needs a session on a store; session "${sessionId}" has no inbox. Use onBusy: "queue".`,
+  );
+}
