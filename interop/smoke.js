@@ -1,5 +1,6 @@
 // What every runtime must be able to do with the built package. Needs no file and no Node module, so that it runs on workerd too.
 import { Agent, encryptedStore, isOffstageError, memoryStore, tool, withTrace } from "offstage";
+import { serve } from "offstage/serve";
 import { scriptedModel } from "offstage/testing";
 import { batched, memoryExporter } from "offstage/tracing";
 
@@ -88,6 +89,16 @@ const claims = {
     for (const format of ["json", "jsonl", "csv", "markdown", "html"]) {
       expectEqual(messages.export(format, { redact: true }).includes("umbrella"), true);
     }
+  },
+  "an agent is served": async () => {
+    const store = memoryStore();
+    const chat = serve({ agent: weatherAgent("Take an umbrella."), store, authorize: () => ({}), protocol: "events" });
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify({ id: "anna", message: "What should I wear?" });
+    const text = await (await chat(new Request("http://app.test/chat", { method: "POST", headers, body }))).text();
+    expectEqual([text.includes("umbrella"), text.includes("rain in Oslo")], [true, false]);
+    expectEqual(roles(await (await chat(new Request("http://app.test/chat/anna"))).json()), "user assistant");
+    expectEqual((await chat(new Request("http://app.test/chat/anna/stream"))).status, 204);
   },
   "misuse is refused by code": async () => {
     const error = await weatherAgent("Yes.")

@@ -23,6 +23,7 @@ const everywhere = [
   "spans follow asynchronous code",
   "spans are exported in batches",
   "messages are queried and exported",
+  "an agent is served",
   "misuse is refused by code",
 ];
 const servers = await Promise.all([startPostgres(), startRedis()]);
@@ -103,6 +104,7 @@ function workerdConfig(folder: string, date: string): string {
     file("workerd/worker.js", join(interop, "workerd/worker.js")),
     file("smoke.js", join(interop, "smoke.js")),
     `(name = "offstage", esModule = "export * from './offstage/dist/index.js';")`,
+    `(name = "offstage/serve", esModule = "export * from './dist/doors/serve.js';")`,
     `(name = "offstage/testing", esModule = "export * from './dist/testing/index.js';")`,
     `(name = "offstage/tracing", esModule = "export * from './dist/doors/tracing.js';")`,
     ...globSync("**/*.js", { cwd: dist }).map((path) => file(`offstage/dist/${path}`, join(dist, path))),
