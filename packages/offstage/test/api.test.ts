@@ -85,8 +85,8 @@ const api: Record<string, Door> = {
       Column Order Table TableName`,
   },
   "./tools": {
-    values: "audio file image text",
-    types: "AgentTool FilePartOptions FileSource HostedTool StepFunction StepOptions",
+    values: "audio file fromAiSdkTools image text",
+    types: "AgentTool AiSdkTool FilePartOptions FileSource HostedTool StepFunction StepOptions",
   },
   "./tracing": {
     values: `

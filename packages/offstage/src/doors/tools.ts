@@ -3,4 +3,5 @@
 export type { AgentTool, StepFunction, StepOptions } from "../agent/ports/agent-options.ts";
 export type { FilePartOptions, FileSource } from "../messages/parts.ts";
 export { audio, file, image, text } from "../messages/parts.ts";
+export { type AiSdkTool, fromAiSdkTools } from "../tools/ai-sdk-tools.ts";
 export type { HostedTool } from "../tools/hosted-tool.ts";

@@ -1,5 +1,5 @@
 // The default driver, for models with tool calling.
-import type { ModelTool } from "../../models/model.ts";
+import type { HostedModelTool, ModelTool } from "../../models/model.ts";
 import { promptMessage } from "../../models/prompt.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Driver } from "../ports/driver.ts";
@@ -15,7 +15,8 @@ export function toolCallingDriver(): Driver {
   };
 }
 
-function modelTool({ name, description, schema }: Tool): ModelTool {
+function modelTool({ name, description, schema, hosted }: Tool): ModelTool | HostedModelTool {
+  if (hosted !== undefined) return hosted;
   const base: ModelTool = { type: "function", name, inputSchema: schema.jsonSchema };
   return description === undefined ? base : { ...base, description };
 }

@@ -1,5 +1,5 @@
 // The driver port: the protocol between the loop and a model. A driver only translates; the loop is the same for all of them.
-import type { ModelTool } from "../../models/model.ts";
+import type { HostedModelTool, ModelTool } from "../../models/model.ts";
 import type { ToPrompt } from "../../models/model-input.ts";
 import type { ModelSettings } from "../../models/model-settings.ts";
 import type { ModelReply, RequestedCall } from "../../models/reply.ts";
@@ -26,7 +26,7 @@ export interface Driver {
   /** Text that is appended to the instructions. */
   preamble(tools: readonly Tool[]): string | undefined;
   /** The tools as the provider gets them; undefined if it gets none. */
-  modelTools(tools: readonly Tool[]): ModelTool[] | undefined;
+  modelTools(tools: readonly Tool[]): (ModelTool | HostedModelTool)[] | undefined;
   readonly toPrompt: ToPrompt;
   readonly settings?: ModelSettings | undefined;
   read(reply: ModelReply): Reading;
