@@ -130,7 +130,7 @@ export function coreOn<Options extends object>(
 ): StoreCore {
   checkStoreOptions(owner, options, rules);
   const { url } = options as { readonly url?: string };
-  return openCore(once({ name: nameOf(options), url, load: () => load(options) }), options);
+  return openCore(once({ name: nameOf(options), url: () => url, load: () => load(options) }), options);
 }
 
 // Loads the driver once: wrappers of a store share it.

@@ -16,8 +16,13 @@ export interface ExporterUnderTest {
 
 const checks: Readonly<Record<string, Claim<ExporterUnderTest>["claim"]>> = {
   "every span is exported once, in order": async ({ exporter, exported }) => {
-    await exporter.export([sampleSpan("a"), sampleSpan("b")]);
-    await exporter.export([sampleSpan("c")]);
+    const [a, b, c] = ["a", "b", "c"].map((name, index) => sampleSpan(name, {}, index)) as [
+      SpanData,
+      SpanData,
+      SpanData,
+    ];
+    await exporter.export([a, b]);
+    await exporter.export([c]);
     await exporter.flush();
     deepEqual([...(await exported())], ["a", "b", "c"]);
   },
@@ -29,7 +34,7 @@ const checks: Readonly<Record<string, Claim<ExporterUnderTest>["claim"]>> = {
   "a thousand spans are exported in order": async ({ exporter, exported }) => {
     const names = Array.from({ length: 1000 }, (_, i) => `span-${i}`);
     for (let i = 0; i < names.length; i += 100) {
-      await exporter.export(names.slice(i, i + 100).map((name) => sampleSpan(name)));
+      await exporter.export(names.slice(i, i + 100).map((name, index) => sampleSpan(name, {}, i + index)));
     }
     await exporter.flush();
     deepEqual([...(await exported())], names);
@@ -77,8 +82,9 @@ export function spanExporterContract(open: () => ExporterUnderTest | Promise<Exp
   return Object.entries(checks).map(([name, claim]) => caseOn(open, { name, claim }));
 }
 
-function sampleSpan(name: string, metadata: SpanData["metadata"] = {}): SpanData {
-  const startTime = 1_750_000_000_000;
+// Spans that are exported one after another begin one after another: a store lists them by their start.
+function sampleSpan(name: string, metadata: SpanData["metadata"] = {}, index = 0): SpanData {
+  const startTime = 1_750_000_000_000 + index;
   const spanId = randomBytes(8).toString("hex");
   const place = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId, traceName: "contract" };
   return { ...place, name, kind: "custom", startTime, endTime: startTime + 1, duration: 1, status: "ok", metadata };

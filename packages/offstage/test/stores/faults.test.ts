@@ -46,7 +46,7 @@ describe.for([
     onTestFinished(() => rmSync(folder, { recursive: true }));
     cpSync(new URL("../../src", import.meta.url), folder, { recursive: true });
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-    const code = `const { ${name}Store } = await import("./doors/${name}.ts");
+    const code = `const { ${name}Store } = await import("./doors/peers/${name}.ts");
       await ${make}.ready().catch(({ code, message }) => console.log(code, message));`;
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code], {
       cwd: folder,

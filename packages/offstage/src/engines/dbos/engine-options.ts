@@ -90,7 +90,7 @@ export function checkEngineOptions(options: DbosEngineOptions): CheckedEngineOpt
   const byName = new Map(agents.map((agent) => [agent.name, agent]));
   if (byName.size < agents.length)
     throw invalid(`dbosEngine() needs agents of different names; found ${namesOf(agents)}.`);
-  const url = options.url ?? store[storeSource].url;
+  const url = options.url ?? store[storeSource].url?.();
   if (url === undefined || !/^postgres(ql)?:/.test(url))
     throw invalid(
       'dbosEngine() needs a store on Postgres: pass postgresStore({ url }), or the address of the database as "url".',

@@ -30,8 +30,8 @@ export interface Connection {
 export interface DriverSource {
   /** The place, as errors name it before the driver is loaded. */
   readonly name: string;
-  /** The address, for an engine that connects to the same database. May contain a password. */
-  readonly url?: string | undefined;
+  /** Returns the address, for an engine that connects to the same database. A function, because it may contain a password. */
+  readonly url?: (() => string | undefined) | undefined;
   load(): Promise<StoreDriver>;
 }
 
