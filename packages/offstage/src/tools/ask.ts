@@ -50,6 +50,8 @@ export interface CallQuestions {
   readonly ask: Ask;
   /** Resolves when the call has to wait for an answer; never rejects. */
   readonly waiting: Promise<ToolWaiting>;
+  /** How long somebody who can answer at once has been asked so far. */
+  askedMs(): number;
 }
 
 export interface QuestionsOptions {
@@ -71,6 +73,7 @@ export function callQuestions(options: QuestionsOptions): CallQuestions {
   const { promise: waiting, resolve } = Promise.withResolvers<ToolWaiting>();
   let given = options.answers;
   let asked = 0;
+  let [askedMs, since] = [0, undefined as number | undefined];
   // One question at a time: the next one is asked when the one before is answered.
   let previous: Promise<unknown> = Promise.resolve();
   const answerTo = async (question: Question<unknown>): Promise<unknown> => {
@@ -87,7 +90,10 @@ export function callQuestions(options: QuestionsOptions): CallQuestions {
       ...(schema && { schema: schema.jsonSchema as JsonObject }),
       ...(question.state !== undefined && { state: plainState(question.state) }),
     };
+    since = performance.now();
     const inline = await options.answer(pending, given);
+    askedMs += performance.now() - since;
+    since = undefined;
     const now = inline && (await givenValue(inline, schema));
     if (inline === undefined || now === undefined) {
       question.onWait?.();
@@ -102,7 +108,8 @@ export function callQuestions(options: QuestionsOptions): CallQuestions {
     previous = answering.catch(() => undefined);
     return answering;
   };
-  return { ask: ask as Ask, waiting };
+  const total = (): number => askedMs + (since === undefined ? 0 : performance.now() - since);
+  return { ask: ask as Ask, waiting, askedMs: total };
 }
 
 function plainState(state: JsonValue): JsonValue {

@@ -67,7 +67,7 @@ export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolR
 
 // What the tool returns, or an answer that says why it failed.
 async function execute(tool: Tool, input: unknown, site: CallSite): Promise<unknown> {
-  const limit = timeLimitOf(tool, site.cancellation);
+  const limit = timeLimitOf(tool, site);
   const { cancellation = site.cancellation } = limit ?? {};
   try {
     cancellation.throwIfAborted();
@@ -100,11 +100,18 @@ interface TimeLimit {
   stop(): void;
 }
 
-function timeLimitOf({ name, timeoutMs }: Tool, parent: Cancellation): TimeLimit | undefined {
+function timeLimitOf({ name, timeoutMs }: Tool, { cancellation: parent, questions }: CallSite): TimeLimit | undefined {
   if (timeoutMs === undefined || timeoutMs > longestTimer) return undefined;
   const cancellation = new Cancellation(parent.signal);
   const late = new DOMException(`The tool "${name}" took longer than ${timeoutMs} ms.`, "TimeoutError");
-  const timer = setTimeout(() => cancellation.abort(late), timeoutMs);
+  const startedAt = performance.now();
+  // The time in which a person thinks about a question is not the tool's.
+  const check = (): void => {
+    const left = timeoutMs + questions.askedMs() - (performance.now() - startedAt);
+    if (left < 1) cancellation.abort(late);
+    else timer = setTimeout(check, left);
+  };
+  let timer = setTimeout(check, timeoutMs);
   const stop = (): void => {
     clearTimeout(timer);
     cancellation[Symbol.dispose]();

@@ -116,6 +116,26 @@ describe("a question of a tool", () => {
     expect(seen).toEqual(["open", "close", "open"]);
   });
 
+  test("does not use up the time of its tool while a person thinks", async () => {
+    const book = tool({
+      name: "book",
+      timeoutMs: 60,
+      execute: async (_input, { ask, signal }) => {
+        const seat = await ask({ message: "Which seat?" });
+        if (seat === "slow") await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        return `booked ${seat}`;
+      },
+    });
+    const run = async (seat: string) => {
+      const model = scriptedModel([calls({ name: "book" }), "Booked."]);
+      const onApproval = () => new Promise<{ value: string }>((resolve) => setTimeout(resolve, 200, { value: seat }));
+      await new Agent({ model, tools: [book] }).run("Book", { onApproval });
+      return model.requests[1]?.messages.at(-1)?.content;
+    };
+    expect(await run("12A")).toBe("booked 12A");
+    expect(await run("slow")).toContain("took longer than 60 ms");
+  });
+
   test("whose state is not JSON is an error of the tool", async () => {
     const ask = tool({
       name: "ask",
