@@ -1,4 +1,5 @@
 // MCP servers that go away, and servers as child processes.
+import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,6 +42,29 @@ test("closing ends the child process", async () => {
   await mcp.close();
   expect(() => process.kill(pid, 0)).toThrow();
 });
+
+test("the child process ends when this process is killed", async () => {
+  const script = `import { mcpTools } from "${new URL("../../src/doors/mcp.ts", import.meta.url)}";
+    const mcp = mcpTools({ name: "s", command: process.execPath, args: [${JSON.stringify(program)}] });
+    const [, pid] = await mcp.tools();
+    const signal = new AbortController().signal;
+    console.log(await pid.execute({}, { signal, asked: [] }));`;
+  const parent = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const pid = Number(await new Promise((resolve) => parent.stdout.once("data", resolve)));
+  expect(() => process.kill(pid, 0)).not.toThrow();
+  parent.kill("SIGKILL");
+  await expect.poll(() => isAlive(pid), { timeout: 5000 }).toBe(false);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 test("a process that died between two calls is started again, and the call is sent once", async () => {
   const NOTES = join(scratch, "between");

@@ -164,6 +164,26 @@ test("HTTP is refused without authorize, and when it does not know the caller", 
   expect(errors).toHaveLength(1);
 });
 
+test.for<[string, RequestInit]>([
+  ["no JSON", { method: "POST", body: "{" }],
+  ["an empty body", { method: "POST" }],
+  ["a body of 5 MB", { method: "POST", body: JSON.stringify({ x: "x".repeat(5_000_000) }) }],
+  ["another type", { method: "POST", body: "a=b", headers: { "content-type": "application/x-www-form-urlencoded" } }],
+  ["an unknown method", { method: "POST", body: '{"jsonrpc":"2.0","id":1,"method":"admin/delete"}' }],
+  ["a session of the old protocol", { method: "GET" }],
+  ["its end", { method: "DELETE" }],
+])("%s is refused, and the server goes on", async ([, init]) => {
+  const server = mcpServer({ store: memoryStore(), authorize: () => ({}), onError: () => undefined });
+  const accept = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const send = (more: RequestInit) =>
+    server.fetch(new Request("http://localhost/mcp", { ...more, headers: { ...accept, ...(more.headers as object) } }));
+  const refused = await send(init);
+  const text = await refused.text();
+  expect(refused.status >= 400 || text.includes('"error"'), `${refused.status} ${text}`).toBe(true);
+  const discover = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+  expect((await send({ method: "POST", body: JSON.stringify(discover) })).status).toBe(200);
+});
+
 test("the namespace comes from authorize, never from an argument", async () => {
   const { store, runId } = await filledStore();
   await store
