@@ -1,7 +1,7 @@
 // The reference pages are complete: every option and every hook that the package accepts is on its page.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { mcpServer, mcpTools } from "../src/doors/mcp.ts";
+import { mcpServer, mcpTools } from "../src/doors/peers/mcp.ts";
 import { serve } from "../src/doors/serve.ts";
 import { Agent, isOffstageError, tool } from "../src/index.ts";
 import { scriptedModel } from "../src/testing/index.ts";

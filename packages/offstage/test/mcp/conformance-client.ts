@@ -1,6 +1,6 @@
 // The client of the conformance suite: connects to the server that it is given, and calls every tool with made-up input.
 import { auth, type OAuthClientProvider } from "@modelcontextprotocol/client";
-import { mcpTools } from "../../src/doors/mcp.ts";
+import { mcpTools } from "../../src/doors/peers/mcp.ts";
 import { Agent, isOffstageError } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 

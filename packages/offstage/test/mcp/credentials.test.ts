@@ -1,7 +1,7 @@
 // Credentials for MCP servers: shared refreshes, and no way to another address.
 import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
-import { mcpTools } from "../../src/doors/mcp.ts";
+import { mcpTools } from "../../src/doors/peers/mcp.ts";
 import { Agent } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { type HttpServer, serveHttp } from "./http-server.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { mcpTools } from "../../src/doors/mcp.ts";
+import { mcpTools } from "../../src/doors/peers/mcp.ts";
 import { Agent } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { type Handler, type HttpServer, serveHttp } from "./http-server.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { afterAll, expect, test } from "vitest";
-import { type McpTools, mcpTools } from "../../src/doors/mcp.ts";
+import { type McpTools, mcpTools } from "../../src/doors/peers/mcp.ts";
 import { Agent } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { serveHttp } from "./http-server.ts";
@@ -44,7 +44,7 @@ test("closing ends the child process", async () => {
 });
 
 test("the child process ends when this process is killed", async () => {
-  const script = `import { mcpTools } from "${new URL("../../src/doors/mcp.ts", import.meta.url)}";
+  const script = `import { mcpTools } from "${new URL("../../src/doors/peers/mcp.ts", import.meta.url)}";
     const mcp = mcpTools({ name: "s", command: process.execPath, args: [${JSON.stringify(program)}] });
     const [, pid] = await mcp.tools();
     const signal = new AbortController().signal;

@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
-import { mcpServer, mcpTools } from "../../src/doors/mcp.ts";
+import { mcpServer, mcpTools } from "../../src/doors/peers/mcp.ts";
 import { Agent, memoryStore, tool, user } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { serveHttp } from "./http-server.ts";

@@ -1,7 +1,7 @@
 // The tools of MCP servers, over the real client and server packages.
 import { type CallToolResult, fromJsonSchema, type McpServer } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
-import { mcpTools } from "../../src/doors/mcp.ts";
+import { mcpTools } from "../../src/doors/peers/mcp.ts";
 import { Agent, type Message, textOf, withTrace } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import type { Tool } from "../../src/tools/tool.ts";

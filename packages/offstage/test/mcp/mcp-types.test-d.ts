@@ -1,6 +1,6 @@
 // Types of mcpTools: providers of the client package fit, and wrong values do not.
 import type { AuthProvider, OAuthClientProvider } from "@modelcontextprotocol/client";
-import { mcpTools } from "../../src/doors/mcp.ts";
+import { mcpTools } from "../../src/doors/peers/mcp.ts";
 
 declare const plain: AuthProvider;
 declare const oauth: OAuthClientProvider;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type McpTools, mcpServer, mcpTools } from "../../src/doors/mcp.ts";
+import { type McpTools, mcpServer, mcpTools } from "../../src/doors/peers/mcp.ts";
 import { Agent, memoryStore, user } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { serveHttp } from "./http-server.ts";

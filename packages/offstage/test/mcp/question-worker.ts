@@ -1,5 +1,5 @@
 // A process that runs an agent whose MCP server asks a question, or resumes its run with an answer. Prints what came of it.
-import { mcpTools } from "../../src/doors/mcp.ts";
+import { mcpTools } from "../../src/doors/peers/mcp.ts";
 import { Agent, isOffstageError, sqliteStore } from "../../src/index.ts";
 import { type CrashPoint, crashingStore, scriptedModel } from "../../src/testing/index.ts";
 

@@ -1,7 +1,7 @@
 // Questions of MCP servers: the run waits, and another client completes the call with the answer.
 import { createMcpHandler, fromJsonSchema, inputRequired, McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
-import { mcpTools } from "../../src/doors/mcp.ts";
+import { mcpTools } from "../../src/doors/peers/mcp.ts";
 import { Agent, AgentState, memoryStore } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { type Handler, type HttpServer, serveHttp } from "./http-server.ts";

@@ -1,5 +1,5 @@
 // Our server on standard input and output, for clients that start it: a record with one session, and an agent that asks for approval.
-import { mcpServer } from "../../src/doors/mcp.ts";
+import { mcpServer } from "../../src/doors/peers/mcp.ts";
 import { Agent, memoryStore, tool, user } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 
