@@ -24,5 +24,7 @@ export const LIMITS = {
   serveLatency: { promise: "a delta to one of 1,000 open streams, p99", limit: 50, unit: "ms" },
   serveMemory: { promise: "memory of an open stream, with its run", limit: 60, unit: "KB" },
   serveChunks: { promise: "time of a delta through a response", limit: 1 / 3, unit: "x AI SDK" },
+  cliHelp: { promise: "offstage --help, over bare Node", limit: 80, unit: "ms" },
+  cliSessions: { promise: "offstage sessions, 100,000 messages on SQLite, over bare Node", limit: 150, unit: "ms" },
   queryFilter: { promise: "filter by text", limit: 1.3, unit: "x loop" },
 };
