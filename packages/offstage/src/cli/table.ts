@@ -31,6 +31,7 @@ export const commandRows: readonly CommandRow[] = [
   row("people", "approve <run|last> [call]", "let a call run", () => import("./commands/people/approve.ts")),
   row("people", "reject <run|last> [call]", "refuse a call", () => import("./commands/people/reject.ts")),
   row("people", "answer <run|last> <call> [answer…]", "answer a question", () => import("./commands/people/answer.ts")),
+  row("people", "stop <run|last>", "stop a run of any process", () => import("./commands/people/stop.ts")),
   row("people", "mcp", "the record, and agents, as an MCP server", () => import("./commands/people/mcp.ts")),
   row(
     "keep",

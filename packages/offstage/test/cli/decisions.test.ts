@@ -62,3 +62,15 @@ test("a wrong call, module or agent is told, and decides nothing", async () => {
   expect((await ask("approve", "last", "--agent", "agent.ts", "--input", "{")).code).toBe(2);
   expect((await ask("inbox")).code).toBe(0);
 });
+
+test("stop ends a run that waits, and says so if it had ended before", async () => {
+  expect((await ask("stop", "last", "--reason", "Enough.")).out).toBe(
+    `Run ${shop.runs.waiting.slice(0, 8)} is asked to stop.\n`,
+  );
+  expect((await ask("run", "money", "--json")).records[0]).toMatchObject({
+    status: "stopped",
+    reason: "stop-requested",
+  });
+  expect(await ask("stop", "money", "--json")).toMatchObject({ code: 1, records: [{ stopped: false }] });
+  expect(await ask("stop", "last")).toMatchObject({ code: 1, err: "offstage: No run is open.\n" });
+});

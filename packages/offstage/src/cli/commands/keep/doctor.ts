@@ -106,7 +106,8 @@ async function runChecks(store: Store): Promise<Check[]> {
           check: "interrupted",
           status: "note",
           found: `${oldest(interrupted)}: their processes ended`,
-          advice: "agent.resume(runId, { store }) continues them; offstage runs --status interrupted lists them.",
+          advice:
+            "agent.resume(runId, { store }) continues them, offstage stop <run> ends them; offstage runs --status interrupted lists them.",
         },
     failed.length === 0
       ? undefined

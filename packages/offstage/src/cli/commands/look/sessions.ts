@@ -44,7 +44,7 @@ export const command: Command = defineCommand({
     const most = limit === undefined || tag !== undefined ? undefined : limit + 1;
     const found = await store.sessions.list({ ...filters, limit: most });
     const tagged = tag === undefined ? found : found.filter(({ metadata }) => tagsOf(metadata).includes(tag));
-    const shown = await Promise.all(tagged.slice(0, limit).map((session) => listed(store, session)));
+    const shown = await withTotals(store, tagged.slice(0, limit));
     if (shown.length === 0) {
       io.note(text === undefined ? "No sessions." : `No sessions with "${text}".`);
       return 1;
@@ -66,10 +66,26 @@ export function tagsOf(metadata: SessionInfo["metadata"]): string[] {
   return Array.isArray(tags) ? tags.filter((tag) => typeof tag === "string") : [];
 }
 
-async function listed(store: Store, session: SessionInfo): Promise<Listed> {
-  const runs = session.runCount === 0 ? [] : await store.runs.list({ sessionId: session.sessionId });
-  return { ...session, ...totalsOf(runs), badges: badgesOf(session, runs) };
+// Few sessions are asked one by one, by their index. Many are asked all at once.
+const fewSessions = 100;
+
+async function withTotals(store: Store, found: readonly SessionInfo[]): Promise<Listed[]> {
+  if (found.length <= fewSessions)
+    return Promise.all(
+      found.map(async (session) => {
+        const runs = session.runCount === 0 ? [] : await store.runs.list({ sessionId: session.sessionId });
+        return { ...session, ...totalsOf(runs), badges: badgesOf(session, runs) };
+      }),
+    );
+  const numbers = new Map((await store.numbers({ by: "session" })).map((group) => [group.session, group]));
+  const open = Map.groupBy(await store.runs.list({ status: [...openStatuses] }), ({ sessionId }) => sessionId);
+  return found.map((session) => {
+    const { totalTokens = 0, cost } = numbers.get(session.sessionId) ?? {};
+    return { ...session, tokens: totalTokens, cost, badges: badgesOf(session, open.get(session.sessionId) ?? []) };
+  });
 }
+
+const openStatuses = ["running", "waiting", "interrupted"] as const;
 
 /** The tokens of runs, and their cost; undefined if none of them has a known cost. */
 export function totalsOf(runs: readonly RunInfo[]): { readonly tokens: number; readonly cost: number | undefined } {
@@ -82,9 +98,7 @@ export function totalsOf(runs: readonly RunInfo[]): { readonly tokens: number; r
 
 // What needs attention: any run that is open, and how the latest one ended if it did not go well.
 function badgesOf({ lastStatus }: SessionInfo, runs: readonly RunInfo[]): RunStatus[] {
-  const open = (["running", "waiting", "interrupted"] as const).filter((status) =>
-    runs.some((run) => run.status === status),
-  );
+  const open = openStatuses.filter((status) => runs.some((run) => run.status === status));
   const isBad = lastStatus === "failed" || lastStatus === "stopped";
   return isBad ? [...open, lastStatus] : open;
 }
