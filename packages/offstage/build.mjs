@@ -25,11 +25,19 @@ await joined.write({
   dir: "dist-joined",
   format: "esm",
   chunkFileNames: "chunks/[name]-[hash].js",
+  // What an editor shows of a comment is in the types.
+  comments: { jsdoc: false, legal: true, annotation: true },
   // One file for all that is shared, since finding and opening a file takes half a millisecond. Programs do not load that of the
   // command line.
   codeSplitting: {
     groups: [
-      { name: "shared", test: (id) => !/dist-tsc.cli/.test(id), tags: ["$initial"], minShareCount: 2, priority: 1 },
+      {
+        name: "shared",
+        test: (id) => !/dist-tsc.(cli|testing)/.test(id),
+        tags: ["$initial"],
+        minShareCount: 2,
+        priority: 1,
+      },
       { name: "cli", test: /dist-tsc.cli.(?!commands)/, minShareCount: 2 },
     ],
   },
