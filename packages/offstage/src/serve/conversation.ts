@@ -1,15 +1,13 @@
 // The conversation of a session as clients see it: what was said, and what waits for a person; tools only as far as `show` allows.
-import { isObject } from "../base/json.ts";
-import { type Message, textOf, toolCallsOf } from "../messages/message.ts";
+import { type Message, toolCallsOf } from "../messages/message.ts";
 import type { PersistentSession } from "../sessions/persistent-session.ts";
 import type { FoundRun } from "../sessions/records/run-reader.ts";
 import { approvalDescriptor } from "./protocols/ui-chunks.ts";
+import { partsOf } from "./telling/message-parts.ts";
 import type {
   ServedApprovalRequest,
   ServedEvent,
-  ServedFilePart,
   ServedMessage,
-  ServedTextPart,
   ServedToolEnd,
   ServedToolPart,
 } from "./telling/served-event.ts";
@@ -112,26 +110,4 @@ function ended(part: ServedToolPart, { status, output }: ServedToolEnd): ServedT
   if (status === "rejected") return { ...part, state: "output-denied" };
   if (status === "ok") return { ...part, state: "output-available", output: output ?? null };
   return { ...part, state: "output-error", errorText: typeof output === "string" ? output : status };
-}
-
-/** The text and the files of a message. */
-export function partsOf(message: Message): (ServedTextPart | ServedFilePart)[] {
-  const { content } = message;
-  if (!Array.isArray(content)) return [{ type: "text", text: textOf(message) }];
-  return (content as readonly unknown[]).flatMap((part): (ServedTextPart | ServedFilePart)[] => {
-    if (!isObject(part)) return [];
-    const { text, refusal, image_url, file } = part;
-    if (part.type === "file" && typeof part.url === "string")
-      return [filePart(part.url, part.mediaType, part.filename)];
-    if (isObject(image_url)) return [filePart(String(image_url.url), "image", undefined)];
-    if (isObject(file)) return typeof file.file_data === "string" ? [filePart(file.file_data, "", file.filename)] : [];
-    const shown = text ?? refusal;
-    return typeof shown === "string" ? [{ type: "text", text: shown }] : [];
-  });
-}
-
-function filePart(url: string, mediaType: unknown, filename: unknown): ServedFilePart {
-  const inUrl = /^data:([^;,]+)/.exec(url)?.[1];
-  const known = inUrl ?? (typeof mediaType === "string" && mediaType !== "" ? mediaType : "application/octet-stream");
-  return { type: "file", mediaType: known, url, ...(typeof filename === "string" && { filename }) };
 }

@@ -92,6 +92,8 @@ async function post(server: Server, place: SessionPlace, { action, sessionId, re
 
 // Removes the newest turn, and returns its message to be answered again.
 async function takeBack(session: PersistentSession, runId: string | undefined): Promise<UserMessage> {
+  const [working] = await session.runs({ status: "running", limit: 1 });
+  if (working !== undefined) throw new RefusedRequest(409, "session-busy", "A run still works on the newest message.");
   const [last] = await session.getItems(1);
   if (last === undefined) throw badRequest("There is no message to answer again.");
   if (runId !== undefined && last.role === "assistant" && last.metadata?.runId !== runId)

@@ -173,6 +173,27 @@ describe.skipIf(executablePath === undefined).for<PageName>(["ai-sdk", "events"]
     await tab.hasText("You said: hello");
   });
 
+  test("steers a run: what is said meanwhile is seen by its answer, in a second tab too", async () => {
+    const tab = await Tab.open(name, `${name}-steer`);
+    await tab.say("look outside");
+    await tab.hasTool("input-available");
+    const second = await Tab.open(name, `${name}-steer`);
+    await second.hasTool("input-available");
+    await tab.say("in Texas");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    app.gate.release();
+    for (const each of [tab, second]) {
+      await each.hasText("Answer to look outside and in Texas: sunny");
+      await each.hasText("in Texas");
+      await each.hasStatus("ready");
+    }
+    await tab.picture(`${name}-steered`);
+    await tab.page.reload();
+    await tab.hasText("Answer to look outside and in Texas: sunny");
+    expect(await tab.texts("user")).toEqual(["look outside", "in Texas"]);
+    expect(failures).toEqual([]);
+  });
+
   test("reloads in mid-run, and a second tab reads along; both get the answer", async () => {
     const tab = await Tab.open(name, `${name}-reload`);
     await tab.say("look outside");

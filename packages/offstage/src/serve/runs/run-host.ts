@@ -48,7 +48,7 @@ export interface RunEngine {
  * Where runs happen.
  *
  * **Contract:** `start` and `resume` resolve when the run has begun and its input is durable, and reject with an `OffstageError` if it
- * cannot begin. The run then goes on without any reader. `find` gives a run of the session that works here; others are read from
+ * cannot begin. The run then goes on without any reader. If a run works on the session, `start` says the message to that run instead. `find` gives a run of the session that works here; others are read from
  * the record.
  */
 export interface RunHost {

@@ -3,11 +3,13 @@ import type { Agent } from "../../agent/agent.ts";
 import type { AgentStream } from "../../agent/agent-stream.ts";
 import { StopRequest } from "../../agent/run/stop-request.ts";
 import type { UserMessage } from "../../messages/message.ts";
+import type { Steering } from "../../sessions/ports/journal.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
 import type { Show } from "../telling/show.ts";
 import { tellRecord, tellSteps } from "../telling/tell-record.ts";
 import { Teller } from "../telling/teller.ts";
-import { EventLog } from "./event-log.ts";
+import { EventLog, type EventReader } from "./event-log.ts";
+import { followRun } from "./follow-run.ts";
 import type { HostedRun, RunDecisions, RunHost, SessionPlace } from "./run-host.ts";
 
 export interface RunsHereOptions {
@@ -38,11 +40,33 @@ export class RunsHere implements RunHost {
     this.#options = options;
   }
 
-  start(place: SessionPlace, message: UserMessage): Promise<HostedRun> {
+  /** Starts a run, or says the message to the run that works on the session, here or elsewhere. */
+  async start(place: SessionPlace, message: UserMessage): Promise<HostedRun> {
+    const sent = await place.session.journal.inbox?.steer([message]);
+    return sent?.runId === undefined ? this.#startHere(place, message) : this.#steered(place, message, sent);
+  }
+
+  #startHere(place: SessionPlace, message: UserMessage): Promise<HostedRun> {
     const { session, context } = place;
     const stream = this.#options.agent.stream(message, { session, context });
     const teller = new Teller(stream.runId, this.#options.show);
     return this.#host(place, { stream, teller, log: this.#logOf(place, stream.runId) });
+  }
+
+  // The run takes the message in after its step. If it ends before that, a run of its own answers the message.
+  #steered(place: SessionPlace, message: UserMessage, sent: Steering): HostedRun {
+    const runId = sent.runId as string;
+    const { session } = place;
+    const here = this.#runs.get(place.key);
+    const working: HostedRun =
+      here?.runId === runId ? here : { runId, read: () => followRun(session, runId, { show: this.#options.show }) };
+    const answering = sent.joined.then(async (joined) => {
+      const isLeft = joined === "next" && (await sent.withdraw());
+      return isLeft ? this.start(place, message) : working;
+    });
+    this.#options.waitUntil?.(answering.catch(() => undefined));
+    answering.catch((error) => this.#options.onError(error, { sessionId: session.sessionId, runId }));
+    return { runId, read: () => lazily(answering.then((run) => run.read("start"))) };
   }
 
   async resume(place: SessionPlace, run: FoundRun, decisions: RunDecisions): Promise<HostedRun> {
@@ -131,6 +155,24 @@ export class RunsHere implements RunHost {
       ];
     });
   }
+}
+
+/** A reader that is not known yet. */
+function lazily(opening: Promise<EventReader>): EventReader {
+  let isClosed = false;
+  return {
+    next: async () => {
+      const reader = await opening;
+      return isClosed ? undefined : reader.next();
+    },
+    close: () => {
+      isClosed = true;
+      opening.then(
+        (reader) => reader.close(),
+        () => undefined,
+      );
+    },
+  };
 }
 
 interface Hosting {

@@ -1,6 +1,6 @@
 // Tells a run from its record, as it would have been told live: for readers that come later, or in another process.
 import { isObject, type JsonValue, parseJson } from "../../base/json.ts";
-import { type AssistantMessage, type ToolMessage, textOf, toolCallsOf } from "../../messages/message.ts";
+import { type AssistantMessage, type Message, type ToolMessage, textOf, toolCallsOf } from "../../messages/message.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
 import type { ServedEvent, ServedToolEnd } from "./served-event.ts";
 import { inputOf, ownRun, type Place, type Teller } from "./teller.ts";
@@ -27,11 +27,14 @@ export async function tellSteps(
 ): Promise<ServedEvent[]> {
   const events: ServedEvent[] = [];
   for (const { step, messages } of run.steps) {
-    if (step <= after) continue;
     const [reply, ...rest] = messages as readonly [AssistantMessage, ...ToolMessage[]];
     const isAnswer = run.status === "completed" && step === run.steps.at(-1)?.step;
-    events.push(...(await tellReply({ run, teller, read, place }, step, { reply, results: rest })));
-    events.push(...teller.stepEnd(step, isAnswer, place));
+    if (step > after) {
+      events.push(...(await tellReply({ run, teller, read, place }, step, { reply, results: rest })));
+      events.push(...teller.stepEnd(step, isAnswer, place));
+    }
+    // A message may join after its step was told.
+    if (place.subagent === undefined) events.push(...messages.filter(isJoined).flatMap((each) => teller.joined(each)));
   }
   const { openStep } = run;
   if (openStep === undefined || run.status !== "waiting") return events;
@@ -39,6 +42,10 @@ export async function tellSteps(
   events.push(...(await tellReply({ run, teller, read, place }, step, { reply: message, results })));
   if (place.subagent === undefined) events.push(...teller.waiting(run.approvals, step));
   return events;
+}
+
+function isJoined({ role, metadata }: Message): boolean {
+  return role === "user" && metadata?.isJoined === true;
 }
 
 /** The end of a recorded run. */

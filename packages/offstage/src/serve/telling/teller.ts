@@ -3,9 +3,10 @@ import type { AgentEvent } from "../../agent/ports/events.ts";
 import type { RunResult } from "../../agent/ports/run-result.ts";
 import { type JsonValue, parseJson } from "../../base/json.ts";
 import { isOffstageError } from "../../errors.ts";
-import { textOf } from "../../messages/message.ts";
+import { type Message, textOf } from "../../messages/message.ts";
 import type { Approval } from "../../sessions/ports/run-record.ts";
 import type { StepToolCall, ToolResult } from "../../state/step.ts";
+import { partsOf } from "./message-parts.ts";
 import type { ServedApprovalRequest, ServedEvent, ServedRunEnd, ServedSubagent } from "./served-event.ts";
 import { detailOf, type Show, type ToolDetail } from "./show.ts";
 
@@ -39,6 +40,8 @@ export class Teller {
   readonly #open = new Map<string, ToldCall & { readonly runId: string }>();
   /** The tools of calls, by their told ids. */
   readonly #tools = new Map<string, string>();
+  /** The ids of messages that have joined the run. */
+  readonly #joined = new Set<string>();
   /** The step that was told before the run was resumed, and has not ended. */
   #openStep: number | undefined;
   /** Runs whose current step has deltas. */
@@ -73,6 +76,8 @@ export class Teller {
           ...this.#tellUnstarted(event.step, event.result.toolCalls, place),
           ...this.stepEnd(event.step, event.result.isAnswer, place),
         ];
+      case "message-joined":
+        return place.subagent === undefined ? this.joined(event.message) : [];
       case "subagent-event":
         return this.tell(event.event, this.below(event, event.event, place));
       case "run-end":
@@ -180,6 +185,14 @@ export class Teller {
   stepEnd(step: number, isAnswer: boolean, place: Place = ownRun): ServedEvent[] {
     if (place.subagent === undefined) this.#openStep = undefined;
     return place.isShown ? [{ type: "step-end", ...this.#at(step, place), isAnswer }] : [];
+  }
+
+  /** A message that was said during the run, told once. */
+  joined(message: Message): ServedEvent[] {
+    const id = message.metadata?.id ?? textOf(message);
+    if (this.#joined.has(id)) return [];
+    this.#joined.add(id);
+    return [{ type: "message-joined", runId: this.runId, message: { id, role: "user", parts: partsOf(message) } }];
   }
 
   /** The calls that wait for a person, each told once. */
