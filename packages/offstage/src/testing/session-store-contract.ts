@@ -6,6 +6,7 @@ import { sessionContract } from "./session-contract.ts";
 import { journalClaims } from "./store-claims/journal.ts";
 import { leaseClaims } from "./store-claims/leases.ts";
 import { listClaims } from "./store-claims/lists.ts";
+import { peopleClaims } from "./store-claims/people.ts";
 import { recordClaims } from "./store-claims/record.ts";
 import { resumeClaims } from "./store-claims/resume.ts";
 import { searchClaims } from "./store-claims/search.ts";
@@ -29,7 +30,7 @@ export function sessionStoreContract(
   checkOptions(options, { reopen: someFunction }, "sessionStoreContract()");
   const { reopen } = options;
   const claims = [
-    ...[...listClaims, ...journalClaims, ...leaseClaims, ...resumeClaims],
+    ...[...listClaims, ...journalClaims, ...leaseClaims, ...peopleClaims, ...resumeClaims],
     ...[...recordClaims, ...searchClaims],
   ];
   return [

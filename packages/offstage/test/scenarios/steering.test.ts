@@ -175,15 +175,20 @@ describe("what a user says while a run works", () => {
     expect(seen.filter((each) => each === "message-added 1 user")).toHaveLength(1);
   });
 
-  test("joins a run with structured output, whose draft was not JSON", async () => {
-    const session = memoryStore().session("s");
+  onSessions("spares a draft the check of the output schema", async ({ play, session }) => {
     const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
     const draft = async () => {
       await session.say("As JSON!");
-      return '{"n":1}';
+      return "One.";
     };
-    const agent = new Agent({ model: scriptedModel([draft, '{"n":2}']), output });
-    expect((await agent.run("Count", { session })).output).toEqual({ n: 2 });
+    const model = scriptedModel([draft, '{"n":2}']);
+    const agent = new Agent({ model, output, outputRetries: 0 });
+    expect((await play(agent, "Count", { session })).output).toEqual({ n: 2 });
+    expect(glance(model.requests[1]?.messages ?? []).slice(1)).toEqual([
+      "user: Count",
+      "assistant: One.",
+      "user: As JSON!",
+    ]);
   });
 
   test.each([[""], [5], [{ role: "assistant", content: "x" }], [undefined]])("cannot be %j", async (said) => {

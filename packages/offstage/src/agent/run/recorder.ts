@@ -216,6 +216,11 @@ export class Recorder {
     this.#recordedSteps = step.index;
   }
 
+  /** True if something was said that the run has not seen. */
+  async hasInbox(): Promise<boolean> {
+    return ((await this.#log?.inbox?.()) ?? []).length > 0;
+  }
+
   /** Tracks and announces messages that joined the run behind a step; 0 is the input. */
   joined(messages: readonly Message[], step: number): void {
     this.track(messages);

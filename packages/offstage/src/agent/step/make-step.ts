@@ -78,6 +78,8 @@ export interface ReadReply {
   readonly calls: readonly StepToolCall[];
   /** Set if the model must reply again. */
   readonly correction: Correction | undefined;
+  /** True if the answer does not fit, and something was said meanwhile: the model replies to that, and not to a correction. */
+  readonly isDraft?: boolean;
 }
 
 /** Reads a reply: gives its calls unique ids, and checks an answer against the output schema. */
@@ -92,7 +94,9 @@ export async function readReply(run: Run, stamped: StampedReply, { step }: StepP
   }
   // If the run ends during this step, this is its text, streamed or not.
   run.draft.text = text;
-  return { reply, message, text, calls, correction: correction ?? (await checkAnswer(run, text)) };
+  const problem = correction ?? (await checkAnswer(run, text));
+  const isDraft = problem !== undefined && (await run.record.hasInbox());
+  return { reply, message, text, calls, correction: isDraft ? undefined : problem, isDraft };
 }
 
 function readWithDriver({ agent }: Run, reply: ModelReply): Reading {
@@ -134,7 +138,7 @@ export function stepOf(
   read: ReadReply,
   { index, called, started }: { readonly index: number; readonly called: CalledTools; readonly started: StepTiming },
 ): Step | PendingStep {
-  const { reply, message, text, calls, correction } = read;
+  const { reply, message, text, calls, correction, isDraft = false } = read;
   const settled = settledOf(called);
   const waiting = waitingOf(called);
   const note = correction === undefined ? [] : [noteMessage(run, correction.message, index)];
@@ -147,7 +151,7 @@ export function stepOf(
     ...(reply.reasoning !== "" && { reasoning: reply.reasoning }),
     toolCalls: calls,
     toolResults: settled.map((each) => each.result),
-    isAnswer: calls.length === 0 && correction === undefined,
+    isAnswer: calls.length === 0 && correction === undefined && !isDraft,
     ...(correction !== undefined && { correction }),
     finishReason: reply.finishReason,
     usage: reply.usage,
