@@ -103,6 +103,38 @@ test("the error of a process that does not start has its last words, inert and w
   await expect(none.tools()).rejects.toMatchObject({ code: "mcp-failed", message: expect.stringContaining("ENOENT") });
 });
 
+test("parallel calls that lose their server share one new connection", async () => {
+  const handler = createMcpHandler(() => {
+    const server = new McpServer({ name: "t", version: "1" }, { capabilities: { tools: {} } });
+    const inputSchema = fromJsonSchema({ type: "object", properties: {} } as never);
+    server.registerTool("ping", { inputSchema }, () => ({ content: [{ type: "text", text: "pong" }] }));
+    return server;
+  });
+  const first = await serveHttp((request) => handler.fetch(request));
+  await using mcp = mcpTools({ name: "s", url: first.url, idempotent: ["*"] });
+  const tools = await mcp.tools();
+  await first.close();
+  await using second = await serveHttp((request) => handler.fetch(request), Number(new URL(first.url).port));
+  const original = globalThis.fetch;
+  // Each call loses its connection once.
+  let left = 8;
+  globalThis.fetch = (url, init) => {
+    if (!String(init?.body).includes('"tools/call"') || left-- <= 0) return original(url, init);
+    return Promise.reject(
+      new TypeError("fetch failed", { cause: Object.assign(new Error("no"), { code: "ECONNRESET" }) }),
+    );
+  };
+  try {
+    const model = scriptedModel([{ toolCalls: Array.from({ length: 8 }, () => ({ name: "s__ping" })) }, "Done."]);
+    await new Agent({ model, tools, maxParallelTools: 8 }).run("Go.");
+    const results = model.requests[1]?.messages.filter(({ role }) => role === "tool").map(({ content }) => content);
+    expect(results).toEqual(Array(8).fill("pong"));
+    expect(second.requests.filter(({ body }) => body?.method === "server/discover")).toHaveLength(1);
+  } finally {
+    globalThis.fetch = original;
+  }
+});
+
 test("a server on HTTP that was started anew is found again, and the call is sent once", async () => {
   let calls = 0;
   const handler = createMcpHandler(() => {

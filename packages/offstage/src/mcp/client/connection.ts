@@ -50,6 +50,7 @@ export class McpConnection {
   readonly #timeoutMs: number;
   readonly #open = new Set<CallOptions>();
   #live: Promise<Live> | undefined;
+  #current: Live | undefined;
   #isClosed = false;
   #instructions: string | undefined;
 
@@ -151,10 +152,17 @@ export class McpConnection {
         new OffstageError("mcp-failed", `The tools of the MCP server "${this.#options.name}" were closed.`),
       );
     if (this.#live !== undefined) return this.#live;
-    const live = this.#connect();
-    this.#live = live;
-    live.catch(() => this.#forget(live));
-    return live;
+    const connecting = this.#connect();
+    this.#live = connecting;
+    connecting.then(
+      (live) => {
+        if (this.#live === connecting) this.#current = live;
+      },
+      () => {
+        if (this.#live === connecting) this.#live = undefined;
+      },
+    );
+    return connecting;
   }
 
   async #connect(): Promise<Live> {
@@ -175,7 +183,7 @@ export class McpConnection {
     }
     const live = { client, opened, flood };
     client.onclose = () => {
-      this.#forget(this.#live);
+      this.#forget(live);
       void opened.end();
     };
     this.#instructions = client.getInstructions();
@@ -209,14 +217,17 @@ export class McpConnection {
     return call.elicit(params);
   }
 
-  #forget(live: Promise<Live> | undefined): void {
-    if (this.#live === live) this.#live = undefined;
+  // Another call may have connected anew since.
+  #forget(live: Live): void {
+    if (this.#current !== live) return;
+    this.#current = undefined;
+    this.#live = undefined;
   }
 
-  async #drop({ client, opened }: Live): Promise<void> {
-    this.#live = undefined;
-    await opened.end();
-    await client.close().catch(() => undefined);
+  async #drop(live: Live): Promise<void> {
+    this.#forget(live);
+    await live.opened.end();
+    await live.client.close().catch(() => undefined);
   }
 
   #failed(error: unknown, what: string, lastWords = ""): OffstageError {

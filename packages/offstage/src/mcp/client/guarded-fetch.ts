@@ -26,7 +26,7 @@ export function guardedFetch(options: GuardedFetchOptions): Fetch {
   return async (url, init = {}) => {
     const headers = new Headers(init.headers);
     const send = (sent: Headers): Promise<Response> =>
-      fetch(url, { ...init, headers: sent, ...(hasCredentials && { redirect: "manual" }) });
+      fetchAgain(url, { ...init, headers: sent, ...(hasCredentials && { redirect: "manual" }) });
     let response = await send(headers);
     const renewed = response.status === 401 ? await newerToken(headers, token) : undefined;
     const better = renewed ?? (response.status === 403 ? await widen?.(response) : undefined);
@@ -38,6 +38,17 @@ export function guardedFetch(options: GuardedFetchOptions): Fetch {
     if (hasCredentials && response.status >= 300 && response.status < 400) throw redirected(name, response);
     return bounded(response, name, onFlood);
   };
+}
+
+// A server that was started anew leaves closed connections in the pool of fetch. Everything but a call can be sent again.
+async function fetchAgain(url: string | URL, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    const isCall = typeof init.body !== "string" || init.body.includes('"method":"tools/call"');
+    if (isCall || init.signal?.aborted === true) throw error;
+    return fetch(url, init);
+  }
 }
 
 // Another request may have got a new token since this one was sent.
