@@ -46,8 +46,7 @@ if (process.argv[2] === "submit") {
     orders.map((order) => engine.submit("shipper", { input: `Send ${order}.`, session: order })),
   );
   for (const { runId, session } of runs) {
-    await engine.result(runId);
-    console.log(`${session}: ${(await store.session(session).getItems()).at(-1)?.content}`);
+    console.log(`${session}: ${(await engine.result(runId)).text}`);
   }
   await engine.close();
   await store.close();

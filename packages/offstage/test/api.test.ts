@@ -38,7 +38,7 @@ const api: Record<string, Door> = {
   "./dbos": {
     values: "dbosEngine",
     types: `
-      CloseOptions DbosEngine DbosEngineOptions EngineAgent EngineClient EngineHealth EngineMeter ResultOptions Schedule StopOptions
+      CloseOptions DbosEngine DbosEngineOptions EngineAgent EngineClient EngineHealth EngineMeter EngineResult ResultOptions Schedule StopOptions
       SubmitOptions Submitted`,
   },
   "./mcp": {

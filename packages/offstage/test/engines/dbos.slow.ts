@@ -192,7 +192,7 @@ test("a run whose model is down is resumed later", async () => {
   await startWorker();
   const { runId } = await engine.submit("flaky", { input: "Hello" });
   const result = await engine.result(runId);
-  expect(result.status).toBe("completed");
+  expect(result).toMatchObject({ status: "completed", text: "back again" });
   expect((await store.session(result.sessionId).getItems()).map(({ content }) => content)).toEqual([
     "Hello",
     "back again",
@@ -223,6 +223,17 @@ test("the events of a run are read in any process, from its record", async () =>
   for await (const event of engine.events(runId)) types.push(event.type);
   expect(types.filter((type) => type === "tool-end")).toHaveLength(3);
   expect([types[0], types.at(-1)]).toEqual(["run-start", "run-end"]);
+});
+
+test("a message that is said to a run on a worker joins it", async () => {
+  await startWorker({ latencyMs: 400 });
+  const { runId } = await engine.submit("desk", { input: "Hello", session: "anna" });
+  await until(() => effectLines().length > 0);
+  const sent = await store.session("anna").say("And one more thing.");
+  expect(await sent.joined).toBe("run");
+  await engine.result(runId);
+  const said = (await store.session("anna").getItems()).map(({ role }) => role);
+  expect(said).toEqual(["user", "user", "assistant"]);
 });
 
 test("a server hands its requests to workers, and streams from the record", async () => {

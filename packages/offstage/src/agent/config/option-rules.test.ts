@@ -71,7 +71,7 @@ test.each([
   [{ session: null }, '"session" must be a session; found null.'],
   [{ tracing: 5 }, "The tracing options must be an object; found 5."],
   [{ tracing: null }, "The tracing options must be an object; found null."],
-  [{ onBusy: "wait" }, '"onBusy" must be "queue" or "reject"; found "wait".'],
+  [{ onBusy: "wait" }, '"onBusy" must be "queue", "reject" or "steer"; found "wait".'],
   [{ persist: "all" }, '"persist" must be "conversation" or "everything"; found "all".'],
   [{ signal: "x" }, '"signal" must be an AbortSignal'],
   [{ signal: new AbortController() }, "such as controller.signal; found object."],

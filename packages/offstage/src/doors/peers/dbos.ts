@@ -2,6 +2,7 @@
 export type {
   EngineClient,
   EngineHealth,
+  EngineResult,
   ResultOptions,
   StopOptions,
   SubmitOptions,

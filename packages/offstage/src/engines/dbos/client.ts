@@ -7,6 +7,7 @@ import type { Decisions } from "../../agent/ports/approvals.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { anything, checkOptions, numberFrom, type OptionRule, someText, wholeFrom } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
+import { textOf } from "../../messages/message.ts";
 import type { EventReader } from "../../serve/runs/event-log.ts";
 import type { ServedEvent } from "../../serve/telling/served-event.ts";
 import type { Show } from "../../serve/telling/show.ts";
@@ -76,6 +77,12 @@ export interface StopOptions extends InNamespace {
   readonly reason?: string | undefined;
 }
 
+/** The record of a run that has ended or waits, and its text. */
+export interface EngineResult extends FoundRun {
+  /** The answer; of a run that was stopped, the text so far. */
+  readonly text: string;
+}
+
 export interface ReadOptions extends InNamespace {
   readonly show: Show;
   /** The record as the client has seen it, if the run was resumed since. */
@@ -127,11 +134,11 @@ export class EngineClient {
   }
 
   /** The record of a run when it has ended or waits for a person. Rejects with `run-failed` if it failed for good. */
-  async result(runId: string, options: ResultOptions = {}): Promise<FoundRun> {
+  async result(runId: string, options: ResultOptions = {}): Promise<EngineResult> {
     const { signal } = options;
     for (let waitMs = 50; ; waitMs = Math.min(waitMs * 1.5, 1000)) {
       const settled = await this.#settled(runId, options);
-      if (settled !== undefined) return settled;
+      if (settled !== undefined) return { ...settled, text: lastText(settled) };
       await sleep(waitMs, undefined, { signal });
     }
   }
@@ -263,6 +270,11 @@ function checkDecided({ runId, approvals }: FoundRun, decisions: Decisions): voi
     const known = [...waiting].map((id) => `"${id}"`).join(", ");
     throw invalid(`Run "${runId}" does not wait for call "${toolCallId}". It waits for: ${known}.`);
   }
+}
+
+function lastText({ status, steps }: FoundRun): string {
+  const [reply] = status === "waiting" ? [] : (steps.at(-1)?.messages ?? []);
+  return reply === undefined ? "" : textOf(reply);
 }
 
 function failed({ runId, error, reason }: FoundRun): OffstageError {

@@ -1,7 +1,10 @@
 // The host of serve({ engine }): requests become jobs, and clients read from the record.
 import { isObject, type JsonObject } from "../../base/json.ts";
+import type { UserMessage } from "../../messages/message.ts";
 import type { HostedRun, RunHost } from "../../serve/runs/run-host.ts";
 import type { Show } from "../../serve/telling/show.ts";
+import { journalFor } from "../../sessions/journal/plain-journal.ts";
+import type { PersistentSession } from "../../sessions/persistent-session.ts";
 import type { EngineClient } from "./client.ts";
 
 export interface HostOptions {
@@ -19,6 +22,8 @@ export function runsOnWorkers(client: EngineClient, { agent, show }: HostOptions
   return {
     async start({ session, context }, message) {
       const { namespace, sessionId } = session;
+      const working = await steer(session, message);
+      if (working !== undefined) return hosted(working, namespace);
       const { runId } = await client.submit(agent, {
         input: message,
         session: sessionId,
@@ -40,4 +45,12 @@ export function runsOnWorkers(client: EngineClient, { agent, show }: HostOptions
       return client.stopSession(sessionId, { namespace });
     },
   };
+}
+
+// The run that took the message in; undefined if none works on the session, or if it ended first.
+async function steer(session: PersistentSession, message: UserMessage): Promise<string | undefined> {
+  const sent = await journalFor(session).inbox?.steer([message]);
+  if (sent === undefined) return undefined;
+  if ((await sent.joined) === "next" && (await sent.withdraw())) return undefined;
+  return sent.takenBy();
 }
