@@ -14,6 +14,7 @@ import { messageOf } from "../errors.ts";
 import type { PersistentSession } from "../sessions/persistent-session.ts";
 import type { Store } from "../sessions/store.ts";
 import { type ProtocolName, protocols } from "./protocols/index.ts";
+import { RefusedRequest } from "./protocols/refused-request.ts";
 import type { RunEngine } from "./runs/run-host.ts";
 import { type Show, someShow } from "./telling/show.ts";
 
@@ -54,7 +55,7 @@ export interface ServeOptions {
   readonly protocol?: ProtocolName | undefined;
   /** What clients see of tools. Default "conversation": nothing, except what waits for a person. */
   readonly show?: Show | undefined;
-  /** Called with every error, since clients get only its code. Default: prints a warning. */
+  /** Called with every error, since clients get only its code. Default: prints a warning, except for requests that are refused. */
   readonly onError?: ((error: unknown, about: ServeErrorPlace) => void) | undefined;
   /** Keeps a serverless process alive until a run has ended. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
@@ -89,6 +90,8 @@ export function reporter(onError: ServeOptions["onError"]): (error: unknown, abo
   return (error, about) => {
     try {
       if (onError !== undefined) return onError(error, about);
+      // Anybody can cause these, as often as they like.
+      if (error instanceof RefusedRequest) return;
       const where = about.sessionId === undefined ? "" : ` on session "${about.sessionId}"`;
       warn(`A served request${where} failed: ${messageOf(error)}`);
     } catch (failure) {
