@@ -1,6 +1,8 @@
 // Types of mcpTools: providers of the client package fit, and wrong values do not.
 import type { AuthProvider, OAuthClientProvider } from "@modelcontextprotocol/client";
-import { mcpTools } from "../../src/doors/peers/mcp.ts";
+import { mcpServer, mcpTools } from "../../src/doors/peers/mcp.ts";
+import { Agent, type Store } from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
 
 declare const plain: AuthProvider;
 declare const oauth: OAuthClientProvider;
@@ -13,3 +15,14 @@ mcpTools({ name: "a", command: "npx", approve: ({ tool, hints }) => tool !== "x"
 mcpTools({ url: "https://example.com" });
 // @ts-expect-error: no such policy
 mcpTools({ name: "a", command: "npx", approve: "sometimes" });
+
+declare const store: Store;
+const typed = new Agent<{ title: string }, { user: string }>({ model: scriptedModel([]), output: {} as never });
+mcpServer({
+  store,
+  agents: [new Agent({ model: scriptedModel([]) }), typed],
+  authorize: async () => ({ namespace: "acme" }),
+});
+mcpServer({ store, authorize: () => undefined, secret: undefined });
+// @ts-expect-error: a store is required
+mcpServer({ agents: [] });

@@ -63,10 +63,13 @@ export function mcpTools(options: McpToolsOptions): McpTools {
       // The protocol knows only texts.
       const given = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, String(value)]));
       const messages = await connection.prompt(name, given);
-      return messages.map(({ role, content }) => ({
-        role: role === "assistant" ? "assistant" : "user",
-        content: [partOfBlock(content)],
-      }));
+      return messages.map(({ role, content }) => {
+        const part = partOfBlock(content);
+        return {
+          role: role === "assistant" ? "assistant" : "user",
+          content: part.type === "text" ? part.text : [part],
+        };
+      });
     },
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),
