@@ -28,15 +28,16 @@ const seat = tool({ name: "seat", execute: async (_, { ask }) => {
   return declined ? "no seat" : "seat " + seat;
 } });
 const slow = tool({ name: "slow", execute: (_, { signal }) => sleep(5000, "done", { signal }) });
+const brief = tool({ name: "brief", execute: () => sleep(400, "done") });
 const model = scriptedModel(({ messages }) => {
   const last = messages.at(-1);
   if (last.role === "tool") return "It says: " + last.content;
-  const name = ["pay", "seat", "slow"].find((each) => last.content.includes(each));
+  const name = ["pay", "seat", "slow", "brief"].find((each) => last.content.includes(each));
   if (last.content.includes("fail")) return new Error("The provider is down.");
   if (name !== undefined) return { text: "Wait.", toolCalls: [{ name, id: name + messages.length, input: name === "pay" ? { euros: 80 } : {} }] };
   return "You said: " + last.content;
 });
-export default [new Agent({ name: "clerk", model, tools: [pay, seat, slow] }), new Agent({ name: "other", model })];`;
+export default [new Agent({ name: "clerk", model, tools: [pay, seat, slow, brief] }), new Agent({ name: "other", model })];`;
 
 beforeEach(() => {
   cwd = mkdtempSync(join(tmpdir(), "offstage-chat-"));
@@ -120,6 +121,28 @@ test("Esc stops the run and keeps the session", async () => {
   terminal.type(keys.leave);
   expect(await terminal.code).toBe(0);
   expect((await ask("runs", "anna", "--json")).records.map(({ status }) => status)).toEqual(["completed", "stopped"]);
+});
+
+test("a line that is typed while a run works joins it, and one that comes too late is a turn of its own", async () => {
+  const terminal = begin();
+  terminal.type(`brief${keys.enter}`);
+  await terminal.shows("brief …");
+  terminal.type(`I meant Texas.${keys.enter}`);
+  await terminal.shows("› I meant Texas.");
+  await terminal.shows("You said: I meant Texas.");
+  await terminal.shows("2 steps");
+  terminal.type(`Hello.${keys.enter}`);
+  await terminal.shows("You said: Hello.");
+  terminal.type(keys.leave);
+  expect(await terminal.code).toBe(0);
+  const { records } = await ask("show", "anna", "--json");
+  expect(records.map(({ turn, message }) => [turn, (message as { content: string }).content])).toEqual([
+    [1, "brief"],
+    [1, "I meant Texas."],
+    [1, "You said: I meant Texas."],
+    [2, "Hello."],
+    [2, "You said: Hello."],
+  ]);
 });
 
 test("a failed run is told, and the conversation goes on, at 40 columns", async () => {

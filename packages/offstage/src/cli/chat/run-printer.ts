@@ -47,6 +47,7 @@ export class RunPrinter {
           fit(`  ✗ guardrail ${io.inline(event.trip.guardrail)}: ${io.inline(event.trip.message, io.width)}`, io.width),
         ),
       );
+    else if (event.type === "message-joined") this.line(io.paint("dim", "  ↳ it has read what you said"));
     else if (event.type === "step-end") this.#text.end();
   }
 

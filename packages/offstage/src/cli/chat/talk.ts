@@ -27,9 +27,6 @@ export class Talker {
   readonly #io: Io;
   readonly #terminal: Terminal;
   readonly #talk: Talk;
-  /** Lines that were typed while a run worked, and that it did not take. */
-  readonly #next: string[] = [];
-
   constructor(io: Io, terminal: Terminal, talk: Talk) {
     this.#io = io;
     this.#terminal = terminal;
@@ -39,7 +36,7 @@ export class Talker {
   /** Talks until the person leaves. */
   async talk(): Promise<void> {
     for (;;) {
-      const text = this.#next.shift() ?? (await this.#terminal.ask("› "));
+      const text = await this.#terminal.ask("› ");
       if (text === undefined) return;
       if (text.trim() !== "") await this.turn(text);
     }
@@ -63,24 +60,34 @@ export class Talker {
     }
   }
 
-  // False if the run was refused before it went on.
+  // False if the run was refused before it went on. A line that is typed meanwhile joins the run; if that has ended before, it is a
+  // turn of its own.
   async #follow(stream: AgentStream): Promise<boolean> {
+    const { agent, session } = this.#talk;
     const { screen } = this.#terminal;
     const printer = new RunPrinter(
       this.#io,
       (text) => screen.write(text),
       (text) => screen.status(text),
     );
+    const typed: AgentStream[] = [];
     const startedAt = Date.now();
-    screen.write(`${headingLine(this.#io, { bar: "green", title: this.#io.inline(this.#talk.agent.name) })}\n`);
-    this.#terminal.onStop = () => stream.abort(new DOMException("Stopped by the person.", "AbortError"));
-    this.#terminal.onLine = (text) => this.#next.push(text);
-    let result: RunResult | undefined;
+    let isBegun = false;
     let isRefused = false;
+    let result: RunResult | undefined;
+    this.#terminal.onStop = () => stream.abort(new DOMException("Stopped by the person.", "AbortError"));
+    this.#terminal.onLine = (text) => {
+      printer.line(this.#io.paint("blue", fit(`  › ${this.#io.inline(text, this.#io.width)}`, this.#io.width)));
+      typed.push(agent.stream(text, { session, onBusy: "steer" }));
+    };
     try {
-      for await (const event of stream) printer.print(event);
+      for await (const event of stream) {
+        if (!isBegun) screen.write(`${headingLine(this.#io, { bar: "green", title: this.#io.inline(agent.name) })}\n`);
+        isBegun = true;
+        printer.print(event);
+      }
       result = await stream.result;
-      printer.close(result, startedAt);
+      if (isBegun) printer.close(result, startedAt);
     } catch (error) {
       for (const line of this.#ending(error)) printer.line(line);
       isRefused = isOffstageError(error, "invalid-argument");
@@ -88,9 +95,12 @@ export class Talker {
       screen.status(undefined);
       this.#terminal.onStop = undefined;
       this.#terminal.onLine = undefined;
-      screen.write("\n");
     }
-    if (result !== undefined && result.approvals.length > 0) await this.decide(result.runId, result.approvals);
+    // A line that joined another run has no events of its own: that run was told already.
+    if (isBegun) screen.write("\n");
+    if (isBegun && result !== undefined && result.approvals.length > 0)
+      await this.decide(result.runId, result.approvals);
+    for (const each of typed) await this.#follow(each);
     return !isRefused;
   }
 

@@ -48,7 +48,7 @@ export const command: Command = defineCommand({
   ],
   keys: ["runId", "sessionId", "agent", "status", "reason", "text", "waiting"],
   notes:
-    "A new session is begun unless you name one; last continues the latest. Esc stops the run and keeps the session, Ctrl+D leaves. Keys are read from the environment, as OPENAI_API_KEY. Without a terminal, each line of standard input is a message.",
+    "A new session is begun unless you name one; last continues the latest. What you type while a run works joins it. Esc stops the run and keeps the session, Ctrl+D leaves. Keys are read from the environment, as OPENAI_API_KEY. Without a terminal, each line of standard input is a message.",
   async run({ positionals: [wanted], values }, io) {
     const { mcp, trust = false, model } = values;
     if (mcp !== undefined && model === undefined)
