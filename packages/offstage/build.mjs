@@ -1,7 +1,8 @@
 // Builds dist: tsc writes types and one .js per .ts, then rolldown joins what is behind each entry point into one file, and what
 // several entry points share into another. A program that loads three hundred small files spends its start looking for files.
 import { execFileSync } from "node:child_process";
-import { cpSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { posix } from "node:path";
 import { rolldown } from "rolldown";
 
 const { exports, bin } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -43,8 +44,16 @@ await joined.write({
   },
 });
 await joined.close();
-// Nobody imports the command line, so it needs no types.
-const isKept = (path) => !path.endsWith(".js") && !/^dist-tsc.cli/.test(path);
-cpSync("dist-tsc", "dist-joined", { recursive: true, filter: isKept });
+// Only the types that an entry point leads to.
+const types = new Set();
+for (const entry of entries) collectTypes(`dist-tsc/${nameOf(entry)}.d.ts`);
+for (const file of types) cpSync(file, file.replace("dist-tsc", "dist-joined"));
 remove("dist", "dist-tsc");
 renameSync("dist-joined", "dist");
+
+function collectTypes(file) {
+  if (types.has(file) || !existsSync(file)) return;
+  types.add(file);
+  for (const [, path] of readFileSync(file, "utf8").matchAll(/["'](\.\.?\/[^"']+)\.[jt]s["']/g))
+    collectTypes(posix.join(posix.dirname(file), `${path}.d.ts`));
+}
