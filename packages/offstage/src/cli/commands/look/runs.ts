@@ -78,7 +78,7 @@ function columnsFor(shown: readonly ListedRun[], io: Io, hasSession: boolean): C
       name: "how it ended",
       text: (run) => inline(ending(run)),
       style: ({ status }) => styleOf(status),
-      shrinksTo: 26,
+      shrinksTo: 30,
       most: 70,
     },
     { name: "begun", text: ({ startedAt }) => ago(startedAt), style: () => "dim", rank: 3 },
