@@ -1,5 +1,5 @@
 // The optional packages of MCP, loaded on first use. Only this file knows their names.
-import { OffstageError } from "../errors.ts";
+import { loadPackage } from "../base/load-package.ts";
 
 export type ClientPackage = typeof import("@modelcontextprotocol/client");
 export type StdioClientPackage = typeof import("@modelcontextprotocol/client/stdio");
@@ -26,17 +26,8 @@ export function loadStdioServer(): Promise<StdioServerPackage> {
   return load("server", () => import("@modelcontextprotocol/server/stdio"));
 }
 
-/** Imports a package; its absence rejects with an error that says what to install. */
-export async function load<Package>(
-  side: "client" | "server",
-  importPackage: () => Promise<Package>,
-): Promise<Package> {
-  try {
-    return await importPackage();
-  } catch (cause) {
-    const name = `@modelcontextprotocol/${side}`;
-    const user = side === "client" ? "mcpTools()" : "mcpServer()";
-    const message = `${user} needs the package "${name}". Install it: npm install ${name}@^2.4`;
-    throw new OffstageError("missing-package", message, { cause });
-  }
+/** Imports the package of one side. */
+export function load<Package>(side: "client" | "server", importPackage: () => Promise<Package>): Promise<Package> {
+  const user = side === "client" ? "mcpTools()" : "mcpServer()";
+  return loadPackage(importPackage, { name: `@modelcontextprotocol/${side}`, user, version: "^2.4" });
 }

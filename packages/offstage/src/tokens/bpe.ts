@@ -1,7 +1,7 @@
 // bpeTokenCounter: exact counts by byte-pair encoding, with the optional package gpt-tokenizer. Subpath `offstage/bpe`.
 import { createRequire } from "node:module";
+import { missingPackage } from "../base/load-package.ts";
 import { checkOptions, oneOf } from "../base/options.ts";
-import { OffstageError } from "../errors.ts";
 import { type TokenCounter, tokenCounter } from "./token-counter.ts";
 
 const encodings = ["o200k_base", "o200k_harmony", "cl100k_base", "p50k_base", "p50k_edit", "r50k_base"] as const;
@@ -37,7 +37,6 @@ export function loadTokenizer(encoding: string, load: (name: string) => unknown)
   try {
     return load(`gpt-tokenizer/encoding/${encoding}`) as Tokenizer;
   } catch (cause) {
-    const sentence = 'Exact token counts need the package "gpt-tokenizer": run `npm install gpt-tokenizer`.';
-    throw new OffstageError("missing-package", sentence, { cause });
+    throw missingPackage({ name: "gpt-tokenizer", user: "bpeTokenCounter()" }, cause);
   }
 }

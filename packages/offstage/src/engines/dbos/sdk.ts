@@ -1,5 +1,5 @@
 // The part of @dbos-inc/dbos-sdk and of pg that the engine uses, as types of our own: both are optional packages.
-import { OffstageError } from "../../errors.ts";
+import { loadPackage } from "../../base/load-package.ts";
 
 export interface DbosSdk {
   readonly DBOS: Dbos;
@@ -69,11 +69,6 @@ export async function connectPg(url: string): Promise<PgClient> {
 }
 
 // The name is a variable, so that the types of a package that is not installed are not needed.
-async function load<Package>(name: string): Promise<Package> {
-  try {
-    return await import(name);
-  } catch (cause) {
-    const sentence = `dbosEngine() needs the package "${name}". Install it: npm install ${name}`;
-    throw new OffstageError("missing-package", sentence, { cause });
-  }
+function load<Package>(name: string): Promise<Package> {
+  return loadPackage(() => import(name) as Promise<Package>, { name, user: "dbosEngine()" });
 }

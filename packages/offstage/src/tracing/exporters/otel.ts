@@ -1,8 +1,8 @@
 // Sends spans to any OpenTelemetry SDK, under GenAI names, nested with other instrumentation. Needs "@opentelemetry/api".
 import type * as OpenTelemetry from "@opentelemetry/api";
+import { loadPackage } from "../../base/load-package.ts";
 import { checkOptions, type OptionRules, objectWith, someFunction, yesOrNo } from "../../base/options.ts";
 import { type Redactor, redactor } from "../../base/redact.ts";
-import { OffstageError } from "../../errors.ts";
 import { redactSpan } from "../redact-span.ts";
 import type { SpanData } from "../span-data.ts";
 import type { SpanBridge, SpanExporter, TraceFailure, TraceInfo } from "../span-exporter.ts";
@@ -174,14 +174,9 @@ class OtelExporter implements SpanExporter, SpanBridge {
   }
 }
 
-async function loadOpenTelemetry(): Promise<typeof OpenTelemetry> {
-  try {
-    return await import("@opentelemetry/api");
-  } catch (cause) {
-    const sentence =
-      'Exporting to OpenTelemetry needs the package "@opentelemetry/api": run `npm install @opentelemetry/api`.';
-    throw new OffstageError("missing-package", sentence, { cause });
-  }
+function loadOpenTelemetry(): Promise<typeof OpenTelemetry> {
+  const optional = { name: "@opentelemetry/api", user: "Exporting to OpenTelemetry" };
+  return loadPackage(() => import("@opentelemetry/api"), optional);
 }
 
 function remoteContext(traceId: string, spanId: string): OpenTelemetry.Context {

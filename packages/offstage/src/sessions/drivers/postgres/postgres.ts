@@ -1,4 +1,5 @@
 // The Postgres driver: the tables of the record in a schema, through the optional package "pg" or a pool of the caller.
+import { loadPackage } from "../../../base/load-package.ts";
 import { OffstageError } from "../../../errors.ts";
 import { placeOf } from "../../ports/address.ts";
 import type { StoreDriver } from "../../ports/store-driver.ts";
@@ -85,21 +86,15 @@ interface Connection {
 
 async function connect({ url, pool, maxConnections = 10 }: PostgresOptions): Promise<Connection> {
   if (pool !== undefined) return { pool };
-  const { Pool } = (await loadPackage()).default;
+  const { Pool } = (await loadPg()).default;
   const own = new Pool({ connectionString: url, max: maxConnections, connectionTimeoutMillis: 5_000 });
   // The pool replaces a connection that breaks while idle. If the server is gone, the next query fails.
   own.on("error", () => {});
   return { pool: own as unknown as PostgresPool, end: () => own.end() };
 }
 
-async function loadPackage(): Promise<typeof import("pg")> {
-  try {
-    return await import("pg");
-  } catch (cause) {
-    throw new OffstageError("missing-package", 'A Postgres store needs the package "pg". Install it: npm install pg', {
-      cause,
-    });
-  }
+function loadPg(): Promise<typeof import("pg")> {
+  return loadPackage(() => import("pg"), { name: "pg", user: "A Postgres store" });
 }
 
 function nameOf({ url, pool }: PostgresOptions): string {

@@ -1,5 +1,6 @@
 // The connection to a Redis server: a client of the optional package "@redis/client" or one of the caller, scripts, and typed errors.
 import { createHash } from "node:crypto";
+import { loadPackage } from "../../../base/load-package.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../../errors.ts";
 import { encodeHint, placeOf } from "../../ports/address.ts";
 
@@ -79,7 +80,7 @@ interface Connected {
 
 async function connect({ url, client }: RedisOptions): Promise<Connected> {
   if (client !== undefined) return { send: sender(client) };
-  const { createClient } = await loadPackage();
+  const { createClient } = await loadClient();
   let isConnected = false;
   const reconnectStrategy = (retries: number): number | false => (isConnected ? Math.min(retries * 50, 1_000) : false);
   const settings = { disableOfflineQueue: true, socket: { reconnectStrategy, connectTimeout: 5_000 } };
@@ -105,13 +106,8 @@ function sender(client: RedisClient): Send {
   return ([command = "", ...args]) => client.call(command, ...args);
 }
 
-async function loadPackage(): Promise<typeof import("@redis/client")> {
-  try {
-    return await import("@redis/client");
-  } catch (cause) {
-    const message = 'A Redis store needs the package "@redis/client". Install it: npm install @redis/client';
-    throw new OffstageError("missing-package", message, { cause });
-  }
+function loadClient(): Promise<typeof import("@redis/client")> {
+  return loadPackage(() => import("@redis/client"), { name: "@redis/client", user: "A Redis store" });
 }
 
 function isConnectionError(error: unknown): boolean {
