@@ -1,7 +1,7 @@
 // What a command is given to talk with: output in the right width and colour, a store, and questions to the person. Made once for
 // each call of the command line from a world, which is the process, or a test.
 import { styleText } from "node:util";
-import { inertLine, inertText } from "../base/inert.ts";
+import { inertLine, inertText, replaceActive } from "../base/inert.ts";
 import { redactor } from "../base/redact.ts";
 import { maskAddress } from "../sessions/ports/address.ts";
 import type { Store } from "../sessions/store.ts";
@@ -74,8 +74,6 @@ export type StoreOpener = (options: OpenStoreOptions) => Promise<Store>;
 
 const redact = redactor();
 const cutFactor = 16;
-const controls =
-  /[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
 /** Makes the input and output of a command. */
 export function ioOf(world: World, options: GlobalOptions, openStore: StoreOpener): Io {
@@ -130,7 +128,7 @@ export function safeSentence(sentence: string): string {
 /** One line of JSON that no terminal obeys: control characters that JSON allows are escaped too. */
 function jsonLine(value: unknown): string {
   const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value).replace(controls, (found) => found.split("").map(escaped).join(""));
+  return replaceActive(JSON.stringify(value), (found) => found.split("").map(escaped).join(""));
 }
 
 function isColorful({ isTTY }: Sink, env: World["env"]): boolean {

@@ -1,5 +1,6 @@
 // Definitions of a server's tools, which are untrusted text in every prompt: bounded, without control characters, and with a check
 // of the input that no pattern can make slow.
+import { replaceActive } from "../../base/inert.ts";
 import { isObject, type JsonObject, setField } from "../../base/json.ts";
 import { compileJsonSchema } from "../../tools/json-schema/compile-json-schema.ts";
 import { isMapKeyword, type Schema, type SchemaOwner, schemaKeywords } from "../../tools/json-schema/lean-schema.ts";
@@ -14,15 +15,10 @@ const schemaBudget = 1024 * 1024;
 const maxTools = 2000;
 const maxSchemaText = 1000;
 
-// Controls except tab and newline, bidirectional controls and invisible characters: nothing that a person reading the prompt misses.
-const hidden =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
-
 /** A text of a server for a prompt: without control and invisible characters, and cut. */
 export function promptText(text: string, maxLength: number): string {
   // Cut first: a text of megabytes is not read to its end.
-  const clean = text.slice(0, maxLength * 2).replace(hidden, "");
+  const clean = replaceActive(text.slice(0, maxLength * 2), () => "");
   const isCut = clean.length > maxLength || text.length > maxLength * 2;
   return isCut ? `${clean.slice(0, maxLength).replace(/\p{Surrogate}$/u, "")} [cut]` : clean;
 }
