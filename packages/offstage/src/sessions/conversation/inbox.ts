@@ -6,7 +6,7 @@ import { OffstageError } from "../../errors.ts";
 import { parseMessages } from "../../messages/codec.ts";
 import { user } from "../../messages/makers.ts";
 import { type Message, textOf, withMetadata } from "../../messages/message.ts";
-import { isAbandoned } from "../head/hold.ts";
+import { liveRun } from "../head/hold.ts";
 import type { Change, SessionCell } from "../head/session-cell.ts";
 import type { PendingMessage, SentMessage } from "../ports/session.ts";
 import type { Write } from "../ports/store-driver.ts";
@@ -71,12 +71,6 @@ interface Put {
   readonly seqs: readonly number[];
   /** The next place in the conversation when it was said. */
   readonly position: number;
-}
-
-/** The run that works on a session; undefined if none does. */
-export function liveRun({ lease_run, lease_holder, lease_seen }: SessionRow): string | undefined {
-  if (lease_run === null || lease_holder === null || isAbandoned(lease_holder, lease_seen ?? 0)) return undefined;
-  return lease_run;
 }
 
 function inboxRow({ namespace, id }: SessionCell, message: Message, seq: number): InboxRow {

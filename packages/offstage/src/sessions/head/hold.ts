@@ -1,6 +1,7 @@
 // The leases that runs of a store hold, renewed until a run or the store ends, and what can be told of the holder of a lease: which
 // process on which machine it is, and whether it is alive. Acquiring a lease is in lease/.
 import { withDeadline } from "../../base/cancellation.ts";
+import type { SessionRow } from "../ports/tables.ts";
 
 /** How long closing waits for a store that does not answer. Leases expire on their own. */
 const closeMs = 5_000;
@@ -112,6 +113,12 @@ export function isAbandoned(holder: string, seen: number): boolean {
   const where = whereIs(holder);
   // A process on this machine can be seen to be alive, whatever its clock says.
   return where === "gone" || (where === "elsewhere" && Date.now() - seen > silentMs.elsewhere);
+}
+
+/** The run that works on a session; undefined if none does. */
+export function liveRun({ lease_run, lease_holder, lease_seen }: SessionRow): string | undefined {
+  if (lease_run === null || lease_holder === null || isAbandoned(lease_holder, lease_seen ?? 0)) return undefined;
+  return lease_run;
 }
 
 function isAlive(pid: number, start: string | undefined): boolean {

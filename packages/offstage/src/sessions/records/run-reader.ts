@@ -3,7 +3,7 @@
 import type { OffstageError } from "../../errors.ts";
 import { type Message, type ToolCall, toolCallsOf } from "../../messages/message.ts";
 import { messagesOf, type PlacedMessage } from "../conversation/read-messages.ts";
-import { isAbandoned } from "../head/hold.ts";
+import { liveRun } from "../head/hold.ts";
 import type { SessionCell, SessionCells } from "../head/session-cell.ts";
 import type { StoreContext } from "../head/store-context.ts";
 import {
@@ -40,8 +40,7 @@ export function readInfo(
 }
 
 function isLive({ root_run_id, run_id }: RunRow, head: SessionRow | undefined): boolean {
-  if (head?.lease_run !== (root_run_id ?? run_id) || head.lease_holder === null) return false;
-  return !isAbandoned(head.lease_holder, head.lease_seen ?? 0);
+  return head !== undefined && liveRun(head) === (root_run_id ?? run_id);
 }
 
 /** Everything that is read of a run. */

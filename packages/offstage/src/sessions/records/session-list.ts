@@ -1,7 +1,7 @@
 // Lists the sessions of a store by last activity, describes them, and deletes one with everything that belongs to it.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { checkOptions, type OptionRule, oneOf, someText } from "../../base/options.ts";
-import { isAbandoned } from "../head/hold.ts";
+import { liveRun } from "../head/hold.ts";
 import { exists, type SessionCell, type SessionCells } from "../head/session-cell.ts";
 import { checkFree } from "../lease/lease.ts";
 import type { RunStatus } from "../ports/run-record.ts";
@@ -146,8 +146,9 @@ export function sessionInfo(head: SessionRow): SessionInfo {
   };
 }
 
-function lastStatusOf({ last_status, lease_holder, lease_seen }: SessionRow): RunStatus {
-  const isStale = last_status === "running" && (lease_holder === null || isAbandoned(lease_holder, lease_seen ?? 0));
+function lastStatusOf(head: SessionRow): RunStatus {
+  const { last_status } = head;
+  const isStale = last_status === "running" && liveRun(head) === undefined;
   return isStale ? "interrupted" : (last_status as RunStatus);
 }
 

@@ -1,6 +1,6 @@
 // Stops a run from any process: asks its holder to stop, or ends it at once if no process works on it.
 import { checkOptions, type OptionRule } from "../../base/options.ts";
-import { isAbandoned } from "../head/hold.ts";
+import { liveRun } from "../head/hold.ts";
 import type { Change, SessionCell, SessionCells } from "../head/session-cell.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
@@ -28,14 +28,10 @@ export async function stopRun(cells: SessionCells, runId: string, options: StopR
   return cell.update("run.stop", async (head) => {
     const row = await findRun(cells.context, rootId);
     if (row === undefined || (row.status !== "running" && row.status !== "waiting")) return { result: false };
-    return row.status === "running" && isLive(row, head)
+    return row.status === "running" && liveRun(head) === row.run_id
       ? askToStop(row, head, reason)
       : endNow(cell, { row, head, reason });
   });
-}
-
-function isLive({ run_id }: RunRow, { lease_run, lease_holder, lease_seen }: SessionRow): boolean {
-  return lease_run === run_id && lease_holder !== null && !isAbandoned(lease_holder, lease_seen ?? 0);
 }
 
 // The holder sees the mark in the head with its next write, or when it renews its lease.
