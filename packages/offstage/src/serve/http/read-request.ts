@@ -1,10 +1,8 @@
 // Reads a request: which session it is about, and its body. Bounded, JSON only; cookies are not read.
 import { isObject, parseJson } from "../../base/json.ts";
+import { isId, longestId } from "../../sessions/rows/check-row.ts";
 import type { Posted, Protocol } from "../protocols/protocol.ts";
 import { badRequest, RefusedRequest } from "../protocols/refused-request.ts";
-
-/** Session ids longer than this are refused, as every store does. */
-const maxIdBytes = 512;
 
 /** What a request asks for. */
 export type Route =
@@ -16,13 +14,13 @@ export async function readRoute(request: Request, protocol: Protocol, maxBodyByt
   const { method } = request;
   if (method === "POST") {
     const posted = protocol.read(await readBody(request, maxBodyBytes));
-    return { method, posted, sessionId: checkId(posted.sessionId) };
+    return { method, posted, sessionId: checkSessionId(posted.sessionId) };
   }
   if (method !== "GET" && method !== "DELETE")
     throw new RefusedRequest(405, "method-not-allowed", `The method ${method} is not served.`);
   const segments = new URL(request.url).pathname.split("/").filter((segment) => segment !== "");
   const isStream = segments.length > 1 && segments.at(-1) === "stream";
-  const sessionId = checkId(decode(segments.at(isStream ? -2 : -1) ?? ""));
+  const sessionId = checkSessionId(decode(segments.at(isStream ? -2 : -1) ?? ""));
   if (method === "DELETE" && !isStream) throw new RefusedRequest(404, "not-found", "Only a stream can be deleted.");
   return { method, isStream, sessionId };
 }
@@ -35,10 +33,9 @@ function decode(segment: string): string {
   }
 }
 
-function checkId(id: string): string {
-  const isFit = id !== "" && !id.includes("\0") && id.isWellFormed() && Buffer.byteLength(id) <= maxIdBytes;
-  if (!isFit) throw badRequest(`A session id must be text of 1 to ${maxIdBytes} bytes, without NUL.`);
-  return id;
+function checkSessionId(id: string): string {
+  if (isId(id)) return id;
+  throw badRequest(`A session id must be text of 1 to ${longestId} bytes, without NUL and lone surrogates.`);
 }
 
 async function readBody(request: Request, maxBytes: number): Promise<Record<string, unknown>> {

@@ -88,9 +88,14 @@ export function exactRow(row: Row): Row {
   return { ...row, ...(exact as Record<string, Value>), exact: null };
 }
 
-/** Throws `invalid-argument` unless the value can be an id: text of 1 to 512 bytes, well-formed and without NUL. */
+/** True if the value can be an id: text of 1 to 512 bytes, well-formed and without NUL. */
+export function isId(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && isStorable(value) && Buffer.byteLength(value) <= longestId;
+}
+
+/** Throws `invalid-argument` unless the value can be an id. */
 export function checkId(id: unknown, what: string): asserts id is string {
-  if (typeof id === "string" && id !== "" && isStorable(id) && Buffer.byteLength(id) <= longestId) return;
+  if (isId(id)) return;
   const found = typeof id === "string" && id.length > 80 ? `text of ${Buffer.byteLength(id)} bytes` : shownValue(id);
   throw new OffstageError(
     "invalid-argument",
