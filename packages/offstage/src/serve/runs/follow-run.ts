@@ -20,11 +20,6 @@ export function followRun(session: PersistentSession, runId: string, { show, tol
   const teller = new Teller(runId, show);
   const closing = new AbortController();
   const read = (id: string) => session.run(id);
-  // A run that ends while it is read may look interrupted: its row is read before its lease. Read again, it has ended.
-  const readTwice = async (): Promise<FoundRun | undefined> => {
-    const run = await read(runId);
-    return run?.status === "interrupted" ? read(runId) : run;
-  };
   let hasStarted = told !== undefined;
   let hasEnded = false;
   let after = told?.steps.at(-1)?.step ?? 0;
@@ -34,7 +29,7 @@ export function followRun(session: PersistentSession, runId: string, { show, tol
     await priming;
     priming = undefined;
     while (!hasEnded && !closing.signal.aborted) {
-      const run = await readTwice();
+      const run = await read(runId);
       if (run === undefined) return undefined;
       const steps = await tellSteps(run, teller, { read, after });
       const end = tellEnd(run, teller);

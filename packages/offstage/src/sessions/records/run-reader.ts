@@ -250,7 +250,11 @@ export interface FoundRun extends RunRecord {
 /** Everything recorded of a run; undefined if there is no such run. */
 export async function readRecord(cells: SessionCells, runId: string): Promise<RunRecord | undefined> {
   const row = await findRun(cells.context, runId);
-  return row && readRun(cells.of(row.session_id), row);
+  const record = row && (await readRun(cells.of(row.session_id), row));
+  if (record?.status !== "interrupted") return record;
+  // The row is read before the lease: a run that ended in between has another row by now.
+  const latest = await findRun(cells.context, runId);
+  return latest && latest.status !== row?.status ? readRun(cells.of(latest.session_id), latest) : record;
 }
 
 /** The same, with the calls that wait for approval. */
