@@ -24,7 +24,7 @@ export interface CallStart extends StepPlace {
 
 export interface RunCallSite extends CallSite {
   /** The call as a person changed it when it was about to run. */
-  readonly edited: StepToolCall | undefined;
+  edited: StepToolCall | undefined;
   /** Called when the call has its result or waits: progress that comes later is dropped. */
   ended(): void;
 }
@@ -36,17 +36,15 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
   const { toolCallId, toolName } = call;
   const caller: CallingTool = { run, step, span, toolCallId, before };
   const questions = questionsOf(run, call, start);
-  let edited: StepToolCall | undefined;
   let hasEnded = false;
   const progress = (value: unknown): void => {
     if (!hasEnded) record.emit({ type: "tool-progress", step, toolCallId, toolName, value: jsonSafe(value, bounds) });
   };
-  return {
+  // Not a getter: V8 keeps the accessors of an object literal, and with them the run, until a full collection.
+  const site: RunCallSite = {
+    edited: undefined,
     ended() {
       hasEnded = true;
-    },
-    get edited() {
-      return edited;
     },
     tools: setupOf(run).tools,
     cancellation: scope.cancellation,
@@ -57,8 +55,8 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
     async permit() {
       const permission = await permissionOf(run, call, start);
       if (typeof permission === "object" && "edited" in permission) {
-        edited = permission.edited;
-        await record.decide(start, { toolCallId, editedInput: edited.inputText });
+        site.edited = permission.edited;
+        await record.decide(start, { toolCallId, editedInput: permission.edited.inputText });
       }
       return permission;
     },
@@ -71,6 +69,7 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
       if (before?.child === undefined) record.emit({ type: "tool-start", step, toolCallId, toolName, call: used });
     },
   };
+  return site;
 }
 
 async function permissionOf(run: Run, call: StepToolCall, start: CallStart): Promise<Permission> {
