@@ -37,21 +37,20 @@ export class Cancellation {
     if (this.#isAborted) throw this.reason;
   }
 
-  /** Resolves as `work` does, or rejects with the abort's reason as soon as there is one, even if `work` ignores it. */
-  race<T>(work: T | PromiseLike<T>): Promise<T> {
+  /** Settles as the first of the works does, or rejects with the abort's reason as soon as there is one, even if they ignore it. */
+  race<T>(...works: (T | PromiseLike<T>)[]): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#isAborted) reject(this.reason);
       this.#waiting.add(reject);
-      Promise.resolve(work).then(
-        (value) => {
-          this.#waiting.delete(reject);
-          resolve(value);
-        },
-        (error) => {
-          this.#waiting.delete(reject);
-          reject(error);
-        },
-      );
+      const succeed = (value: T) => {
+        this.#waiting.delete(reject);
+        resolve(value);
+      };
+      const fail = (error: unknown) => {
+        this.#waiting.delete(reject);
+        reject(error);
+      };
+      for (const work of works) Promise.resolve(work).then(succeed, fail);
     });
   }
 

@@ -102,7 +102,7 @@ export class ModelInput {
 
   /**
    * The valid prompt of these sections, one after another. The array is the caller's to keep; one of more than 10,000 messages
-   * is valid until the next call. Files at URLs are as they were given: see `resolvedPromptOf`.
+   * is valid until the next call. Files at URLs are as they were given: see `resolveUrls`.
    */
   promptOf(sections: readonly Messages[]): PromptMessage[] {
     // A caller may have added to the list that it was given, or removed from it.
@@ -114,10 +114,13 @@ export class ModelInput {
     return this.#handOut();
   }
 
-  /** The same, with files that the model does not fetch itself downloaded. */
-  async resolvedPromptOf(sections: readonly Messages[], downloads: Downloads): Promise<PromptMessage[]> {
-    const prompt = this.promptOf(sections);
-    if (!this.#outgoing.hasUrls) return prompt;
+  /** True if the latest prompt has files at URLs that `resolveUrls` has not seen. */
+  get hasUrls(): boolean {
+    return this.#outgoing.hasUrls;
+  }
+
+  /** The latest prompt, with files that the model does not fetch itself downloaded. */
+  async resolveUrls(downloads: Downloads): Promise<PromptMessage[]> {
     await this.#outgoing.resolveUrls(downloads);
     return this.#handOut();
   }

@@ -26,7 +26,7 @@ const silent = saying("s", undefined);
 const state = buildState({ steps: [buildStep()] });
 
 async function rule(criteria: readonly Criterion[], asked: AgentState): Promise<Ruling> {
-  return rulingOn(criteria, await askCriteria(criteria, asked, { step: undefined }));
+  return rulingOn(criteria, await Promise.all(askCriteria(criteria, asked, { step: undefined })));
 }
 
 describe("one rule decides", () => {

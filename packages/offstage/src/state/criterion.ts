@@ -53,13 +53,13 @@ export function criterionOf(source: Criterion | CriterionFunction): Criterion {
   };
 }
 
-/** The verdicts of all criteria, which are asked at once. Rejects if a criterion throws. */
+/** The verdicts of all criteria, which are asked at once, or promises of them. Never throws. */
 export function askCriteria(
   criteria: readonly Criterion[],
   state: AgentState,
   asking: Asking,
-): Promise<readonly (Verdict | undefined)[]> {
-  return Promise.all(criteria.map((criterion) => ask(criterion, state, asking)));
+): readonly ReturnType<Criterion["decide"]>[] {
+  return criteria.map((criterion) => ask(criterion, state, asking));
 }
 
 // A criterion that throws rejects, so that no rejection of another one is left unhandled.

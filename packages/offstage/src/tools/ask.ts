@@ -75,7 +75,7 @@ export function callQuestions(options: QuestionsOptions): CallQuestions {
   let asked = 0;
   let [askedMs, since] = [0, undefined as number | undefined];
   // One question at a time: the next one is asked when the one before is answered.
-  let previous: Promise<unknown> = Promise.resolve();
+  let previous: Promise<unknown> | undefined;
   const answerTo = async (question: Question<unknown>): Promise<unknown> => {
     const { message } = question;
     const schema = schemaOf(question);
@@ -104,7 +104,7 @@ export function callQuestions(options: QuestionsOptions): CallQuestions {
     return now.value;
   };
   const ask = (question: Question<unknown>): Promise<unknown> => {
-    const answering = previous.then(() => answerTo(question));
+    const answering = Promise.resolve(previous).then(() => answerTo(question));
     previous = answering.catch(() => undefined);
     return answering;
   };

@@ -75,7 +75,9 @@ async function execute(tool: Tool, input: unknown, site: CallSite): Promise<unkn
     // A subagent's run ends by itself when it is aborted, and the run that called it ends after it.
     if (tool.isSubagent) return await running;
     // If the tool asks a question, what it does after that does not count: it runs again.
-    return await Promise.race([returnedValue(running, cancellation), site.questions.waiting]);
+    const { waiting } = site.questions;
+    const value = await cancellation.race<unknown>(running, waiting);
+    return isAsyncIterable(value) ? await cancellation.race<unknown>(collect(value, { cancellation }), waiting) : value;
   } catch (error) {
     site.cancellation.throwIfAborted();
     const text =
@@ -86,11 +88,6 @@ async function execute(tool: Tool, input: unknown, site: CallSite): Promise<unkn
   } finally {
     limit?.stop();
   }
-}
-
-async function returnedValue(running: unknown, cancellation: Cancellation): Promise<unknown> {
-  const value: unknown = await cancellation.race(running);
-  return isAsyncIterable(value) ? await cancellation.race(collect(value, { cancellation })) : value;
 }
 
 interface TimeLimit {

@@ -25,6 +25,8 @@ export interface AgentConfig {
   readonly driver: Driver;
   /** The setup of all steps; undefined if functions choose the model or the tools of each step. */
   readonly setup: StepSetup | undefined;
+  /** True if the setup or the instructions may differ from step to step. */
+  readonly changesBySteps: boolean;
   readonly processors: readonly Processor[];
   /** Appends the messages of a step to the state, together with the conversation or separate from it. */
   readonly keepMessages: typeof keepTogether;
@@ -51,12 +53,14 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
   const { toolHistory = "digest" } = options;
   const owner = { name: `the output of agent "${name}"`, code: "invalid-argument" } as const;
   const output = options.output === undefined ? undefined : compileSchema(options.output, owner);
+  const setup = fixedSetup({ options, driver, output });
   return {
     options,
     name,
     driver,
     output,
-    setup: fixedSetup({ options, driver, output }),
+    setup,
+    changesBySteps: setup === undefined || setup.later !== undefined || typeof options.instructions === "function",
     processors: options.processors ?? [],
     keepMessages: options.separateToolTrace ? keepSeparate : keepTogether,
     criteria: criteriaOf(options),

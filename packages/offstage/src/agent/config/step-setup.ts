@@ -22,6 +22,8 @@ export interface StepSetup {
   readonly call: Omit<ModelCallOptions, "prompt" | "abortSignal">;
   /** The same for the record: what a model sees besides its messages. */
   readonly recorded: InputSetup;
+  /** The same for the span of a call: the settings that telemetry has names for. */
+  readonly spanMetadata: JsonObject;
   /** The setup of all steps but the first, if it is another one. */
   readonly later?: StepSetup | undefined;
   /** The setup with the next of several models, for when this one fails. */
@@ -46,6 +48,7 @@ export function stepSetup(parts: SetupParts, given: { model: AnyModel; tools: re
     const setupWith = (call: StepSetup["call"], following: StepSetup | undefined): StepSetup => ({
       ...{ model, source, tools, call, next: following },
       recorded: recordedSetup(model, call),
+      spanMetadata: spanMetadata(model, call),
     });
     const setup = setupWith(first, next);
     return isForcedOnce ? { ...setup, later: setupWith(later, next?.later) } : setup;
@@ -80,4 +83,16 @@ function recordedSetup({ modelId, provider }: Model, call: StepSetup["call"]): I
 
 function recordedModelTool(tool: ModelTool | HostedModelTool): object {
   return tool.type === "provider" ? recordedTool(tool) : tool;
+}
+
+function spanMetadata({ modelId, provider }: Model, call: StepSetup["call"]): JsonObject {
+  const { temperature, maxOutputTokens, topP, topK, seed, presencePenalty, frequencyPenalty } = call;
+  const { stopSequences, responseFormat } = call;
+  const given = { temperature, maxOutputTokens, topP, topK, seed, presencePenalty, frequencyPenalty, stopSequences };
+  return {
+    provider,
+    model: modelId,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...(responseFormat?.type === "json" && { outputType: "json" }),
+  };
 }

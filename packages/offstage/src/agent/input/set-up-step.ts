@@ -11,10 +11,10 @@ import type { StepFunction } from "../ports/agent-options.ts";
 import type { Run } from "../run/run.ts";
 import type { PromptParts, RunScope } from "../run/run-parts.ts";
 
-/** Makes `run.input` ready for a step: its setup and its instructions. Does nothing if that was done for this step. */
+/** Makes `run.input` ready for a step: its setup and its instructions. Does nothing if it is ready. */
 export async function setUpStep(run: Run, step: number): Promise<void> {
   const { input, agent, identity, scope } = run;
-  if (input.setUpFor === step) return;
+  if (input.setUpFor === step || (input.setUpFor > 0 && !agent.changesBySteps)) return;
   const place = { step, runId: identity.runId, ...scope };
   const resolved = agent.setup ?? (await resolveSetup(agent, place));
   const setup = firstWorking(input, (step > 1 && resolved.later) || resolved);

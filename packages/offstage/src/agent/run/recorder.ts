@@ -1,7 +1,7 @@
 // The recorder: the only part of a run that writes to its journal, emits events, opens spans and adds to the agent's own list. It
 // numbers messages, and adds run id and agent to every event.
 import { isoNow } from "../../base/clock.ts";
-import type { JsonValue } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { Mutable } from "../../base/mutable.ts";
 import {
   type AssistantMessage,
@@ -159,7 +159,7 @@ export class Recorder {
   /** Runs work of a step in a span of its own. */
   inStepPart<T>(
     at: StepPlace,
-    init: { name: string; kind: "model" | "tool" | "compaction"; metadata?: Record<string, JsonValue> },
+    init: { name: string; kind: "model" | "tool" | "compaction"; metadata?: JsonObject },
     work: (span: TraceSpan) => Promise<T>,
   ): Promise<T> {
     const { signal } = this.#parts.scope.cancellation;

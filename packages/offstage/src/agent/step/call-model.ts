@@ -26,12 +26,24 @@ export interface StampedReply {
  * with the abort's reason.
  */
 export async function callModel(run: Run, sections: readonly Messages[], at: StepPlace): Promise<StampedReply> {
+  const { record, scope, agent, request } = run;
+  const { step } = at;
   for (;;) {
+    const { model, spanMetadata } = setupOf(run);
+    const { provider, modelId } = model;
+    // If a function chose the model, it was unknown when the run began.
+    if (agent.setup === undefined) scope.span.setMetadata({ provider, model: modelId });
+    const attempts = { retries: 0 };
+    record.emit({ type: "model-start", step, provider, modelId });
+    const metadata = request.isStreaming ? { ...spanMetadata, stream: true } : spanMetadata;
     try {
-      return await callOne(run, sections, at);
+      return await record.inStepPart(at, { name: modelId, kind: "model", metadata }, (span) =>
+        replyTo(run, sections, { step, span, attempts }),
+      );
     } catch (error) {
-      run.scope.cancellation.throwIfAborted();
-      if (!fallBack(run, at, error)) throw error;
+      scope.cancellation.throwIfAborted();
+      const failure = modelFailure(run, error, { step, tries: attempts.retries + 1 });
+      if (!fallBack(run, at, failure)) throw failure;
     }
   }
 }
@@ -54,40 +66,6 @@ function canRestart(run: Run): boolean {
   return run.draft.text === "" || holdsBack(run);
 }
 
-async function callOne(run: Run, sections: readonly Messages[], at: StepPlace): Promise<StampedReply> {
-  const { record, scope, agent } = run;
-  const { provider, modelId } = setupOf(run).model;
-  // If a function chose the model, it was unknown when the run began.
-  if (agent.setup === undefined) scope.span.setMetadata({ provider, model: modelId });
-  const attempts = { retries: 0 };
-  record.emit({ type: "model-start", step: at.step, provider, modelId });
-  const metadata = { provider, model: modelId, ...requestMetadata(run) };
-  const init = { name: modelId, kind: "model" as const, metadata };
-  try {
-    return await record.inStepPart(at, init, async (span) => {
-      if (span.keepsContent) span.setContent({ messages: sections.flatMap(withoutMetadata) });
-      const call = { step: at.step, span, attempts };
-      return recordReply(run, await replyTo(run, sections, call), call);
-    });
-  } catch (error) {
-    scope.cancellation.throwIfAborted();
-    throw modelFailure(run, error, { step: at.step, tries: attempts.retries + 1 });
-  }
-}
-
-// The settings of the call that telemetry has names for.
-function requestMetadata(run: Run): JsonObject {
-  const { temperature, maxOutputTokens, topP, topK, seed, presencePenalty, frequencyPenalty, ...call } =
-    setupOf(run).call;
-  const { stopSequences, responseFormat } = call;
-  const given = { temperature, maxOutputTokens, topP, topK, seed, presencePenalty, frequencyPenalty, stopSequences };
-  return {
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-    ...(responseFormat?.type === "json" && { outputType: "json" }),
-    ...(run.request.isStreaming && { stream: true }),
-  };
-}
-
 function withoutMetadata(section: Messages): JsonObject[] {
   return section.map(({ metadata: _, ...sent }) => sent as unknown as JsonObject);
 }
@@ -97,10 +75,13 @@ interface ModelCall extends StepPlace {
   readonly attempts: { retries: number };
 }
 
-async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall): Promise<ModelReply> {
+async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall): Promise<StampedReply> {
   const { agent, scope, record, input, draft } = run;
   const { cancellation } = scope;
-  const prompt = await input.modelInput.resolvedPromptOf(sections, input.downloads);
+  const { span } = call;
+  if (span.keepsContent) span.setContent({ messages: sections.flatMap(withoutMetadata) });
+  const given = input.modelInput.promptOf(sections);
+  const prompt = input.modelInput.hasUrls ? await input.modelInput.resolveUrls(input.downloads) : given;
   if (record.log !== undefined) draft.input = { step: call.step, startedAt: isoNow(), input: inputOf(run, prompt) };
   const { call: settings } = setupOf(run);
   const tools = input.modelInput.markTools(settings.tools);
@@ -110,7 +91,7 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
     prompt,
     abortSignal: cancellation.signal,
   };
-  return withRetries(() => tryOnce(run, options, call), {
+  const reply = await withRetries(() => tryOnce(run, options, call), {
     options: agent.options.retry,
     cancellation,
     // Text that was streamed cannot be taken back.
@@ -118,10 +99,11 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
     onRetry({ attempt, delayMs, error }) {
       call.attempts.retries = attempt;
       draft.retries.push({ attempt, delayMs, error: messageOf(error) });
-      call.span.setMetadata({ retries: attempt });
+      span.setMetadata({ retries: attempt });
       record.emit({ type: "model-retry", step: call.step, attempt, delayMs, error });
     },
   });
+  return recordReply(run, reply, call);
 }
 
 // The input of this call, for the record. `messages` is left out if the input is the previous one plus the messages of the previous

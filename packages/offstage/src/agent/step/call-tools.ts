@@ -49,7 +49,8 @@ function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<Settl
   const init = { name: tool?.name ?? "unknown_tool", kind: "tool" as const, metadata };
   return record.inStepPart(place, init, async (span) => {
     scope.cancellation.throwIfAborted();
-    const at = await decideAgain(run, call, { ...place, span });
+    const here = { ...place, span };
+    const at = place.before === undefined ? here : await decideAgain(run, call, here);
     const site = callSite(run, call, at);
     const made = resultWithoutRun(call, at) ?? (await runTool(call, site).finally(site.ended));
     const used = site.edited ?? call;

@@ -1,9 +1,10 @@
 // Rules on a step: criteria decide whether the run continues, and output guardrails whether its answer is released.
+import { isThenable } from "../../base/thenable.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { type Message, textOf, withMetadata, withoutProviderParts } from "../../messages/message.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import { type Asking, askCriteria, type Criterion, type Ruling, rulingOn } from "../../state/criterion.ts";
-import type { Outcome } from "../../state/outcome.ts";
+import type { Outcome, Verdict } from "../../state/outcome.ts";
 import type { Step } from "../../state/step.ts";
 import { partialAnswer } from "../../state/turn-of.ts";
 import { blockedOutcome, guard } from "../run/guard.ts";
@@ -18,6 +19,7 @@ export async function rule(run: Run, state: AgentState): Promise<AgentState> {
   const { isAnswer } = step;
   if (outcome !== undefined)
     return isAnswer ? endWithAnswer(run, state, outcome) : endWithoutAnswer(run, state, outcome);
+  if (step.toolCalls.length > 0) return state;
   const checked = await checkDraft(run, state);
   return isAnswer ? sendBack(run, checked, feedback) : checked;
 }
@@ -38,7 +40,9 @@ interface Asked extends Asking {
 
 async function rulingOf(run: Run, state: AgentState, { criteria, step }: Asked): Promise<Ruling> {
   try {
-    return rulingOn(criteria, await run.scope.cancellation.race(askCriteria(criteria, state, { step })));
+    const answers = askCriteria(criteria, state, { step });
+    const verdicts = answers.some(isThenable) ? await run.scope.cancellation.race(Promise.all(answers)) : answers;
+    return rulingOn(criteria, verdicts as readonly (Verdict | undefined)[]);
   } catch (cause) {
     run.scope.cancellation.throwIfAborted();
     if (isOffstageError(cause)) throw cause;
