@@ -1,11 +1,10 @@
 // Finds the run that posted decisions are about. Only calls that wait in the record count: a client cannot approve anything else.
-
+import type { DecisionLists } from "../agent/ports/approvals.ts";
 import type { PersistentSession } from "../sessions/persistent-session.ts";
 import type { Approval } from "../sessions/ports/run-record.ts";
 import type { FoundRun } from "../sessions/records/run-reader.ts";
 import type { PostedDecision } from "./protocols/protocol.ts";
 import { RefusedRequest } from "./protocols/refused-request.ts";
-import type { RunDecisions } from "./runs/run-host.ts";
 import { toldId } from "./telling/teller.ts";
 
 /** Waiting runs of a session that are looked through. */
@@ -13,7 +12,7 @@ const maxWaiting = 50;
 
 export interface DecidedRun {
   readonly run: FoundRun;
-  readonly decisions: RunDecisions;
+  readonly decisions: DecisionLists;
 }
 
 /** The waiting run that has the calls, and the decisions about them. The run that the client names comes first. */
@@ -27,7 +26,7 @@ export async function findDecided(
   const order = runId !== undefined && ids.includes(runId) ? [runId, ...ids.filter((id) => id !== runId)] : ids;
   for (const id of order) {
     const run = await session.run(id);
-    const decisions = run === undefined ? undefined : matching(run, posted);
+    const decisions = run === undefined ? undefined : matchDecisions(run, posted);
     if (run !== undefined && decisions !== undefined) return { run, decisions };
   }
   throw new RefusedRequest(409, "not-waiting", "No call of the session waits for any of these decisions.");
@@ -35,10 +34,9 @@ export async function findDecided(
 
 // Decisions about calls that no longer wait are left out: a client posts its whole message again. So is a decision of the wrong
 // kind: an output for a call that needs approval, or an approval of a question that has no answer.
-function matching(run: FoundRun, posted: readonly PostedDecision[]): RunDecisions | undefined {
-  const approve: RunDecisions["approve"][number][] = [];
-  const reject: RunDecisions["reject"][number][] = [];
-  const answers: RunDecisions["answers"][number][] = [];
+function matchDecisions(run: FoundRun, posted: readonly PostedDecision[]): DecisionLists | undefined {
+  const decisions: DecisionLists = { approve: [], reject: [], answers: [] };
+  const { approve, reject, answers } = decisions;
   for (const approval of run.approvals) {
     const decision = posted.find(({ toolCallId }) => toolCallId === idOf(approval, run));
     const call = { toolCallId: approval.toolCallId, runId: approval.runId };
@@ -52,7 +50,7 @@ function matching(run: FoundRun, posted: readonly PostedDecision[]): RunDecision
       reject.push({ ...call, ...(decision.reason !== undefined && { reason: decision.reason }) });
     }
   }
-  return approve.length + reject.length + answers.length === 0 ? undefined : { approve, reject, answers };
+  return approve.length + reject.length + answers.length === 0 ? undefined : decisions;
 }
 
 function idOf({ toolCallId, runId }: Approval, run: FoundRun): string {

@@ -57,6 +57,11 @@ export interface Decisions {
     | undefined;
 }
 
+/** Decisions while they are collected. */
+export type DecisionLists = {
+  readonly [Kind in keyof Decisions]-?: NonNullable<Decisions[Kind]>[number][];
+};
+
 type Waiting = Pick<AgentState | AgentStateJson, "pendingStep" | "runId">;
 
 /** The calls of a state that wait for approval, including those of subagents. */

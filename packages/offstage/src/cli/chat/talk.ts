@@ -1,6 +1,7 @@
 // A conversation at the terminal: each line is a turn; what waits for a person is asked at once; Esc stops the run.
+import type { DecisionLists } from "../../agent/ports/approvals.ts";
 import { isOffstageError, messageOf } from "../../errors.ts";
-import type { Agent, AgentStream, Approval, ResumeOptions, RunResult, Store } from "../../index.ts";
+import type { Agent, AgentStream, Approval, RunResult, Store } from "../../index.ts";
 import type { PersistentSession } from "../../sessions/persistent-session.ts";
 import { answerFrom, answerHint } from "../agents/answers.ts";
 import type { Io } from "../io.ts";
@@ -16,12 +17,6 @@ export interface Talk {
 }
 
 type QuestionApproval = Extract<Approval, { readonly kind: "question" }>;
-
-interface Decided {
-  readonly approve: NonNullable<ResumeOptions["approve"]>[number][];
-  readonly reject: NonNullable<ResumeOptions["reject"]>[number][];
-  readonly answers: NonNullable<ResumeOptions["answers"]>[number][];
-}
 
 export class Talker {
   readonly #io: Io;
@@ -112,8 +107,8 @@ export class Talker {
     return textLines(io, `✗ ${code}${messageOf(error)}`).map((line) => io.paint("red", line));
   }
 
-  async #ask(approvals: readonly Approval[]): Promise<Decided | undefined> {
-    const decided: Decided = { approve: [], reject: [], answers: [] };
+  async #ask(approvals: readonly Approval[]): Promise<DecisionLists | undefined> {
+    const decided: DecisionLists = { approve: [], reject: [], answers: [] };
     for (const approval of approvals) {
       const isDecided = await (approval.kind === "question"
         ? this.#askQuestion(approval, decided)
@@ -123,7 +118,7 @@ export class Talker {
     return decided;
   }
 
-  async #askCall({ toolCallId, runId, toolName, input, agent }: Approval, decided: Decided): Promise<boolean> {
+  async #askCall({ toolCallId, runId, toolName, input, agent }: Approval, decided: DecisionLists): Promise<boolean> {
     const io = this.#io;
     const title = `${io.inline(agent)} wants to call ${io.inline(toolName)}`;
     this.#say(headingLine(io, { bar: "magenta", title }), ...textLines(io, JSON.stringify(input, null, 2)), "");
@@ -140,7 +135,7 @@ export class Talker {
     return true;
   }
 
-  async #askQuestion(question: QuestionApproval, decided: Decided): Promise<boolean> {
+  async #askQuestion(question: QuestionApproval, decided: DecisionLists): Promise<boolean> {
     const io = this.#io;
     const { toolCallId, runId, toolName, message, schema } = question;
     const hint = answerHint(schema);

@@ -1,6 +1,7 @@
 // One tool per agent: it runs the agent, and hands what waits for a person to the client.
 
 import type { Agent } from "../../agent/agent.ts";
+import type { DecisionLists } from "../../agent/ports/approvals.ts";
 import type { RunResult } from "../../agent/ports/run-result.ts";
 import { isObject, type JsonValue, parseJson } from "../../base/json.ts";
 import { isOffstageError, OffstageError } from "../../errors.ts";
@@ -65,7 +66,7 @@ interface WaitingState {
 async function goOn(agent: AnyAgent, site: CallSite): Promise<Served> {
   const { store, access, signal, answers } = site;
   const { run, session, calls } = site.state as WaitingState;
-  const decisions: Required<Decisions> = { approve: [], reject: [], answers: [] };
+  const decisions: DecisionLists = { approve: [], reject: [], answers: [] };
   let count = 0;
   for (const [key, call] of Object.entries(calls)) {
     const answer = answers[key];
@@ -79,14 +80,8 @@ async function goOn(agent: AnyAgent, site: CallSite): Promise<Served> {
   return served(await settled(agent.resume(run, { store, ...decisions, signal, ...context })), { site, session });
 }
 
-interface Decisions {
-  approve?: { toolCallId: string; runId: string }[];
-  reject?: { toolCallId: string; runId: string; reason?: string }[];
-  answers?: ({ toolCallId: string; runId: string } & ({ value: JsonValue } | { declined: true }))[];
-}
-
 function decideOn(
-  { approve, reject, answers }: Required<Decisions>,
+  { approve, reject, answers }: DecisionLists,
   call: WaitingCall,
   answer: Record<string, unknown>,
 ): void {

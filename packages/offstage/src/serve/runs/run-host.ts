@@ -1,5 +1,5 @@
 // The port between serving and running: where the runs of a server happen. Serving knows nothing else of them.
-import type { JsonValue } from "../../base/json.ts";
+import type { Decisions } from "../../agent/ports/approvals.ts";
 import type { UserMessage } from "../../messages/message.ts";
 import type { PersistentSession } from "../../sessions/persistent-session.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
@@ -16,19 +16,6 @@ export interface SessionPlace {
   readonly key: string;
   /** The context for tools, hooks and instructions. */
   readonly context: object | undefined;
-}
-
-/** A call that waits, and its run. */
-interface WaitingPlace {
-  readonly toolCallId: string;
-  readonly runId: string;
-}
-
-/** Decisions about calls that wait. */
-export interface RunDecisions {
-  readonly approve: readonly (WaitingPlace & { readonly input?: JsonValue })[];
-  readonly reject: readonly (WaitingPlace & { readonly reason?: string })[];
-  readonly answers: readonly (WaitingPlace & ({ readonly value: JsonValue } | { readonly declined: true }))[];
 }
 
 /** A run that can be read. */
@@ -53,7 +40,7 @@ export interface RunEngine {
  */
 export interface RunHost {
   start(place: SessionPlace, message: UserMessage): Promise<HostedRun>;
-  resume(place: SessionPlace, run: FoundRun, decisions: RunDecisions): Promise<HostedRun>;
+  resume(place: SessionPlace, run: FoundRun, decisions: Decisions): Promise<HostedRun>;
   find(place: SessionPlace): HostedRun | undefined;
   /** Stops the run that works on the session or waits, in whichever process. False if there is none. */
   stop(place: SessionPlace): Promise<boolean>;

@@ -1,6 +1,7 @@
 // Runs in this process: detached from connections, each with a log that any number of readers follow.
 import type { Agent } from "../../agent/agent.ts";
 import type { AgentStream } from "../../agent/agent-stream.ts";
+import type { Decisions } from "../../agent/ports/approvals.ts";
 import { StopRequest } from "../../agent/run/stop-request.ts";
 import type { UserMessage } from "../../messages/message.ts";
 import type { Steering } from "../../sessions/ports/journal.ts";
@@ -10,7 +11,7 @@ import { tellRecord, tellSteps } from "../telling/tell-record.ts";
 import { Teller } from "../telling/teller.ts";
 import { EventLog, type EventReader } from "./event-log.ts";
 import { followRun } from "./follow-run.ts";
-import type { HostedRun, RunDecisions, RunHost, SessionPlace } from "./run-host.ts";
+import type { HostedRun, RunHost, SessionPlace } from "./run-host.ts";
 
 export interface RunsHereOptions {
   readonly agent: Agent<unknown>;
@@ -69,7 +70,7 @@ export class RunsHere implements RunHost {
     return { runId, read: () => lazily(answering.then((run) => run.read("start"))) };
   }
 
-  async resume(place: SessionPlace, run: FoundRun, decisions: RunDecisions): Promise<HostedRun> {
+  async resume(place: SessionPlace, run: FoundRun, decisions: Decisions): Promise<HostedRun> {
     const { store, session, context } = place;
     const { runId } = run;
     const teller = new Teller(runId, this.#options.show);
