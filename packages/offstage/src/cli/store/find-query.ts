@@ -1,5 +1,6 @@
 // The messages of what a text means: a session, or a run with its subagents.
 import type { MessageQuery } from "../../query/message-query.ts";
+import { queryRun } from "../../query/query-run.ts";
 import type { Store } from "../../sessions/store.ts";
 import { findEither } from "./find.ts";
 
@@ -8,13 +9,5 @@ export async function queryOf(store: Store, wanted: string): Promise<MessageQuer
   const found = await findEither(store, wanted);
   if (found.runId === undefined) return store.session(found.session.sessionId).query();
   const run = await store.runs.get(found.runId);
-  const ids = new Set([found.runId, ...(await idsBelow(store, found.runId))]);
-  const query = await store.session(run?.sessionId ?? "").query();
-  return query.where(({ metadata }) => metadata?.runId !== undefined && ids.has(metadata.runId));
-}
-
-async function idsBelow(store: Store, runId: string): Promise<string[]> {
-  const { children = [] } = (await store.runs.get(runId)) ?? {};
-  const below = await Promise.all(children.map((child) => idsBelow(store, child.runId)));
-  return [...children.map((child) => child.runId), ...below.flat()];
+  return queryRun(await store.session(run?.sessionId ?? "").query(), found.runId);
 }

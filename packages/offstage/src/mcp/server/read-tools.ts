@@ -1,7 +1,8 @@
 // The tools that read the record: they never write, and never leave the namespace of the caller.
 import { OffstageError } from "../../errors.ts";
 import { type Message, textOf, toolCallsOf } from "../../messages/message.ts";
-import { MessageQuery } from "../../query/message-query.ts";
+import type { MessageQuery } from "../../query/message-query.ts";
+import { queryRun } from "../../query/query-run.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
 import type { SessionInfo } from "../../sessions/records/session-list.ts";
 import { clip } from "../../tools/clip.ts";
@@ -183,20 +184,14 @@ interface CallFilter {
 }
 
 async function queryOf(site: CallSite, { run, session, tool }: CallFilter): Promise<MessageQuery> {
-  if (run !== undefined) return queryOfRun(site, await readableRun(site, run));
+  if (run !== undefined) {
+    const { runId, sessionId } = await readableRun(site, run);
+    return queryRun(await site.store.session(sessionId).query(), runId);
+  }
   const id = session ?? site.access.session;
   if (id === undefined) return site.store.query({ stream: "done", toolName: tool, limit: 1000 });
   await readableSession(site, id);
   return site.store.session(id).query();
-}
-
-async function queryOfRun({ store }: CallSite, { runId, sessionId }: FoundRun): Promise<MessageQuery> {
-  const runs = new Set([runId]);
-  const all = (await store.session(sessionId).query()).all();
-  // The run of a subagent follows the call that started it.
-  for (const { metadata } of all)
-    if (metadata?.parentRunId !== undefined && runs.has(metadata.parentRunId)) runs.add(String(metadata.runId));
-  return new MessageQuery(all.filter(({ metadata }) => runs.has(String(metadata?.runId))));
 }
 
 // A session that the caller may not read does not exist.
