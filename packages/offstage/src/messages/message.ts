@@ -121,6 +121,13 @@ export function toolCallsOf(message: Message): readonly ToolCall[] {
   return message.role === "assistant" && Array.isArray(calls) ? calls : [];
 }
 
+/** How the call of a tool result ended. */
+export function resultStatus({ metadata }: Pick<Message, "metadata">): "ok" | "error" | "rejected" | "interrupted" {
+  const { status, isError } = metadata ?? {};
+  if (status === "rejected" || status === "interrupted") return status;
+  return isError === true ? "error" : "ok";
+}
+
 /** The text of a message: its content, or the text parts of its content joined. "" if there is no text, or no message. */
 export function textOf(message: { readonly content?: unknown } | null | undefined): string {
   const content = message?.content;

@@ -1,7 +1,7 @@
 // One run with what belongs to it: its tool calls with their durations, its feedback, and the title of its session.
 
 import type { Annotation, FoundRun, SessionInfo } from "../../doors/sessions.ts";
-import { type Message, textOf, toolCallsOf } from "../../messages/message.ts";
+import { type Message, resultStatus, textOf, toolCallsOf } from "../../messages/message.ts";
 import type { Store } from "../../sessions/store.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
 import type { ShownCall } from "../output/calls.ts";
@@ -57,7 +57,7 @@ export function callsOf(messages: readonly Message[], { spans, run }: Pick<RunDe
 }
 
 function statusOf(result: Message | undefined, id: string, { openStep, status }: FoundRun): ShownCall["status"] {
-  if (result !== undefined) return result.metadata?.isError === true ? "error" : "ok";
+  if (result !== undefined) return resultStatus(result);
   if (openStep?.waiting?.includes(id) === true) return "waiting";
   return status === "running" ? "waiting" : "interrupted";
 }

@@ -1,8 +1,15 @@
 // Tells a run from its record, as it would have been told live: for readers that come later, or in another process.
 import { isObject, type JsonValue, parseJson } from "../../base/json.ts";
-import { type AssistantMessage, type Message, type ToolMessage, textOf, toolCallsOf } from "../../messages/message.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  resultStatus,
+  type ToolMessage,
+  textOf,
+  toolCallsOf,
+} from "../../messages/message.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
-import type { ServedEvent, ServedToolEnd } from "./served-event.ts";
+import type { ServedEvent } from "./served-event.ts";
 import { inputOf, ownRun, type Place, type Teller } from "./teller.ts";
 
 export interface TellRecordOptions {
@@ -94,7 +101,7 @@ async function tellReply(
     }
     const result = results.find(({ tool_call_id }) => tool_call_id === call.toolCallId);
     if (result !== undefined)
-      events.push(...teller.toolEnd(call, { input, output: outputOf(result), status: statusOf(result) }, place));
+      events.push(...teller.toolEnd(call, { input, output: outputOf(result), status: resultStatus(result) }, place));
   }
   return events;
 }
@@ -119,10 +126,4 @@ function outputOf(result: ToolMessage): JsonValue {
   const text = textOf(result);
   const value = result.metadata?.isJson === true ? parseJson(text) : undefined;
   return value === undefined ? text : value;
-}
-
-function statusOf({ metadata }: ToolMessage): ServedToolEnd["status"] {
-  const { status, isError } = metadata ?? {};
-  if (status === "rejected" || status === "interrupted") return status;
-  return isError === true ? "error" : "ok";
 }

@@ -1,7 +1,13 @@
 // Writes the messages and calls of a run's steps as rows. A step has one reply and one result per call, so each of them has one
 // row, however often it is written.
 import type { JsonValue } from "../../base/json.ts";
-import { type AssistantMessage, type Message, type ToolMessage, toolCallsOf } from "../../messages/message.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  resultStatus,
+  type ToolMessage,
+  toolCallsOf,
+} from "../../messages/message.ts";
 import { noUsage } from "../../tokens/usage.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
 import { appendRows, newContent } from "../conversation/conversation.ts";
@@ -340,11 +346,10 @@ function kindOf(message: Message): string | undefined {
 }
 
 function settleCall(call: ToolCallRow, { metadata = {} }: ToolMessage): ToolCallRow {
-  const { status, isError, durationMs, childRunId } = metadata;
-  const isSpecial = status === "rejected" || status === "interrupted";
+  const { durationMs, childRunId } = metadata;
   return {
     ...call,
-    status: isSpecial ? status : isError === true ? "error" : "ok",
+    status: resultStatus({ metadata }),
     duration_ms: typeof durationMs === "number" && Number.isFinite(durationMs) ? durationMs : null,
     child_run_id: typeof childRunId === "string" ? childRunId : call.child_run_id,
   };
