@@ -2,7 +2,7 @@
 import { type Message, toolCallsOf } from "../messages/message.ts";
 import type { PersistentSession } from "../sessions/persistent-session.ts";
 import type { FoundRun } from "../sessions/records/run-reader.ts";
-import { approvalDescriptor } from "./protocols/ui-chunks.ts";
+import { approvalDescriptor, errorTextOf } from "./protocols/ui-chunks.ts";
 import { partsOf } from "./telling/message-parts.ts";
 import type {
   ServedApprovalRequest,
@@ -92,7 +92,7 @@ function assemble(events: readonly ServedEvent[]): Part[] {
   for (const event of events) {
     if (event.type === "text-delta") parts.push({ type: "text", text: event.delta });
     else if (event.type === "tool-start" || event.type === "approval-request") parts.push(toolPart(event));
-    else if (event.type === "tool-end") replace(event.toolCallId, (part) => ended(part, event));
+    else if (event.type === "tool-end") replace(event.toolCallId, (part) => endPart(part, event));
   }
   return parts;
 }
@@ -106,8 +106,8 @@ function toolPart(event: Extract<ServedEvent, { type: "tool-start" | "approval-r
   return { type, toolCallId, state: "approval-requested", input, approval };
 }
 
-function ended(part: ServedToolPart, { status, output }: ServedToolEnd): ServedToolPart {
+function endPart(part: ServedToolPart, { status, output }: ServedToolEnd): ServedToolPart {
   if (status === "rejected") return { ...part, state: "output-denied" };
   if (status === "ok") return { ...part, state: "output-available", output: output ?? null };
-  return { ...part, state: "output-error", errorText: typeof output === "string" ? output : status };
+  return { ...part, state: "output-error", errorText: errorTextOf({ status, output }) };
 }

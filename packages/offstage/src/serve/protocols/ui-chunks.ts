@@ -132,8 +132,13 @@ function toolInput(event: { toolCallId: string; toolName: string; input?: JsonVa
 function toolOutput({ toolCallId, status, output }: ServedToolEnd): UiMessageChunk {
   if (status === "rejected") return { type: "tool-output-denied", toolCallId };
   if (status === "ok") return { type: "tool-output-available", toolCallId, output: output ?? null };
-  const errorText = typeof output === "string" ? output : output === undefined ? status : JSON.stringify(output);
-  return { type: "tool-output-error", toolCallId, errorText };
+  return { type: "tool-output-error", toolCallId, errorText: errorTextOf({ status, output }) };
+}
+
+/** The text for a call that failed: what it returned if that is shown, otherwise its status. */
+export function errorTextOf({ status, output }: Pick<ServedToolEnd, "status" | "output">): string {
+  if (output === undefined) return status;
+  return typeof output === "string" ? output : JSON.stringify(output);
 }
 
 /** The part of an approval that tells a question from a call. */
