@@ -4,7 +4,8 @@ import { globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { installPartners, partnersFolder } from "./serve/partners.ts";
+import { partnersFolder } from "./serve/partners.ts";
+import { installInterop } from "./support/interop.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const folder = `${partnersFolder}.docs-${process.pid}/`;
@@ -37,7 +38,7 @@ setDefaultModelProvider({ getModel: () => ({ getResponse }) });
 `;
 
 beforeAll(async () => {
-  await installPartners();
+  await installInterop("serve");
   mkdirSync(`${folder}node_modules`, { recursive: true });
   symlinkSync(`${root}packages/offstage`, `${folder}node_modules/offstage`, "dir");
   writeFileSync(`${folder}preload.mjs`, preload);

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startPostgres } from "./servers/postgres-server.ts";
 import { startRedis } from "./servers/redis-server.ts";
+import { installInterop } from "./support/interop.ts";
 
 const run = promisify(execFile);
 const interop = fileURLToPath(new URL("../../../interop/", import.meta.url));
@@ -46,10 +47,7 @@ const installed = new Map<string, Promise<unknown>>();
 /** Installs the runtimes of a folder of interop/ once, and returns whether `binary` exists: not every platform has it. */
 async function install(folder: string, binary: string): Promise<boolean> {
   const isExpected = process.platform === "linux" && process.arch === "x64";
-  if (isExpected && !installed.has(folder)) {
-    const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
-    installed.set(folder, run("npm", args, { cwd: join(interop, folder) }));
-  }
+  if (isExpected && !installed.has(folder)) installed.set(folder, installInterop(folder));
   await installed.get(folder);
   if (existsSync(binary)) return true;
   if (isExpected) throw new Error(`"npm ci" in interop/${folder} did not bring ${binary}.`);

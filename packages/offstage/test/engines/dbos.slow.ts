@@ -9,9 +9,9 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "v
 import type { DbosEngine, DbosEngineOptions } from "../../src/doors/peers/dbos.ts";
 import type { ServedEvent } from "../../src/doors/serve.ts";
 import { type PostgresServer, startPostgres } from "../servers/postgres-server.ts";
-import { installInterop } from "../support/interop.ts";
+import { installWithOffstage } from "../support/interop.ts";
 
-const folder = await installInterop("dbos");
+const folder = await installWithOffstage("dbos");
 const inFolder = (path: string): string => pathToFileURL(join(folder, "node_modules/offstage/dist", path)).href;
 const { Agent, postgresStore, memoryStore } = (await import(
   inFolder("index.js")

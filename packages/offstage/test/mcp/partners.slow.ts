@@ -9,10 +9,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { type McpTools, mcpServer, mcpTools } from "../../src/doors/peers/mcp.ts";
 import { Agent, memoryStore, user } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
+import { installInterop, interopFolder } from "../support/interop.ts";
 import { serveHttp } from "./http-server.ts";
 
 const run = promisify(execFile);
-const interop = fileURLToPath(new URL("../../../../interop/mcp/", import.meta.url));
+const interop = interopFolder("mcp");
 const conformanceClient = fileURLToPath(new URL("conformance-client.ts", import.meta.url));
 const stdioProgram = fileURLToPath(new URL("serve-stdio.ts", import.meta.url));
 const partner = (path: string): string => join(interop, "node_modules", path);
@@ -20,9 +21,7 @@ const scratch = mkdtempSync(join(tmpdir(), "offstage-partners-"));
 const servers = partner("@modelcontextprotocol");
 const chromium = "/usr/bin/chromium";
 
-beforeAll(async () => {
-  if (!existsSync(servers)) await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: interop });
-});
+beforeAll(() => installInterop("mcp"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const started = (name: string, ...args: string[]): McpTools =>

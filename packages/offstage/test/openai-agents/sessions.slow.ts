@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fromOpenAiSession, type OpenAiSession, toOpenAiSession } from "../../src/doors/openai-agents.ts";
 import { Agent, memoryStore, type SessionPort, sqliteStore, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { installPartners, partner } from "../serve/partners.ts";
+import { partner } from "../serve/partners.ts";
+import { installInterop } from "../support/interop.ts";
 
 type Item = Record<string, unknown>;
 interface Sdk {
@@ -16,7 +17,7 @@ interface Sdk {
 }
 let sdk: Sdk;
 beforeAll(async () => {
-  await installPartners();
+  await installInterop("serve");
   sdk = await partner<Sdk>("@openai/agents");
   sdk.setTracingDisabled(true);
 });

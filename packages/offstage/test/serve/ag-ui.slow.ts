@@ -6,8 +6,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AgUiEvent, agUiEvents, type FetchHandler, nodeHandler, serve } from "../../src/doors/serve.ts";
 import { Agent, memoryStore, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
+import { installInterop } from "../support/interop.ts";
 import { agentOf, generatedRuns } from "./generated-runs.ts";
-import { installPartners, partner } from "./partners.ts";
+import { partner } from "./partners.ts";
 import { chunksOf, collect, get, post } from "./serving.ts";
 
 interface AgUiMessage {
@@ -43,7 +44,7 @@ const server = createServer(
 let url = "";
 
 beforeAll(async () => {
-  await installPartners();
+  await installInterop("serve");
   client = await partner<Client>("@ag-ui/client");
   rx = await partner<Rx>("rxjs");
   const { EventSchemas } = await partner<{ EventSchemas: { parse(event: unknown): unknown } }>("@ag-ui/core/schemas");

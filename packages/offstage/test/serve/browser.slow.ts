@@ -4,8 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { installInterop } from "../support/interop.ts";
 import { type ChatApp, type PageName, startChatApp } from "./chat-app.ts";
-import { installPartners, partner } from "./partners.ts";
+import { partner } from "./partners.ts";
 
 interface Locator {
   click(): Promise<void>;
@@ -51,7 +52,7 @@ function chromiumPath(): string | undefined {
 
 beforeAll(async () => {
   if (executablePath === undefined) return;
-  await installPartners();
+  await installInterop("serve");
   if (screenshots !== undefined) mkdirSync(screenshots, { recursive: true });
   const { chromium } = await partner<Playwright>("playwright-core");
   browser = await chromium.launch({
