@@ -1,12 +1,13 @@
 // Decides about a call that waits, and continues its run: what approve, reject and answer have in common.
 import type { FoundRun } from "../../doors/sessions.ts";
-import { isOffstageError, messageOf } from "../../errors.ts";
+import { isOffstageError } from "../../errors.ts";
 import type { Approval, ResumeOptions, RunResult } from "../../index.ts";
 import type { Store } from "../../sessions/store.ts";
 import { UsageError } from "../arguments.ts";
 import { RunPrinter } from "../chat/run-printer.ts";
 import type { ExitCode } from "../command.ts";
 import type { Io } from "../io.ts";
+import { errorWords } from "../output/words.ts";
 import { findRunId, NotFound } from "../store/find.ts";
 import { agentNamed, loadAgents } from "./load-agent.ts";
 
@@ -49,7 +50,7 @@ export async function decide(io: Io, { run, call, agent: path, kind, decisionOn 
   } catch (error) {
     if (isOffstageError(error) && (error.result === undefined || error.code === "invalid-argument")) throw error;
     io.progress(undefined);
-    io.note(`offstage: ${isOffstageError(error) ? `${error.code}: ` : ""}${messageOf(error)}`);
+    io.note(`offstage: ${errorWords(error)}`);
     return 1;
   }
 }

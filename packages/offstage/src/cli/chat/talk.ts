@@ -7,6 +7,7 @@ import { answerFrom, answerHint } from "../agents/answers.ts";
 import type { Io } from "../io.ts";
 import { headingLine, textLines } from "../output/blocks.ts";
 import { fit } from "../output/columns.ts";
+import { errorWords } from "../output/words.ts";
 import { RunPrinter } from "./run-printer.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -103,8 +104,7 @@ export class Talker {
     const io = this.#io;
     const isAbort = (error as { name?: unknown } | null)?.name === "AbortError";
     if (isAbort) return [io.paint("yellow", fit("  ■ stopped; what was said so far is kept", io.width))];
-    const code = isOffstageError(error) ? `${error.code}: ` : "";
-    return textLines(io, `✗ ${code}${messageOf(error)}`).map((line) => io.paint("red", line));
+    return textLines(io, `✗ ${errorWords(error)}`).map((line) => io.paint("red", line));
   }
 
   async #ask(approvals: readonly Approval[]): Promise<DecisionLists | undefined> {

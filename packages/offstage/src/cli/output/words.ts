@@ -1,5 +1,6 @@
 // Words for times, durations, counts, money and status, short enough for a column.
 
+import { isOffstageError, messageOf } from "../../errors.ts";
 import { shownDuration } from "../../tracing/render-trace.ts";
 import type { Style } from "../io.ts";
 
@@ -56,6 +57,11 @@ export function duration(ms: number | undefined): string {
 /** A count with its noun: 1 run, 2 runs. */
 export function counted(count: number, noun: string): string {
   return `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** An error in words, with its code if it has one. */
+export function errorWords(error: unknown): string {
+  return `${isOffstageError(error) ? `${error.code}: ` : ""}${messageOf(error)}`;
 }
 
 const statusMarks: Readonly<Record<string, readonly [mark: string, style: Style]>> = {

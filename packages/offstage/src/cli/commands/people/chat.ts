@@ -1,7 +1,7 @@
 // offstage chat: talk with an agent at the terminal, in a session that is kept.
 import { text as readAll } from "node:stream/consumers";
 import { Agent } from "../../../agent/agent.ts";
-import { isOffstageError, messageOf } from "../../../errors.ts";
+import { isOffstageError } from "../../../errors.ts";
 import type { PersistentSession } from "../../../sessions/persistent-session.ts";
 import type { Store } from "../../../sessions/store.ts";
 import { demoAgent } from "../../agents/demo-agent.ts";
@@ -16,7 +16,7 @@ import { type Command, defineCommand, type ExitCode } from "../../command.ts";
 import type { Io } from "../../io.ts";
 import { dotted } from "../../output/blocks.ts";
 import { shortIds } from "../../output/short-ids.ts";
-import { counted } from "../../output/words.ts";
+import { counted, errorWords } from "../../output/words.ts";
 import { findSession, NotFound } from "../../store/find.ts";
 
 export const command: Command = defineCommand({
@@ -172,7 +172,7 @@ async function listen(io: Io, { agent, session }: Place): Promise<ExitCode> {
     } catch (error) {
       if (isOffstageError(error) && error.result === undefined) throw error;
       printer.end();
-      io.note(`offstage: ${isOffstageError(error) ? `${error.code}: ` : ""}${messageOf(error)}`);
+      io.note(`offstage: ${errorWords(error)}`);
       code = 1;
     }
   }
