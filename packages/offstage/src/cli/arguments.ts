@@ -50,7 +50,7 @@ export function parseLine(
   row: CommandRow,
   { options }: Pick<Command, "options">,
 ): ParsedLine {
-  const { values, positionals } = parsed(words, { ...globalOptions, ...options }, row.name);
+  const { values, positionals } = parseWords(words, { ...globalOptions, ...options }, row.name);
   const { store, namespace, "key-env": keyEnv, json, "no-color": isPlain, reveal, help, ...own } = values;
   const globals = { store, namespace, keyEnv, isJson: json, isPlain, reveals: reveal } as GlobalOptions;
   if (help === true) return { args: { positionals, values: {} }, globals, wantsHelp: true };
@@ -64,7 +64,7 @@ export function parseBare(
   words: readonly string[],
 ): Pick<ParsedLine, "globals" | "wantsHelp"> & { wantsVersion: boolean } {
   const specs = { ...globalOptions, version: { type: "boolean", short: "v", text: "the version" } } as const;
-  const { values, positionals } = parsed(words, specs, "--help");
+  const { values, positionals } = parseWords(words, specs, "--help");
   const [extra] = positionals;
   if (extra !== undefined) throw new UsageError(`"${extra}" is no command. offstage --help lists the commands.`);
   const { "no-color": isPlain, help, version } = values;
@@ -73,7 +73,11 @@ export function parseBare(
 
 type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
 
-function parsed(words: readonly string[], specs: OptionSpecs, name: string): { values: Values; positionals: string[] } {
+function parseWords(
+  words: readonly string[],
+  specs: OptionSpecs,
+  name: string,
+): { values: Values; positionals: string[] } {
   const options = Object.fromEntries(
     Object.entries(specs).map(([option, { type, short, multiple = false }]): [string, ParseArgsOptionDescriptor] => [
       option,

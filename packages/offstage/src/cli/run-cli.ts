@@ -11,7 +11,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<Exi
   try {
     return await dispatch(argv, world);
   } catch (error) {
-    return failed(error, world);
+    return reportFailure(error, world);
   }
 }
 
@@ -70,7 +70,7 @@ function damageSentences(damage: readonly Error[]): string[] {
 
 const storeCodes = /^(store-|schema-|wrong-key$|session-|missing-package$)/;
 
-function failed(error: unknown, world: World): ExitCode {
+function reportFailure(error: unknown, world: World): ExitCode {
   const say = (sentence: string): void => void world.stderr.write(`offstage: ${safeSentence(sentence)}\n`);
   if (world.signal.aborted) return 0;
   if (error instanceof UsageError) {

@@ -61,7 +61,7 @@ function project<T>(
       return teller.tell(value).flatMap((event) => write(event));
     } catch (error) {
       // The last event has told the failure already, unless the run was refused.
-      return hasEnded ? undefined : refused(teller, error, write);
+      return hasEnded ? undefined : writeRefusal(teller, error, write);
     }
   };
   return new ReadableStream<T>({
@@ -78,7 +78,7 @@ function project<T>(
   });
 }
 
-function refused<T>(teller: Teller, error: unknown, write: (event: ServedEvent) => readonly T[]): readonly T[] {
+function writeRefusal<T>(teller: Teller, error: unknown, write: (event: ServedEvent) => readonly T[]): readonly T[] {
   const code = codeOf(error);
   return write(teller.end({ status: "failed", reason: code, error: code }));
 }

@@ -29,8 +29,8 @@ export interface Authorized {
 }
 
 /**
- * Decides whether a request may use a session, by its headers: the body has been read. Undefined is answered with 401. The session
- * id is the client's word: check that it belongs to the user.
+ * Decides whether a request may use a session, by its headers: the body has been read. Undefined is answered with 401. The client
+ * chooses the session id: check that it belongs to the user.
  */
 export type Authorize = (
   request: Request,

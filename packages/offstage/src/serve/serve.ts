@@ -55,7 +55,7 @@ interface Server {
 async function answer(server: Server, request: Request): Promise<Response> {
   const { options, protocol, host, show } = server;
   const route = await readRoute(request, protocol, options.maxBodyBytes ?? defaultMaxBodyBytes);
-  const place = await authorized(options, request, route.sessionId);
+  const place = await authorize(options, request, route.sessionId);
   if (route.method === "POST") return post(server, place, route.posted);
   if (route.method === "DELETE") {
     await host.stop(place);
@@ -63,10 +63,10 @@ async function answer(server: Server, request: Request): Promise<Response> {
   }
   if (!route.isStream) return jsonResponse(protocol.conversation(await readConversation(place.session, show)));
   const reader = host.find(place)?.read("start") ?? (await readElsewhere(place.session, show));
-  return reader === undefined ? emptyResponse() : streamed(server, reader, route);
+  return reader === undefined ? emptyResponse() : streamResponse(server, reader, route);
 }
 
-async function authorized(options: ServeOptions, request: Request, asked: string): Promise<SessionPlace> {
+async function authorize(options: ServeOptions, request: Request, asked: string): Promise<SessionPlace> {
   const allowed: unknown = await options.authorize(request, asked);
   if (allowed === undefined || allowed === null || allowed === false)
     throw new RefusedRequest(401, "unauthorized", `The request may not use session "${asked}".`);
@@ -84,10 +84,10 @@ async function post(server: Server, place: SessionPlace, { action, sessionId, re
   const at = { sessionId, requestId };
   if (action.type === "decisions") {
     const { run, decisions } = await findDecided(place.session, action.decisions, action.runId);
-    return streamed(server, (await host.resume(place, run, decisions)).read("resumed"), at);
+    return streamResponse(server, (await host.resume(place, run, decisions)).read("resumed"), at);
   }
   const message = action.type === "message" ? action.message : await takeBack(place.session, action.runId);
-  return streamed(server, (await host.start(place, message)).read("start"), at);
+  return streamResponse(server, (await host.start(place, message)).read("start"), at);
 }
 
 // Removes the newest turn, and returns its message to be answered again.
@@ -108,6 +108,6 @@ async function readElsewhere(session: PersistentSession, show: Show): Promise<Ev
   return run && followRun(session, run.runId, { show });
 }
 
-function streamed({ protocol, pings }: Server, reader: EventReader, place: Omit<Posted, "action">): Response {
+function streamResponse({ protocol, pings }: Server, reader: EventReader, place: Omit<Posted, "action">): Response {
   return eventStream(reader, { protocol, place, pings });
 }

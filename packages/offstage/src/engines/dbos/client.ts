@@ -149,7 +149,7 @@ export class EngineClient {
     if (found?.status === "completed" || found?.status === "stopped") return found;
     if (isActive) return undefined;
     if (found?.status === "waiting") return found;
-    if (found?.status === "failed") throw failed(found);
+    if (found?.status === "failed") throw failure(found);
     // Between a job and the one that follows it, or not known here.
     const known = await this.#workflowsOf(runId, place);
     if (known.length === 0) throw new OffstageError("run-not-found", `No run "${runId}" was submitted to this engine.`);
@@ -277,7 +277,7 @@ function lastText({ status, steps }: FoundRun): string {
   return reply === undefined ? "" : textOf(reply);
 }
 
-function failed({ runId, error, reason }: FoundRun): OffstageError {
+function failure({ runId, error, reason }: FoundRun): OffstageError {
   const sentence = error?.message ?? reason ?? "no reason was recorded";
   return new OffstageError("run-failed", `Run "${runId}" failed: ${sentence}`);
 }

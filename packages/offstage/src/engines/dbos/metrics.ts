@@ -1,23 +1,23 @@
 // The metrics of a worker, for OpenTelemetry: how deep the queue is, how long runs take, what they use, and how often they fail.
 import type { Worked } from "./work.ts";
 
-interface Recording {
+interface Histogram {
   record(value: number, attributes?: Record<string, string>): void;
 }
 
-interface Counting {
+interface Counter {
   add(value: number, attributes?: Record<string, string>): void;
 }
 
-interface Observing {
+interface Gauge {
   addCallback(observe: (result: { observe(value: number): void }) => Promise<void>): void;
 }
 
 /** The part of a meter of OpenTelemetry that an engine uses. */
 export interface EngineMeter {
-  createHistogram(name: string, options: object): Recording;
-  createCounter(name: string, options: object): Counting;
-  createObservableGauge(name: string, options: object): Observing;
+  createHistogram(name: string, options: object): Histogram;
+  createCounter(name: string, options: object): Counter;
+  createObservableGauge(name: string, options: object): Gauge;
 }
 
 export interface EngineMetrics {

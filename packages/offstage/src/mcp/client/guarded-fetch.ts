@@ -35,8 +35,8 @@ export function guardedFetch(options: GuardedFetchOptions): Fetch {
       headers.set("authorization", `Bearer ${better}`);
       response = await send(headers);
     }
-    if (hasCredentials && response.status >= 300 && response.status < 400) throw redirected(name, response);
-    return bounded(response, name, onFlood);
+    if (hasCredentials && response.status >= 300 && response.status < 400) throw redirectError(name, response);
+    return boundBody(response, name, onFlood);
   };
 }
 
@@ -59,14 +59,14 @@ async function newerToken(sent: Headers, token: GuardedFetchOptions["token"]): P
   return current === undefined || `Bearer ${current}` === used ? undefined : current;
 }
 
-function redirected(name: string, response: Response): OffstageError {
+function redirectError(name: string, response: Response): OffstageError {
   const origin =
     URL.parse(response.headers.get("location") ?? "", response.url || undefined)?.origin ?? "another address";
   const message = `The MCP server "${name}" redirects to ${origin}. Credentials are not sent there: use the final address as "url".`;
   return new OffstageError("mcp-failed", message);
 }
 
-function bounded(response: Response, name: string, onFlood: (error: Error) => void): Response {
+function boundBody(response: Response, name: string, onFlood: (error: Error) => void): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
   let left = maxBytes;

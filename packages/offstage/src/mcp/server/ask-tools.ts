@@ -31,7 +31,7 @@ export function askTool(agent: AnyAgent): ServedTool {
     input,
     hints: { readOnlyHint: false, openWorldHint: true },
     serve: (given, site) =>
-      site.state === undefined ? ask(agent, given as { prompt: string; session?: string }, site) : goOn(agent, site),
+      site.state === undefined ? ask(agent, given as { prompt: string; session?: string }, site) : resume(agent, site),
   };
 }
 
@@ -41,7 +41,7 @@ async function ask(agent: AnyAgent, given: { prompt: string; session?: string },
     throw new OffstageError("invalid-argument", `There is no session "${clip(given.session, 200).text}".`);
   const session = store.session(access.session ?? given.session);
   const context = access.context === undefined ? {} : { context: access.context };
-  return served(await settled(agent.run(given.prompt, { session, signal, ...context })), {
+  return servedResult(await settle(agent.run(given.prompt, { session, signal, ...context })), {
     site,
     session: session.sessionId,
   });
@@ -63,7 +63,7 @@ interface WaitingState {
   readonly calls: Readonly<Record<string, WaitingCall>>;
 }
 
-async function goOn(agent: AnyAgent, site: CallSite): Promise<Served> {
+async function resume(agent: AnyAgent, site: CallSite): Promise<Served> {
   const { store, access, signal, answers } = site;
   const { run, session, calls } = site.state as WaitingState;
   const decisions: DecisionLists = { approve: [], reject: [], answers: [] };
@@ -77,7 +77,7 @@ async function goOn(agent: AnyAgent, site: CallSite): Promise<Served> {
   }
   if (count === 0) return { text: waitsText(run, "Nothing was decided."), isError: true };
   const context = access.context === undefined ? {} : { context: access.context };
-  return served(await settled(agent.resume(run, { store, ...decisions, signal, ...context })), { site, session });
+  return servedResult(await settle(agent.resume(run, { store, ...decisions, signal, ...context })), { site, session });
 }
 
 function decideOn(
@@ -100,7 +100,7 @@ function decideOn(
 }
 
 // A failed run is a result too: its error may hold what must not leave, so only its code does.
-async function settled(
+async function settle(
   running: Promise<RunResult<unknown>>,
 ): Promise<RunResult<unknown> | { failed: string; run: string | undefined }> {
   try {
@@ -117,20 +117,20 @@ interface Place {
   readonly session: string;
 }
 
-function served(result: Awaited<ReturnType<typeof settled>>, { site, session }: Place): Served {
+function servedResult(result: Awaited<ReturnType<typeof settle>>, { site, session }: Place): Served {
   if ("failed" in result) {
     const which = result.run === undefined ? "" : ` Its id is "${result.run}".`;
     return { text: `The run failed: ${result.failed}.${which}`, isError: true };
   }
   const { outcome, text, runId } = result;
   const meta = { "offstage/run": runId, "offstage/session": session };
-  if (outcome.status === "waiting") return waiting(result, { site, session });
+  if (outcome.status === "waiting") return askPerson(result, { site, session });
   const said = clip(site.redact(text), site.maxBytes).text;
   if (outcome.status === "completed") return { text: said, meta };
   return { text: `The run was stopped: ${outcome.reason}. ${said}`.trim(), isError: true, meta };
 }
 
-function waiting({ approvals, runId }: RunResult<unknown>, { site, session }: Place): Served {
+function askPerson({ approvals, runId }: RunResult<unknown>, { site, session }: Place): Served {
   if (!site.canAsk) return { text: waitsText(runId, "This client cannot ask a person."), isError: true };
   const questions: Record<string, Question> = {};
   const calls: Record<string, WaitingCall> = {};

@@ -35,7 +35,7 @@ export function pageOf(items: readonly PageItem[], cursor: string | undefined, m
     }
     const room = left - sizeOf({ ...item, text: "", isCut: true });
     if (room < minBytes && page.length > 0) break;
-    const kept = fitting(tail, Math.max(room, minBytes));
+    const kept = cutToFit(tail, Math.max(room, minBytes));
     page.push({ ...item, text: kept, isCut: true });
     return { items: page, cursor: `${index}.${offset + kept.length}` };
   }
@@ -43,7 +43,7 @@ export function pageOf(items: readonly PageItem[], cursor: string | undefined, m
 }
 
 // The beginning of a text whose JSON takes at most so many bytes: an escape takes up to six for one.
-function fitting(text: string, maxBytes: number): string {
+function cutToFit(text: string, maxBytes: number): string {
   let kept = utf8Prefix(text.toWellFormed(), maxBytes);
   while (sizeOf(kept) - 2 > maxBytes) kept = utf8Prefix(kept, Math.floor((maxBytes * kept.length) / sizeOf(kept)));
   return kept;

@@ -122,7 +122,7 @@ async function showSession(input: Input, site: CallSite): Promise<Served> {
   const info = await readableSession(site, id);
   const session = site.store.session(id);
   const messages = trace ? (await session.query()).all() : await session.getAllItems();
-  return paged(site, { ...placeOf(info), messageCount: info.messageCount }, { messages: messages.map(itemOf), at });
+  return toPage(site, { ...placeOf(info), messageCount: info.messageCount }, { messages: messages.map(itemOf), at });
 }
 
 async function showRun(input: Input, site: CallSite): Promise<Served> {
@@ -151,7 +151,7 @@ async function showRun(input: Input, site: CallSite): Promise<Served> {
   }));
   const failed = error && { code: error.code, message: clip(error.message, 2000).text };
   const more = { error: failed, subagents, waiting };
-  return paged(site, { ...about, ...more }, { messages: messagesOf(run).map(itemOf), at });
+  return toPage(site, { ...about, ...more }, { messages: messagesOf(run).map(itemOf), at });
 }
 
 async function toolCalls(input: Input, site: CallSite): Promise<Served> {
@@ -174,7 +174,7 @@ async function toolCalls(input: Input, site: CallSite): Promise<Served> {
       text: resultText ?? "",
     }),
   );
-  return paged(site, { count: calls.length }, { messages, at });
+  return toPage(site, { count: calls.length }, { messages, at });
 }
 
 interface CallFilter {
@@ -256,7 +256,7 @@ interface Messages {
 }
 
 // Redacted before it is cut: a cut could hide the form of a secret.
-function paged(site: CallSite, about: Record<string, unknown>, { messages, at }: Messages): Served {
+function toPage(site: CallSite, about: Record<string, unknown>, { messages, at }: Messages): Served {
   const head = site.redact(about);
   const room = site.maxBytes - Buffer.byteLength(JSON.stringify(head)) - 100;
   const { items, cursor: next } = pageOf(site.redact(messages) as PageItem[], at, Math.max(room, 4096));

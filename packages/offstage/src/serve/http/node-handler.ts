@@ -63,12 +63,12 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
   while (true) {
     const { done, value } = await reader.read();
     if (done || outgoing.destroyed) break;
-    if (!outgoing.write(value)) await drained(outgoing);
+    if (!outgoing.write(value)) await waitForDrain(outgoing);
   }
   outgoing.end();
 }
 
-function drained(outgoing: ServerResponse): Promise<void> {
+function waitForDrain(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       outgoing.off("drain", done);

@@ -7,20 +7,20 @@ type Fields = Record<string, unknown>;
 
 /** The user message: text, `{ parts }` as the AI SDK has it, or `{ content }` as AG-UI and OpenAI have it. */
 export function readUserMessage(value: unknown): UserMessage {
-  if (typeof value === "string") return { role: "user", content: checked(value) };
+  if (typeof value === "string") return { role: "user", content: checkText(value) };
   if (!isObject(value)) throw badRequest("The message must be text or an object with parts.");
   if ((value.role ?? "user") !== "user") throw badRequest("Only messages with the role user are accepted.");
   const source = value.parts ?? value.content ?? value.text;
-  if (typeof source === "string") return { role: "user", content: checked(source) };
+  if (typeof source === "string") return { role: "user", content: checkText(source) };
   if (!Array.isArray(source)) throw badRequest("The message has no parts.");
   const parts = source.flatMap(readPart);
   const [first] = parts;
   if (first === undefined) throw badRequest("The message is empty.");
-  const content: Content = parts.length === 1 && first.type === "text" ? checked(first.text) : parts;
+  const content: Content = parts.length === 1 && first.type === "text" ? checkText(first.text) : parts;
   return { role: "user", content };
 }
 
-function checked(text: string): string {
+function checkText(text: string): string {
   if (text.trim() === "") throw badRequest("The message is empty.");
   return text;
 }

@@ -35,7 +35,7 @@ export const command: Command = defineCommand({
       const store = await io.openStore();
       for (const check of await storeChecks(store)) tell(check);
       for (const check of await runChecks(store)) tell(check);
-      if (verify) for (const check of await verified(io, store)) tell(check);
+      if (verify) for (const check of await verifyRows(io, store)) tell(check);
     } catch (error) {
       if (!isOffstageError(error)) throw error;
       tell(storeProblem(error));
@@ -124,7 +124,7 @@ async function runChecks(store: Store): Promise<Check[]> {
 
 const mostViolations = 20;
 
-async function verified(io: Io, store: Store): Promise<Check[]> {
+async function verifyRows(io: Io, store: Store): Promise<Check[]> {
   const problems = await store.verify({
     onProgress: (checked, total) => io.progress(`Checked ${checked} of ${counted(total, "session")} …`),
   });
