@@ -30,7 +30,7 @@ const visits = visitedFiles();
 if (options.list) printVisits(visits);
 report();
 
-/** Measures the second turn of a session: the first one loads the code that is loaded on first use. */
+/** Measures the second turn of a session. Another session has loaded the code and the statements that are loaded on first use. */
 async function measureTurn() {
   const { Agent, sqliteStore, tool } = await load("index.ts");
   const { scriptedModel } = await load("testing/index.ts");
@@ -43,7 +43,13 @@ async function measureTurn() {
     execute: ({ city }) => `Rain in ${city}`,
   });
   const store = sqliteStore({ path: path.join(folder, "walk.db") });
-  const agent = new Agent({ name: "walker", model: scriptedModel([...turn, ...turn]), tools: [weather] });
+  const agent = new Agent({
+    name: "walker",
+    model: scriptedModel([...turn, ...turn, ...turn, ...turn]),
+    tools: [weather],
+  });
+  for (const text of ["What is the weather in Oslo?", "And now?"])
+    await agent.run(text, { session: store.session("another") });
   const session = store.session("walk");
   await agent.run("What is the weather in Oslo?", { session });
   isMeasuring = true;
