@@ -26,8 +26,7 @@ import type {
 import type { Emit } from "./ports/events.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import { createResumedRun } from "./resume/resume.ts";
-import { subagentKey } from "./run/calling-tool.ts";
-import type { Run } from "./run/run.ts";
+import { type Run, subagentKey } from "./run/run.ts";
 import { TrackedMessages } from "./run/tracked-messages.ts";
 import { runOrSteer } from "./steer.ts";
 import { runSubagent, subagentToolName } from "./subagent.ts";

@@ -17,8 +17,7 @@ import { openLog } from "./lifecycle/open-run.ts";
 import type { SubagentOptions } from "./ports/agent-options.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import { continueRun, nextStep } from "./resume/resume.ts";
-import { callerOf } from "./run/calling-tool.ts";
-import type { Run } from "./run/run.ts";
+import { callerOf, type Run } from "./run/run.ts";
 import type { TrackedMessages } from "./run/tracked-messages.ts";
 
 export interface RunSubagentOptions {

@@ -20,9 +20,8 @@ import type { RunOptions } from "../ports/agent-options.ts";
 import { DecisionBook } from "../ports/decision-book.ts";
 import type { Emit } from "../ports/events.ts";
 import { emitToHooks } from "../ports/hooks.ts";
-import type { CallingTool } from "../run/calling-tool.ts";
 import { Recorder } from "../run/recorder.ts";
-import { type Run, type RunIdentity, setupOf } from "../run/run.ts";
+import { type CallingTool, type Run, type RunIdentity, setupOf } from "../run/run.ts";
 import type { Draft, RunRequest, RunScope } from "../run/run-parts.ts";
 import type { TrackedMessages } from "../run/tracked-messages.ts";
 

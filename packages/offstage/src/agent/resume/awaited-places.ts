@@ -6,7 +6,7 @@ import type { StepToolCall } from "../../state/step.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import type { StepSetup } from "../config/step-setup.ts";
 import type { AwaitedPlace } from "../ports/decision-book.ts";
-import { subagentOf } from "../run/calling-tool.ts";
+import { subagentOf } from "../run/run.ts";
 import { type AgentSetup, restoreState } from "./restore-state.ts";
 
 /** The records of subagents' runs, by run id. */

@@ -1,7 +1,9 @@
-// Creates the result of a run. Its fields are documented in run-result.ts.
+// Creates the result of a run, and its summary for queries over its messages. The fields are documented in run-result.ts.
+import { isoNow } from "../../base/clock.ts";
 import { OffstageError } from "../../errors.ts";
-import type { Message } from "../../messages/message.ts";
+import { type Message, textOf } from "../../messages/message.ts";
 import { MessageQuery } from "../../query/message-query.ts";
+import type { RunSummary } from "../../query/run-summary.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
@@ -10,7 +12,6 @@ import { approvalsOf } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import type { Run } from "./run.ts";
 import { type SubagentRun, withSubagents } from "./subagent-run.ts";
-import { type RunFacts, runFacts, runSummary } from "./summary-of-run.ts";
 
 export interface FinishedParts {
   readonly state: AgentState;
@@ -90,4 +91,46 @@ function printable(result: RunResult<unknown>): object {
   const { runId, agent, output, outcome, usage, cost, steps, traceId, children, approvals, historyCut } = result;
   const shown = { runId, agent, output, outcome, usage, cost, steps, traceId, children, approvals };
   return { ...shown, ...(historyCut && { historyCut }) };
+}
+
+// The part of a summary that only the run itself knows.
+type RunFacts = Omit<RunSummary, "status" | "reason" | "error" | "usage" | "cost" | "steps">;
+
+function runFacts(run: Run): RunFacts {
+  const { identity, agent, record, input } = run;
+  const { parent, parentToolCallId, runId } = identity;
+  const startedAt = record.log?.recorded?.startedAt ?? identity.startedAt;
+  const endedAt = isoNow();
+  const sessionId = sessionIdOf(run);
+  const instructions = input.instructions.toArray().map(textOf).join("\n\n");
+  return {
+    runId,
+    ...(parent !== undefined && { parentRunId: parent.identity.runId }),
+    ...(parentToolCallId !== undefined && { parentToolCallId }),
+    ...(sessionId !== undefined && { sessionId }),
+    agent: agent.name,
+    ...(input.setup && { model: input.setup.model.modelId, provider: input.setup.model.provider }),
+    startedAt,
+    endedAt,
+    durationMs: Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)),
+    ...(instructions !== "" && { instructions }),
+  };
+}
+
+// A subagent is recorded in the session of the run above it.
+function sessionIdOf({ identity, request }: Run): string | undefined {
+  return identity.parent === undefined ? request.session?.sessionId : sessionIdOf(identity.parent);
+}
+
+function runSummary(facts: RunFacts, state: AgentState, cost: number | undefined): RunSummary {
+  const { status, reason, message } = state.outcome as Outcome;
+  return {
+    ...facts,
+    status,
+    reason,
+    ...(status === "failed" && { error: { code: reason, message } }),
+    usage: state.usage,
+    ...(cost !== undefined && { cost }),
+    steps: state.stepCount,
+  };
 }

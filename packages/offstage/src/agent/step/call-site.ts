@@ -8,9 +8,8 @@ import { type CallQuestions, callQuestions } from "../../tools/ask.ts";
 import { jsonSafe } from "../../tools/json-safe.ts";
 import type { CallSite, Permission, ToolGuard } from "../../tools/run-tool.ts";
 import type { ToolRunOptions } from "../../tools/tool.ts";
-import { type CallingTool, callerKey } from "../run/calling-tool.ts";
 import { guard } from "../run/guard.ts";
-import { type Run, setupOf } from "../run/run.ts";
+import { type CallingTool, callerKey, type Run, setupOf } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 import { askAnswer, askPermission } from "./ask-person.ts";
 
