@@ -11,13 +11,14 @@ import { ruleBefore } from "../step/rule.ts";
 
 /** The state with the messages of the inbox behind its newest step. If a guardrail blocks them, it has an outcome. */
 export async function joinInbox(run: Run, state: AgentState): Promise<AgentState> {
+  const { log } = run.record;
   // Never between a call and its result.
-  if (state.outcome !== undefined || state.pendingStep !== undefined) return state;
-  const pending = (await run.record.log?.inbox?.()) ?? [];
+  if (log === undefined || state.outcome !== undefined || state.pendingStep !== undefined) return state;
+  const pending = (await log.inbox?.()) ?? [];
   if (pending.length === 0) return state;
   const step = state.stepCount;
   const { messages: joining, blocked } = await guardJoining(run, pending, step);
-  await run.record.log?.join?.(step, joining, blocked !== undefined);
+  await log.join?.(step, joining, blocked !== undefined);
   const messages = joining.map(({ message }) => message);
   if (blocked !== undefined) return state.withOutcome(blocked);
   run.record.joined(messages, step);
