@@ -249,3 +249,10 @@ bothWays("an abort closes the async generator of a running tool", async ({ play 
   await pause(10);
   expect({ isOver, more: given - before <= 1 }).toEqual({ isOver: true, more: true });
 });
+
+test("an abort after the last reply rejects: the run does not end as if nothing had happened", async () => {
+  const controller = new AbortController();
+  const agent = new Agent({ model: scriptedModel(["A long answer."]) });
+  const hooks = { onModelEnd: () => controller.abort(new Error("enough")) };
+  await expect(agent.run("Write.", { signal: controller.signal, hooks })).rejects.toThrow("enough");
+});
