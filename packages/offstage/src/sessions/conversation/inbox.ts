@@ -8,23 +8,14 @@ import { user } from "../../messages/makers.ts";
 import { type Message, textOf, withMetadata } from "../../messages/message.ts";
 import { liveRun } from "../head/hold.ts";
 import type { Change, SessionCell } from "../head/session-cell.ts";
-import type { PendingMessage, SentMessage } from "../ports/session.ts";
+import type { Steering } from "../ports/journal.ts";
+import type { PendingMessage } from "../ports/session.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { InboxRow, SessionRow } from "../ports/tables.ts";
 import { frozenCopy } from "../rows/plain-json.ts";
 import { isoTime } from "../rows/run-row.ts";
 import { appendRows, touch } from "./conversation.ts";
 import { messagesOf } from "./read-messages.ts";
-
-/** A message that was put into the inbox. */
-export interface Sent extends SentMessage {
-  /** The run that worked when it was said; undefined if none did. */
-  readonly runId: string | undefined;
-  /** The run that has taken it; undefined if none has. */
-  takenBy(): Promise<string | undefined>;
-  /** Takes it back. False if a run was faster. */
-  withdraw(): Promise<boolean>;
-}
 
 export interface SayOptions {
   /** Says it only if a run works on the session. */
@@ -44,7 +35,7 @@ export async function say(
   cell: SessionCell,
   messages: readonly Message[],
   { onlyIfBusy = false }: SayOptions = {},
-): Promise<Sent | undefined> {
+): Promise<Steering | undefined> {
   const { redact } = cell.context;
   const id = crypto.randomUUID();
   const kept = messages.map((given) => {
@@ -85,7 +76,7 @@ function inboxRow({ namespace, id }: SessionCell, message: Message, seq: number)
   };
 }
 
-function sentMessage(cell: SessionCell, id: string, put: Put): Sent {
+function sentMessage(cell: SessionCell, id: string, put: Put): Steering {
   let joined: Promise<"run" | "next"> | undefined;
   const takenBy = () => takerOf(cell, id, put);
   return {

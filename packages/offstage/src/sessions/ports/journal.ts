@@ -187,8 +187,9 @@ export interface SessionInbox {
   read(runId: string): Promise<RunRecord | undefined>;
 }
 
-/** Messages that were said to a run that works. */
+/** Messages that were put into the inbox. */
 export interface Steering extends SentMessage {
+  /** The run that worked when they were said; undefined if none did. */
   readonly runId: string | undefined;
   /** The run that has taken them; undefined if none has. */
   takenBy(): Promise<string | undefined>;

@@ -2,6 +2,7 @@
 import { checkOptions, type OptionRule } from "../../base/options.ts";
 import { liveRun } from "../head/hold.ts";
 import type { Change, SessionCell, SessionCells } from "../head/session-cell.ts";
+import { releaseLease } from "../lease/lease.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
 import { isOpenCall, isoTime } from "../rows/run-row.ts";
@@ -58,9 +59,9 @@ async function endNow(cell: SessionCell, { row, head, reason }: Ending): Promise
     for (const call of await cell.context.rows.read("tool_calls", { prefix: [cell.id, run.run_id] }))
       if (isOpenCall(call.status)) writes.push({ table: "tool_calls", row: { ...call, status: "interrupted" } });
   }
-  const isHeld = head.lease_run === row.run_id;
-  const released = isHeld ? { lease_run: null, lease_holder: null, lease_seen: null, fence: head.fence + 1 } : {};
-  return { result: true, head: { ...head, ...released, last_status: "stopped" }, writes };
+  // The new fence keeps a holder that was only thought to be dead from writing.
+  const free = head.lease_run === row.run_id ? { ...releaseLease(head), fence: head.fence + 1 } : head;
+  return { result: true, head: { ...free, last_status: "stopped" }, writes };
 }
 
 // The run and the runs of its subagents, at all levels.
