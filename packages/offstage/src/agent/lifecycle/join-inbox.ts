@@ -11,18 +11,20 @@ import { ruleBefore } from "../step/rule.ts";
 
 /** The state with the messages of the inbox behind its newest step. If a guardrail blocks them, it has an outcome. */
 export async function joinInbox(run: Run, state: AgentState): Promise<AgentState> {
-  const { log } = run.record;
+  const { record } = run;
   // Never between a call and its result.
-  if (log === undefined || state.outcome !== undefined || state.pendingStep !== undefined) return state;
-  const pending = (await log.inbox?.()) ?? [];
+  if (record.log === undefined || state.outcome !== undefined || state.pendingStep !== undefined) return state;
+  const pending = await record.inbox();
   if (pending.length === 0) return state;
   const step = state.stepCount;
   const { messages: joining, blocked } = await guardJoining(run, pending, step);
-  await log.join?.(step, joining, blocked !== undefined);
-  const messages = joining.map(({ message }) => message);
+  await record.join(joining, step, blocked !== undefined);
   if (blocked !== undefined) return state.withOutcome(blocked);
-  run.record.joined(messages, step);
-  return withJoined(run, state, messages);
+  return withJoined(
+    run,
+    state,
+    joining.map(({ message }) => message),
+  );
 }
 
 interface Guarded {
@@ -85,8 +87,7 @@ function withJoined(run: Run, state: AgentState, messages: readonly Message[]): 
  */
 export async function reopenAnswer(run: Run, state: AgentState): Promise<AgentState | undefined> {
   const { currentStep } = state;
-  const pending = await run.record.log?.inbox?.();
-  if (currentStep === undefined || pending === undefined || pending.length === 0) return undefined;
+  if (currentStep === undefined || (await run.record.inbox()).length === 0) return undefined;
   const draft = Object.freeze({ ...currentStep, isAnswer: false });
   const open = withDraft(run, state, state.withCurrentStep(draft).withOutcome(undefined));
   return (await ruleBefore(run, open)).outcome === undefined ? open : undefined;

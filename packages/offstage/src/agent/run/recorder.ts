@@ -12,6 +12,7 @@ import {
 } from "../../messages/message.ts";
 import type { CallChange, EndRefusal, RunEnd, RunLog } from "../../sessions/ports/journal.ts";
 import type { QuestionRecord, StepRecord, VoteRecord } from "../../sessions/ports/run-record.ts";
+import type { PendingMessage } from "../../sessions/ports/session.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { NamedVerdict, Outcome } from "../../state/outcome.ts";
 import type { Step, StepToolCall } from "../../state/step.ts";
@@ -216,9 +217,19 @@ export class Recorder {
     this.#recordedSteps = step.index;
   }
 
-  /** True if something was said that the run has not seen. */
-  async hasInbox(): Promise<boolean> {
-    return ((await this.#log?.inbox?.()) ?? []).length > 0;
+  /** What was said that the run has not seen. */
+  async inbox(): Promise<readonly PendingMessage[]> {
+    return (await this.#log?.inbox?.()) ?? [];
+  }
+
+  /** Journals messages that join the run behind a step. Blocked ones are neither tracked nor announced. */
+  async join(joining: readonly PendingMessage[], step: number, isBlocked: boolean): Promise<void> {
+    await this.#log?.join?.(step, joining, isBlocked);
+    if (!isBlocked)
+      this.joined(
+        joining.map(({ message }) => message),
+        step,
+      );
   }
 
   /** Tracks and announces messages that joined the run behind a step; 0 is the input. */

@@ -95,7 +95,7 @@ export async function readReply(run: Run, stamped: StampedReply, { step }: StepP
   // If the run ends during this step, this is its text, streamed or not.
   run.draft.text = text;
   const problem = correction ?? (await checkAnswer(run, text));
-  const isDraft = problem !== undefined && (await run.record.hasInbox());
+  const isDraft = problem !== undefined && (await run.record.inbox()).length > 0;
   return { reply, message, text, calls, correction: isDraft ? undefined : problem, isDraft };
 }
 
