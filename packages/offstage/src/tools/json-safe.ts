@@ -131,10 +131,10 @@ class Walk {
 
   #record(value: object, keys: readonly string[], depth: number): JsonValue {
     const record: Record<string, JsonValue> = {};
-    for (const [index, key] of keys.entries()) {
+    for (const key of keys) {
       this.#left -= Buffer.byteLength(key) + 4;
       if (this.isSpent) {
-        record[clippedMark] = `${keys.length - index} more`;
+        record[clippedMark] = `${keys.length - keys.indexOf(key)} more`;
         break;
       }
       const item = this.#property(value, key, depth);

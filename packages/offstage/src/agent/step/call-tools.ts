@@ -23,13 +23,13 @@ export interface CallToolsOptions extends StepPlace {
 export function callTools(
   run: Run,
   calls: readonly StepToolCall[],
-  { step, span, before = [] }: CallToolsOptions,
+  { step, span, before }: CallToolsOptions,
 ): Promise<CalledTools> {
   // Results are numbered in call order, whichever call finishes first.
   const first = run.record.reserve(calls.length);
-  const waited = byCallId(before);
+  const waited = before && byCallId(before);
   return runTools(calls, run.agent.maxParallelTools, (call, index) =>
-    callTool(run, call, { step, span, number: first + index, before: waited.get(call.toolCallId) }),
+    callTool(run, call, { step, span, number: first + index, before: waited?.get(call.toolCallId) }),
   );
 }
 
