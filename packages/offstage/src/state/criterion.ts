@@ -24,6 +24,8 @@ export interface Asking {
    * and after a resume.
    */
   readonly step: Step | undefined;
+  /** The namespace of the store that records the run; undefined if none does. */
+  readonly namespace?: string | undefined;
 }
 
 /** A function in place of a criterion: `true` stops the run, a verdict is a vote, and anything else is no opinion. */

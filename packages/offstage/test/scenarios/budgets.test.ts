@@ -62,7 +62,7 @@ describe("a budget", () => {
 
   onStores("fails a run that its store does not record", async ({ fail, store }) => {
     const agent = agentOf({ stopWhen: budget(store, { perDay: 5 }) });
-    for (const session of [undefined, store.namespace("other").session("s")]) {
+    for (const session of [undefined, memoryStore().session("s")]) {
       const error = await fail(agent, "One", { session });
       expect(error).toMatchObject({ code: "invalid-argument", message: expect.stringContaining("does not record it") });
     }
@@ -76,6 +76,28 @@ describe("a budget", () => {
     expect((await runIn(a)).outcome.reason).toBe("answered");
     expect((await runIn(a)).outcome.reason).toBe("budget");
     expect((await runIn(b)).outcome.reason).toBe("answered");
+  });
+
+  onStores("of one agent counts for each namespace of its store on its own", async ({ play, store }) => {
+    const agent = agentOf({ stopWhen: budget(store, { perDay: 3 }) });
+    const runIn = async (name: string, runId: string) => {
+      const { outcome } = await play(agent, "Go", { session: store.namespace(name).session("s"), runId });
+      return outcome.reason;
+    };
+    // Two tenants may even use the same run id.
+    expect(await runIn("a", "r1")).toBe("answered");
+    expect(await runIn("b", "r1")).toBe("answered");
+    expect([await runIn("a", "r2"), await runIn("b", "r2")]).toEqual(["budget", "budget"]);
+    expect((await store.namespace("b").numbers())[0]?.cost).toBe(3);
+    expect(await store.numbers()).toEqual([]);
+  });
+
+  onStores("of a run that is resumed counts its namespace", async ({ store }) => {
+    const tenant = store.namespace("a");
+    const agent = agentOf({ stopWhen: budget(store, { perDay: 3 }) });
+    const { runId } = await agent.run("Go", { session: tenant.session("s"), maxSteps: 1 });
+    expect((await agent.resume(runId, { store: tenant })).outcome.reason).toBe("answered");
+    expect((await agent.run("Go", { session: tenant.session("s") })).outcome.reason).toBe("budget");
   });
 
   test("begins anew at midnight UTC", async () => {

@@ -41,7 +41,7 @@ interface Asked extends Asking {
 async function rulingOf(run: Run, state: AgentState, { criteria, step }: Asked): Promise<Ruling> {
   try {
     run.scope.cancellation.throwIfAborted();
-    const answers = askCriteria(criteria, state, { step });
+    const answers = askCriteria(criteria, state, { step, namespace: run.record.log?.namespace });
     const verdicts = answers.some(isThenable) ? await run.scope.cancellation.race(Promise.all(answers)) : answers;
     return rulingOn(criteria, verdicts as readonly (Verdict | undefined)[]);
   } catch (cause) {

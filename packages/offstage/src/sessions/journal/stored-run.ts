@@ -44,6 +44,7 @@ export interface StoredRunOptions {
 /** The log of a run that holds its session, or of a subagent's run inside it. */
 export class StoredRun implements RunLog {
   readonly runId: string;
+  readonly namespace: string;
   readonly history: readonly Message[];
   readonly earlierCount: number | undefined;
   readonly held: HeldSession | undefined;
@@ -68,6 +69,7 @@ export class StoredRun implements RunLog {
   constructor(options: StoredRunOptions) {
     const { cell, row, history, resumed, release } = options;
     this.runId = row.run_id;
+    this.namespace = cell.namespace;
     this.history = history;
     this.earlierCount = options.earlierCount;
     this.held = release && { place: release, runId: row.run_id };

@@ -110,6 +110,8 @@ export interface HeldSession {
  */
 export interface RunLog {
   readonly runId: string;
+  /** The tenant of the session; undefined if runs are not stored. */
+  readonly namespace?: string | undefined;
   /** The conversation before this run's input: whole turns, oldest first. */
   readonly history: readonly Message[];
   /** How many messages the conversation had before this run's input, loaded or not; undefined if that is not known. */

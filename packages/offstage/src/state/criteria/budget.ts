@@ -10,6 +10,7 @@ import { checkPriced, limitReached } from "./limits.ts";
 export interface BudgetStore {
   numbers(options: { since: Date }): Promise<readonly { readonly cost: number }[]>;
   readonly runs: { journal(runId: string): Promise<object | undefined> };
+  namespace(name: string): BudgetStore;
 }
 
 export interface BudgetOptions {
@@ -20,31 +21,42 @@ export interface BudgetOptions {
 const mostKnown = 1000;
 
 /**
- * Stops runs once the runs of a store that began today have cost this much together. The store adds up the costs before the first step
- * and after each one, so several processes share a budget; each run exceeds it by at most one step. It binds subagents too.
+ * Stops runs once the runs of their namespace that began today have cost this much together. The store adds up the costs before the first
+ * step and after each one, so several processes share a budget; each run exceeds it by at most one step. It binds subagents too.
  *
- * Only recorded runs count: a run without a session of this store and its namespace fails.
+ * The namespace is that of the run's session, so each tenant has its own budget. Only recorded runs count: a run without a session of
+ * this store fails.
  */
 export function budget(store: BudgetStore, options: BudgetOptions): Criterion {
-  checkRequired("store", store, objectWith("a store: pass openStore(…) or the like", "numbers", "session"));
+  checkRequired(
+    "store",
+    store,
+    objectWith("a store: pass openStore(…) or the like", "numbers", "session", "namespace"),
+  );
   checkOptions(options, { perDay: positiveNumber }, "budget()");
   checkRequired("perDay", options.perDay, positiveNumber);
   const { perDay } = options;
-  const recorded = new Set<string>();
-  const checkRecorded = async (runId = ""): Promise<void> => {
-    if (recorded.has(runId)) return;
-    if ((await store.runs.journal(runId)) === undefined) throw unrecorded(runId);
-    if (recorded.size >= mostKnown) recorded.clear();
-    recorded.add(runId);
+  const stores = new Map<string, BudgetStore>();
+  // The store in the namespace of a run that it records.
+  const storeOf = async (runId = "", namespace: string | undefined): Promise<BudgetStore> => {
+    // Two tenants may use the same run id.
+    const key = JSON.stringify([namespace, runId]);
+    const known = stores.get(key);
+    if (known !== undefined) return known;
+    const tenant = namespace === undefined ? store : store.namespace(namespace);
+    if ((await tenant.runs.journal(runId)) === undefined) throw unrecorded(runId);
+    if (stores.size >= mostKnown) stores.clear();
+    stores.set(key, tenant);
+    return tenant;
   };
   return {
     name: "budget",
     isShared: true,
-    async decide(state, { step } = { step: undefined }) {
+    async decide(state, { step, namespace } = { step: undefined }) {
       if (step !== undefined) checkPriced(step);
-      await checkRecorded(state.runId);
+      const tenant = await storeOf(state.runId, namespace);
       const today = startOfDay(Date.now());
-      const [all] = await store.numbers({ since: new Date(today) });
+      const [all] = await tenant.numbers({ since: new Date(today) });
       const spent = (all?.cost ?? 0) + (step?.cost ?? 0) + sinceMidnight(state, today, step);
       if (spent < perDay) return undefined;
       const sum = Math.round(spent * 1e6) / 1e6;
