@@ -4,12 +4,14 @@ import type { PersistentSession } from "../sessions/persistent-session.ts";
 import type { FoundRun } from "../sessions/records/run-reader.ts";
 import { approvalDescriptor, errorTextOf } from "./protocols/ui-chunks.ts";
 import { partsOf } from "./telling/message-parts.ts";
-import type {
-  ServedApprovalRequest,
-  ServedEvent,
-  ServedMessage,
-  ServedToolEnd,
-  ServedToolPart,
+import {
+  endingOf,
+  type ServedApprovalRequest,
+  type ServedEnding,
+  type ServedEvent,
+  type ServedMessage,
+  type ServedToolEnd,
+  type ServedToolPart,
 } from "./telling/served-event.ts";
 import type { Show } from "./telling/show.ts";
 import { tellRecord } from "./telling/tell-record.ts";
@@ -20,26 +22,34 @@ type Part = ServedMessage["parts"][number];
 /** Waiting runs beyond this many are not shown. */
 const maxWaiting = 20;
 
+/** Of this many runs that were stopped or failed, the newest, is said how they ended. */
+const maxEnded = 500;
+
 /** The messages of a session. Unless only the conversation is shown, the runs behind the answers are read too. */
 export async function readConversation(session: PersistentSession, show: Show): Promise<ServedMessage[]> {
-  const [items, waiting] = await Promise.all([
+  const [items, waiting, ended] = await Promise.all([
     session.getItems(),
     session.runs({ status: "waiting", limit: maxWaiting }),
+    session.runs({ status: ["stopped", "failed"], limit: maxEnded }),
   ]);
   const messages: ServedMessage[] = [];
   const open = new Map(waiting.map(({ runId }) => [runId, runId]));
+  const endings = new Map(ended.map((run) => [run.runId, endingOf(run.status, run.error?.code ?? run.reason)]));
   const used = new Set<string>();
   for (const [index, item] of items.entries()) {
-    const message = await shownMessage(item, { index, session, show, used });
+    const message = await shownMessage(item, { index, session, show, used, endings });
     if (message !== undefined) messages.push(message);
     const runId = item.metadata?.runId;
     const isLastOfRun = items[index + 1]?.metadata?.runId !== runId;
-    if (runId === undefined || !isLastOfRun || !open.delete(runId)) continue;
-    messages.push(...(await waitingMessage(session, runId, show)));
+    if (runId === undefined || !isLastOfRun) continue;
+    if (open.delete(runId)) messages.push(...(await waitingMessage(session, runId, show)));
+    else if (endings.has(runId) && !used.has(runId)) messages.push(await unanswered(session, runId, { show, endings }));
   }
   for (const runId of [...open.keys()].reverse()) messages.push(...(await waitingMessage(session, runId, show)));
   return messages;
 }
+
+type Endings = ReadonlyMap<string, ServedEnding | undefined>;
 
 interface Showing {
   readonly index: number;
@@ -47,12 +57,14 @@ interface Showing {
   readonly show: Show;
   /** The ids that earlier messages have. */
   readonly used: Set<string>;
+  /** How runs ended that did not complete. */
+  readonly endings: Endings;
 }
 
 // Instructions, tool results and text beside tool calls are not part of what was said.
 async function shownMessage(
   message: Message,
-  { index, session, show, used }: Showing,
+  { index, session, show, used, endings }: Showing,
 ): Promise<ServedMessage | undefined> {
   const { role, metadata } = message;
   if (role !== "user" && role !== "assistant") return undefined;
@@ -65,7 +77,21 @@ async function shownMessage(
   // The steps of a run that has answered include the answer; other text is added to them.
   const isTold = show === "trace" && run?.status === "completed" && traced.length > 0;
   const parts = isTold ? traced : [...traced, ...partsOf(message)];
-  return { id, role, parts, ...(metadata?.interrupted === true && { metadata: { interrupted: true } }) };
+  const ending = id === runId ? endings.get(runId) : undefined;
+  const isCut = metadata?.interrupted === true;
+  if (!isCut && ending === undefined) return { id, role, parts };
+  return { id, role, parts, metadata: { ...(isCut && { interrupted: true }), ...ending } };
+}
+
+// The message of a run that ended without an answer: it says how.
+async function unanswered(
+  session: PersistentSession,
+  runId: string,
+  { show, endings }: Pick<Showing, "show" | "endings">,
+): Promise<ServedMessage> {
+  const run = show === "conversation" ? undefined : await session.run(runId);
+  const parts = run === undefined ? [] : await partsOfRun(session, run, show);
+  return { id: runId, role: "assistant", parts, metadata: endings.get(runId) };
 }
 
 async function waitingMessage(session: PersistentSession, runId: string, show: Show): Promise<ServedMessage[]> {

@@ -244,7 +244,7 @@ test("a stop ends the run, keeps what was said, and tells the client", async () 
   await gate.promise;
   expect((await stop(chat, "s")).status).toBe(204);
   const chunks = await chunksOf(response);
-  expect(chunks.at(-1)).toEqual({ type: "finish", finishReason: "interrupted" });
+  expect(chunks.at(-1)).toMatchObject({ type: "finish", finishReason: "interrupted" });
   expect((await store.session("s").runs())[0]?.status).toBe("stopped");
   expect(onError).not.toHaveBeenCalled();
   expect((await stop(chat, "s")).status).toBe(204);

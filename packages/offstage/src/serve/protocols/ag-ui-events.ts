@@ -1,6 +1,13 @@
 // Events as those of AG-UI 1.0. Each step's text is a message of its own; a run that waits ends with an interrupt for each call.
 import type { JsonValue } from "../../base/json.ts";
-import type { ServedApprovalRequest, ServedEvent, ServedRunEnd, ServedToolEnd } from "../telling/served-event.ts";
+import {
+  endingOf,
+  type ServedApprovalRequest,
+  type ServedEnding,
+  type ServedEvent,
+  type ServedRunEnd,
+  type ServedToolEnd,
+} from "../telling/served-event.ts";
 
 type Attributed = { subagentRunId?: string };
 
@@ -30,7 +37,7 @@ export type AgUiEvent =
   | ({ type: "TOOL_CALL_END"; toolCallId: string } & Attributed)
   | ({ type: "TOOL_CALL_RESULT"; messageId: string; toolCallId: string; content: string; role: "tool" } & Attributed)
   | { type: "CUSTOM"; name: "message-joined"; value: JsonValue }
-  | { type: "RUN_FINISHED"; threadId: string; runId: string; outcome: AgUiOutcome }
+  | { type: "RUN_FINISHED"; threadId: string; runId: string; outcome: AgUiOutcome; result?: ServedEnding }
   | { type: "RUN_ERROR"; message: string; code: string };
 
 type Kind = "text" | "reasoning";
@@ -169,7 +176,9 @@ export class AgUiWriter {
       return [...closed, { type: "RUN_ERROR", message: code, code }];
     }
     const place = { threadId: this.#threadId, runId: this.#runId ?? runId };
-    return [...closed, { type: "RUN_FINISHED", ...place, outcome: this.#outcome(status, reason) }];
+    const result = endingOf(status, reason);
+    const outcome = this.#outcome(status, reason);
+    return [...closed, { type: "RUN_FINISHED", ...place, outcome, ...(result && { result }) }];
   }
 
   #outcome(status: ServedRunEnd["status"], reason: string): AgUiOutcome {

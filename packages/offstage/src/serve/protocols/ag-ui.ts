@@ -37,7 +37,7 @@ function readEntry(entry: unknown): PostedDecision {
   return { toolCallId, approve: true, ...(input !== undefined && { input }) };
 }
 
-function toAgUiMessage({ id, role, parts }: ServedMessage): object {
+function toAgUiMessage({ id, role, parts, metadata }: ServedMessage): object {
   const calls = parts.filter((part): part is ServedToolPart => part.type.startsWith("tool-"));
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
   const files = parts.filter((part) => part.type === "file");
@@ -47,7 +47,8 @@ function toAgUiMessage({ id, role, parts }: ServedMessage): object {
     type: "function",
     function: { name: type.slice("tool-".length), arguments: JSON.stringify(input) },
   }));
-  return { id, role, content: texts.join("\n\n"), ...(toolCalls.length > 0 && { toolCalls }) };
+  const content = texts.join("\n\n");
+  return { id, role, content, ...(toolCalls.length > 0 && { toolCalls }), ...(metadata && { metadata }) };
 }
 
 function toAgUiPart(part: ServedMessage["parts"][number]): object {

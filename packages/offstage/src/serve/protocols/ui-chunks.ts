@@ -1,12 +1,14 @@
 // Events as chunks of the AI SDK's UI message stream, version 1. One message per run; its id is the run's id.
 import type { JsonValue } from "../../base/json.ts";
-import type {
-  ServedApprovalRequest,
-  ServedEvent,
-  ServedFilePart,
-  ServedRunEnd,
-  ServedTextPart,
-  ServedToolEnd,
+import {
+  endingOf,
+  type ServedApprovalRequest,
+  type ServedEnding,
+  type ServedEvent,
+  type ServedFilePart,
+  type ServedRunEnd,
+  type ServedTextPart,
+  type ServedToolEnd,
 } from "../telling/served-event.ts";
 
 type FinishReason = "stop" | "error" | "tool-calls" | "interrupted" | "other";
@@ -28,7 +30,7 @@ export type UiMessageChunk =
   | { type: "steering-message"; id: string; parts: (ServedTextPart | ServedFilePart)[] }
   | { type: "error"; errorText: string }
   | { type: "abort"; reason?: string }
-  | { type: "finish"; finishReason: FinishReason };
+  | { type: "finish"; finishReason: FinishReason; messageMetadata?: ServedEnding };
 
 /** Marks text of a subagent. */
 type SubagentMark = { offstage: { agent: string; runId: string } };
@@ -158,22 +160,22 @@ function approvalRequest(event: ServedApprovalRequest): UiMessageChunk {
 }
 
 function finish({ status, reason, error }: ServedRunEnd): UiMessageChunk[] {
+  const ending = endingOf(status, error ?? reason);
+  const finished = (finishReason: FinishReason): UiMessageChunk => ({
+    type: "finish",
+    finishReason,
+    ...(ending && { messageMetadata: ending }),
+  });
   switch (status) {
     case "failed":
     case "interrupted":
-      return [
-        { type: "error", errorText: error ?? `run-${status}` },
-        { type: "finish", finishReason: "error" },
-      ];
+      return [{ type: "error", errorText: error ?? `run-${status}` }, finished("error")];
     case "waiting":
-      return [{ type: "finish", finishReason: "tool-calls" }];
+      return [finished("tool-calls")];
     case "stopped":
-      if (reason !== "aborted" && reason !== "stop-requested") return [{ type: "finish", finishReason: "other" }];
-      return [
-        { type: "abort", reason },
-        { type: "finish", finishReason: "interrupted" },
-      ];
+      if (reason !== "aborted" && reason !== "stop-requested") return [finished("other")];
+      return [{ type: "abort", reason }, finished("interrupted")];
     default:
-      return [{ type: "finish", finishReason: "stop" }];
+      return [finished("stop")];
   }
 }

@@ -137,10 +137,25 @@ export interface ServedToolPart {
   readonly approval?: { readonly id: string; readonly descriptor?: JsonValue | undefined } | undefined;
 }
 
+/** How the run of an answer ended, unless it completed or goes on. */
+export interface ServedEnding {
+  readonly status: "stopped" | "failed";
+  /** Why it was stopped, such as `max-steps`, or the code of its error. */
+  readonly reason: string;
+}
+
+/** What a message says beside its parts. `interrupted` marks text that was cut off. */
+export type ServedMetadata = Partial<ServedEnding> & { readonly interrupted?: true };
+
+/** The ending to tell beside a message; undefined if the run completed, waits or can be resumed. */
+export function endingOf(status: string, reason: string | undefined): ServedEnding | undefined {
+  return status === "stopped" || status === "failed" ? { status, reason: reason ?? status } : undefined;
+}
+
 /** A message as clients see it: the UI message of the AI SDK. The id of an answer is the id of its run. */
 export interface ServedMessage {
   readonly id: string;
   readonly role: "user" | "assistant";
   readonly parts: readonly (ServedTextPart | ServedFilePart | ServedToolPart)[];
-  readonly metadata?: { readonly interrupted: true } | undefined;
+  readonly metadata?: ServedMetadata | undefined;
 }
