@@ -29,7 +29,7 @@ export interface ToolResult {
   /** The content of the tool message, as the model sees it. */
   readonly content: Content;
   readonly isError: boolean;
-  /** Set if the call did not fail by itself: a person rejected it, or its process died while it ran. */
+  /** Set if the call did not fail by itself: a person rejected it, or its run was stopped or its process died while it ran. */
   readonly status?: "rejected" | "interrupted";
   /** The error that the tool threw, for events and hooks of this process. It is never stored. */
   readonly error?: unknown;

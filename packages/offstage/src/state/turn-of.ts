@@ -1,6 +1,6 @@
 // The turn: the messages of a run that join the conversation. The one place that decides it, for sessions and for states.
 import { assistant } from "../messages/makers.ts";
-import { type AssistantMessage, type Message, withMetadata } from "../messages/message.ts";
+import { type AssistantMessage, type Message, type MessageMetadata, withMetadata } from "../messages/message.ts";
 import { isSendable } from "../messages/pairing.ts";
 import type { AgentState } from "./agent-state.ts";
 
@@ -10,7 +10,7 @@ import type { AgentState } from "./agent-state.ts";
  * - completed: the answer
  * - stopped with an answer: the answer, marked `interrupted`
  * - stopped by a limit or a criterion before an answer: the newest text of the run, marked `interrupted`
- * - aborted or asked to stop before an answer: nothing; the text of the reply that was cut off is not part of the state
+ * - aborted or asked to stop before an answer: nothing; the reply that was cut off is not part of the state (see conclude.ts)
  * - failed, waiting, or blocked by a guardrail: nothing
  *
  * Tool calls, tool results and text beside tool calls of earlier steps are never part of it.
@@ -35,10 +35,14 @@ export function joinedOf({ steps }: AgentState): readonly Message[] {
 /** The newest text of the run as a message marked `interrupted`; undefined if the run has no text. */
 export function partialAnswer(state: AgentState): AssistantMessage | undefined {
   const step = state.steps.findLast(({ text }) => text.trim() !== "");
-  if (step === undefined) return undefined;
-  const { id, createdAt, runId, agent } = step.messages[0]?.metadata ?? {};
+  return step && interruptedText(step.text, step.messages[0]?.metadata, step.index);
+}
+
+/** The text of a reply as a message marked `interrupted`, without its calls. */
+export function interruptedText(text: string, metadata: MessageMetadata = {}, step: number): AssistantMessage {
+  const { id, createdAt, runId, agent } = metadata;
   const known = Object.entries({ id, createdAt, runId, agent }).filter(([, value]) => value !== undefined);
-  return assistant(step.text, { metadata: { ...Object.fromEntries(known), step: step.index, interrupted: true } });
+  return assistant(text, { metadata: { ...Object.fromEntries(known), step, interrupted: true } });
 }
 
 function markInterrupted(message: Message): Message {

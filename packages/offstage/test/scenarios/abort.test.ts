@@ -1,6 +1,6 @@
 // An abort settles at once, starts nothing new, leaves nothing behind, and rejects with the signal's own reason.
 import { describe, expect, test } from "vitest";
-import { Agent, sqliteStore, tool } from "../../src/index.ts";
+import { Agent, memoryStore, type RunResult, sqliteStore, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { calls, deaf, glance, patient, pause, quietMemory } from "../support/cast.ts";
@@ -212,6 +212,23 @@ describe("an aborted run", () => {
       content: expect.stringMatching(/^One two /),
       metadata: { interrupted: true },
     });
+  });
+
+  test("inside a tool keeps the text beside the call, unless output guardrails have not seen it", async () => {
+    const passes = { name: "passes", check: () => undefined };
+    for (const outputGuardrails of [[], [passes]]) {
+      const session = memoryStore().session("s");
+      const script = [{ text: "Let me look. ", toolCalls: [{ name: "deaf", input: {} }] }];
+      const agent = new Agent({ model: scriptedModel(script), tools: [deaf], outputGuardrails });
+      let ends = 0;
+      const hooks = { onToolStart: () => stream.abort(), onToolEnd: () => void ends++ };
+      const stream = agent.stream("Go", { session, hooks });
+      const { result } = (await stream.result.catch((error) => error)) as { result: RunResult };
+      const kept = outputGuardrails.length === 0 ? "Let me look. " : "";
+      expect([result.text, ends]).toEqual([kept, 1]);
+      const said = kept === "" ? [] : ["assistant: Let me look. "];
+      expect(glance(await session.getItems())).toEqual(["user: Go", ...said]);
+    }
   });
 
   bothWays("leaves a valid conversation: the next message works", async ({ play, ended }) => {

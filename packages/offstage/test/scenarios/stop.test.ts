@@ -75,6 +75,45 @@ describe("a run that is asked to stop", () => {
     expect("One two three four five six seven eight.".startsWith(text)).toBe(true);
   });
 
+  onStores(
+    "inside a tool keeps the text beside the call, and ends the tool's events",
+    async ({ play, events, session, store }) => {
+      const { begun, wait } = endless();
+      const script = [{ text: "Let me look. ", toolCalls: [{ name: "wait", input: {} }] }, "Never."];
+      const agent = new Agent({ model: scriptedModel(script), tools: [wait] });
+      const ends: unknown[] = [];
+      const hooks = { onToolEnd: ({ result }: { result: { status?: string } }) => void ends.push(result.status) };
+      const running = play(agent, "Go", { session, hooks });
+      await begun;
+      await store.runs.stop((await session.runs())[0]?.runId ?? "");
+      const { text, messages, runId } = await running;
+      expect([text, ends]).toEqual(["Let me look. ", ["interrupted"]]);
+      const items = await session.getItems();
+      expect(glance(items)).toEqual(["user: Go", "assistant: Let me look. "]);
+      expect(items[1]?.metadata).toMatchObject({ interrupted: true, runId });
+      expect(glance(messages.all())).toEqual(["user: Go", "assistant: [wait] Let me look. "]);
+      const started = events.filter(({ type }) => type === "tool-start").length;
+      expect(events.filter(({ type }) => type === "tool-end")).toHaveLength(started);
+      const next = await play(new Agent({ model: scriptedModel(["Hello."]) }), "And now?", { session });
+      expect(next.text).toBe("Hello.");
+    },
+  );
+
+  onStores("between two steps keeps the newest text", async ({ play, session, store }) => {
+    const { promise: begun, resolve } = Promise.withResolvers<void>();
+    const look = tool({ name: "look", execute: () => "nothing" });
+    const slow = scriptedModel([
+      { text: "Let me look.", toolCalls: [{ name: "look", input: {} }] },
+      () => new Promise<never>(() => {}),
+    ]);
+    const hooks = { onStepEnd: () => resolve() };
+    const running = play(new Agent({ model: slow, tools: [look] }), "Go", { session, hooks });
+    await begun;
+    await store.runs.stop((await session.runs())[0]?.runId ?? "");
+    expect((await running).text).toBe("Let me look.");
+    expect(glance(await session.getItems())).toEqual(["user: Go", "assistant: Let me look."]);
+  });
+
   onStores("and waits for a person has ended when stop resolves", async ({ play, session, store }) => {
     const { agent, paid } = payingFamily("ann");
     const { runId } = await play(agent, "Pay", { session });

@@ -2,13 +2,12 @@
 import { isoNow } from "../../base/clock.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../../errors.ts";
-import { assistant } from "../../messages/makers.ts";
 import { type Message, textOf, withoutProviderParts } from "../../messages/message.ts";
 import type { EndRefusal, RunEnd } from "../../sessions/ports/journal.ts";
 import { saidNote } from "../../sessions/records/run-notes.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
-import { turnOf } from "../../state/turn-of.ts";
+import { interruptedText, partialAnswer, turnOf } from "../../state/turn-of.ts";
 import type { EndStatus, SpanData } from "../../tracing/span-data.ts";
 import { closePrompt, promptNote } from "../input/prompt.ts";
 import { waitingNote } from "../ports/approvals.ts";
@@ -89,15 +88,21 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   return result;
 }
 
-// The messages that join the conversation. After an abort, the text streamed so far joins it too, unless it belongs to tool calls or
-// output guardrails have not seen it.
+// The messages that join the conversation. After an abort, the newest text joins it too, unless output guardrails have not seen it.
 function answerOf(run: Run, state: AgentState): readonly Message[] {
-  const { draft, agent, record } = run;
   const turn = turnOf(state);
-  const isPartial = isCutOff(state) && turn.length === 0 && draft.text !== "" && draft.messages === undefined;
-  if (!isPartial || agent.guardrails.output.length > 0) return turn;
-  const metadata = { ...record.stamp({ step: state.stepCount + 1 }), interrupted: true };
-  return [assistant(draft.text, { metadata })];
+  if (!isCutOff(state) || turn.length > 0 || run.agent.guardrails.output.length > 0) return turn;
+  const partial = cutOffText(run, state) ?? partialAnswer(state);
+  return partial === undefined ? [] : [partial];
+}
+
+// The text of the reply under way: as far as it was streamed, or beside the calls that were running.
+function cutOffText({ draft, record }: Run, { stepCount }: AgentState): Message | undefined {
+  const [reply] = draft.messages ?? [];
+  const text = reply === undefined ? draft.text : textOf(reply);
+  if (text.trim() === "") return undefined;
+  const step = stepCount + 1;
+  return interruptedText(text, reply?.metadata ?? record.stamp({ step }), step);
 }
 
 interface WriteFailure {
@@ -172,17 +177,19 @@ function allNewMessages({ record, request }: Run, state: AgentState, answer: rea
 interface Rest {
   /** The messages so far of a step that waits or was interrupted. */
   readonly unfinished: readonly Message[];
-  /** The text of an aborted run. */
+  /** The text of an aborted run, if no other message has it. */
   readonly partial: readonly Message[];
 }
 
 // The messages that are in no finished step.
 function restOf({ draft }: Run, state: AgentState, answer: readonly Message[]): Rest {
   const pending = state.pendingStep?.step.messages ?? [];
-  return {
-    unfinished: state.status === "waiting" ? pending : (draft.messages ?? pending),
-    partial: isCutOff(state) && !state.currentStep?.isAnswer ? answer : [],
-  };
+  const unfinished = state.status === "waiting" ? pending : (draft.messages ?? pending);
+  const isKnown = ({ metadata }: Message): boolean =>
+    [...state.steps.flatMap(({ messages }) => messages), ...unfinished].some(
+      (each) => each.metadata?.id === metadata?.id,
+    );
+  return { unfinished, partial: isCutOff(state) ? answer.filter((message) => !isKnown(message)) : [] };
 }
 
 // The text and output of the result. An answer that could not be stored is included; a failed run has the text so far.

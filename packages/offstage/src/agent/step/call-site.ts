@@ -24,6 +24,8 @@ export interface CallStart extends StepPlace {
 export interface RunCallSite extends CallSite {
   /** The call as a person changed it when it was about to run. */
   edited: StepToolCall | undefined;
+  /** True once the tool is about to run. */
+  hasStarted: boolean;
   /** Called when the call has its result or waits: progress that comes later is dropped. */
   ended(): void;
 }
@@ -42,6 +44,7 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
   // Not a getter: V8 keeps the accessors of an object literal, and with them the run, until a full collection.
   const site: RunCallSite = {
     edited: undefined,
+    hasStarted: false,
     ended() {
       hasEnded = true;
     },
@@ -64,6 +67,7 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
       warn(`"needsApproval" of the tool "${toolName}" threw, so the call waits for approval: ${messageOf(error)}`);
     },
     started(used) {
+      site.hasStarted = true;
       // The call of a subagent that is resumed started before.
       if (before?.child === undefined) record.emit({ type: "tool-start", step, toolCallId, toolName, call: used });
     },

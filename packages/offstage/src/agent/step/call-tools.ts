@@ -52,18 +52,30 @@ function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<Settl
     const here = { ...place, span };
     const at = place.before === undefined ? here : await decideAgain(run, call, here);
     const site = callSite(run, call, at);
-    const made = resultWithoutRun(call, at) ?? (await runTool(call, site).finally(site.ended));
-    const used = site.edited ?? call;
-    const edit = site.edited && { editedInput: site.edited.inputText };
-    if (made instanceof ToolWaiting) return { waiting: await recordWaiting(run, call, { at, made }), ...edit };
-    const result = used.isEdited ? { ...made, content: withEditNote(made.content) } : made;
-    const message = resultMessage(run, used, { ...at, result });
-    await record.settle(at, message);
-    endSpan(span, used, { result, message });
-    const { toolCallId, toolName } = result;
-    record.emit({ type: "tool-end", step: at.step, toolCallId, toolName, result });
-    return { result, message, ...edit };
+    const startedAt = performance.now();
+    try {
+      const made = resultWithoutRun(call, at) ?? (await runTool(call, site).finally(site.ended));
+      const used = site.edited ?? call;
+      const edit = site.edited && { editedInput: site.edited.inputText };
+      if (made instanceof ToolWaiting) return { waiting: await recordWaiting(run, call, { at, made }), ...edit };
+      const result = used.isEdited ? { ...made, content: withEditNote(made.content) } : made;
+      const message = resultMessage(run, used, { ...at, result });
+      await record.settle(at, message);
+      endSpan(span, used, { result, message });
+      emitEnd(run, at, result);
+      return { result, message, ...edit };
+    } catch (error) {
+      // The run ends here. Whoever heard of the start hears of the end.
+      const durationMs = performance.now() - startedAt;
+      if (site.hasStarted) emitEnd(run, at, { ...interruptedResult(call), durationMs });
+      throw error;
+    }
   });
+}
+
+function emitEnd({ record }: Run, { step }: StepPlace, result: ToolResult): void {
+  const { toolCallId, toolName } = result;
+  record.emit({ type: "tool-end", step, toolCallId, toolName, result });
 }
 
 // Lets `onApproval` decide about a call that waited before the run was resumed, and still does.
@@ -115,16 +127,18 @@ function resultWithoutRun(call: StepToolCall, { before, permission }: CallStart)
     return { ...errorResult(call, permission.refusal), status: "rejected" };
   if (permission === "wait" || before?.question !== undefined)
     return new ToolWaiting({ question: before?.question, answers: before?.answers });
-  if (before?.why === "interrupted") {
-    const text = `The call to the tool "${toolName}" was interrupted, and it is unknown whether it took effect. Check before you call it again.`;
-    return { ...errorResult(call, text), status: "interrupted" };
-  }
+  if (before?.why === "interrupted") return interruptedResult(call);
   if (call.isRedacted !== true || before?.child !== undefined) return undefined;
   const was = before?.why === "again" ? "was interrupted and is not run again" : "was not run";
   return errorResult(
     call,
     `The tool "${toolName}" ${was}: its arguments were redacted when the call was recorded. Call it again if it is still needed.`,
   );
+}
+
+function interruptedResult(call: StepToolCall): ToolResult {
+  const text = `The call to the tool "${call.toolName}" was interrupted, and it is unknown whether it took effect. Check before you call it again.`;
+  return { ...errorResult(call, text), status: "interrupted" };
 }
 
 function errorResult({ toolCallId, toolName }: StepToolCall, text: string): ToolResult {
