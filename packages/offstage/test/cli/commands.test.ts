@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadCommands } from "../../src/cli/table.ts";
-import { sqliteStore } from "../../src/index.ts";
+import { Agent, sqliteStore, tool } from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
 import { type CliOptions, type CliResult, offstage } from "./cli-world.ts";
 import { openShop, type Shop, secret } from "./shop-store.ts";
 
@@ -102,8 +103,6 @@ describe("reading", () => {
         if (seen.includes("You are welcome.")) stopping.abort();
       },
     });
-    const { Agent } = await import("../../src/index.ts");
-    const { scriptedModel } = await import("../../src/testing/index.ts");
     await expect.poll(() => seen, { timeout: 5000 }).toContain("Refund 80 euros.");
     await new Agent({ name: "late", model: scriptedModel(["You are welcome."]) }).run("Thank you.", {
       session: store.session("late"),
@@ -112,6 +111,46 @@ describe("reading", () => {
     expect(seen).toContain("▶ late");
     await store.sessions.delete("late");
     await store.close();
+  });
+});
+
+describe("tail", () => {
+  test("a run that is running is shown whatever --last says, and subagents do not count", async () => {
+    const store = sqliteStore({ path: shop.path });
+    let finish = (): void => {};
+    const isFinished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const helper = new Agent({ name: "helper", model: scriptedModel(["Looked it up."]) });
+    const wait = tool({ name: "wait", execute: () => isFinished.then(() => "waited") });
+    const script = [{ toolCalls: [{ name: "helper", input: { prompt: "Look." } }] }, { toolCalls: [{ name: "wait" }] }];
+    const slow = new Agent({
+      ...{ name: "slow", model: scriptedModel([...script, "Done."]) },
+      tools: [wait, helper.asTool()],
+    });
+    const running = slow.run("Take your time.", { session: store.session("slow") });
+    const startsSeen = async (line: string, end: string): Promise<string[]> => {
+      const stopping = new AbortController();
+      let seen = "";
+      const onOutput = (text: string): void => {
+        seen += text;
+        if (seen.includes(end)) stopping.abort();
+      };
+      await ask(line, { signal: stopping.signal, onOutput });
+      return [...seen.matchAll(/▶ (\w+)/g)].map(([, agent]) => agent as string);
+    };
+    try {
+      await expect
+        .poll(() => store.runs.list({ agent: "helper", status: "completed", subagents: true }))
+        .toHaveLength(1);
+      expect(await startsSeen("tail --last 0", "Looked it up.")).toEqual(["slow", "helper"]);
+      finish();
+      await running;
+      expect(await startsSeen("tail --last 1", "Looked it up.")).toEqual(["slow", "helper"]);
+    } finally {
+      await store.sessions.delete("slow");
+      await store.close();
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 // offstage tail: runs of any process as they happen. It polls, because a store does not tell anybody that it was written to.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { FoundRun, ListedRun } from "../../../doors/sessions.ts";
+import type { FoundRun, ListRunsOptions } from "../../../doors/sessions.ts";
 import { type Message, textOf } from "../../../messages/message.ts";
 import type { Store } from "../../../sessions/store.ts";
 import { type Command, defineCommand } from "../../command.ts";
@@ -15,24 +15,20 @@ import { callsOf } from "../../store/run-detail.ts";
 const pollMs = 400;
 
 export const command: Command = defineCommand({
-  options: { last: { type: "string", short: "n", value: "n", text: "begin with the last n runs; default 3" } },
+  options: {
+    last: { type: "string", short: "n", value: "n", text: "begin with the last n runs and their subagents; default 3" },
+  },
   examples: ["offstage tail", "offstage tail anna --last 0", "offstage tail --json | jq .event"],
   keys: ["event", "time", "runId", "sessionId", "agent", "status", "reason", "step", "message"],
-  notes: "Goes on until Ctrl+C.",
+  notes: "A run that is running is shown from its start, whatever --last says. Goes on until Ctrl+C.",
   async run({ positionals: [wanted], values }, io) {
     const store = await io.openStore();
     const sessionId = wanted === undefined ? undefined : (await findSession(store, wanted)).sessionId;
-    const last = readCount(values.last, "last") ?? 3;
-    const recent = await store.runs.list({
-      subagents: true,
-      limit: Math.max(1, last),
-      ...(sessionId !== undefined && { sessionId }),
-    });
     const follower = new Follower(io, store, sessionId);
-    await follower.begin(last === 0 ? [] : recent.toReversed(), recent[0]);
+    await follower.begin(readCount(values.last, "last") ?? 3);
     while (!io.world.signal.aborted) {
+      await follower.poll();
       await sleep(pollMs, undefined, { signal: io.world.signal }).catch(() => {});
-      if (!io.world.signal.aborted) await follower.poll();
     }
     return 0;
   },
@@ -46,37 +42,38 @@ interface Seen {
 class Follower {
   readonly #io: Io;
   readonly #store: Store;
-  readonly #sessionId: string | undefined;
+  readonly #filter: ListRunsOptions;
   readonly #seen = new Map<string, Seen>();
   #newest = 0;
 
   constructor(io: Io, store: Store, sessionId: string | undefined) {
     this.#io = io;
     this.#store = store;
-    this.#sessionId = sessionId;
+    this.#filter = sessionId === undefined ? {} : { sessionId };
   }
 
-  /** Tells these runs, and follows what comes after the newest. */
-  async begin(runs: readonly ListedRun[], newest: ListedRun | undefined): Promise<void> {
+  /** Tells the last runs with their subagents, the oldest first. Everything later is told by `poll()`. */
+  async begin(last: number): Promise<void> {
+    const [newest] = await this.#store.runs.list({ ...this.#filter, subagents: true, limit: 1 });
     this.#newest = Number(newest?.cursor ?? 0);
-    for (const run of runs) await this.#tell(run);
+    const recent = await this.#store.runs.list({ ...this.#filter, limit: last });
+    for (const { runId } of recent.toReversed()) await this.#tell(runId);
   }
 
   /** Tells what happened since the last poll: new runs, and the open ones that went on. */
   async poll(): Promise<void> {
-    const filter = { subagents: true, ...(this.#sessionId !== undefined && { sessionId: this.#sessionId }) };
+    const filter = { ...this.#filter, subagents: true };
     const latest = await this.#store.runs.list({ ...filter, limit: 50 });
+    const running = await this.#store.runs.list({ ...filter, status: "running" });
     const fresh = latest.filter(({ cursor }) => Number(cursor) > this.#newest).reverse();
     this.#newest = Math.max(this.#newest, ...fresh.map(({ cursor }) => Number(cursor)));
     const open = [...this.#seen].flatMap(([runId, { status }]) => (isOpen(status) ? [runId] : []));
-    for (const run of fresh) await this.#tell(run);
-    for (const runId of open) {
-      const run = await this.#store.runs.get(runId);
-      if (run !== undefined) await this.#tell(run);
-    }
+    const told = [...running.toReversed(), ...fresh].map(({ runId }) => runId);
+    for (const runId of new Set([...told, ...open])) await this.#tell(runId);
   }
 
-  async #tell({ runId }: Pick<ListedRun, "runId">): Promise<void> {
+  // A run that is told for the first time brings its subagents along: they may have ended before.
+  async #tell(runId: string): Promise<void> {
     const run = await this.#store.runs.get(runId);
     if (run === undefined) return;
     const parts = partsOf(run);
@@ -86,6 +83,8 @@ class Follower {
     if (run.status !== before?.status && (before !== undefined || run.status !== "running"))
       this.#print(run, { event: "run-status" });
     this.#seen.set(runId, { parts: parts.length, status: run.status });
+    if (before === undefined)
+      for (const child of run.children) if (!this.#seen.has(child.runId)) await this.#tell(child.runId);
   }
 
   #print(run: FoundRun, part: Part): void {
