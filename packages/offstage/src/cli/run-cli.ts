@@ -4,6 +4,7 @@ import { parseBare, parseLine, splitLine, UsageError } from "./arguments.ts";
 import type { ExitCode } from "./command.ts";
 import { commandHelp, overview } from "./help.ts";
 import { type GlobalOptions, ioOf, safeSentence, type World } from "./io.ts";
+import { errorWords } from "./output/words.ts";
 import { commandRow, commandRows, loadCommands } from "./table.ts";
 
 /** Runs a command line and resolves with its exit code. Never rejects. */
@@ -85,7 +86,7 @@ function reportFailure(error: unknown, world: World): ExitCode {
     say(`unexpected: ${error instanceof Error ? error.message : String(error)}`);
     return 1;
   }
-  say(`${error.code}: ${error.message}`);
+  say(errorWords(error));
   if (error.code === "invalid-argument" || error.code === "pattern-timeout") return 2;
   return storeCodes.test(error.code) ? 3 : 1;
 }

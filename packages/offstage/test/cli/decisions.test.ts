@@ -16,7 +16,10 @@ import { Agent, tool } from "${source("index.ts")}";
 import { scriptedModel } from "${source("testing/index.ts")}";
 const refund = tool({ name: "refund", input: { type: "object", properties: { euros: { type: "number" } } }, needsApproval: true, execute: ({ euros }) => "paid " + euros });
 const model = scriptedModel(({ messages }) => "It says: " + messages.at(-1).content);
+const instructions = (context) => "You pay for " + context.require("shop");
 export default { payer: new Agent({ name: "payer", model, tools: [refund] }), other: new Agent({ name: "other", model }) };`;
+  const strict = module.replace('name: "payer", model', 'name: "payer", instructions, model');
+  writeFileSync(join(shop.folder, "strict.ts"), strict);
   writeFileSync(join(shop.folder, "agent.ts"), module);
   writeFileSync(join(shop.folder, "none.ts"), "export default 5;");
 });
@@ -36,13 +39,36 @@ test("an approved call runs, and its run goes on", async () => {
   expect(out).toContain('✓ refund {"euros":80}');
   expect(out).toContain("It says: paid 80");
   expect((await ask("inbox")).code).toBe(1);
-  expect((await ask("approve", "last", "--agent", "./agent.ts")).err).toContain("is completed: nothing waits there");
+  expect((await ask("approve", "last", "--agent", "./agent.ts")).err).toContain("No call waits for a decision.");
+  expect((await ask("approve", "money", "--agent", "./agent.ts")).err).toContain("is completed: nothing waits there");
 });
 
 test("a call is approved with another input", async () => {
   const { records } = await ask("approve", "money", "--agent", "agent.ts", "--input", '{"euros":8}', "--json");
   expect(records).toMatchObject([{ runId: shop.runs.waiting, status: "completed", waiting: 0 }]);
   expect(records[0]?.text).toContain("paid 8");
+});
+
+test("last is the latest run that waits, not the latest run", async () => {
+  await offstage(["chat", "later", "--agent", "agent.ts", "--name", "other"], { cwd: shop.folder, input: "Hello" });
+  expect((await ask("run", "last", "--json")).records[0]).toMatchObject({ sessionId: "later", status: "completed" });
+  expect((await ask("answer", "last", "call_1", "yes", "--agent", "agent.ts")).err).toContain("No question waits");
+  const { records } = await ask("approve", "last", "--agent", "agent.ts", "--json");
+  expect(records).toMatchObject([{ runId: shop.runs.waiting, status: "completed" }]);
+});
+
+test("an agent that needs a context is given one with --context", async () => {
+  const strict = ["--agent", "strict.ts"];
+  const missing = await ask("approve", "last", ...strict);
+  expect(missing).toMatchObject({ code: 2 });
+  expect(missing.err).toContain(`Here: --context '{"shop": …}'.`);
+  expect((await ask("approve", "last", ...strict, "--context", "[1]")).err).toContain("--context takes a JSON object");
+  const { code, out } = await ask("approve", "money", ...strict, "--context", '{"shop":"desks"}');
+  expect([code, out]).toEqual([0, expect.stringContaining("It says: paid 80")]);
+  const chat = (...words: string[]) => offstage(["chat", ...words], { cwd: shop.folder, input: "Hello" });
+  expect((await chat("new", ...strict)).err).toContain("--context");
+  expect((await chat("new", ...strict, "--context", '{"shop":"desks"}')).out).toContain("It says: Hello");
+  expect((await chat("--demo", "--context", "{}")).err).toContain("--context goes with --agent.");
 });
 
 test("a rejected call does not run, and the model reads why", async () => {

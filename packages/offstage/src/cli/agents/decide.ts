@@ -9,6 +9,7 @@ import type { ExitCode } from "../command.ts";
 import type { Io } from "../io.ts";
 import { errorWords } from "../output/words.ts";
 import { findRunId, NotFound } from "../store/find.ts";
+import { readContext } from "./context.ts";
 import { agentNamed, loadAgents } from "./load-agent.ts";
 
 /** The keys of the objects that these commands print. */
@@ -19,20 +20,24 @@ export interface Deciding {
   readonly run: string;
   readonly call: string | undefined;
   readonly agent: string | undefined;
-  readonly kind?: Approval["kind"];
+  /** The context of the run, as JSON. */
+  readonly context: string | undefined;
+  readonly kind: Approval["kind"];
   /** The options of `resume()` for the call. */
   decisionOn(approval: Approval): Pick<ResumeOptions, "approve" | "reject" | "answers">;
 }
 
 /** Continues a run with a decision, and prints it while it happens. */
-export async function decide(io: Io, { run, call, agent: path, kind, decisionOn }: Deciding): Promise<ExitCode> {
+export async function decide(io: Io, deciding: Deciding): Promise<ExitCode> {
+  const { run, call, agent: path, kind, decisionOn } = deciding;
   if (path === undefined)
     throw new UsageError("The run is continued by its agent: pass the module that has it, with --agent ./agent.ts.");
+  const context = readContext(deciding.context);
   const store = await io.openStore({ writes: true });
-  const found = await outermost(store, await findRunId(store, run));
+  const found = await outermost(store, await waitingRunId(store, run, kind));
   const approval = chosen(found, call, kind);
   const agent = agentNamed(await loadAgents(io, path), found.agent, path);
-  const stream = agent.resumeStream(found.runId, { store, ...decisionOn(approval), signal: io.world.signal });
+  const stream = agent.resumeStream(found.runId, { store, context, ...decisionOn(approval), signal: io.world.signal });
   const { isJson, world } = io;
   const printer = new RunPrinter(
     io,
@@ -55,6 +60,16 @@ export async function decide(io: Io, { run, call, agent: path, kind, decisionOn 
   }
 }
 
+// "last" is the latest run that waits for a decision of this kind.
+async function waitingRunId(store: Store, text: string, kind: Approval["kind"]): Promise<string> {
+  if (text !== "last") return findRunId(store, text);
+  for (const { runId } of await store.runs.list({ status: "waiting" })) {
+    const run = await store.runs.get(runId);
+    if (run?.approvals.some((approval) => approval.kind === kind)) return runId;
+  }
+  throw new NotFound(kind === "question" ? "No question waits for an answer." : "No call waits for a decision.");
+}
+
 // A subagent is continued by the run that called it.
 async function outermost(store: Store, runId: string): Promise<FoundRun> {
   const run = await store.runs.get(runId);
@@ -62,12 +77,8 @@ async function outermost(store: Store, runId: string): Promise<FoundRun> {
   return run.parentRunId === undefined ? run : outermost(store, run.parentRunId);
 }
 
-function chosen(
-  { approvals, runId, status }: FoundRun,
-  text: string | undefined,
-  kind: Approval["kind"] | undefined,
-): Approval {
-  const fitting = approvals.filter((each) => kind === undefined || each.kind === kind);
+function chosen({ approvals, runId, status }: FoundRun, text: string | undefined, kind: Approval["kind"]): Approval {
+  const fitting = approvals.filter((each) => each.kind === kind);
   if (fitting.length === 0)
     throw new NotFound(
       `Run "${runId}" is ${status}: nothing waits there${kind === "question" ? " for an answer" : ""}.`,

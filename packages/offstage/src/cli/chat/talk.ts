@@ -1,5 +1,6 @@
 // A conversation at the terminal: each line is a turn; what waits for a person is asked at once; Esc stops the run.
 import type { DecisionLists } from "../../agent/ports/approvals.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { isOffstageError, messageOf } from "../../errors.ts";
 import type { Agent, AgentStream, Approval, RunResult, Store } from "../../index.ts";
 import type { PersistentSession } from "../../sessions/persistent-session.ts";
@@ -15,6 +16,7 @@ export interface Talk {
   readonly agent: Agent;
   readonly store: Store;
   readonly session: PersistentSession;
+  readonly context: JsonObject | undefined;
 }
 
 type QuestionApproval = Extract<Approval, { readonly kind: "question" }>;
@@ -40,26 +42,26 @@ export class Talker {
 
   /** One message, and everything up to its answer. */
   async turn(text: string): Promise<void> {
-    const { agent, session } = this.#talk;
+    const { agent, session, context } = this.#talk;
     this.#say(headingLine(this.#io, { bar: "blue", title: "you" }), ...textLines(this.#io, text), "");
-    await this.#follow(agent.stream(text, { session }));
+    await this.#follow(agent.stream(text, { session, context }));
   }
 
   /** Decides what a run waits for, and continues it. An answer that does not fit is asked for again. */
   async decide(runId: string, approvals: readonly Approval[]): Promise<void> {
-    const { agent, store } = this.#talk;
+    const { agent, store, context } = this.#talk;
     for (;;) {
       const decisions = await this.#ask(approvals);
       if (decisions === undefined)
         return this.#say(this.#io.paint("magenta", "  It keeps waiting: offstage inbox shows it."), "");
-      if (await this.#follow(agent.resumeStream(runId, { store, ...decisions }))) return;
+      if (await this.#follow(agent.resumeStream(runId, { store, context, ...decisions }))) return;
     }
   }
 
   // False if the run was refused before it went on. A line that is typed meanwhile joins the run; if that has ended before, it is a
   // turn of its own.
   async #follow(stream: AgentStream): Promise<boolean> {
-    const { agent, session } = this.#talk;
+    const { agent, session, context } = this.#talk;
     const { screen } = this.#terminal;
     const printer = new RunPrinter(
       this.#io,
@@ -74,7 +76,7 @@ export class Talker {
     this.#terminal.onStop = () => stream.abort(new DOMException("Stopped by the person.", "AbortError"));
     this.#terminal.onLine = (text) => {
       printer.line(this.#io.paint("blue", fit(`  › ${this.#io.inline(text, this.#io.width)}`, this.#io.width)));
-      typed.push(agent.stream(text, { session, onBusy: "steer" }));
+      typed.push(agent.stream(text, { session, context, onBusy: "steer" }));
     };
     try {
       for await (const event of stream) {

@@ -59,9 +59,12 @@ export function counted(count: number, noun: string): string {
   return `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** An error in words, with its code if it has one. */
+/** An error in words, with its code if it has one, and how to pass a value that the context of the run lacks. */
 export function errorWords(error: unknown): string {
-  return `${isOffstageError(error) ? `${error.code}: ` : ""}${messageOf(error)}`;
+  const message = messageOf(error);
+  const [, key] = /The context has no "([^"]+)"/.exec(message) ?? [];
+  const hint = key === undefined ? "" : ` Here: --context '{${JSON.stringify(key)}: …}'.`;
+  return `${isOffstageError(error) ? `${error.code}: ` : ""}${message}${hint}`;
 }
 
 const statusMarks: Readonly<Record<string, readonly [mark: string, style: Style]>> = {

@@ -1,9 +1,11 @@
 // offstage chat: talk with an agent at the terminal, in a session that is kept.
 import { text as readAll } from "node:stream/consumers";
 import { Agent } from "../../../agent/agent.ts";
+import type { JsonObject } from "../../../base/json.ts";
 import { isOffstageError } from "../../../errors.ts";
 import type { PersistentSession } from "../../../sessions/persistent-session.ts";
 import type { Store } from "../../../sessions/store.ts";
+import { contextOption, readContext } from "../../agents/context.ts";
 import { demoAgent } from "../../agents/demo-agent.ts";
 import { agentNamed, agentOption, loadAgents } from "../../agents/load-agent.ts";
 import { loadModel } from "../../agents/load-model.ts";
@@ -23,6 +25,7 @@ export const command: Command = defineCommand({
   options: {
     agent: agentOption,
     name: { type: "string", value: "name", text: "which agent, if the module has several; default the first" },
+    context: contextOption,
     model: {
       type: "string",
       short: "m",
@@ -42,6 +45,7 @@ export const command: Command = defineCommand({
   examples: [
     "offstage chat --demo",
     "offstage chat anna --agent ./agent.ts",
+    `offstage chat anna --agent ./agent.ts --context '{"userId":"anna"}'`,
     "offstage chat --model ollama/llama3.3",
     'offstage chat --model ollama/llama3.3 --mcp "npx -y @modelcontextprotocol/server-filesystem ."',
     'echo "Where is A-17?" | offstage chat --demo',
@@ -55,12 +59,15 @@ export const command: Command = defineCommand({
       throw new UsageError(
         "--mcp goes with --model. For an agent of your own, put mcpTools() of offstage/mcp in its tools.",
       );
+    if (values.context !== undefined && values.agent === undefined)
+      throw new UsageError("--context goes with --agent.");
+    const context = readContext(values.context);
     const servers = mcp === undefined ? undefined : await mcpServers(io, mcp, trust);
     try {
       const agent = await agentOf(io, values, servers);
       const store = await io.openStore({ writes: true, creates: true });
       const session = await sessionOf(store, wanted);
-      const place = { agent, store, session };
+      const place = { agent, store, session, context };
       return io.world.stdin.isTTY === true && !io.isJson ? await talk(io, place) : await listen(io, place);
     } finally {
       await servers?.close();
@@ -111,6 +118,7 @@ interface Place {
   readonly agent: Agent;
   readonly store: Store;
   readonly session: PersistentSession;
+  readonly context: JsonObject | undefined;
 }
 
 async function talk(io: Io, place: Place): Promise<ExitCode> {
@@ -140,12 +148,12 @@ async function talk(io: Io, place: Place): Promise<ExitCode> {
 }
 
 // Without a terminal: each line is a message, and nobody can be asked.
-async function listen(io: Io, { agent, session }: Place): Promise<ExitCode> {
+async function listen(io: Io, { agent, session, context }: Place): Promise<ExitCode> {
   const lines = (await readAll(io.world.stdin)).split("\n").filter((line) => line.trim() !== "");
   if (lines.length === 0) throw new UsageError("There is no terminal to type at, and standard input is empty.");
   let code: ExitCode = 0;
   for (const line of lines) {
-    const stream = agent.stream(line, { session, signal: io.world.signal });
+    const stream = agent.stream(line, { session, context, signal: io.world.signal });
     const printer = new RunPrinter(
       io,
       (text) => void io.world.stdout.write(text),
