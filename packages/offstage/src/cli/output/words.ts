@@ -55,8 +55,8 @@ export function duration(ms: number | undefined): string {
 }
 
 /** A count with its noun: 1 run, 2 runs. */
-export function counted(count: number, noun: string): string {
-  return `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${whole(count)} ${count === 1 ? noun : plural}`;
 }
 
 /** An error in words, with its code if it has one, and how to pass a value that the context of the run lacks. */

@@ -5,6 +5,13 @@ import { type Store, storeOptions, storeSource } from "../../sessions/store.ts";
 /** Nothing was found, or more than one thing: exit code 1. */
 export class NotFound extends Error {
   override readonly name: string = "NotFound";
+  /** True if several things begin with what was typed. */
+  readonly isAmbiguous: boolean;
+
+  constructor(message: string, { isAmbiguous = false }: { readonly isAmbiguous?: boolean } = {}) {
+    super(message);
+    this.isAmbiguous = isAmbiguous;
+  }
 }
 
 /** The session that a text means. */
@@ -58,7 +65,7 @@ async function sessionOrNone(store: Store, text: string): Promise<SessionInfo | 
   try {
     return await findSession(store, text);
   } catch (error) {
-    if (error instanceof NotFound && !error.message.includes(" begin with ")) return undefined;
+    if (error instanceof NotFound && !error.isAmbiguous) return undefined;
     throw error;
   }
 }
@@ -80,5 +87,6 @@ async function runIdsFrom(store: Store, text: string): Promise<string[]> {
 function ambiguous(what: string, text: string, ids: readonly string[]): NotFound {
   const shown = ids.slice(0, 5).join(", ");
   const more = ids.length > 5 ? ` and ${ids.length - 5} more` : "";
-  return new NotFound(`${ids.length} ${what} begin with "${text}": ${shown}${more}. Type more of the id.`);
+  const message = `${ids.length} ${what} begin with "${text}": ${shown}${more}. Type more of the id.`;
+  return new NotFound(message, { isAmbiguous: true });
 }

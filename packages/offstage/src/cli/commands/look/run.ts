@@ -97,7 +97,7 @@ function stepLines(io: Io, step: StepRecord, detail: RunDetail, cut: (all: strin
   const retries = step.retries ?? [];
   return [
     headingLine(io, { bar: calls.length === 0 ? "green" : "yellow", title: `step ${step.step}`, note }),
-    ...(retries.length === 0 ? [] : [dotted(io, [counted(retries.length, "retry").replace("retrys", "retries")])]),
+    ...(retries.length === 0 ? [] : [dotted(io, [counted(retries.length, "retry", "retries")])]),
     ...said.filter((text) => text !== "").flatMap((text) => cut(textLines(io, text))),
     ...calls.flatMap((call) => callLines(io, call)),
   ];

@@ -109,7 +109,7 @@ async function sessionOf(store: Store, wanted: string | undefined): Promise<Pers
   try {
     return store.session((await findSession(store, wanted)).sessionId);
   } catch (error) {
-    if (!(error instanceof NotFound) || error.message.includes(" begin with ")) throw error;
+    if (!(error instanceof NotFound) || error.isAmbiguous) throw error;
     return wanted === "last" ? store.session() : store.session(wanted);
   }
 }
