@@ -1,5 +1,5 @@
 // Steering: a run whose session is busy says its input to the run that works, and resolves with the result of that run.
-import { setTimeout as sleep } from "node:timers/promises";
+import { poll } from "../base/poll.ts";
 import { OffstageError } from "../errors.ts";
 import { type Message, textOf } from "../messages/message.ts";
 import { journalFor } from "../sessions/journal/plain-journal.ts";
@@ -89,19 +89,15 @@ function remember(run: Run, running: Promise<RunResult<unknown>>): Promise<RunRe
   return running;
 }
 
-const firstPollMs = 20;
-const longestPollMs = 250;
-
 async function resultOf(run: Run, runId: string, inbox: SessionInbox): Promise<RunResult<unknown>> {
-  const { cancellation } = run.scope;
-  for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
-    cancellation.throwIfAborted();
+  const readEnd = async (): Promise<RunRecord | undefined> => {
     const record = await inbox.read(runId);
     if (record === undefined || record.status === "interrupted" || record.status === "failed")
       throw failedElsewhere(runId, record);
-    if (record.status !== "running") return recordedResult(run.agent, record);
-    await sleep(pollMs);
-  }
+    return record.status === "running" ? undefined : record;
+  };
+  const { signal } = run.scope.cancellation;
+  return recordedResult(run.agent, await poll(readEnd, { firstMs: 20, longestMs: 250, signal }));
 }
 
 /** The result of a run of another process, from its record. */

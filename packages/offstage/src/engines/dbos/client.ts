@@ -1,11 +1,11 @@
 // The client of an engine: submits runs, follows them and decides about them, from any process.
-import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { parseInput } from "../../agent/agent.ts";
 import type { RunInput } from "../../agent/ports/agent-options.ts";
 import type { Decisions } from "../../agent/ports/approvals.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { anything, checkOptions, numberFrom, type OptionRule, someText, wholeFrom } from "../../base/options.ts";
+import { poll } from "../../base/poll.ts";
 import { OffstageError } from "../../errors.ts";
 import { textOf } from "../../messages/message.ts";
 import type { EventReader } from "../../serve/runs/event-log.ts";
@@ -136,11 +136,8 @@ export class EngineClient {
   /** The record of a run when it has ended or waits for a person. Rejects with `run-failed` if it failed for good. */
   async result(runId: string, options: ResultOptions = {}): Promise<EngineResult> {
     const { signal } = options;
-    for (let waitMs = 50; ; waitMs = Math.min(waitMs * 1.5, 1000)) {
-      const settled = await this.#settled(runId, options);
-      if (settled !== undefined) return { ...settled, text: lastText(settled) };
-      await sleep(waitMs, undefined, { signal });
-    }
+    const settled = await poll(() => this.#settled(runId, options), { firstMs: 50, longestMs: 1000, signal });
+    return { ...settled, text: lastText(settled) };
   }
 
   async #settled(runId: string, place: InNamespace): Promise<FoundRun | undefined> {

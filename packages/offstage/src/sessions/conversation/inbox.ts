@@ -1,7 +1,7 @@
 // The inbox of a session: what users say while a run works. A run takes it in between two steps, or when it begins. A message is in the
 // inbox or in the conversation, never in both and never in neither.
-import { setTimeout as sleep } from "node:timers/promises";
 import { shownValue } from "../../base/options.ts";
+import { poll } from "../../base/poll.ts";
 import { OffstageError } from "../../errors.ts";
 import { parseMessages } from "../../messages/codec.ts";
 import { user } from "../../messages/makers.ts";
@@ -91,22 +91,19 @@ function sentMessage(cell: SessionCell, id: string, put: Put): Steering {
   };
 }
 
-const firstPollMs = 10;
-const longestPollMs = 200;
-
 async function whereJoined(
   cell: SessionCell,
   { runId, seqs }: Put,
   takenBy: () => Promise<string | undefined>,
 ): Promise<"run" | "next"> {
   const [seq = 0] = seqs;
-  for (let pollMs = firstPollMs; runId !== undefined; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
+  if (runId === undefined) return "next";
+  const readPlace = async (): Promise<"run" | "next" | undefined> => {
     const [head, row] = await Promise.all([cell.head(), cell.context.rows.get("inbox", [cell.id, seq])]);
     if (row === undefined) return (await takenBy()) === runId ? "run" : "next";
-    if (head === undefined || liveRun(head) !== runId) return "next";
-    await sleep(pollMs);
-  }
-  return "next";
+    return head === undefined || liveRun(head) !== runId ? "next" : undefined;
+  };
+  return poll(readPlace, { firstMs: 10, longestMs: 200 });
 }
 
 // The run that took the message: the conversation says so, or the record of a run that a guardrail kept from it.
