@@ -5,7 +5,6 @@ import { asyncScope } from "../base/async-scope.ts";
 import { errorType, isAbort } from "../base/cancellation.ts";
 import { clockOffsetMs } from "../base/clock.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
-import type { Mutable } from "../base/mutable.ts";
 import { checkOptions, type OptionRule, type OptionRules, oneOf, someText } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { messageOf } from "../errors.ts";
@@ -208,7 +207,7 @@ export class TraceSpan implements SpanData, TraceScope {
   }
 
   // A writable view of the span: its fields are readonly for all other code.
-  get #self(): Mutable<TraceSpan> {
+  get #self(): { -readonly [Key in keyof TraceSpan]: TraceSpan[Key] } {
     return this;
   }
 

@@ -2,7 +2,6 @@
 // numbers messages, and adds run id and agent to every event.
 import { isoNow } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
-import type { Mutable } from "../../base/mutable.ts";
 import {
   type AssistantMessage,
   type Message,
@@ -32,7 +31,7 @@ import type { TrackedMessages } from "./tracked-messages.ts";
 export type EventBody<Event = AgentEvent> = Event extends AgentEvent ? Omit<Event, "runId" | "agent"> : never;
 
 /** Metadata of a message that is being built. */
-export type Stamp = Mutable<MessageMetadata>;
+export type Stamp = { -readonly [Key in keyof MessageMetadata]: MessageMetadata[Key] };
 
 /** The step of a message, and the span that it came from. */
 type MessagePlace = Pick<StepPlace, "step"> & Partial<StepPlace>;
