@@ -28,15 +28,15 @@ export async function runTools<Result>(
 ): Promise<Result[]> {
   const results = new Array<Result>(calls.length);
   const failures: unknown[] = [];
-  let next = 0;
+  const queue = calls.entries();
   const work = async () => {
-    while (next < calls.length && failures.length === 0) {
-      const index = next++;
+    for (const [index, call] of queue) {
       try {
-        results[index] = await run(calls[index] as StepToolCall, index);
+        results[index] = await run(call, index);
       } catch (error) {
         failures.push(error);
       }
+      if (failures.length > 0) break;
     }
   };
   const workers = calls.slice(0, maxParallel).map(work);
