@@ -33,7 +33,7 @@ export function someCursor(form: RegExp = /^\d+$/): OptionRule {
   };
 }
 
-type FilterName = "limit" | "since" | "until" | "agent" | "model" | "status" | "text" | "metadata";
+type FilterName = "limit" | "since" | "until" | "agent" | "model" | "status" | "label" | "text" | "metadata";
 
 export const filterRules: Readonly<Record<FilterName, OptionRule>> = {
   limit: wholeFrom(0),
@@ -42,6 +42,7 @@ export const filterRules: Readonly<Record<FilterName, OptionRule>> = {
   agent: oneOrMore(someText),
   model: oneOrMore(someText),
   status: oneOrMore(oneOf(...runStatuses)),
+  label: oneOrMore(someText),
   text: someText,
   metadata: { isFit: isObject, words: "an object with the values to find" },
 };

@@ -35,6 +35,8 @@ export interface ListRunsOptions {
   readonly until?: Time | undefined;
   /** Text that one of the run's messages, or its error, contains, in any case. */
   readonly text?: string | undefined;
+  /** Only runs with feedback of this label, or of one of several. */
+  readonly label?: string | readonly string[] | undefined;
   /** Values that the metadata of the session has. */
   readonly metadata?: JsonObject | undefined;
   /** Lists the runs of subagents too. Default false: they are in `get(runId).children`. */
@@ -54,9 +56,9 @@ export interface ListedRun extends RunInfo {
   readonly cursor: string;
 }
 
-const { limit, since, until, agent, model, status, text, metadata } = filterRules;
+const { limit, since, until, agent, model, status, label, text, metadata } = filterRules;
 const listRules: Readonly<Record<keyof ListRunsOptions, OptionRule>> = {
-  ...{ limit, since, until, agent, model, status, text, metadata },
+  ...{ limit, since, until, agent, model, status, label, text, metadata },
   sessionId: someText,
   subagents: yesOrNo,
   order: oneOf("newest", "oldest"),
@@ -74,15 +76,29 @@ export async function listRuns(cells: SessionCells, options: ListRunsOptions = {
   const most = checkLimit(options.limit) ?? Number.POSITIVE_INFINITY;
   await cells.context.rows.ready();
   const found: ListedRun[] = [];
+  const labelled = await labelledRuns(cells, options);
+  if (labelled?.size === 0) return [];
   const pages = new RunPages(cells, options);
   while (found.length < most && !pages.isLast) {
     for (const row of await pages.next(most === Number.POSITIVE_INFINITY ? undefined : Math.max(most, 100))) {
+      if (labelled?.has(row.run_id) === false) continue;
       const run = await showRun(cells, row, { options, heads: pages.heads });
       if (run !== undefined) found.push(run);
       if (found.length === most) break;
     }
   }
   return withAnnotations(cells, found);
+}
+
+// The ids of runs with a wanted label; undefined if any run will do.
+async function labelledRuns(cells: SessionCells, options: ListRunsOptions): Promise<ReadonlySet<string> | undefined> {
+  const labels = valuesOf(options.label);
+  if (labels === undefined) return undefined;
+  const { sessionId } = options;
+  const isOfSession = sessionId === undefined ? [] : [{ column: "session_id", in: [sessionId] }];
+  const where = [{ column: "label", in: labels }, ...isOfSession];
+  const rows = await cells.context.rows.select({ table: "annotations", where });
+  return new Set(rows.map(({ run_id }) => run_id));
 }
 
 async function withAnnotations(cells: SessionCells, runs: readonly ListedRun[]): Promise<ListedRun[]> {

@@ -190,6 +190,10 @@ export const recordClaims: readonly StoreClaim[] = [
         listed.map(({ annotations }) => annotations),
         [undefined, all],
       );
+      for (const label of ["bad", ["score", "bad"]]) assert.deepEqual(await runIds(store, { label }), ["a1"]);
+      assert.deepEqual(await runIds(store, { label: "bad", order: "oldest", limit: 1 }), ["a1"]);
+      assert.deepEqual(await runIds(store, { label: "good" }), []);
+      await assert.rejects(store.runs.list({ label: 5 } as never), { code: "invalid-argument" });
       const query = await store.session("anna").query();
       assert.deepEqual(query.runs().find(({ runId }) => runId === "a1")?.annotations?.length, 2);
       assert.match(query.export("markdown"), /too . short/);

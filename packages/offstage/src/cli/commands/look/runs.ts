@@ -15,6 +15,7 @@ export const command: Command = defineCommand({
     status: runStatusOption,
     agent: { type: "string", value: "name", text: "only of this agent", multiple: true },
     model: { type: "string", value: "name", text: "only of this model", multiple: true },
+    label: { type: "string", value: "label", text: "only with this feedback, such as bad", multiple: true },
     text: { type: "string", value: "text", text: "only with this text in a message or in the error" },
     since: sinceOption,
     until: untilOption,
@@ -22,20 +23,25 @@ export const command: Command = defineCommand({
     limit: { ...limitOption, text: `at most this many; default ${usualLimit}` },
     all: { type: "boolean", text: "all of them" },
   },
-  examples: ["offstage runs", "offstage runs anna", "offstage runs --status failed --since 1d"],
+  examples: [
+    "offstage runs",
+    "offstage runs anna",
+    "offstage runs --status failed --since 1d",
+    "offstage runs --label bad",
+  ],
   keys: [
     ...["runId", "sessionId", "agent", "model", "provider", "status", "reason", "error", "startedAt", "endedAt"],
     ...["durationMs", "stepCount", "errorCount", "usage", "cost", "parentRunId", "traceId", "annotations"],
   ],
   async run({ positionals: [wanted], values }, io) {
-    const { status, agent, model, text, since, until, subagents = false, all = false } = values;
+    const { status, agent, model, label, text, since, until, subagents = false, all = false } = values;
     const limit = all ? undefined : (readCount(values.limit, "limit") ?? usualLimit);
     const store = await io.openStore();
     const session = wanted === undefined ? undefined : await findSession(store, wanted);
     const found = await store.runs.list({
       ...(session !== undefined && { sessionId: session.sessionId }),
       ...(status !== undefined && { status: status as RunStatus[] }),
-      ...{ agent, model, text, subagents },
+      ...{ agent, model, label, text, subagents },
       ...{ since: readTime(since, "since"), until: readTime(until, "until") },
       limit: limit === undefined ? undefined : limit + 1,
     });
