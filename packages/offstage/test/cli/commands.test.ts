@@ -54,6 +54,26 @@ describe("reading", () => {
     expect(done).not.toContain("money back");
   });
 
+  test("runs are found by the label of their feedback", async () => {
+    const { records } = await ask("runs --label bad --json");
+    expect(records.map(({ runId }) => runId)).toEqual([shop.runs.failed]);
+    expect((await ask("runs --label good")).code).toBe(1);
+  });
+
+  test("a cost that is not known is left out everywhere", async () => {
+    const store = sqliteStore({ path: shop.path });
+    const model = scriptedModel([{ text: "Hello.", usage: { inputTokens: 5, outputTokens: 5 } }], { modelId: "home" });
+    await new Agent({ name: "free", model }).run("Hello.", { session: store.session("free") });
+    try {
+      expect((await ask("stats --by agent", { width: 120 })).out).toMatch(/^free +1 +10 {2,}\d/m);
+      for (const line of ["sessions --json", "sessions --all --json"])
+        expect((await ask(line)).records.find(({ sessionId }) => sessionId === "free")).toMatchObject({ cost: null });
+    } finally {
+      await store.sessions.delete("free");
+      await store.close();
+    }
+  });
+
   test("why names the error, the votes and the failed calls", async () => {
     expect((await ask(`why ${shop.runs.failed}`)).out).toContain("The provider is down.");
     expect((await ask(`why ${shop.runs.stopped}`)).out).toMatch(

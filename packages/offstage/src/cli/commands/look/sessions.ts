@@ -80,8 +80,14 @@ async function withTotals(store: Store, found: readonly SessionInfo[]): Promise<
   const numbers = new Map((await store.numbers({ by: "session" })).map((group) => [group.session, group]));
   const open = Map.groupBy(await store.runs.list({ status: [...openStatuses] }), ({ sessionId }) => sessionId);
   return found.map((session) => {
-    const { totalTokens = 0, cost } = numbers.get(session.sessionId) ?? {};
-    return { ...session, tokens: totalTokens, cost, badges: badgesOf(session, open.get(session.sessionId) ?? []) };
+    const { totalTokens = 0, cost = 0 } = numbers.get(session.sessionId) ?? {};
+    // A sum of 0 means that no model has a known price.
+    return {
+      ...session,
+      tokens: totalTokens,
+      cost: cost || undefined,
+      badges: badgesOf(session, open.get(session.sessionId) ?? []),
+    };
   });
 }
 

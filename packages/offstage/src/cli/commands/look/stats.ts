@@ -65,13 +65,18 @@ function totalLines(io: Io, days: readonly GroupNumbers[]): string[] {
       "run",
     ),
     `${short(sum(({ totalTokens }) => totalTokens))} tokens`,
-    dollars(sum(({ cost }) => cost)),
-  ];
+    costText(sum(({ cost }) => cost)),
+  ].filter((fact) => fact !== "");
   const failed = failures === 0 ? "" : `, ${io.paint("red", `${short(failures)} failed`)}`;
   const perDay = everyDay(days).slice(-(io.width - 12));
   const spark =
     perDay.length < 2 ? [] : [`${io.paint("cyan", sparkline(perDay))}  ${io.paint("dim", fit("runs a day", 10))}`];
   return [`${io.paint("bold", facts.join(", "))}${failed}`, ...spark, ""];
+}
+
+// A sum of 0 means that no model of the group has a known price.
+function costText(cost: number): string {
+  return cost === 0 ? "" : dollars(cost);
 }
 
 const dayMs = 86_400_000;
@@ -113,7 +118,7 @@ function columnsFor(io: Io, by: readonly Dimension[], groups: readonly GroupNumb
       ? []
       : [
           { name: "tokens", text: (group: GroupNumbers) => short(group.totalTokens), align: "right" as const, rank: 2 },
-          { name: "cost", text: (group: GroupNumbers) => dollars(group.cost), align: "right" as const, rank: 4 },
+          { name: "cost", text: (group: GroupNumbers) => costText(group.cost), align: "right" as const, rank: 4 },
         ]),
     { name: "median", text: ({ p50Ms }) => duration(p50Ms), align: "right", rank: 5 },
     { name: "95 %", text: ({ p95Ms }) => duration(p95Ms), align: "right", rank: 6 },
