@@ -57,6 +57,8 @@ export interface CallQuestions {
 export interface QuestionsOptions {
   /** The answers that were given so far. */
   readonly answers: readonly RecordedAnswer[];
+  /** The text of a question as the record keeps it, where a redactor may have changed it. */
+  recorded(text: string): string;
   /** Asks somebody who can answer at once; undefined if the run has to wait. */
   answer(question: AskedQuestion, earlier: readonly RecordedAnswer[]): Promise<RecordedAnswer | undefined>;
 }
@@ -81,7 +83,8 @@ export function callQuestions(options: QuestionsOptions): CallQuestions {
     const schema = schemaOf(question);
     const place = asked++;
     const known = given[place];
-    const found = known?.message === message ? await givenValue(known, schema) : undefined;
+    const isSame = known?.message === message || (known && known.message === options.recorded(message));
+    const found = isSame ? await givenValue(known, schema) : undefined;
     if (found !== undefined) return found.value;
     // An answer to another question does not count, nor do those after it.
     given = given.slice(0, place);

@@ -1,7 +1,7 @@
 // Questions: a tool asks a person in the middle of its work, the run waits, and the tool runs again with the answer.
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { Agent, AgentState, memoryStore, reactDriver, tool } from "../../src/index.ts";
+import { Agent, AgentState, type Message, memoryStore, reactDriver, tool } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { calls, glance } from "../support/cast.ts";
@@ -60,6 +60,27 @@ describe("a question of a tool", () => {
     expect([done.output, starts.length, booked]).toEqual(["Booked.", 2, ["12A none"]]);
     expect(glance(model.requests[1]?.messages ?? []).at(-1)).toBe("tool: booked 12A with meal none");
     expect(glance(await session.getItems())).toEqual(["user: Book", "assistant: Booked."]);
+  });
+
+  test("whose text is redacted in the record is asked once", async () => {
+    const redact = <M extends Message>(message: M): M => {
+      const { role, content } = message;
+      return role === "user" && typeof content === "string"
+        ? { ...message, content: content.replaceAll("IC 5", "[train]") }
+        : message;
+    };
+    for (const { agent, booked } of [booking({ isTwice: true }), { ...bookingFamily() }]) {
+      const store = memoryStore({ redact });
+      const { runId } = await agent.run("Book", { session: store.session("s") });
+      const [waiting] = (await store.runs.get(runId))?.approvals ?? [];
+      expect(waiting).toMatchObject({ kind: "question", message: "Which seat in [train]?" });
+      const next = await agent.resume(runId, { store, answers });
+      if (next.outcome.status === "waiting") {
+        expect(next.approvals).toMatchObject([{ message: "Which meal?" }]);
+        await agent.resume(runId, { store, answers: [{ toolCallId: "b1", value: "soup" }] });
+      }
+      expect(booked).toEqual([expect.stringMatching(/^12A (soup|none)$/)]);
+    }
   });
 
   bothWays("is answered through the state of the run, without a store", async ({ play }) => {

@@ -49,6 +49,16 @@ describe("a run that a limit stopped", () => {
     await expect(agent.resume(stopped.runId, { store })).rejects.toMatchObject({ code: "run-not-resumable" });
   });
 
+  onStores("still knows which run of a subagent answered", async ({ play, session, store }) => {
+    const child = new Agent({ name: "child", model: scriptedModel(["It is a."]) });
+    const asking = { text: "", toolCalls: [{ name: "child", input: { prompt: "Go" } }] };
+    const { agent } = agentOf([asking, "Found."], { tools: [child.asTool()] });
+    const stopped = await play(agent, "Find it", { session, maxSteps: 1 });
+    const childRunId = stopped.children[0]?.runId;
+    const { steps } = await agent.resume(stopped.runId, { store });
+    expect(steps[0]?.toolResults).toMatchObject([{ childRunId }]);
+  });
+
   onStores("is stopped again by the same limit, and says nothing twice", async ({ play, session, store }) => {
     const { agent, model } = agentOf([looking("a"), looking("b"), "Found."]);
     const stopped = await play(agent, "Find it", { session, maxSteps: 1 });

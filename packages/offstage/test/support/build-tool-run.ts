@@ -27,7 +27,7 @@ export interface BuildRunOptions extends Partial<Omit<CallSite, "tools" | "about
 /** Runs one call with every approval given and returns its result. Throws if it waits nevertheless. */
 export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResult> {
   const { call, tools = [buildTool()], cancellation = new Cancellation() } = options;
-  const questions = callQuestions({ answers: [], answer: async () => undefined });
+  const questions = callQuestions({ answers: [], recorded: (text) => text, answer: async () => undefined });
   const about: CallSite["about"] = (own) => ({
     get signal() {
       return own.signal;

@@ -130,8 +130,14 @@ function resultOf(message: ToolMessage, calls: CallsById, values: StepRecord["va
     output: Object.hasOwn(values, toolCallId) ? (values[toolCallId] ?? null) : shown,
     content,
     isError: metadata?.isError === true,
+    ...(isResultStatus(metadata?.status) && { status: metadata.status }),
     durationMs: Number(metadata?.durationMs ?? 0),
+    ...(typeof metadata?.childRunId === "string" && { childRunId: metadata.childRunId }),
   };
+}
+
+function isResultStatus(status: unknown): status is NonNullable<ToolResult["status"]> {
+  return status === "rejected" || status === "interrupted";
 }
 
 function returnedValue(content: Content): JsonValue | undefined {

@@ -8,13 +8,18 @@ import type { MessageRedactor } from "./redaction.ts";
 /** The question of a call as it is stored. Its answers are redacted like messages. */
 export function questionText(question: QuestionRecord, redact: MessageRedactor | undefined): string {
   if (redact === undefined) return JSON.stringify(question);
-  const text = (content: string) => textOf(redact({ role: "user", content }));
+  const text = (content: string) => storedText(content, redact);
   const answers = question.answers.map(({ message, value, ...rest }) => ({
     message: text(message),
     ...rest,
     ...(value !== undefined && { value: redactedAnswer(value, text) }),
   }));
   return JSON.stringify({ ...question, message: text(question.message), answers });
+}
+
+/** A text of a question or an answer as it is stored. */
+export function storedText(content: string, redact: MessageRedactor | undefined): string {
+  return redact === undefined ? content : textOf(redact({ role: "user", content }));
 }
 
 function redactedAnswer(value: JsonValue, text: (content: string) => string): JsonValue {
