@@ -32,7 +32,9 @@ describe("a run that is asked to stop", () => {
     const { outcome } = await running;
     const message = "The run was asked to stop: user pressed stop";
     expect(outcome).toMatchObject({ status: "stopped", reason: "stop-requested", message });
-    expect(await store.runs.get(runId)).toMatchObject({ status: "stopped", reason: "stop-requested" });
+    const stopped = { status: "stopped", reason: "stop-requested", stopReason: "user pressed stop" };
+    expect(await store.runs.get(runId)).toMatchObject(stopped);
+    expect(await store.runs.list()).toMatchObject([stopped]);
     expect(glance(await session.getItems())).toEqual(["user: Go"]);
     expect(await store.runs.stop(runId)).toBe(false);
     await expect(agent.resume(runId, { store })).rejects.toMatchObject({ code: "run-not-resumable" });
@@ -120,7 +122,7 @@ describe("a run that is asked to stop", () => {
     expect(await store.runs.stop(runId, { reason: "never mind" })).toBe(true);
     expect(await store.runs.list({ status: "waiting", subagents: true })).toEqual([]);
     const run = await store.runs.get(runId);
-    expect(run).toMatchObject({ status: "stopped", reason: "stop-requested", approvals: [] });
+    expect(run).toMatchObject({ status: "stopped", reason: "stop-requested", stopReason: "never mind", approvals: [] });
     await expect(agent.resume(runId, { store, approve: ["ann"] })).rejects.toMatchObject({ code: "run-not-resumable" });
     expect([paid, await store.runs.stop(runId)]).toEqual([[], false]);
   });

@@ -139,9 +139,11 @@ function runEnd(run: Run, state: AgentState, answer: readonly Message[]): RunEnd
   const { status, reason, message } = state.outcome as Outcome;
   const isEverything = run.request.options.persist === "everything";
   const notes = notesOf(run, state);
+  const { reason: cancelled } = run.scope.cancellation;
   return {
     status,
     reason,
+    ...(cancelled instanceof StopRequest && { stopReason: cancelled.reason }),
     usage: state.usage,
     cost: run.agent.pricing.totalCost(state.usageByModel),
     endedAt: isoNow(),

@@ -14,7 +14,7 @@ import type { MessageRow, RunRow, SessionRow } from "../ports/tables.ts";
 import { findRun, readToolTraces } from "../records/run-reader.ts";
 import { identityOf, rowIdentity, storeMessage } from "../rows/message-row.ts";
 import { frozenCopy } from "../rows/plain-json.ts";
-import { questionText } from "../rows/question.ts";
+import { questionText, storedText } from "../rows/question.ts";
 import { redactEnd, redactNotes, redactOnce } from "../rows/redaction.ts";
 import { type Totals, totalsOf } from "../rows/run-row.ts";
 import { findToResume, type ResumedRun, readToResume, reopenRow } from "./resumed-run.ts";
@@ -95,6 +95,10 @@ export class StoredRun implements RunLog {
     this.#costs = resumed?.record.steps.map(({ cost }) => cost) ?? [];
     this.#hold =
       release && holdLease(cell, { fence: options.fence, row }, { release, onStop: () => this.#stopping.resolve() });
+  }
+
+  questionText(text: string): string {
+    return storedText(text, this.#options.cell.context.redact);
   }
 
   toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>> {

@@ -66,6 +66,8 @@ export interface StepInput {
 export interface RunEnd {
   readonly status: Exclude<RunStatus, "running" | "interrupted">;
   readonly reason: string;
+  /** Why the run was asked to stop, if that was said. */
+  readonly stopReason?: string | undefined;
   /** The tokens of the run and its subagents. */
   readonly usage: Usage;
   /** Their cost in US dollars; missing if a model has no price. */
@@ -148,6 +150,8 @@ export interface RunLog {
   join?(step: number, joining: readonly PendingMessage[], isBlocked: boolean): Promise<void>;
   /** Calls `listener`, at most once, when the run is asked to stop, with the reason. */
   onStop?(listener: (reason: string) => void): void;
+  /** The text of a question as the log keeps it: a redactor may change it. */
+  questionText?(text: string): string;
   /** Opens the log of a subagent's run, which has no conversation of its own. Resumes the run if its id is known. */
   child(start: NewRun): Promise<RunLog>;
   /** Releases the session without an end, which makes the run `interrupted`. Never rejects. */

@@ -93,6 +93,8 @@ export interface RunInfo {
   readonly endedAt?: string;
   readonly durationMs?: number;
   readonly reason?: string;
+  /** Why it was asked to stop, if that was said. */
+  readonly stopReason?: string;
   /** The number of finished steps. */
   readonly stepCount: number;
   /** The number of tool calls that failed. */

@@ -159,6 +159,7 @@ export function runInfo(row: RunRow): RunInfo {
     ...(row.ended_at !== null && { endedAt: row.ended_at }),
     ...(row.duration_ms !== null && { durationMs: row.duration_ms }),
     ...(row.reason !== null && { reason: row.reason }),
+    ...(row.stop_requested && { stopReason: row.stop_requested }),
     stepCount: row.step_count,
     errorCount: row.error_count,
     ...(totals && { usage: totals.usage }),

@@ -58,9 +58,9 @@ function lines(io: Io, detail: RunDetail, isFull: boolean): string[] {
 
 /** The first lines about a run: who, how it ended, when, what it took. */
 export function runHeader(io: Io, { run: found, session, annotations }: RunDetail): string[] {
-  const { status, reason, agent, model, provider, usage, error } = found;
+  const { status, reason, stopReason, agent, model, provider, usage, error } = found;
   const style = styleOf(status) ?? "dim";
-  const ending = reason === undefined || reason === "answered" ? status : `${status}: ${reason}`;
+  const ending = reason === undefined || reason === "answered" ? status : `${status}: ${stopReason ?? reason}`;
   const source = model === undefined ? "" : provider === undefined ? model : `${model} (${provider})`;
   const tokens = usage && `${whole(usage.inputTokens)} in, ${whole(usage.outputTokens)} out`;
   const feedback = annotations.map(({ label, note, by }) =>

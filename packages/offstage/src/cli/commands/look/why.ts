@@ -60,16 +60,17 @@ function told(record: StepRecord, detail: RunDetail): ToldStep {
 
 // One sentence or a few, in the order in which it happened.
 function becauseOf({ run }: RunDetail, steps: readonly ToldStep[]): string {
-  const { status, reason, error, openStep, approvals } = run;
+  const { status, reason, stopReason, error, openStep, approvals } = run;
   const failures = steps.reduce((sum, step) => sum + step.failures.length, 0);
   const calls = steps.reduce((sum, step) => sum + step.calls.length, 0);
   const retries = steps.reduce((sum, { record }) => sum + (record.retries?.length ?? 0), 0);
   const decisive = steps.at(-1)?.record.verdicts?.find((vote) => vote.reason === reason);
+  const asked = stopReason && `it was asked to: ${stopReason}`;
   const after = steps.length === 0 ? "before its first step was finished" : `after ${counted(steps.length, "step")}`;
   const endings: Readonly<Record<string, string>> = {
     completed: `It answered ${after}.`,
     failed: `It failed ${after}: ${error?.message ?? reason ?? "for an unknown reason"}`,
-    stopped: `It was stopped ${after}: ${decisive?.message ?? error?.message ?? reason ?? "for an unknown reason"}`,
+    stopped: `It was stopped ${after}: ${decisive?.message ?? error?.message ?? asked ?? reason ?? "for an unknown reason"}`,
     waiting: `It waits for a person to decide about ${counted(approvals.length, "call")}.`,
     running: `It is running, and has finished ${counted(steps.length, "step")}.`,
     interrupted: `Its process ended ${after}. agent.resume(runId, { store }) continues it.`,
