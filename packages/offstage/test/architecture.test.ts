@@ -18,7 +18,7 @@ const allowedImports: Record<string, readonly string[]> = {
   memory: ["errors", "messages", "tokens", "models", "tools", "sessions", "state", "query"],
   agent: ["errors", "messages", "tokens", "tracing", "models", "tools", "state", "sessions", "memory", "query"],
   mcp: ["errors", "messages", "tracing", "tools", "sessions", "query", "agent"],
-  serve: ["errors", "messages", "state", "sessions", "agent"],
+  serve: ["errors", "messages", "state", "tools", "sessions", "agent"],
   engines: ["errors", "messages", "tokens", "sessions", "agent", "serve"],
   testing: ["all"],
   cli: ["all"],

@@ -1,8 +1,11 @@
 // Finds the run that posted decisions are about. Only calls that wait in the record count: a client cannot approve anything else.
 import type { DecisionLists } from "../agent/ports/approvals.ts";
+import type { JsonValue } from "../base/json.ts";
+import { isOffstageError } from "../errors.ts";
 import type { PersistentSession } from "../sessions/persistent-session.ts";
 import type { Approval } from "../sessions/ports/run-record.ts";
 import type { FoundRun } from "../sessions/records/run-reader.ts";
+import { checkAnswer } from "../tools/ask.ts";
 import type { PostedDecision } from "./protocols/protocol.ts";
 import { RefusedRequest } from "./protocols/refused-request.ts";
 import { toldId } from "./telling/teller.ts";
@@ -27,9 +30,25 @@ export async function findDecided(
   for (const id of order) {
     const run = await session.run(id);
     const decisions = run === undefined ? undefined : matchDecisions(run, posted);
-    if (run !== undefined && decisions !== undefined) return { run, decisions };
+    if (run === undefined || decisions === undefined) continue;
+    for (const approval of run.approvals) await checkAnswered(approval, run, decisions);
+    return { run, decisions };
   }
   throw new RefusedRequest(409, "not-waiting", "No call of the session waits for any of these decisions.");
+}
+
+// The client is told what is wrong with its answer.
+async function checkAnswered(approval: Approval, run: FoundRun, { answers }: DecisionLists): Promise<void> {
+  if (approval.kind !== "question") return;
+  const { toolCallId, runId } = approval;
+  const given = answers.find((each) => each.toolCallId === toolCallId && each.runId === runId);
+  if (given === undefined || !("value" in given)) return;
+  try {
+    await checkAnswer(given.value as JsonValue, approval, idOf(approval, run));
+  } catch (error) {
+    if (!isOffstageError(error, "invalid-argument")) throw error;
+    throw new RefusedRequest(400, error.code, error.message, { isTold: true });
+  }
 }
 
 // Decisions about calls that no longer wait are left out: a client posts its whole message again. So is a decision of the wrong

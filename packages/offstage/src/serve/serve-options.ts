@@ -1,5 +1,6 @@
 // The options of `serve()`, and their rules.
 import type { Agent } from "../agent/agent.ts";
+import type { ContextInput } from "../agent/ports/agent-options.ts";
 import {
   checkOptions,
   checkRequired,
@@ -13,29 +14,33 @@ import { warn } from "../base/warn.ts";
 import { messageOf } from "../errors.ts";
 import type { PersistentSession } from "../sessions/persistent-session.ts";
 import type { Store } from "../sessions/store.ts";
+import type { AnyValues } from "../state/agent-context.ts";
 import { type ProtocolName, protocols } from "./protocols/index.ts";
 import { RefusedRequest } from "./protocols/refused-request.ts";
 import type { RunEngine } from "./runs/run-host.ts";
 import { type Show, someShow } from "./telling/show.ts";
 
-/** The session that a request may use. */
-export interface Authorized {
+/** The session that a request may use. `Values` is the type of the agent's context: if it has values that must be there, so must `context`. */
+export type Authorized<Values extends object = AnyValues> = AuthorizedSession<Values> &
+  (Record<string, never> extends Values ? unknown : { readonly context: ContextInput<Values> });
+
+interface AuthorizedSession<Values extends object> {
   /** The session, or its id. Default: the id that the client named. */
   readonly session?: string | PersistentSession | undefined;
   /** The namespace of the store. Default: the store's own. */
   readonly namespace?: string | undefined;
   /** The context of the run: for instructions, tools and hooks. */
-  readonly context?: object | undefined;
+  readonly context?: ContextInput<Values> | undefined;
 }
 
 /**
  * Decides whether a request may use a session, by its headers: the body has been read. Undefined is answered with 401. The client
  * chooses the session id: check that it belongs to the user.
  */
-export type Authorize = (
+export type Authorize<Values extends object = AnyValues> = (
   request: Request,
   sessionId: string,
-) => Authorized | undefined | null | Promise<Authorized | undefined | null>;
+) => Authorized<Values> | undefined | null | Promise<Authorized<Values> | undefined | null>;
 
 /** What an error is about. */
 export interface ServeErrorPlace {
@@ -44,18 +49,21 @@ export interface ServeErrorPlace {
   readonly request?: Request | undefined;
 }
 
-export interface ServeOptions {
-  readonly agent: Agent<unknown>;
+export interface ServeOptions<Values extends object = AnyValues> {
+  readonly agent: Agent<unknown, Values>;
   /** Does the runs on workers instead of in this process; see `offstage/dbos`. */
   readonly engine?: RunEngine | undefined;
   /** The store of the sessions. Its conversation counts, not the client's. */
   readonly store: Store;
-  readonly authorize: Authorize;
+  readonly authorize: Authorize<NoInfer<Values>>;
   /** Default "ai-sdk". */
   readonly protocol?: ProtocolName | undefined;
   /** What clients see of tools. Default "conversation": nothing, except what waits for a person. */
   readonly show?: Show | undefined;
-  /** Called with every error, since clients get only its code. Default: prints a warning, except for requests that are refused. */
+  /**
+   * Called once with every error, since clients get only its code. A request that is refused is an error without a stack; one that
+   * `authorize` refuses is none. Default: prints a warning, except for requests that are refused.
+   */
   readonly onError?: ((error: unknown, about: ServeErrorPlace) => void) | undefined;
   /** Keeps a serverless process alive until a run has ended. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;

@@ -3,12 +3,13 @@
 import { isObject, type JsonObject } from "../base/json.ts";
 import type { UserMessage } from "../messages/message.ts";
 import type { PersistentSession } from "../sessions/persistent-session.ts";
+import type { AnyValues } from "../state/agent-context.ts";
 import { readConversation } from "./conversation.ts";
 import { findDecided } from "./decide.ts";
 import { eventStream, Pings } from "./http/event-stream.ts";
 import { emptyResponse, jsonResponse, refusal } from "./http/json-response.ts";
 import type { FetchHandler } from "./http/node-handler.ts";
-import { readRoute } from "./http/read-request.ts";
+import { type Route, readRoute } from "./http/read-request.ts";
 import { protocols } from "./protocols/index.ts";
 import type { Posted, Protocol } from "./protocols/protocol.ts";
 import { badRequest, RefusedRequest } from "./protocols/refused-request.ts";
@@ -16,7 +17,7 @@ import type { EventReader } from "./runs/event-log.ts";
 import { followRun } from "./runs/follow-run.ts";
 import type { RunHost, SessionPlace } from "./runs/run-host.ts";
 import { RunsHere } from "./runs/runs-here.ts";
-import { checkServeOptions, reporter, type ServeErrorPlace, type ServeOptions } from "./serve-options.ts";
+import { checkServeOptions, reporter, type ServeOptions } from "./serve-options.ts";
 import type { Show } from "./telling/show.ts";
 
 const defaultMaxBodyBytes = 4 * 1024 * 1024;
@@ -25,37 +26,41 @@ const defaultMaxBodyBytes = 4 * 1024 * 1024;
  * Serves an agent: `POST /` takes a message or decisions, and streams the run; `GET /:id` returns the conversation; `GET /:id/stream`
  * streams a run that works, or answers 204; `DELETE /:id/stream` stops it. Paths may have any prefix.
  */
-export function serve(options: ServeOptions): FetchHandler {
+export function serve<Values extends object = AnyValues>(given: ServeOptions<Values>): FetchHandler {
+  const options = given as ServeOptions;
   checkServeOptions(options);
   const { agent, show = "conversation", waitUntil } = options;
   const onError = reporter(options.onError);
   const protocol = protocols[options.protocol ?? "ai-sdk"];
   const host =
     options.engine?.hostRuns({ agent: agent.name, show }) ?? new RunsHere({ agent, show, waitUntil, onError });
-  const server: Server = { options, host, show, protocol, pings: new Pings(), onError };
+  const server: Server = { host, show, protocol, pings: new Pings() };
   return async (request) => {
+    let sessionId: string | undefined;
     try {
-      return await answer(server, request);
+      const route = await readRoute(request, protocol, options.maxBodyBytes ?? defaultMaxBodyBytes);
+      sessionId = route.sessionId;
+      const place = await authorize(options, request, sessionId);
+      sessionId = place.session.sessionId;
+      return await answer(server, route, place);
     } catch (error) {
-      onError(error, { request });
+      // `authorize` has refused it, and knows.
+      const isDenied = error instanceof RefusedRequest && error.status === 401;
+      if (!isDenied) onError(error, { request, sessionId });
       return refusal(error);
     }
   };
 }
 
 interface Server {
-  readonly options: ServeOptions;
   readonly host: RunHost;
   readonly show: Show;
   readonly protocol: Protocol;
   readonly pings: Pings;
-  readonly onError: (error: unknown, about: ServeErrorPlace) => void;
 }
 
-async function answer(server: Server, request: Request): Promise<Response> {
-  const { options, protocol, host, show } = server;
-  const route = await readRoute(request, protocol, options.maxBodyBytes ?? defaultMaxBodyBytes);
-  const place = await authorize(options, request, route.sessionId);
+async function answer(server: Server, route: Route, place: SessionPlace): Promise<Response> {
+  const { protocol, host, show } = server;
   if (route.method === "POST") return post(server, place, route.posted);
   if (route.method === "DELETE") {
     await host.stop(place);

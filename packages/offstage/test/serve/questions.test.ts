@@ -1,5 +1,5 @@
 // Questions of tools, and approvals with changes, over HTTP.
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import * as z from "zod";
 import { type AgUiEvent, serve } from "../../src/doors/serve.ts";
 import { Agent, memoryStore, tool } from "../../src/index.ts";
@@ -16,11 +16,11 @@ const book = tool({
   },
 });
 
-function serveBooking(protocol: "ai-sdk" | "ag-ui" = "ai-sdk") {
+function serveBooking(protocol: "ai-sdk" | "ag-ui" = "ai-sdk", onError: () => void = () => undefined) {
   booked.length = 0;
   const model = scriptedModel([{ toolCalls: [{ name: "book", input: { film: "Alien" }, id: "c1" }] }, "Booked."]);
   const agent = new Agent({ model, tools: [book] });
-  return serve({ agent, store: memoryStore(), authorize: () => ({}), protocol, onError: () => undefined });
+  return serve({ agent, store: memoryStore(), authorize: () => ({}), protocol, onError });
 }
 
 test("a question is a part with its message and schema, and the output that a client adds is the answer", async () => {
@@ -45,12 +45,38 @@ test("a question is a part with its message and schema, and the output that a cl
 test("an answer that does not fit, or an approval without an answer, changes nothing", async () => {
   const chat = serveBooking();
   await chunksOf(await post(chat, said("s", "Book.")));
-  expect((await post(chat, { id: "s", answers: [{ toolCallId: "c1", value: { seat: 12 } }] })).status).toBe(400);
+  const refused = await post(chat, { id: "s", answers: [{ toolCallId: "c1", value: { seat: 12 } }] });
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toEqual({
+    error: { code: "invalid-argument", message: expect.stringContaining("seat") as unknown },
+  });
   expect((await post(chat, { id: "s", approve: ["c1"] })).status).toBe(409);
   expect((await post(chat, { id: "s", answers: [{ toolCallId: "c1" }] })).status).toBe(400);
   expect(booked).toEqual([]);
   const chunks = await chunksOf(await post(chat, { id: "s", answers: [{ toolCallId: "c1", value: { seat: "1" } }] }));
   expect(textsOf(await readMessage(chunks))).toEqual(["Booked."]);
+});
+
+test("a wrong answer, or a change that does not fit, is reported once, with the session", async () => {
+  const onError = vi.fn();
+  const asking = serveBooking("ai-sdk", onError);
+  await chunksOf(await post(asking, said("s", "Book.")));
+  await post(asking, { id: "s", answers: [{ toolCallId: "c1", value: { seat: 12 } }] });
+  expect(onError).toHaveBeenCalledOnce();
+  expect(onError).toHaveBeenCalledWith(expect.anything(), expect.objectContaining({ sessionId: "s" }));
+  const input = z.object({ euros: z.number() });
+  const pay = tool({ name: "pay", input, needsApproval: true, execute: () => "paid" });
+  const model = scriptedModel([{ toolCalls: [{ name: "pay", input: { euros: 80 }, id: "c1" }] }]);
+  const agent = new Agent({ model, tools: [pay] });
+  const paying = serve({ agent, store: memoryStore(), authorize: () => ({}), onError });
+  await chunksOf(await post(paying, said("t", "Pay.")));
+  onError.mockClear();
+  await post(paying, { id: "t", approve: [{ toolCallId: "c1", input: { euros: "8" } }] });
+  expect(onError).toHaveBeenCalledOnce();
+  expect(onError).toHaveBeenCalledWith(
+    expect.objectContaining({ code: "invalid-argument" }),
+    expect.objectContaining({ sessionId: "t" }),
+  );
 });
 
 test("a question that is declined is declined for its tool", async () => {

@@ -45,7 +45,7 @@ test("serve() refuses to start without authorize, agent or store, and names unkn
 });
 
 test("a request that authorize does not allow gets 401 and touches nothing", async () => {
-  const { chat, store, model } = serveScript(["Hi."], { authorize: () => undefined });
+  const { chat, store, model, onError } = serveScript(["Hi."], { authorize: () => undefined });
   const responses = [post(chat, said("s", "Hello")), get(chat, "s"), get(chat, "s/stream"), stop(chat, "s")];
   for (const response of await Promise.all(responses)) {
     expect(response.status).toBe(401);
@@ -53,6 +53,17 @@ test("a request that authorize does not allow gets 401 and touches nothing", asy
   }
   expect(model.requests).toEqual([]);
   expect(await store.sessions.list()).toEqual([]);
+  expect(onError).not.toHaveBeenCalled();
+});
+
+test("a request that is refused is reported without a stack", async () => {
+  const { chat, onError } = serveScript(["Hi."]);
+  await post(chat, { id: "s", approve: ["c1"] });
+  const [error, about] = onError.mock.calls[0] as [Error, object];
+  expect(error.stack).toBe("RefusedRequest: No call of the session waits for any of these decisions.");
+  expect(about).toMatchObject({ sessionId: "s" });
+  await post(chat, "{");
+  expect(onError.mock.calls[1]?.[1]).toMatchObject({ sessionId: undefined });
 });
 
 test("authorize decides the session and the namespace, whatever the client asks for", async () => {

@@ -1,4 +1,4 @@
-// JSON responses, and refusals: a code, never a sentence.
+// JSON responses, and refusals: a code, and a sentence only if it is about the client's own data.
 import { type ErrorCode, isOffstageError } from "../../errors.ts";
 import { RefusedRequest } from "../protocols/refused-request.ts";
 
@@ -29,7 +29,8 @@ const statuses: Partial<Record<ErrorCode, number>> = {
 /** The response to a request that failed before a run began. */
 export function refusal(error: unknown): Response {
   const { status, code } = refusalOf(error);
-  return jsonResponse({ error: { code } }, status);
+  const told = error instanceof RefusedRequest && error.isTold ? { message: error.message } : undefined;
+  return jsonResponse({ error: { code, ...told } }, status);
 }
 
 function refusalOf(error: unknown): { status: number; code: string } {

@@ -106,10 +106,13 @@ export class RunsHere implements RunHost {
       read: (from) => log.read(from),
       abort: (reason) => stream.abort(reason),
     };
-    const work = this.#pump({ stream, teller, log }).catch((error) => {
+    const pumped = this.#pump({ stream, teller, log });
+    // If the run cannot begin, the caller gets the error.
+    pumped.catch(() => undefined);
+    await stream.started;
+    const work = pumped.catch((error) => {
       this.#options.onError(error, { sessionId: place.session.sessionId, runId });
     });
-    await stream.started;
     this.#runs.set(place.key, run);
     this.#options.waitUntil?.(work);
     void work.then(() => this.#forgetLater(place.key, run));
