@@ -118,7 +118,7 @@ async function recordedResult(agent: AgentConfig, record: RunRecord): Promise<Ru
 }
 
 function failedElsewhere(runId: string, record: RunRecord | undefined): OffstageError {
-  const why = record?.error?.message ?? "its process died, and nobody has resumed it yet";
+  const why = record?.error?.message ?? "its process died, and it has not been resumed yet";
   return new OffstageError("run-failed", `Run "${runId}", which your message joined, did not answer: ${why}`);
 }
 

@@ -1,4 +1,4 @@
-// Asks a person before something is changed. Without a terminal nobody can answer, and the answer is no.
+// Asks a person before something is changed. Without a terminal the answer is no.
 import { createInterface } from "node:readline/promises";
 import type { Io } from "./io.ts";
 

@@ -79,7 +79,7 @@ function optionLines(options: OptionSpecs, io: Io): string[] {
 
 const widest = 30;
 
-// A list of terms with their descriptions beside them, or below where it is narrow.
+// A list of terms with their descriptions beside them, or below them if the terminal is narrow.
 function described(entries: readonly (readonly [term: string, text: string])[], io: Io): string[] {
   const width = Math.min(widest, Math.max(...entries.map(([term]) => columnsOf(term))));
   const room = io.width - width - 4;

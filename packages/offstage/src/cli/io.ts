@@ -1,4 +1,4 @@
-// What a command is given to talk with: output in the right width and colour, a store, and questions to the person. Made once for
+// The input and output of a command: lines in the right width and colour, a store, and questions to the person. Made once for
 // each call of the command line from a world, which is the process, or a test.
 import { styleText } from "node:util";
 import { inertLine, inertText, replaceActive } from "../base/inert.ts";

@@ -13,7 +13,7 @@ export interface Question<Schema = undefined> {
   readonly message: string;
   /** The schema of the answer: a Standard Schema or JSON Schema. Default: any JSON value. */
   readonly schema?: Schema | undefined;
-  /** What the tool needs to go on, as JSON. Kept with the question as it is, shown to nobody, and in `asked` when the tool runs again. */
+  /** What the tool needs to go on, as JSON. Kept with the question, never shown, and in `asked` when the tool runs again. */
   readonly state?: JsonValue | undefined;
   /** Called if the run has to wait: closes what is open, because the code after `ask` does not run. */
   readonly onWait?: (() => void) | undefined;
@@ -50,16 +50,16 @@ export interface CallQuestions {
   readonly ask: Ask;
   /** Resolves when the call has to wait for an answer; never rejects. */
   readonly waiting: Promise<ToolWaiting>;
-  /** How long somebody who can answer at once has been asked so far. */
+  /** How long the call has waited for `answer` so far. */
   askedMs(): number;
 }
 
 export interface QuestionsOptions {
   /** The answers that were given so far. */
   readonly answers: readonly RecordedAnswer[];
-  /** The text of a question as the record keeps it, where a redactor may have changed it. */
+  /** The text of a question as the record keeps it: a redactor may have changed it. */
   recorded(text: string): string;
-  /** Asks somebody who can answer at once; undefined if the run has to wait. */
+  /** Asks for an answer at once; undefined if the run has to wait. */
   answer(question: AskedQuestion, earlier: readonly RecordedAnswer[]): Promise<RecordedAnswer | undefined>;
 }
 

@@ -1,4 +1,4 @@
-// What a run rejects with carries the result so far, as `error.result`.
+// The error of a run carries the result so far, as `error.result`.
 import { isObject } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
 import { AgentState } from "../../state/agent-state.ts";

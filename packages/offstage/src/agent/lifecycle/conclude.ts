@@ -62,7 +62,7 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   const { record, identity } = run;
   const answer = answerOf(run, ending.state);
   const written = await writeEnd(run, ending.state, { answer });
-  // Somebody asked the run to stop before its end was written.
+  // The run was asked to stop before its end was written.
   if (written === "stop")
     return conclude(run, { state: ending.state.withOutcome(stoppedOutcome(new StopRequest(""))) });
   const reopened = written === "inbox" ? await reopenAnswer(run, ending.state) : undefined;

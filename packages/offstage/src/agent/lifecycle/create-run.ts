@@ -106,7 +106,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
   return run;
 }
 
-// What a memory shows depends on the question, so only the instructions stay the same from turn to turn.
+// A memory shows other messages for each question, so only the instructions stay the same from turn to turn.
 function cachesOf({ options }: AgentConfig): ModelInputOptions["caches"] {
   if (options.cache === undefined) return undefined;
   return options.memory === undefined ? "turns" : "instructions";

@@ -26,7 +26,7 @@ export interface GivenAnswer {
   readonly declined?: true | undefined;
 }
 
-/** What a person decides at once: `true` or `{ input }` approves, `false` or `{ reason }` rejects; `undefined` lets the call wait. */
+/** The decision of a person at once: `true` or `{ input }` approves, `false` or `{ reason }` rejects; `undefined` lets the call wait. */
 export type CallVerdict = boolean | { readonly input: JsonValue } | { readonly reason: string } | undefined;
 /** The same for a question. */
 export type QuestionVerdict = { readonly value: JsonValue } | { readonly declined: true } | false | undefined;

@@ -184,7 +184,7 @@ async function answerOf(decision: Decision, { question }: AwaitedPlace): Promise
 async function editedInput({ kind, input, isEntry }: Decision, place: AwaitedPlace): Promise<string | undefined> {
   const { call, tool, toolCallId } = place;
   if (kind === "reject" || call === undefined || tool === undefined) return undefined;
-  // The stored input of a redacted call differs from that of its entry, though nobody changed it.
+  // The stored input of a redacted call differs from that of its entry, although it was not edited.
   const isShown = isEntry && call.isRedacted === true;
   const isEdit = input !== undefined && !isShown && !isSameJson(input, parseArguments(call.inputText));
   // A subagent is told of it instead, and goes on.
@@ -254,7 +254,7 @@ function plainCopy(given: unknown, what: string, toolCallId: string): JsonValue 
   }
 }
 
-/** What the model reads of a call that was rejected. */
+/** The text that the model reads for a rejected call. */
 export function refusalOf(name: string, reason = ""): string {
   const why = reason === "" ? "" : ` Reason: ${reason}`;
   return `The call to the tool "${name}" was rejected by the user and not run.${why}`;

@@ -1,4 +1,4 @@
-// What a call of a tool gets from its run: options, guardrails, questions, and the permission of a person where one is needed.
+// The run around a call of a tool: options, guardrails, questions, and the permission of a person if the call needs one.
 import type { Cancellation } from "../../base/cancellation.ts";
 import { warn } from "../../base/warn.ts";
 import { messageOf } from "../../errors.ts";

@@ -11,7 +11,7 @@ const pasting = { on: "\x1b[?2004h", off: "\x1b[?2004l" } as const;
 
 export class Terminal {
   readonly screen: Screen;
-  /** Called with a line that nobody asked for: typed while a run works. */
+  /** Called with a line that was typed while a run works. */
   onLine: ((text: string) => void) | undefined;
   /** Called for Esc and Ctrl+C while a run works. */
   onStop: (() => void) | undefined;

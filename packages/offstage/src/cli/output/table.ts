@@ -1,4 +1,4 @@
-// A table that fits the terminal: columns shrink, and the least important ones are left out where it is narrow.
+// A table that fits the terminal: columns shrink, and the least important ones are left out if it is narrow.
 import type { Io, Style } from "../io.ts";
 import { columnsOf, pad } from "./columns.ts";
 
@@ -78,7 +78,7 @@ function widthsOf<Row>(
 ): Map<Column<Row>, number> {
   const widths = new Map(columns.map((column) => [column, natural.get(column) ?? 0]));
   let over = [...widths.values()].reduce((sum, own) => sum + own + gap, -gap) - width;
-  // What is too much is taken from the columns that may shrink, most from the widest.
+  // Shrinks the columns that may shrink, the widest first.
   while (over > 0) {
     const [widest] = columns
       .filter((column) => column.shrinksTo !== undefined && (widths.get(column) ?? 0) > Math.min(column.shrinksTo, 4))

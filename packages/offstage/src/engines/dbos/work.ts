@@ -32,7 +32,7 @@ export interface WorkParts {
   readonly limits: WorkLimits;
 }
 
-/** What came of a job. */
+/** The outcome of a job. */
 export interface Worked {
   readonly status: string;
   readonly result?: RunResult<unknown> | undefined;

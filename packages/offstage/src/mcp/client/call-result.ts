@@ -1,4 +1,4 @@
-// What a tool of a server returned, as a tool of ours returns it: text, a value, parts, or an error.
+// The result of a server's tool as a tool of ours returns it: text, a value, parts, or an error.
 import type { ContentPart } from "../../messages/message.ts";
 import { audio, file, image, text } from "../../messages/parts.ts";
 import { ToolAnswer } from "../../tools/tool-answer.ts";

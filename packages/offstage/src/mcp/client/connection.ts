@@ -11,7 +11,7 @@ import { type OpenTransport, openTransport } from "./transport.ts";
 
 type Client = InstanceType<ClientPackage["Client"]>;
 
-/** What a server answers in place of a result if it needs something from a person first. */
+/** The answer of a server that needs something from a person first. */
 export interface InputRequired {
   readonly resultType: "input_required";
   readonly inputRequests?: Readonly<Record<string, { readonly method: string; readonly params?: unknown }>>;

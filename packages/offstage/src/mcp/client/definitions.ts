@@ -6,7 +6,7 @@ import { compileJsonSchema } from "../../tools/json-schema/compile-json-schema.t
 import { isMapKeyword, type Schema, type SchemaOwner, schemaKeywords } from "../../tools/json-schema/lean-schema.ts";
 import type { RawSchema } from "../../tools/schema.ts";
 
-// What all definitions of a server may add to a prompt: the texts share a budget, and so do the schemas.
+// The most that the definitions of a server may add to a prompt: the texts share a budget, and so do the schemas.
 const maxDescription = 4000;
 const descriptionBudget = 128 * 1024;
 const minDescription = 200;
@@ -109,7 +109,7 @@ function mapValues(record: Schema, change: (value: unknown) => unknown): Schema 
   return copy;
 }
 
-// What can be checked here. Properties that a pattern would allow must not be refused for want of it. A property that has a default
+// The part of a schema that can be checked here. Properties that only a removed pattern allows must not be refused. A property that has a default
 // is filled in by the server, even if many libraries list it as required.
 function checkable(schema: Schema): Schema {
   return rewrite(schema, 0, ({ pattern: _, patternProperties, required, ...rest }) => {

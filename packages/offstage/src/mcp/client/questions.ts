@@ -9,7 +9,7 @@ import { formSchema, promptText } from "./definitions.ts";
 const maxRounds = 20;
 const maxMessage = 4000;
 
-/** What is kept with a question: enough to complete the call with a new connection. */
+/** The state that is kept with a question: enough to complete the call with a new connection. */
 interface RoundState {
   /** The round of the protocol, from 0. */
   readonly round: number;
@@ -76,7 +76,7 @@ async function respond(
 }
 
 /**
- * Calls a tool that may ask while the call is open, as in the old protocol. If somebody answers at once, the call goes on. It cannot
+ * Calls a tool that may ask while the call is open, as in the old protocol. If there is an answer at once, the call continues. It cannot
  * wait for days: then it is cancelled, and made again with the answer.
  */
 async function callOpen(
@@ -114,7 +114,7 @@ function questionOf({ message, requestedSchema }: Form): {
   return { message: shown, ...(schema !== undefined && { schema }) };
 }
 
-// What the person left out has its default.
+// Fields that the person left out get their defaults.
 function responseOf(answer: unknown, { requestedSchema }: Form): Response {
   if (isObject(answer) && answer.declined === true) return { action: "decline" };
   const properties =

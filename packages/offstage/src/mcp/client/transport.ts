@@ -15,7 +15,7 @@ export interface OpenTransport {
   end(): Promise<void>;
 }
 
-// A server that sends this many messages nobody asked for, one after another, means harm.
+// A server that sends this many unsolicited messages in a row means harm.
 const maxUnasked = 10_000;
 
 /** A transport that is not started yet. `onFlood` is told of a server that sends too much. */

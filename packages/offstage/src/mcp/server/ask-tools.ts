@@ -55,7 +55,7 @@ interface WaitingCall {
   readonly wants: "approve" | "answer" | "text";
 }
 
-/** What travels to the client and back while a run waits. */
+/** The state that travels to the client and back while a run waits. */
 interface WaitingState {
   readonly run: string;
   readonly session: string;

@@ -2,7 +2,7 @@
 import type { Store } from "../../sessions/store.ts";
 import type { JsonSchema } from "../../tools/schema.ts";
 
-/** What a caller may do, as `authorize` says. */
+/** The rights of a caller, as `authorize` returns them. */
 export interface McpAccess {
   /** The namespace of the store. Default: that of the store that was passed. */
   readonly namespace?: string | undefined;

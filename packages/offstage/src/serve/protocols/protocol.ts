@@ -10,7 +10,7 @@ export type PostedDecision = { readonly toolCallId: string } & (
   | { readonly answer: JsonValue }
 );
 
-/** What a client asks for. Nothing else of a body counts. */
+/** The request of a client. Nothing else of a body counts. */
 export type PostedAction =
   | { readonly type: "message"; readonly message: UserMessage }
   | { readonly type: "regenerate"; readonly runId: string | undefined }

@@ -1,4 +1,4 @@
-// What a client may see of tools. The one place that decides it.
+// Decides how much of tools a client may see. Nothing else decides it.
 import type { OptionRule } from "../../base/options.ts";
 
 /** How much a client sees of a tool: nothing, its name and status, or its input and output too. */

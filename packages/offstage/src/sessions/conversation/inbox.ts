@@ -81,7 +81,7 @@ function sentMessage(cell: SessionCell, id: string, put: Put): Steering {
   const takenBy = () => takerOf(cell, id, put);
   return {
     runId: put.runId,
-    // Polls only if somebody asks.
+    // Polls only if it is read.
     get joined() {
       joined ??= whereJoined(cell, put, takenBy);
       return joined;

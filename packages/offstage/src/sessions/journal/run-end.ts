@@ -7,7 +7,7 @@ import type { SessionRow } from "../ports/tables.ts";
 import { identityOf } from "../rows/message-row.ts";
 
 /**
- * Refuses an end. A run that was asked to stop does not end in another way, because whoever asked was told that it will stop; an abort
+ * Refuses an end. A run that was asked to stop does not end in another way, because `stop` has returned true; an abort
  * or a failure is an end too. A run does not answer before it has seen what was said meanwhile.
  */
 export function refusalOf(

@@ -212,7 +212,7 @@ export class StoredRun implements RunLog {
     return undefined;
   }
 
-  // Whoever asked the run to stop wrote the reason into its row.
+  // The request to stop has written its reason into the row of the run.
   async #stopReason(head: SessionRow): Promise<Pick<RunRow, "stop_requested"> | undefined> {
     if (!isAskedToStop(head)) return undefined;
     const row = await findRun(this.#options.cell.context, this.runId);

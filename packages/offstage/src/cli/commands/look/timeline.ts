@@ -1,4 +1,4 @@
-// offstage timeline: said and done in two columns where the width allows, else one below the other.
+// offstage timeline: said and done in two columns if the terminal is wide enough, otherwise one below the other.
 import type { SubagentTurn, Turn, TurnItem } from "../../../query/turn.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Io, Style } from "../../io.ts";

@@ -147,7 +147,7 @@ async function talk(io: Io, place: Place): Promise<ExitCode> {
   return 0;
 }
 
-// Without a terminal: each line is a message, and nobody can be asked.
+// Without a terminal, each line is a message, and approvals have to wait.
 async function listen(io: Io, { agent, session, context }: Place): Promise<ExitCode> {
   const lines = (await readAll(io.world.stdin)).split("\n").filter((line) => line.trim() !== "");
   if (lines.length === 0) throw new UsageError("There is no terminal to type at, and standard input is empty.");
