@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type DocProgram, programsOf, readPages } from "./support/doc-pages.ts";
+import { type DocProgram, programsOf, readPages, typeCheck } from "./support/doc-pages.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 // Ignored by git, and inside the package, so that "offstage" resolves to the package just built.
@@ -26,23 +26,7 @@ test("README.md has code that is run", () => {
 });
 
 test("every code block in the docs type-checks", async () => {
-  const config = {
-    extends: `${root}tsconfig.base.json`,
-    compilerOptions: {
-      noEmit: true,
-      isolatedDeclarations: false,
-      skipLibCheck: true,
-      noUnusedLocals: false,
-      lib: ["es2023", "esnext.disposable"],
-    },
-    files: programs.map(({ name }) => name),
-  };
-  writeFileSync(`${folder}tsconfig.json`, JSON.stringify(config));
-  const tsc = `${root}node_modules/typescript/bin/tsc`;
-  const { stdout } = await run(process.execPath, [tsc, "--project", folder]).catch(
-    (error: { stdout: string }) => error,
-  );
-  expect(stdout).toBe("");
+  expect(await typeCheck(folder, { root, files: programs.map(({ name }) => name) })).toBe("");
 });
 
 test.concurrent.for(programs.filter(({ isRun }) => isRun))(

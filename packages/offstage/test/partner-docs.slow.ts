@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { partnersFolder } from "./serve/partners.ts";
+import { typeCheck } from "./support/doc-pages.ts";
 import { installInterop } from "./support/interop.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -57,26 +58,13 @@ test("there are blocks about the AI SDK and about OpenAI Agents, before and afte
 });
 
 test("every block type-checks with the real packages", async () => {
-  const config = {
-    extends: `${root}tsconfig.base.json`,
-    compilerOptions: {
-      noEmit: true,
-      isolatedDeclarations: false,
-      skipLibCheck: true,
-      noUnusedLocals: false,
-      exactOptionalPropertyTypes: false,
-      lib: ["es2023", "esnext.disposable"],
-      types: ["node"],
-      typeRoots: [`${root}node_modules/@types`],
-    },
-    files: programs.map(({ name }) => name),
+  const compilerOptions = {
+    exactOptionalPropertyTypes: false,
+    types: ["node"],
+    typeRoots: [`${root}node_modules/@types`],
   };
-  writeFileSync(`${folder}tsconfig.json`, JSON.stringify(config));
-  const tsc = `${root}node_modules/typescript/bin/tsc`;
-  const { stdout } = await run(process.execPath, [tsc, "--project", folder]).catch(
-    (error: { stdout: string }) => error,
-  );
-  expect(stdout).toBe("");
+  const files = programs.map(({ name }) => name);
+  expect(await typeCheck(folder, { root, files, compilerOptions })).toBe("");
 });
 
 test.for(programs.filter(({ isRun }) => isRun))(

@@ -1,5 +1,7 @@
 // The documentation pages for the docs test: their text, and the programs in their code blocks.
-import { globSync, readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { promisify } from "node:util";
 
 export interface DocPage {
   /** Relative to the root of the repository, with forward slashes. */
@@ -57,4 +59,31 @@ function blocksOf(text: string): Block[] {
     const [, info = "", code = ""] = found;
     return { line: text.slice(0, found.index).split("\n").length, info, code };
   });
+}
+
+export interface TypeCheckOptions {
+  /** The root of the repository. */
+  readonly root: string;
+  readonly files: readonly string[];
+  readonly compilerOptions?: object;
+}
+
+/** Type-checks the programs in a folder as a reader would; returns what the compiler prints. */
+export async function typeCheck(folder: string, { root, files, compilerOptions }: TypeCheckOptions): Promise<string> {
+  const config = {
+    extends: `${root}tsconfig.base.json`,
+    compilerOptions: {
+      noEmit: true,
+      isolatedDeclarations: false,
+      skipLibCheck: true,
+      noUnusedLocals: false,
+      lib: ["es2023", "esnext.disposable"],
+      ...compilerOptions,
+    },
+    files,
+  };
+  writeFileSync(`${folder}tsconfig.json`, JSON.stringify(config));
+  const args = [`${root}node_modules/typescript/bin/tsc`, "--project", folder];
+  const { stdout } = await promisify(execFile)(process.execPath, args).catch((error: { stdout: string }) => error);
+  return stdout;
 }
