@@ -1,6 +1,7 @@
 // A fallback model: the next model is called when one has failed. What answered is on record, and paid for.
 import { describe, expect, test } from "vitest";
-import { Agent, type AgentOptions, fallbackModel, memoryStore } from "../../src/index.ts";
+import { compactor, summarizeOlder } from "../../src/doors/memory.ts";
+import { Agent, type AgentOptions, assistant, fallbackModel, memoryStore, user } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { calls, echo, echoing } from "../support/cast.ts";
@@ -71,6 +72,37 @@ describe("a fallback model", () => {
     expect(told).toMatchObject([
       { type: "model-fallback", step: 1, provider: "one", modelId: "first", nextModelId: "second" },
     ]);
+  });
+
+  bothWays("names its run: lists, summaries and exports have the model that answered last", async ({ play }) => {
+    const store = memoryStore();
+    const { model } = modelsOf([calls(echoing("a")), new Error("down")], ["Done."]);
+    const { runId } = await play(agentOf(model), "Go", { session: store.session("s") });
+    expect((await store.runs.list({ model: "second" })).map((run) => run.runId)).toEqual([runId]);
+    expect(await store.runs.list({ model: "first" })).toEqual([]);
+    expect(await store.runs.get(runId)).toMatchObject({ model: "second", provider: "two" });
+    const query = await store.session("s").query();
+    expect(query.runs()).toMatchObject([{ model: "second", provider: "two" }]);
+    expect(query.export("markdown")).toContain("second");
+  });
+
+  test("also writes the summary of a compaction", async () => {
+    const { a, b, model } = modelsOf([new Error("down"), new Error("down")], ["They talked.", "Done."]);
+    const talk = Array.from({ length: 8 }, (_, n) =>
+      n % 2 === 0 ? user("Why? ".repeat(100)) : assistant("So. ".repeat(100)),
+    );
+    const compaction = compactor({ threshold: 600, strategy: summarizeOlder() });
+    const { text } = await agentOf(model, { compaction }).run([...talk, user("Go")]);
+    expect([text, a.callCount > 0, b.callCount]).toEqual(["Done.", true, 2]);
+  });
+
+  bothWays("that fails leaves its failed attempts on record", async ({ fail }) => {
+    const store = memoryStore();
+    const agent = agentOf(scriptedModel([busy(), busy()]));
+    const { result } = await fail(agent, "Go", { session: store.session("s") });
+    const run = await store.runs.get(result.runId);
+    expect(run?.failedAttempts).toMatchObject([{ attempt: 1, error: "overloaded" }]);
+    expect(run?.steps).toEqual([]);
   });
 
   bothWays("is on record: the model and provider of each step, and the failed attempt", async ({ play }) => {

@@ -9,10 +9,13 @@ import { modelSummarizer } from "../../memory/compaction/summarize.ts";
 import type { TextMemory } from "../../memory/text-memory.ts";
 import { type Message, textOf } from "../../messages/message.ts";
 import type { Messages } from "../../messages/messages.ts";
+import { fallbackModel } from "../../models/fallback-model.ts";
+import type { AnyModel } from "../../models/model.ts";
 import { journalFor } from "../../sessions/journal/plain-journal.ts";
 import type { SessionPort } from "../../sessions/ports/session.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import { checkMemory } from "../config/option-rules.ts";
+import type { StepSetup } from "../config/step-setup.ts";
 import type { MemoryFunction, MemoryPlace, ResumeOptions } from "../ports/agent-options.ts";
 import { type Run, setupOf } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
@@ -27,12 +30,12 @@ export async function openPrompt(run: Run, state: AgentState, recordedNote?: unk
   if (!agent.isShortened) return;
   const { compaction = compactor({ threshold: Number.POSITIVE_INFINITY }), memory } = agent.options;
   const { tokenCounter: counter } = agent;
-  const { model, call } = setupOf(run);
+  const { call } = setupOf(run);
   input.compaction = compaction.open({
     counter,
     signal: scope.cancellation.signal,
     fixedTokens: counter.countMessages(input.instructions) + counter.count(JSON.stringify(call.tools ?? [])),
-    summarize: modelSummarizer(model),
+    summarize: (request) => modelSummarizer(workingModels(setupOf(run)))(request),
     note: recordedNote ?? knownNote(run, state),
     isPartial: record.log !== undefined && isPartial(historyToLoad(run)),
   });
@@ -54,6 +57,13 @@ export async function openPrompt(run: Run, state: AgentState, recordedNote?: unk
   // A memory may call a model or a store of its own; an abort does not wait for it.
   input.compaction.show(shownIn(run, state), await scope.cancellation.race(remember()));
   input.feed = feed;
+}
+
+// The model of the present step, with those to fall back on.
+function workingModels(setup: StepSetup): AnyModel {
+  const models: AnyModel[] = [];
+  for (let each: StepSetup | undefined = setup; each !== undefined; each = each.next) models.push(each.model);
+  return models.length === 1 ? setup.model : fallbackModel(models);
 }
 
 async function openMemory(run: Run, open: MemoryFunction): Promise<AgentMemory | TextMemory> {

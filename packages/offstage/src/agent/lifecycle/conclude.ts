@@ -140,9 +140,11 @@ function runEnd(run: Run, state: AgentState, answer: readonly Message[]): RunEnd
   const isEverything = run.request.options.persist === "everything";
   const notes = notesOf(run, state);
   const { reason: cancelled } = run.scope.cancellation;
+  const { model } = run.input.setup ?? {};
   return {
     status,
     reason,
+    ...(model && { model: model.modelId, provider: model.provider }),
     ...(cancelled instanceof StopRequest && { stopReason: cancelled.reason }),
     usage: state.usage,
     cost: run.agent.pricing.totalCost(state.usageByModel),

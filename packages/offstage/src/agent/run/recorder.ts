@@ -259,14 +259,16 @@ export class Recorder {
   async end(end: RunEnd, { lastStep, verdicts, span }: LastParts): Promise<EndRefusal | undefined> {
     const log = this.#log;
     if (log === undefined) return undefined;
-    const { endedSpans } = this.#parts;
+    const { endedSpans, draft } = this.#parts;
     const isUnwritten = lastStep !== undefined && lastStep.index > this.#recordedSteps;
     const step = isUnwritten ? { lastStep: { ...this.#refused?.step, ...this.#stepRecord(lastStep, verdicts) } } : {};
-    const failed = this.#takeInput();
+    const failed = this.#takeInput()?.failedInput;
+    const retries = draft.retries.splice(0);
+    const failedInput = failed && { ...failed, ...(retries.length > 0 && { retries }) };
     const spans = [...(this.#refused?.spans ?? []), ...takeSpans(endedSpans)];
     const withSpans = spans.length > 0 ? { spans: [...spans, span] } : undefined;
     const refusal = await this.#inSessionSpan("session.end", async () =>
-      log.end({ ...end, ...step, ...withSpans, ...failed }),
+      log.end({ ...end, ...step, ...withSpans, ...(failedInput && { failedInput }) }),
     );
     this.#refused = refusal && { step: step.lastStep, spans };
     return refusal;

@@ -24,7 +24,7 @@ export interface Used {
 
 /** The row of a run that ends. Its own tokens are the total without those of its subagents. */
 export function endRun(row: RunRow, end: RunEnd, used: Used): RunRow {
-  const { status, reason, stopReason, usage, cost, endedAt, error, notes } = end;
+  const { status, reason, stopReason, model, provider, usage, cost, endedAt, error, notes } = end;
   const ended_at = isoTime(endedAt);
   const own = tokenColumns(ownUsage(usage, used.beneath), ownCost(cost, used));
   const isAllOwn = used.beneath.length === 0 && own.cost_usd === (cost ?? null);
@@ -33,6 +33,8 @@ export function endRun(row: RunRow, end: RunEnd, used: Used): RunRow {
     status,
     reason,
     ...(stopReason !== undefined && { stop_requested: stopReason }),
+    // Another one than in the beginning, if the run fell back on it or a function chose it.
+    ...(model !== undefined && { model, provider: provider ?? null }),
     ...own,
     totals: isAllOwn ? null : JSON.stringify({ usage, cost }),
     ended_at,

@@ -112,14 +112,16 @@ export class StepWriter {
     };
   }
 
-  /** The row of a step that is not finished: it has an input, and no finish reason. */
-  unfinished({ step, startedAt, input }: StepInput): StoredInput | undefined {
+  /** The row of a step that is not finished: it has an input or failed attempts, and no finish reason. */
+  unfinished({ step, startedAt, input, retries }: StepInput): Partial<StoredInput> | undefined {
     const stored = storeInput(this.#cell, input, this.#stored);
-    if (stored === undefined) return undefined;
+    if (stored === undefined && retries === undefined) return undefined;
+    const { redact } = this.#cell.context;
     const { modelId: model, provider } = input.setup;
-    const record = { step, messages: [], usage: noUsage, finishReason: "", startedAt, durationMs: 0, model, provider };
-    const row = { ...stepRow(this.#row, record, stored.ref), finish_reason: null };
-    return { ref: stored.ref, writes: [...stored.writes, { table: "steps", row }] };
+    const call = { step, messages: [], usage: noUsage, finishReason: "", startedAt, durationMs: 0, model, provider };
+    const record = redact === undefined ? { ...call, retries } : redactStep(redact, { ...call, retries });
+    const row = { ...stepRow(this.#row, record, stored?.ref), finish_reason: null };
+    return { ...stored, writes: [...(stored?.writes ?? []), { table: "steps", row }] };
   }
 
   /** The rows of a result; undefined if it is written already. */

@@ -7,6 +7,7 @@ import type {
   AnswerRecord,
   InputRecord,
   QuestionRecord,
+  RetryRecord,
   RunError,
   RunRecord,
   RunStatus,
@@ -60,6 +61,8 @@ export interface StepInput {
   /** ISO 8601. */
   readonly startedAt: string;
   readonly input: InputRecord;
+  /** The failed attempts of a call that never succeeded. */
+  readonly retries?: readonly RetryRecord[] | undefined;
 }
 
 /** How a run ended. */
@@ -68,6 +71,9 @@ export interface RunEnd {
   readonly reason: string;
   /** Why the run was asked to stop, if that was said. */
   readonly stopReason?: string | undefined;
+  /** The model that was called last; missing if that is not known. */
+  readonly model?: string | undefined;
+  readonly provider?: string | undefined;
   /** The tokens of the run and its subagents. */
   readonly usage: Usage;
   /** Their cost in US dollars; missing if a model has no price. */

@@ -147,6 +147,8 @@ export interface RunRecord extends RunInfo {
   /** Finished steps in order, without full values of clipped results: `store.runs.value` reads those. */
   readonly steps: readonly StepRecord[];
   readonly openStep?: OpenStep;
+  /** The earlier attempts of the model call with which the run failed. */
+  readonly failedAttempts?: readonly RetryRecord[];
   /** Some of its messages were removed from the conversation, or cannot be read. */
   readonly isIncomplete?: boolean;
   /** Runs of subagents, in the order they began. */

@@ -20,7 +20,7 @@ import { corrupt, type Report } from "../rows/check-row.ts";
 import { identityOf } from "../rows/message-row.ts";
 import { deepFreeze } from "../rows/plain-json.ts";
 import { readQuestion } from "../rows/question.ts";
-import { readStep, runInfo } from "../rows/run-row.ts";
+import { failedAttemptsOf, readStep, runInfo } from "../rows/run-row.ts";
 import { type WaitingNote, waitingNotes } from "./run-notes.ts";
 
 /** The row of a run; undefined if there is none, or if it cannot be read. */
@@ -103,6 +103,7 @@ export function recordOf(parts: RunParts, options: RecordOptions): RunRecord | u
   const input = messages.filter((each) => each.row.step === null).map(({ message }) => message);
   const { steps, isIncomplete } = stepsOf(parts, options);
   const openStep = openStepOf(parts, options, steps.at(-1)?.step ?? 0);
+  const failedAttempts = failedAttemptsOf(parts.steps);
   return {
     ...info,
     stepCount: steps.length,
@@ -110,6 +111,7 @@ export function recordOf(parts: RunParts, options: RecordOptions): RunRecord | u
     input,
     steps,
     ...(openStep && { openStep }),
+    ...(failedAttempts && { failedAttempts }),
     ...((input.length < row.input_count || isIncomplete) && { isIncomplete: true }),
     children: children.flatMap((child) => readInfo(options, child, options.head) ?? []),
   };

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from "../../base/json.ts";
 import { noUsage, type Usage } from "../../tokens/usage.ts";
 import type { NewRun } from "../ports/journal.ts";
 import {
+  type RetryRecord,
   type RunError,
   type RunInfo,
   type RunStatus,
@@ -200,7 +201,7 @@ export function stepRow(owner: Owner, record: StepRecord, inputRef: string | und
 export function readStep(row: StepRow): Omit<StepRecord, "messages"> | undefined {
   if (row.finish_reason === null) return undefined;
   const verdicts = jsonOf(row.verdicts, isList<VoteRecord>);
-  const retries = jsonOf(row.retries, isList<NonNullable<StepRecord["retries"]>[number]>);
+  const retries = jsonOf(row.retries, isList<RetryRecord>);
   const notes = notesOf(row);
   return {
     step: row.step,
@@ -215,6 +216,12 @@ export function readStep(row: StepRow): Omit<StepRecord, "messages"> | undefined
     ...(retries && { retries }),
     ...(notes && { notes }),
   };
+}
+
+/** The failed attempts of a model call that never succeeded, which is the last one of its run; undefined if there are none. */
+export function failedAttemptsOf(steps: readonly StepRow[]): readonly RetryRecord[] | undefined {
+  const last = steps.at(-1);
+  return last?.finish_reason === null ? jsonOf(last.retries, isList<RetryRecord>) : undefined;
 }
 
 function isList<T>(value: unknown): value is readonly T[] {

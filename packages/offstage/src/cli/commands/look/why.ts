@@ -41,6 +41,7 @@ export const command: Command = defineCommand({
     for (const line of wrap(io.block(because), io.width - 2)) io.print(`  ${line}`);
     for (const step of steps) for (const line of stepLines(io, step)) io.print(line);
     for (const line of openLines(io, detail)) io.print(line);
+    for (const line of attemptLines(io, detail)) io.print(line);
     io.print();
     for (const line of nextLines(detail, steps)) io.print(io.paint("dim", fit(`  ${line}`, io.width)));
     return 0;
@@ -63,7 +64,10 @@ function becauseOf({ run }: RunDetail, steps: readonly ToldStep[]): string {
   const { status, reason, stopReason, error, openStep, approvals } = run;
   const failures = steps.reduce((sum, step) => sum + step.failures.length, 0);
   const calls = steps.reduce((sum, step) => sum + step.calls.length, 0);
-  const retries = steps.reduce((sum, { record }) => sum + (record.retries?.length ?? 0), 0);
+  const retries = steps.reduce(
+    (sum, { record }) => sum + (record.retries?.length ?? 0),
+    run.failedAttempts?.length ?? 0,
+  );
   const decisive = steps.at(-1)?.record.verdicts?.find((vote) => vote.reason === reason);
   const asked = stopReason && `it was asked to: ${stopReason}`;
   const after = steps.length === 0 ? "before its first step was finished" : `after ${counted(steps.length, "step")}`;
@@ -97,15 +101,7 @@ function stepLines(io: Io, { record, calls, failures }: ToldStep): string[] {
       title: `step ${step}`,
       note: `${io.inline(finishReason)}${tools}, ${duration(durationMs)}`,
     }),
-    ...retries.map(({ attempt, delayMs, error }) =>
-      io.paint(
-        "yellow",
-        fit(
-          `    ↻ attempt ${attempt} failed, again after ${duration(delayMs)}: ${io.inline(error, io.width)}`,
-          io.width,
-        ),
-      ),
-    ),
+    ...retryLines(io, retries),
     ...failures.flatMap((call) => callLines(io, call)),
     ...verdicts.map(({ criterion, decision, message }) => {
       const name = pad(io.inline(criterion), widest);
@@ -114,6 +110,21 @@ function stepLines(io: Io, { record, calls, failures }: ToldStep): string[] {
       return `    ${io.paint(style, pad(decision, 8))}  ${name}  ${io.paint("dim", fit(io.inline(message, room), room))}`.trimEnd();
     }),
   ];
+}
+
+function retryLines(io: Io, retries: NonNullable<StepRecord["retries"]>): string[] {
+  return retries.map(({ attempt, delayMs, error }) => {
+    const line = `    ↻ attempt ${attempt} failed, again after ${duration(delayMs)}: ${io.inline(error, io.width)}`;
+    return io.paint("yellow", fit(line, io.width));
+  });
+}
+
+// The attempts of the model call with which the run failed. Its step is not finished.
+function attemptLines(io: Io, { run }: RunDetail): string[] {
+  const { failedAttempts, steps } = run;
+  if (failedAttempts === undefined) return [];
+  const heading = headingLine(io, { bar: "red", title: `step ${steps.length + 1}`, note: "the model failed" });
+  return ["", heading, ...retryLines(io, failedAttempts)];
 }
 
 function openLines(io: Io, detail: RunDetail): string[] {

@@ -130,7 +130,7 @@ async function ofModels(
   }));
 }
 
-// The model that a run began with, unless others answered: a provider may answer under a more exact name.
+// The model that a run called last, unless others answered: a provider may answer under a more exact name.
 function modelOf({ model }: RunRow, steps: readonly Row[]): Value {
   if (steps.length === 0 || steps.some((step) => step.model === model)) return model;
   const byTokens = steps.toSorted((a, b) => Number(b.total_tokens) - Number(a.total_tokens) || compareModels(a, b));
