@@ -24,7 +24,7 @@ const defaultMaxBodyBytes = 4 * 1024 * 1024;
 
 /**
  * Serves an agent: `POST /` takes a message or decisions, and streams the run; `GET /:id` returns the conversation; `GET /:id/stream`
- * streams a run that works, or answers 204; `DELETE /:id/stream` stops it. Paths may have any prefix.
+ * streams a run that works or whose process died, or answers 204; `DELETE /:id/stream` stops it. Paths may have any prefix.
  */
 export function serve<Values extends object = AnyValues>(given: ServeOptions<Values>): FetchHandler {
   const options = given as ServeOptions;
@@ -67,7 +67,7 @@ async function answer(server: Server, route: Route, place: SessionPlace): Promis
     return emptyResponse();
   }
   if (!route.isStream) return jsonResponse(protocol.conversation(await readConversation(place.session, show)));
-  const reader = host.find(place)?.read("start") ?? (await readElsewhere(place.session, show));
+  const reader = await readRun(server, place);
   return reader === undefined ? emptyResponse() : streamResponse(server, reader, route);
 }
 
@@ -91,26 +91,33 @@ async function post(server: Server, place: SessionPlace, { action, sessionId, re
     const { run, decisions } = await findDecided(place.session, action.decisions, action.runId);
     return streamResponse(server, (await host.resume(place, run, decisions)).read("resumed"), at);
   }
-  const message = action.type === "message" ? action.message : await takeBack(place.session, action.runId);
+  const message = action.type === "message" ? action.message : await takeBack(place, action.runId);
   return streamResponse(server, (await host.start(place, message)).read("start"), at);
 }
 
 // Removes the newest turn, and returns its message to be answered again.
-async function takeBack(session: PersistentSession, runId: string | undefined): Promise<UserMessage> {
-  const [working] = await session.runs({ status: "running", limit: 1 });
-  if (working !== undefined) throw new RefusedRequest(409, "session-busy", "A run still works on the newest message.");
+async function takeBack({ session, store }: SessionPlace, runId: string | undefined): Promise<UserMessage> {
+  const [newest] = await session.runs({ limit: 1 });
+  if (newest?.status === "running")
+    throw new RefusedRequest(409, "session-busy", "A run still works on the newest message.");
   const [last] = await session.getItems(1);
   if (last === undefined) throw badRequest("There is no message to answer again.");
   if (runId !== undefined && last.role === "assistant" && last.metadata?.runId !== runId)
     throw badRequest("Only the newest answer can be generated again.");
+  if (newest?.status === "interrupted")
+    await store.runs.stop(newest.runId, { reason: "its message is answered again" });
   const [message] = await session.popTurn();
   if (message?.role !== "user") throw badRequest("There is no message to answer again.");
   return { role: "user", content: message.content };
 }
 
-async function readElsewhere(session: PersistentSession, show: Show): Promise<EventReader | undefined> {
+// The run that works on the session, here or elsewhere. A run whose process died is resumed here.
+async function readRun({ host, show }: Server, place: SessionPlace): Promise<EventReader | undefined> {
+  const here = host.find(place) ?? (await host.recover(place));
+  if (here !== undefined) return here.read("start");
+  const { session } = place;
   const [run] = await session.runs({ status: "running", limit: 1 });
-  return run && followRun(session, run.runId, { show });
+  return run && followRun(session, run.runId, { show, recover: () => host.recover(place) });
 }
 
 function streamResponse({ protocol, pings }: Server, reader: EventReader, place: Omit<Posted, "action">): Response {

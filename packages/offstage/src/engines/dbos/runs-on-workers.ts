@@ -40,6 +40,8 @@ export function runsOnWorkers(client: EngineClient, { agent, show }: HostOptions
     },
     // Others read from the record.
     find: () => undefined,
+    // The workers resume the runs of a worker that died.
+    recover: async () => undefined,
     async stop({ session }) {
       const { namespace, sessionId } = session;
       return client.stopSession(sessionId, { namespace });

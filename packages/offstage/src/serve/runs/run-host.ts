@@ -36,12 +36,14 @@ export interface RunEngine {
  *
  * **Contract:** `start` and `resume` resolve when the run has begun and its input is durable, and reject with an `OffstageError` if it
  * cannot begin. The run then goes on without any reader. If a run works on the session, `start` says the message to that run instead. `find` gives a run of the session that works here; others are read from
- * the record.
+ * the record. `recover` never rejects, and at most one process resumes the run.
  */
 export interface RunHost {
   start(place: SessionPlace, message: UserMessage): Promise<HostedRun>;
   resume(place: SessionPlace, run: FoundRun, decisions: Decisions): Promise<HostedRun>;
   find(place: SessionPlace): HostedRun | undefined;
+  /** Resumes the newest run of the session here if its process died. Undefined if there is nothing to resume, or if it is resumed elsewhere. */
+  recover(place: SessionPlace): Promise<HostedRun | undefined>;
   /** Stops the run that works on the session or waits, in whichever process. False if there is none. */
   stop(place: SessionPlace): Promise<boolean>;
 }

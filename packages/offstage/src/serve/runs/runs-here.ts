@@ -1,8 +1,10 @@
 // Runs in this process: detached from connections, each with a log that any number of readers follow.
 import type { Agent } from "../../agent/agent.ts";
 import type { AgentStream } from "../../agent/agent-stream.ts";
+import type { ResumeOptions } from "../../agent/ports/agent-options.ts";
 import type { Decisions } from "../../agent/ports/approvals.ts";
 import { StopRequest } from "../../agent/run/stop-request.ts";
+import { isOffstageError } from "../../errors.ts";
 import type { UserMessage } from "../../messages/message.ts";
 import type { Steering } from "../../sessions/ports/journal.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
@@ -32,19 +34,24 @@ interface RunHere extends HostedRun {
   abort(reason: unknown): void;
 }
 
+type Resuming = Decisions & Pick<ResumeOptions, "onBusy">;
+
 /** The host that runs an agent in this process. */
 export class RunsHere implements RunHost {
   readonly #options: RunsHereOptions;
   readonly #runs = new Map<string, RunHere>();
+  /** Sessions whose run is being resumed after a crash. */
+  readonly #recovering = new Map<string, Promise<HostedRun | undefined>>();
 
   constructor(options: RunsHereOptions) {
     this.#options = options;
   }
 
-  /** Starts a run, or says the message to the run that works on the session, here or elsewhere. */
+  /** Starts a run, or says the message to the run that works on the session, here or elsewhere. A run whose process died is resumed first. */
   async start(place: SessionPlace, message: UserMessage): Promise<HostedRun> {
     const sent = await place.session.journal.inbox?.steer([message]);
-    return sent?.runId === undefined ? this.#startHere(place, message) : this.#steered(place, message, sent);
+    if (sent?.runId !== undefined) return this.#steered(place, message, sent);
+    return (await this.recover(place)) === undefined ? this.#startHere(place, message) : this.start(place, message);
   }
 
   #startHere(place: SessionPlace, message: UserMessage): Promise<HostedRun> {
@@ -70,7 +77,29 @@ export class RunsHere implements RunHost {
     return { runId, read: () => lazily(answering.then((run) => run.read("start"))) };
   }
 
-  async resume(place: SessionPlace, run: FoundRun, decisions: Decisions): Promise<HostedRun> {
+  recover(place: SessionPlace): Promise<HostedRun | undefined> {
+    const { key } = place;
+    const recovering = this.#recovering.get(key) ?? this.#recover(place).finally(() => this.#recovering.delete(key));
+    this.#recovering.set(key, recovering);
+    return recovering;
+  }
+
+  async #recover(place: SessionPlace): Promise<HostedRun | undefined> {
+    const { session } = place;
+    const [newest] = await session.runs({ limit: 1 });
+    if (newest?.status !== "interrupted" || newest.agent !== this.#options.agent.name) return undefined;
+    const { runId } = newest;
+    try {
+      const run = await session.run(runId);
+      return run && (await this.resume(place, run, { onBusy: "reject" }));
+    } catch (error) {
+      const isElsewhere = isOffstageError(error, "session-busy") || isOffstageError(error, "run-not-resumable");
+      if (!isElsewhere) this.#options.onError(error, { sessionId: session.sessionId, runId });
+      return undefined;
+    }
+  }
+
+  async resume(place: SessionPlace, run: FoundRun, options: Resuming): Promise<HostedRun> {
     const { store, session, context } = place;
     const { runId } = run;
     const teller = new Teller(runId, this.#options.show);
@@ -79,7 +108,7 @@ export class RunsHere implements RunHost {
     const told = await tellRecord(run, teller, { read });
     for (const event of told) if (event.type !== "run-end") log.push(event);
     log.markResumed();
-    const stream = this.#options.agent.resumeStream(runId, { store, context, ...decisions });
+    const stream = this.#options.agent.resumeStream(runId, { store, context, ...options });
     return this.#host(place, { stream, teller, log });
   }
 
@@ -87,14 +116,14 @@ export class RunsHere implements RunHost {
     return this.#runs.get(key);
   }
 
-  // A run that works here ends at once; one that works elsewhere or waits is stopped through the store.
+  // A run that works here ends at once; one that works elsewhere, waits or was interrupted is stopped through the store.
   async stop({ key, session, store }: SessionPlace): Promise<boolean> {
     const here = this.#runs.get(key);
     if (here !== undefined && !here.log.isEnded) {
       here.abort(new StopRequest(stopReason));
       return true;
     }
-    const [run] = await session.runs({ status: ["running", "waiting"], limit: 1 });
+    const [run] = await session.runs({ status: ["running", "waiting", "interrupted"], limit: 1 });
     return run === undefined ? false : store.runs.stop(run.runId, { reason: stopReason });
   }
 
