@@ -1,10 +1,11 @@
 // persist: "everything" puts each message into the conversation once and in order, however often the run is resumed.
 import { describe, expect } from "vitest";
-import { Agent, type AgentOptions, type AgentState, type RunResult } from "../../src/index.ts";
+import * as z from "zod";
+import { Agent, type AgentOptions, type AgentState, type RunResult, type SessionPort } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 import { paying, payTo } from "../support/approval-cast.ts";
 import { broken, calls, echo, echoing, glance } from "../support/cast.ts";
-import { onSessions } from "../support/session-kinds.ts";
+import { onSessions, onStores } from "../support/session-kinds.ts";
 
 const down = new Error("the model is down");
 const persist = "everything";
@@ -115,4 +116,48 @@ onSessions('persist: "everything" stores the answer of a run that was aborted af
     "tool: echo a",
     "assistant: All said.",
   ]);
+});
+
+describe("a draft that becomes the partial answer at a limit", () => {
+  const tools = [echo];
+  const texts = async (session: SessionPort) => glance(await session.getItems());
+
+  onStores("stands once, marked, after somebody spoke while the run worked", async ({ play, session }) => {
+    const speak = async () => {
+      await session.say("And Paris?");
+      return "Draft.";
+    };
+    const agent = new Agent({ model: scriptedModel([speak, calls(echoing("a"))]), tools, maxSteps: 2 });
+    const result = await play(agent, "Go", { session, persist });
+    expect(result.outcome.reason).toBe("step-limit");
+    const conversation = ["user: Go", "user: And Paris?", "assistant: Draft.", "assistant: [echo]", "tool: echo a"];
+    expect(await texts(session)).toEqual(conversation);
+    expect(await session.getItemCount()).toBe(5);
+    expect((await session.getItems())[2]?.metadata?.interrupted).toBe(true);
+    const next = scriptedModel(["Next."]);
+    await new Agent({ model: next, tools }).run("On", { session });
+    expect(glance(next.requests[0]?.messages ?? [])).toEqual([...conversation, "user: On"]);
+  });
+
+  onStores("stands once if its output was sent back", async ({ play, session }) => {
+    const output = z.object({ city: z.string() });
+    const agent = new Agent({ model: scriptedModel(["Draft.", calls(echoing("a"))]), tools, maxSteps: 2, output });
+    await play(agent, "Go", { session, persist });
+    const items = await texts(session);
+    expect(items.filter((each) => each === "assistant: Draft.")).toHaveLength(1);
+    expect(await session.getItemCount()).toBe(items.length);
+  });
+
+  for (const options of [{ persist }, {}] as const)
+    onStores(`stands once if a second limit stops the run, with options ${JSON.stringify(options)}`, async (scene) => {
+      const { play, session, store } = scene;
+      const output = z.object({ city: z.string() });
+      const script = ["Draft.", calls(echoing("a")), calls(echoing("b"))];
+      const agent = new Agent({ model: scriptedModel(script), tools, output });
+      const { runId } = await play(agent, "Go", { session, ...options, maxSteps: 2 });
+      await agent.resume(runId, { store, ...options, maxSteps: 3 });
+      const items = await texts(session);
+      expect(items.filter((each) => each === "assistant: Draft.")).toHaveLength(1);
+      expect(await session.getItemCount()).toBe(items.length);
+    });
 });

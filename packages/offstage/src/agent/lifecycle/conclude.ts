@@ -2,7 +2,7 @@
 import { isoNow } from "../../base/clock.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../../errors.ts";
-import { type Message, textOf, withoutProviderParts } from "../../messages/message.ts";
+import { type Message, textOf, toolCallsOf, withoutProviderParts } from "../../messages/message.ts";
 import type { EndRefusal, RunEnd } from "../../sessions/ports/journal.ts";
 import { saidNote } from "../../sessions/records/run-notes.ts";
 import type { AgentState } from "../../state/agent-state.ts";
@@ -173,9 +173,18 @@ function allNewMessages({ record, request }: Run, state: AgentState, answer: rea
   const steps = state.steps.slice(storedSteps);
   // The answer takes the place of its step, whose messages may lack the mark of an aborted run.
   const isAnswered = state.currentStep?.isAnswer === true && answer.length > 0;
-  const done = isAnswered ? steps.slice(0, -1) : steps;
+  const done = (isAnswered ? steps.slice(0, -1) : steps).flatMap(({ messages }) => messages);
   // What was said meanwhile joined the conversation when the run took it in.
-  return [...done.flatMap((step) => step.messages.filter(({ metadata }) => metadata?.isJoined !== true)), ...answer];
+  const own = done.filter(({ metadata }) => metadata?.isJoined !== true);
+  // A draft that became the partial answer stands once, at its own place, with the mark.
+  const marked = own.map((message) => answer.find((each) => isCopy(each, message)) ?? message);
+  return [...marked, ...answer.filter((message) => !marked.includes(message))];
+}
+
+// True for two forms of one reply without calls. Text that was cut from a reply with calls is a message of its own.
+function isCopy({ metadata }: Message, message: Message): boolean {
+  const id = metadata?.id;
+  return id !== undefined && id === message.metadata?.id && toolCallsOf(message).length === 0;
 }
 
 interface Rest {

@@ -3,9 +3,10 @@ import { OffstageError } from "../../errors.ts";
 import { type Message, toolCallsOf } from "../../messages/message.ts";
 import type { SessionCell } from "../head/session-cell.ts";
 import { isStoppedByLimit, type RunRecord } from "../ports/run-record.ts";
-import type { MessageRow, RunRow, ToolCallRow } from "../ports/tables.ts";
+import type { RunRow, ToolCallRow } from "../ports/tables.ts";
 import { findRun, type RecordOptions, type RunParts, readParts, recordOf } from "../records/run-reader.ts";
 import { corrupt, type Report } from "../rows/check-row.ts";
+import { rowIdentity } from "../rows/message-row.ts";
 import { callStatuses, isOpenCall } from "../rows/run-row.ts";
 import { hasEnded } from "./run-life.ts";
 
@@ -60,8 +61,8 @@ export interface ResumedRun {
   readonly openInput: string | undefined;
   /** The rows of the messages of the record. */
   readonly seqs: ReadonlyMap<Message, number>;
-  /** The ids of partial answers that joined the conversation when a limit stopped the run. */
-  readonly said: ReadonlySet<unknown>;
+  /** The identities of the messages that joined the conversation, such as a partial answer when a limit stopped the run. */
+  readonly said: ReadonlySet<string>;
   /** The messages that are not part of the conversation. */
   readonly done: readonly { readonly seq: number; readonly step: number; readonly message: Message }[];
 }
@@ -93,15 +94,10 @@ export async function readToResume(cell: SessionCell, row: RunRow): Promise<Resu
     children,
     beneath,
     done,
-    said: new Set(messages.flatMap(({ message, row }) => (isPartialAnswer(row) ? [message.metadata?.id] : []))),
+    said: new Set(messages.flatMap(({ row }) => (row.position === null ? [] : (rowIdentity(row) ?? [])))),
     openInput,
     seqs: new Map(messages.map((each) => [each.message, each.row.seq])),
   };
-}
-
-// It is in the conversation and belongs to no step: the text was cut from the message of one.
-function isPartialAnswer({ position, step }: MessageRow): boolean {
-  return position !== null && step === 0;
 }
 
 // Throws unless everything is there that resuming relies on: without it, calls might run twice.

@@ -31,6 +31,18 @@ export function isSame(answer: Message, message: Message): boolean {
   return answer === message || (identity !== undefined && identity === identityOf(message));
 }
 
+/** The messages that the conversation does not have yet, each once: a message has one row, and its row has one position. */
+export function withoutSaid(answer: readonly Message[], known: ReadonlySet<string> = new Set()): readonly Message[] {
+  const said = new Set(known);
+  return answer.filter((message) => {
+    const identity = identityOf(message);
+    if (identity === undefined) return true;
+    const isNew = !said.has(identity);
+    said.add(identity);
+    return isNew;
+  });
+}
+
 /** Two copies of a message have one row. */
 export function copyRef({ refs }: SessionCell, from: Message, to: Message): void {
   const ref = refs.get(from);
