@@ -13,7 +13,7 @@ import {
 import { warn } from "../base/warn.ts";
 import { messageOf } from "../errors.ts";
 import type { PersistentSession } from "../sessions/persistent-session.ts";
-import type { Store } from "../sessions/store.ts";
+import { type Store, someStore } from "../sessions/store.ts";
 import type { AnyValues } from "../state/agent-context.ts";
 import { type ProtocolName, protocols } from "./protocols/index.ts";
 import { RefusedRequest } from "./protocols/refused-request.ts";
@@ -72,11 +72,10 @@ export interface ServeOptions<Values extends object = AnyValues> {
 }
 
 const agentRule = objectWith("an agent", "stream", "resumeStream");
-const storeRule = objectWith("a store", "session", "namespace", "ready");
 const rules: Readonly<Record<keyof ServeOptions, OptionRule>> = {
   agent: agentRule,
   engine: objectWith("an engine, such as dbosEngine(…)", "hostRuns"),
-  store: storeRule,
+  store: someStore,
   authorize: someFunction,
   protocol: oneOf(...Object.keys(protocols)),
   show: someShow,
@@ -89,7 +88,7 @@ const rules: Readonly<Record<keyof ServeOptions, OptionRule>> = {
 export function checkServeOptions(options: ServeOptions): void {
   checkOptions(options, rules, "serve()");
   checkRequired("agent", options.agent, agentRule);
-  checkRequired("store", options.store, storeRule);
+  checkRequired("store", options.store, someStore);
   checkRequired("authorize", options.authorize, someFunction);
 }
 

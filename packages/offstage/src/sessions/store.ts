@@ -1,6 +1,6 @@
 // A store of sessions, runs and spans, on any driver. The folders beside this file do the work.
 import type { JsonValue } from "../base/json.ts";
-import { objectWith, shownValue } from "../base/options.ts";
+import { type OptionRule, objectWith, shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { MessageQuery, MessageQueryOptions } from "../query/message-query.ts";
 import type { SpanData } from "../tracing/span-data.ts";
@@ -105,6 +105,9 @@ export interface StoredSpans {
   /** The spans of a run with its subagents, of a trace or of a session, ordered by start time. */
   list(place: SpanPlace): Promise<SpanData[]>;
 }
+
+/** The rule for an option that takes a store. */
+export const someStore: OptionRule = objectWith("a store", "session", "search", "namespace", "ready");
 
 const someDriver = objectWith("a store driver", "open", "prepare", "get", "read", "commit", "close");
 

@@ -14,7 +14,7 @@ import {
 import { type Redactor, redactor } from "../../base/redact.ts";
 import { warn } from "../../base/warn.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
-import type { Store } from "../../sessions/store.ts";
+import { type Store, someStore } from "../../sessions/store.ts";
 import { type CompiledSchema, compileSchema } from "../../tools/schema.ts";
 import { version } from "../../version.ts";
 import { loadServer, loadStdioServer, type ServerPackage } from "../packages.ts";
@@ -59,7 +59,7 @@ export interface McpServer extends AsyncDisposable {
 }
 
 const rules: Readonly<Record<keyof McpServerOptions, OptionRule>> = {
-  store: objectWith("a store", "session", "search", "namespace"),
+  store: someStore,
   agents: {
     isFit: (value) => Array.isArray(value) && value.every((each) => typeof each?.asTool === "function"),
     words: "a list of agents",
