@@ -23,7 +23,7 @@ const { serve } = (await import(inFolder("doors/serve.js"))) as typeof import(".
 const { scriptedModel } = (await import(inFolder("testing/index.js"))) as typeof import("../../src/testing/index.ts");
 
 // The client only needs the names.
-const agents = ["desk", "careful", "teller", "poison", "flaky"].map(
+const agents = ["desk", "quick", "careful", "teller", "poison", "flaky"].map(
   (name) => new Agent({ name, model: scriptedModel([]) }),
 );
 
@@ -273,6 +273,36 @@ test("a run that is submitted twice under one id runs once", async () => {
   for (const input of ["first", "second"]) await engine.submit("desk", { input, session: "anna", runId: "order-17" });
   await engine.result("order-17");
   expect((await store.session("anna").getItems()).map(({ content }) => content)).toEqual(["first", "done 3"]);
+});
+
+test("ids are data: no run id reaches a run of another id or tenant", async () => {
+  const ids = ["job", "job~1", "job:1", "b/job"];
+  for (const runId of ids) await engine.submit("quick", { input: runId, session: `s ${runId}`, runId });
+  await engine.submit("quick", { input: "of b", session: "s", namespace: "b", runId: "job" });
+  expect(await engine.stop("b/job")).toBe(true);
+  const worker = await startWorker();
+  for (const runId of ids.slice(0, 3)) expect((await engine.result(runId)).status).toBe("completed");
+  expect((await engine.result("job", { namespace: "b" })).status).toBe("completed");
+  await kill(worker);
+});
+
+test("runs that were queued before a worker came keep their order", async () => {
+  for (let turn = 0; turn < 30; turn++) await engine.submit("quick", { input: `turn ${turn}`, session: "anna" });
+  await startWorker({ latencyMs: 1 });
+  await until(async () => (await store.session("anna").getItemCount()) === 60);
+  const asked = (await store.session("anna").getItems()).filter(({ role }) => role === "user");
+  expect(asked.map(({ content }) => content)).toEqual(Array.from({ length: 30 }, (_, turn) => `turn ${turn}`));
+});
+
+test("a stop is never lost between the queue and the beginning of a run", async () => {
+  await startWorker({ latencyMs: 400 });
+  for (let attempt = 0; attempt < 15; attempt++) {
+    const { runId } = await engine.submit("quick", { input: "Hello" });
+    await sleep(attempt * 12);
+    expect(await engine.stop(runId)).toBe(true);
+    const ended = await engine.result(runId).catch((error: Error) => error.message);
+    expect(typeof ended === "string" ? ended : ended.status).toMatch(/stopped/);
+  }
 });
 
 test("runs of two tenants with the same session id never meet", async () => {

@@ -1,4 +1,5 @@
 // The client of an engine: submits runs, follows them and decides about them, from any process.
+import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { parseInput } from "../../agent/agent.ts";
 import type { RunInput } from "../../agent/ports/agent-options.ts";
@@ -130,6 +131,8 @@ export class EngineClient {
       lost: 0,
     };
     await enqueueJob(await this.#parts.connect(), names, job, { priority, delayMs });
+    // The queue orders by milliseconds: a run that is submitted after this one comes after it.
+    await sleep(2);
     return { runId, session };
   }
 
@@ -202,10 +205,16 @@ export class EngineClient {
   /** Stops a run, wherever it works, waits or is queued. False if it has ended already. */
   async stop(runId: string, options: StopOptions = {}): Promise<boolean> {
     const client = await this.#parts.connect();
-    const stopped = await this.#storeOf(options).runs.stop(runId, { reason: options.reason });
+    const { runs } = this.#storeOf(options);
     const queued = await this.#workflowsOf(runId, options, ["ENQUEUED", "DELAYED"]);
     for (const { workflowID } of queued) await client.cancelWorkflow(workflowID);
-    return stopped || queued.length > 0;
+    // A worker may have taken the run and not begun it yet.
+    do {
+      if (await runs.stop(runId, { reason: options.reason })) return true;
+      if ((await runs.get(runId)) !== undefined) break;
+      await sleep(20);
+    } while ((await this.#workflowsOf(runId, options, ["PENDING"])).length > 0);
+    return queued.length > 0;
   }
 
   /** Stops what works on a session, waits in it or is queued for it. False if there is nothing. */

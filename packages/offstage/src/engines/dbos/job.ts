@@ -48,7 +48,7 @@ export async function enqueueJob(
     {
       queueName: names.queue,
       workflowName: names.workflow,
-      workflowID: job.serial === 0 ? job.id : `${job.id}~${job.serial}`,
+      workflowID: job.serial === 0 ? job.id : `${job.id}:${job.serial}`,
       queuePartitionKey: sessionKey(job.namespace, job.session),
       attributes: { session: sessionKey(job.namespace, job.session) },
       appVersion: names.version,
@@ -71,12 +71,12 @@ export function sessionKey(namespace: string, session: string): string {
   return JSON.stringify([namespace, session]);
 }
 
-/** The id of the first workflow of a run, unique among all namespaces. Later ones have a suffix. */
+/** The id of the first workflow of a run, unique among all namespaces. Later ones have suffixes, each after a colon. */
 export function workflowIdOf(namespace: string, runId: string): string {
-  return namespace === "" ? runId : `${encodeURIComponent(namespace)}/${runId}`;
+  return `${encodeURIComponent(namespace)}/${encodeURIComponent(runId)}`;
 }
 
 /** The id of the first workflow of the same run. */
 export function firstIdOf(workflowID: string): string {
-  return workflowID.replace(/(?::[0-9a-f-]{36})?(?:~\d+)?$/, "");
+  return workflowID.split(":", 1)[0] as string;
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ResumeOptions, RunInput, RunOptions } from "../../agent/ports/agent-options.ts";
 import type { RunResult } from "../../agent/ports/run-result.ts";
 import { isoNow } from "../../base/clock.ts";
+import { warn } from "../../base/warn.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { journalFor } from "../../sessions/journal/plain-journal.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
@@ -96,6 +97,7 @@ async function resume(
     return await agent.resume(runId, { ...options, ...decisions });
   } catch (error) {
     if (!isOffstageError(error, "run-not-resumable") && !isOffstageError(error, "invalid-argument")) throw error;
+    if (found?.status === "waiting") warn(`The decisions about run "${runId}" were refused: ${messageOf(error)}`);
     // It ended while this worker waited for its session; or the decisions were used before a worker died.
     if (decisions === undefined || found?.status === "waiting") return undefined;
     return await agent.resume(runId, options);
