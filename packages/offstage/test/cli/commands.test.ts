@@ -1,6 +1,7 @@
 // The commands of the command line, without a terminal, on one store.
 import { createHash } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadCommands } from "../../src/cli/table.ts";
 import { Agent, sqliteStore, tool } from "../../src/index.ts";
@@ -83,6 +84,23 @@ describe("reading", () => {
     expect(failed).toContain("1 of its 1 tool call failed.");
     expect(failed).toContain("✗ till");
     expect((await ask(`why ${shop.runs.waiting}`)).out).toContain("waits for a person to decide about 1 call");
+  });
+
+  test("why names a run by an id that finds it, and an old run has its day once", async () => {
+    const store = sqliteStore({ path: shop.path });
+    const agent = new Agent({ model: scriptedModel(["One.", "Two."]) });
+    for (const runId of ["order-2026-a", "order-2026-b"])
+      await agent.run("Go.", { session: store.session("orders"), runId });
+    await store.close();
+    const { out } = await ask("why order-2026-a");
+    expect(out).toContain("offstage run order-2026-a ");
+    const database = new DatabaseSync(shop.path);
+    database.exec("UPDATE runs SET started_at = '2020-02-02T12:00:00.000Z' WHERE run_id = 'order-2026-a'");
+    database.close();
+    expect((await ask("run order-2026-a")).out).toMatch(/begun +2020-02-0\d \S+, took/);
+    const later = sqliteStore({ path: shop.path });
+    await later.sessions.delete("orders");
+    await later.close();
   });
 
   test("prompt is what the model saw, and --diff what is new", async () => {

@@ -5,6 +5,7 @@ import type { Io } from "../io.ts";
 import { dotted } from "../output/blocks.ts";
 import { callLines } from "../output/calls.ts";
 import { fit } from "../output/columns.ts";
+import { shortId } from "../output/short-ids.ts";
 import { counted, dollars, duration, short } from "../output/words.ts";
 import { StreamedText } from "./streamed-text.ts";
 
@@ -68,7 +69,7 @@ export class RunPrinter {
       duration(Date.now() - startedAt),
       `${short(usage.totalTokens)} tokens`,
       dollars(cost),
-      `run ${runId.slice(0, 8)}`,
+      `run ${this.#io.inline(shortId(runId))}`,
     ];
     this.line(dotted(this.#io, facts));
   }

@@ -18,6 +18,11 @@ export function shortIds(ids: readonly string[]): (id: string) => string {
   };
 }
 
+/** The id of a run in a sentence: the beginning of a UUID, and any other id as it is, since several may begin alike. */
+export function shortId(id: string): string {
+  return isUuid(id) ? id.slice(0, leastLength) : id;
+}
+
 function isUuid(id: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-|^[0-9a-f]{32}$/i.test(id);
 }

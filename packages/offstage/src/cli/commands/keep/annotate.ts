@@ -2,6 +2,7 @@
 import { parseJson } from "../../../base/json.ts";
 import { UsageError } from "../../arguments.ts";
 import { type Command, defineCommand } from "../../command.ts";
+import { shortId } from "../../output/short-ids.ts";
 import { findRunId } from "../../store/find.ts";
 
 export const command: Command = defineCommand({
@@ -34,7 +35,7 @@ export const command: Command = defineCommand({
       });
     } else
       io.print(
-        `${io.paint("cyan", runId.slice(0, 8))}  ${io.paint("yellow", io.inline(label))}  ${io.inline(note ?? "")}`.trimEnd(),
+        `${io.paint("cyan", io.inline(shortId(runId)))}  ${io.paint("yellow", io.inline(label))}  ${io.inline(note ?? "")}`.trimEnd(),
       );
     return 0;
   },

@@ -6,7 +6,7 @@ import { type Command, defineCommand } from "../../command.ts";
 import type { Io } from "../../io.ts";
 import { limitOption, readCount, readTime, sinceOption, untilOption } from "../../option-values.ts";
 import { columnsOf, fit } from "../../output/columns.ts";
-import { shortIds } from "../../output/short-ids.ts";
+import { shortId, shortIds } from "../../output/short-ids.ts";
 import { ago } from "../../output/words.ts";
 import { findSession } from "../../store/find.ts";
 
@@ -63,7 +63,7 @@ function hitLines(io: Io, { session, message, run, stream }: FoundMessage, wante
         ? (run?.agent ?? "assistant")
         : message.role;
   const when = ago(message.metadata?.createdAt ?? session.lastActivityAt);
-  const facts = `${io.inline(who)} · ${stream} · ${when}${run === undefined ? "" : ` · run ${io.inline(run.runId).slice(0, 8)}`}`;
+  const facts = `${io.inline(who)} · ${stream} · ${when}${run === undefined ? "" : ` · run ${io.inline(shortId(run.runId))}`}`;
   const shownId = fit(id, 36);
   return [
     `${io.paint("cyan", shownId)} ${io.paint("dim", fit(facts, Math.max(0, io.width - columnsOf(shownId) - 1)))}`,

@@ -63,6 +63,13 @@ export function runHeader(io: Io, { run: found, session, annotations }: RunDetai
   const ending = reason === undefined || reason === "answered" ? status : `${status}: ${stopReason ?? reason}`;
   const source = model === undefined ? "" : provider === undefined ? model : `${model} (${provider})`;
   const tokens = usage && `${whole(usage.inputTokens)} in, ${whole(usage.outputTokens)} out`;
+  const age = ago(found.startedAt);
+  const begun = [
+    clock(found.startedAt),
+    // What is old has its day in place of an age.
+    ...(age.includes("ago") || age === "just now" ? [age] : []),
+    ...(found.durationMs === undefined ? [] : [`took ${duration(found.durationMs)}`]),
+  ];
   const feedback = annotations.map(({ label, note, by }) =>
     [label, note && `“${note}”`, by && `(${by})`].filter(Boolean).join(" "),
   );
@@ -73,10 +80,7 @@ export function runHeader(io: Io, { run: found, session, annotations }: RunDetai
       ["agent", io.inline(agent)],
       ["model", io.inline(source)],
       ["session", io.inline(session?.title === undefined ? found.sessionId : `${found.sessionId}  ${session.title}`)],
-      [
-        "begun",
-        `${clock(found.startedAt)}, ${ago(found.startedAt)}${found.durationMs === undefined ? "" : `, took ${duration(found.durationMs)}`}`,
-      ],
+      ["begun", begun.join(", ")],
       ["tokens", [tokens, dollars(found.cost)].filter(Boolean).join(", ")],
       ["trace", io.inline(found.traceId ?? "")],
       ["called by", io.inline(found.parentRunId === undefined ? "" : `run ${found.parentRunId}`)],

@@ -8,6 +8,7 @@ import type { Io } from "../../io.ts";
 import { readCount } from "../../option-values.ts";
 import { callLines } from "../../output/calls.ts";
 import { columnsOf, fit } from "../../output/columns.ts";
+import { shortId } from "../../output/short-ids.ts";
 import { duration, markOf, short, styleOf } from "../../output/words.ts";
 import { findSession } from "../../store/find.ts";
 import { callsOf } from "../../store/run-detail.ts";
@@ -135,7 +136,7 @@ function partLines(io: Io, run: FoundRun, { event, message, beside = [] }: Part)
   if (event === "run-start") {
     const indent = run.parentRunId === undefined ? "" : "  ";
     const name = fit(`${indent}▶ ${io.inline(agent)}`, Math.floor(io.width / 2));
-    const place = fit(`${io.inline(sessionId)} · run ${runId.slice(0, 8)}`, io.width - columnsOf(name) - 1);
+    const place = fit(`${io.inline(sessionId)} · run ${io.inline(shortId(runId))}`, io.width - columnsOf(name) - 1);
     return ["", `${io.paint("bold", name)} ${io.paint("dim", place)}`];
   }
   if (event === "run-status") {

@@ -7,6 +7,7 @@ import type { Io } from "../../io.ts";
 import { headingLine } from "../../output/blocks.ts";
 import { callLines } from "../../output/calls.ts";
 import { fit, pad, wrap } from "../../output/columns.ts";
+import { shortId } from "../../output/short-ids.ts";
 import { counted, duration, markOf, styleOf } from "../../output/words.ts";
 import { type CallDetail, callsOf, type RunDetail, runDetail } from "../../store/run-detail.ts";
 
@@ -43,7 +44,7 @@ export const command: Command = defineCommand({
     for (const line of openLines(io, detail)) io.print(line);
     for (const line of attemptLines(io, detail)) io.print(line);
     io.print();
-    for (const line of nextLines(detail, steps)) io.print(io.paint("dim", fit(`  ${line}`, io.width)));
+    for (const line of nextLines(io, detail, steps)) io.print(io.paint("dim", fit(`  ${line}`, io.width)));
     return 0;
   },
 });
@@ -71,11 +72,17 @@ function becauseOf({ run }: RunDetail, steps: readonly ToldStep[]): string {
   const decisive = steps.at(-1)?.record.verdicts?.find((vote) => vote.reason === reason);
   const asked = stopReason && `it was asked to: ${stopReason}`;
   const after = steps.length === 0 ? "before its first step was finished" : `after ${counted(steps.length, "step")}`;
+  const questions = approvals.filter(({ kind }) => kind === "question").length;
+  const decisions = approvals.length - questions;
+  const waitsFor = [
+    ...(decisions > 0 || questions === 0 ? [`decide about ${counted(decisions, "call")}`] : []),
+    ...(questions > 0 ? [`answer ${counted(questions, "question")}`] : []),
+  ].join(" and ");
   const endings: Readonly<Record<string, string>> = {
     completed: `It answered ${after}.`,
     failed: `It failed ${after}: ${error?.message ?? reason ?? "for an unknown reason"}`,
     stopped: `It was stopped ${after}: ${decisive?.message ?? error?.message ?? asked ?? reason ?? "for an unknown reason"}`,
-    waiting: `It waits for a person to decide about ${counted(approvals.length, "call")}.`,
+    waiting: `It waits for a person to ${waitsFor}.`,
     running: `It is running, and has finished ${counted(steps.length, "step")}.`,
     interrupted: `Its process ended ${after}. agent.resume(runId, { store }) continues it.`,
   };
@@ -138,8 +145,8 @@ function openLines(io: Io, detail: RunDetail): string[] {
   ];
 }
 
-function nextLines({ run }: RunDetail, steps: readonly ToldStep[]): string[] {
-  const id = run.runId.slice(0, 8);
+function nextLines(io: Io, { run }: RunDetail, steps: readonly ToldStep[]): string[] {
+  const id = io.inline(shortId(run.runId));
   const bad = steps.find(({ failures }) => failures.length > 0) ?? steps.at(-1);
   // The step in which the model failed is not finished.
   const step = run.reason === "model-failed" ? steps.length + 1 : bad?.record.step;

@@ -175,7 +175,9 @@ async function listen(io: Io, { agent, session, context }: Place): Promise<ExitC
         });
       else printer.end();
       if (approvals.length === 0) continue;
-      io.note(`${counted(approvals.length, "call")} wait for a person: offstage inbox shows them.`);
+      io.note(
+        `${counted(approvals.length, "call")} ${approvals.length === 1 ? "waits" : "wait"} for a person: offstage inbox.`,
+      );
       return code;
     } catch (error) {
       if (isOffstageError(error) && error.result === undefined) throw error;

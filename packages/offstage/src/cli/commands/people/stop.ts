@@ -1,5 +1,6 @@
 // offstage stop: stops a run of any process. What was said so far is kept.
 import { type Command, defineCommand } from "../../command.ts";
+import { shortId } from "../../output/short-ids.ts";
 import { findRunId, NotFound } from "../../store/find.ts";
 
 export const command: Command = defineCommand({
@@ -16,7 +17,7 @@ export const command: Command = defineCommand({
     const runId = latest?.runId ?? (await findRunId(store, wanted));
     const isStopped = await store.runs.stop(runId, { reason });
     if (io.isJson) io.record({ runId, stopped: isStopped });
-    else if (isStopped) io.print(`Run ${io.inline(runId).slice(0, 8)} is asked to stop.`);
+    else if (isStopped) io.print(`Run ${io.inline(shortId(runId))} is asked to stop.`);
     else io.note(`Run "${runId}" had ended before.`);
     return isStopped ? 0 : 1;
   },
