@@ -96,7 +96,10 @@ test("stop ends a run that waits, and says so if it had ended before", async () 
   expect((await ask("run", "money", "--json")).records[0]).toMatchObject({
     status: "stopped",
     reason: "stop-requested",
+    stopReason: "Enough.",
   });
+  expect((await ask("runs", "money")).out).toContain("stopped: Enough.");
+  expect((await ask("why", "money")).out).toContain("it was asked to: Enough.");
   expect(await ask("stop", "money", "--json")).toMatchObject({ code: 1, records: [{ stopped: false }] });
   expect(await ask("stop", "last")).toMatchObject({ code: 1, err: "offstage: No run is open.\n" });
 });

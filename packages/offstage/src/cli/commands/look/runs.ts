@@ -30,7 +30,19 @@ export const command: Command = defineCommand({
     "offstage runs --label bad",
   ],
   keys: [
-    ...["runId", "sessionId", "agent", "model", "provider", "status", "reason", "error", "startedAt", "endedAt"],
+    ...[
+      "runId",
+      "sessionId",
+      "agent",
+      "model",
+      "provider",
+      "status",
+      "reason",
+      "stopReason",
+      "error",
+      "startedAt",
+      "endedAt",
+    ],
     ...["durationMs", "stepCount", "errorCount", "usage", "cost", "parentRunId", "traceId", "annotations"],
   ],
   async run({ positionals: [wanted], values }, io) {
@@ -109,9 +121,9 @@ function columnsFor(shown: readonly ListedRun[], io: Io, hasSession: boolean): C
   ];
 }
 
-function ending({ status, reason, error }: ListedRun): string {
+function ending({ status, reason, stopReason, error }: ListedRun): string {
   if (error !== undefined) return `${status}: ${error.message}`;
-  return status === "completed" || reason === undefined ? status : `${status}: ${reason}`;
+  return status === "completed" || reason === undefined ? status : `${status}: ${stopReason ?? reason}`;
 }
 
 /** A run as `--json` shows it in lists. */
@@ -119,7 +131,13 @@ export function runJson(run: Omit<ListedRun, "cursor">): object {
   const { runId, sessionId, agent, model, provider, status, reason, error, startedAt, endedAt, durationMs } = run;
   return {
     ...{ runId, sessionId, agent, model: model ?? null, provider: provider ?? null, status, reason: reason ?? null },
-    ...{ error: error ?? null, startedAt, endedAt: endedAt ?? null, durationMs: durationMs ?? null },
+    ...{
+      stopReason: run.stopReason ?? null,
+      error: error ?? null,
+      startedAt,
+      endedAt: endedAt ?? null,
+      durationMs: durationMs ?? null,
+    },
     ...{ stepCount: run.stepCount, errorCount: run.errorCount, usage: run.usage ?? null, cost: run.cost ?? null },
     ...{ parentRunId: run.parentRunId ?? null, traceId: run.traceId ?? null, annotations: run.annotations ?? [] },
   };

@@ -14,10 +14,10 @@ import { type CallDetail, callsOf, type RunDetail, runDetail } from "../../store
 export const command: Command = defineCommand({
   options: {},
   examples: ["offstage why last", "offstage why 3f9a --json"],
-  keys: ["runId", "sessionId", "status", "reason", "error", "because", "steps"],
+  keys: ["runId", "sessionId", "status", "reason", "stopReason", "error", "because", "steps"],
   async run({ positionals: [wanted = "last"] }, io) {
     const detail = await runDetail(await io.openStore(), wanted);
-    const { runId, sessionId, status, reason, error } = detail.run;
+    const { runId, sessionId, status, reason, stopReason, error } = detail.run;
     const steps = detail.run.steps.map((step) => told(step, detail));
     const because = becauseOf(detail, steps);
     if (io.isJson) {
@@ -26,6 +26,7 @@ export const command: Command = defineCommand({
         sessionId,
         status,
         reason: reason ?? null,
+        stopReason: stopReason ?? null,
         error: error ?? null,
         because,
         steps: steps.map(asJson),
