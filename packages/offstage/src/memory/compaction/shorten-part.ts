@@ -3,6 +3,7 @@ import { isObject } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
+import { type ClipOptions, clipMessage } from "../clip-message.ts";
 import { clipFront, fitAsked } from "../fit.ts";
 import { type OnError, reportError } from "../report-error.ts";
 import { questionOf } from "../turns.ts";
@@ -31,19 +32,58 @@ export interface ShortenedPart {
 
 /** Makes a part fit its budget. Rejects only if it is aborted. */
 export async function shortenPart(part: CompactedPart, options: ShortenPartOptions): Promise<ShortenedPart> {
-  const { budget, counter, summarize, signal } = options;
+  const { counter, summarize, signal } = options;
+  const { open } = part;
+  const budget = Math.max(0, options.budget - part.pinnedTokens);
+  const asked = askedBefore(open, { limit: Math.floor(budget / 4), counter });
   // Frozen copies: a strategy that changes its input must not change the fallback.
   const input: CompactionInput = Object.freeze({
     summary: Object.freeze([...part.note.summary]),
-    messages: Object.freeze(part.open),
-    budget: Math.max(0, budget - part.pinnedTokens),
+    messages: Object.freeze(open.filter((message) => !asked.has(message))),
+    budget: budget - counter.countMessages([...asked.values()]),
     counter,
     summarize,
     signal,
   });
   const { compacted, error } = await compact(input, options);
-  const covered = part.take(withinBudget(compacted, input));
+  const { summary, messages } = withinBudget(compacted, input);
+  const covered = part.take({ summary, messages: withAsked(messages, asked, open) });
   return { covered, usage: compacted.usage, error: error === undefined ? undefined : messageOf(error) };
+}
+
+// What users asked earlier in the run whose newest question was said while it worked, clipped. No strategy may lose it.
+function askedBefore(list: readonly Message[], { limit, counter }: ClipOptions): ReadonlyMap<Message, Message> {
+  const { start } = questionOf(list);
+  const { isJoined, runId } = list[start]?.metadata ?? {};
+  const asked = new Map<Message, Message>();
+  if (isJoined !== true || runId === undefined) return asked;
+  let room = limit;
+  for (const message of list.slice(0, start)) {
+    if (message.role !== "user" || message.metadata?.isNote === true || message.metadata?.runId !== runId) continue;
+    const clipped = clipMessage(message, { limit: room, counter });
+    if (clipped === undefined) continue;
+    room -= counter.countMessage(clipped);
+    asked.set(message, clipped);
+  }
+  return asked;
+}
+
+// Puts them back at their places. A message that a strategy changed counts as newer.
+function withAsked(
+  messages: readonly Message[],
+  asked: ReadonlyMap<Message, Message>,
+  list: readonly Message[],
+): readonly Message[] {
+  if (asked.size === 0) return messages;
+  const places = new Map(list.map((message, place) => [message, place]));
+  const placeOf = (message: Message): number => places.get(message) ?? list.length;
+  const all = [...messages];
+  for (const [message, clipped] of asked) {
+    const before = all.findIndex((each) => placeOf(each) > placeOf(message));
+    all.splice(before === -1 ? all.length : before, 0, clipped);
+    places.set(clipped, placeOf(message));
+  }
+  return all;
 }
 
 interface Attempt {
