@@ -1,7 +1,6 @@
 // Serves an agent over HTTP, as a fetch handler. The store's conversation is the truth: of what a client posts, only a new message
 // and decisions count.
 import { isObject, type JsonObject } from "../base/json.ts";
-import type { UserMessage } from "../messages/message.ts";
 import type { PersistentSession } from "../sessions/persistent-session.ts";
 import type { AnyValues } from "../state/agent-context.ts";
 import { readConversation } from "./conversation.ts";
@@ -12,7 +11,8 @@ import type { FetchHandler } from "./http/node-handler.ts";
 import { type Route, readRoute } from "./http/read-request.ts";
 import { protocols } from "./protocols/index.ts";
 import type { Posted, Protocol } from "./protocols/protocol.ts";
-import { badRequest, RefusedRequest } from "./protocols/refused-request.ts";
+import { RefusedRequest } from "./protocols/refused-request.ts";
+import { findTurn } from "./regenerate.ts";
 import type { EventReader } from "./runs/event-log.ts";
 import { followRun } from "./runs/follow-run.ts";
 import type { RunHost, SessionPlace } from "./runs/run-host.ts";
@@ -91,24 +91,10 @@ async function post(server: Server, place: SessionPlace, { action, sessionId, re
     const { run, decisions } = await findDecided(place.session, action.decisions, action.runId);
     return streamResponse(server, (await host.resume(place, run, decisions)).read("resumed"), at);
   }
-  const message = action.type === "message" ? action.message : await takeBack(place, action.runId);
-  return streamResponse(server, (await host.start(place, message)).read("start"), at);
-}
-
-// Removes the newest turn, and returns its message to be answered again.
-async function takeBack({ session, store }: SessionPlace, runId: string | undefined): Promise<UserMessage> {
-  const [newest] = await session.runs({ limit: 1 });
-  if (newest?.status === "running")
-    throw new RefusedRequest(409, "session-busy", "A run still works on the newest message.");
-  const [last] = await session.getItems(1);
-  if (last === undefined) throw badRequest("There is no message to answer again.");
-  if (runId !== undefined && last.role === "assistant" && last.metadata?.runId !== runId)
-    throw badRequest("Only the newest answer can be generated again.");
-  if (newest?.status === "interrupted")
-    await store.runs.stop(newest.runId, { reason: "its message is answered again" });
-  const [message] = await session.popTurn();
-  if (message?.role !== "user") throw badRequest("There is no message to answer again.");
-  return { role: "user", content: message.content };
+  if (action.type === "message")
+    return streamResponse(server, (await host.start(place, action.message)).read("start"), at);
+  const { message, replaced } = await findTurn(place, action.runId);
+  return streamResponse(server, (await host.replace(place, message, replaced)).read("start"), at);
 }
 
 // The run that works on the session, here or elsewhere. A run whose process died is resumed here.

@@ -107,8 +107,11 @@ export class EngineClient {
     this.#parts = parts;
   }
 
-  /** Puts a run into the queue. Durable when it resolves; a worker begins it when its session is free. */
-  async submit(agent: string, options: SubmitOptions): Promise<Submitted> {
+  /**
+   * Puts a run into the queue. Durable when it resolves; a worker begins it when its session is free. `replaces` is the run
+   * whose turn the input replaces, if that is the newest.
+   */
+  async submit(agent: string, options: SubmitOptions, replaces?: string): Promise<Submitted> {
     checkOptions(options, submitRules, "submit()");
     const { agents, names } = this.#parts;
     if (!agents.has(agent))
@@ -125,6 +128,7 @@ export class EngineClient {
       namespace,
       session,
       input: parseInput(options.input),
+      ...(replaces !== undefined && { replaces }),
       ...(context && { context }),
       ...(maxSteps !== undefined && { maxSteps }),
       serial: 0,

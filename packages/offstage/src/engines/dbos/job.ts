@@ -14,6 +14,8 @@ export interface Job {
   readonly session: string;
   /** The new messages, if the run has not begun. */
   readonly input: readonly Message[];
+  /** The run whose turn the input replaces. */
+  readonly replaces?: string | undefined;
   readonly context?: JsonObject | undefined;
   readonly maxSteps?: number | undefined;
   readonly decisions?: Decisions | undefined;

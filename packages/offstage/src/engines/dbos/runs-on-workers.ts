@@ -1,4 +1,5 @@
 // The host of serve({ engine }): requests become jobs, and clients read from the record.
+import { createHash } from "node:crypto";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { UserMessage } from "../../messages/message.ts";
 import type { HostedRun, RunHost } from "../../serve/runs/run-host.ts";
@@ -32,6 +33,19 @@ export function runsOnWorkers(client: EngineClient, { agent, show }: HostOptions
       });
       return hosted(runId, namespace);
     },
+    // A second request for the same turn has the same id, so it reads the run of the first.
+    async replace({ session, context }, message, replaced) {
+      const { namespace, sessionId } = session;
+      const submitted = {
+        input: message,
+        runId: idFrom(namespace, sessionId, replaced),
+        session: sessionId,
+        namespace,
+        ...(isObject(context) && { context: context as JsonObject }),
+      };
+      const { runId } = await client.submit(agent, submitted, replaced);
+      return hosted(runId, namespace);
+    },
     async resume({ session }, run, decisions) {
       const { runId } = run;
       const { namespace } = session;
@@ -47,6 +61,11 @@ export function runsOnWorkers(client: EngineClient, { agent, show }: HostOptions
       return client.stopSession(sessionId, { namespace });
     },
   };
+}
+
+function idFrom(...parts: readonly string[]): string {
+  const hex = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 // The run that took the message in; undefined if none works on the session, or if it ended first.

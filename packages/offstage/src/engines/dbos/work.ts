@@ -6,7 +6,9 @@ import type { RunResult } from "../../agent/ports/run-result.ts";
 import { isoNow } from "../../base/clock.ts";
 import { warn } from "../../base/warn.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
-import { journalFor } from "../../sessions/journal/plain-journal.ts";
+import type { Journaled } from "../../sessions/journal/plain-journal.ts";
+import { replacingTurn } from "../../sessions/journal/replacing-turn.ts";
+import type { SessionPort } from "../../sessions/ports/session.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
 import type { Store } from "../../sessions/store.ts";
 import { noUsage } from "../../tokens/usage.ts";
@@ -71,13 +73,18 @@ async function runOrResume(store: Store, agent: EngineAgent, job: Job): Promise<
   const found = await store.runs.get(runId);
   if (found === undefined) {
     try {
-      return await agent.run(job.input, { ...options, runId, session: store.session(job.session) });
+      return await agent.run(job.input, { ...options, runId, session: sessionOf(store, job) });
     } catch (error) {
       // A worker that was thought to be lost has begun it.
       if (!isOffstageError(error, "run-exists")) throw error;
     }
   }
   return resume(agent, job, { found, options: { ...options, store } });
+}
+
+function sessionOf(store: Store, { session, replaces }: Job): SessionPort & Journaled {
+  const found = store.session(session);
+  return replaces === undefined ? found : replacingTurn(found, replaces);
 }
 
 interface Resuming {
@@ -117,10 +124,14 @@ async function endFailed(store: Store, job: Job, error: unknown): Promise<Worked
 // Without the agent: a run that kills its workers must not get another chance to.
 async function endAsFailed(store: Store, job: Job, message: string): Promise<Worked> {
   const { runId, agent, input } = job;
-  const journal = journalFor(store.session(job.session));
+  const { journal } = sessionOf(store, job);
   try {
     const start = { runId, agent, input, startedAt: isoNow(), historyLimit: 0, onBusy: "queue" } as const;
-    const log = await journal.open(start);
+    const log = await journal.open(start).catch((error) => {
+      // The turn to replace is no longer the newest: the conversation stays as it is.
+      if (job.replaces === undefined || !isOffstageError(error, "session-conflict")) throw error;
+      return journal.open({ ...start, input: [] });
+    });
     const { usage = noUsage } = log.recorded ?? {};
     const error = { code: "run-failed", message };
     await log.end({

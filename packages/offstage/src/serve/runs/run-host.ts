@@ -40,6 +40,11 @@ export interface RunEngine {
  */
 export interface RunHost {
   start(place: SessionPlace, message: UserMessage): Promise<HostedRun>;
+  /**
+   * Starts a run whose message replaces the newest turn, which the run `replaced` began. Rejects with `session-busy` or
+   * `session-conflict` if a run works or that is not the newest turn; then nothing changes.
+   */
+  replace(place: SessionPlace, message: UserMessage, replaced: string): Promise<HostedRun>;
   resume(place: SessionPlace, run: FoundRun, decisions: Decisions): Promise<HostedRun>;
   find(place: SessionPlace): HostedRun | undefined;
   /** Resumes the newest run of the session here if its process died. Undefined if there is nothing to resume, or if it is resumed elsewhere. */

@@ -6,7 +6,9 @@ import type { Decisions } from "../../agent/ports/approvals.ts";
 import { StopRequest } from "../../agent/run/stop-request.ts";
 import { isOffstageError } from "../../errors.ts";
 import type { UserMessage } from "../../messages/message.ts";
+import { replacingTurn } from "../../sessions/journal/replacing-turn.ts";
 import type { Steering } from "../../sessions/ports/journal.ts";
+import type { SessionPort } from "../../sessions/ports/session.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
 import type { Show } from "../telling/show.ts";
 import { tellRecord, tellSteps } from "../telling/tell-record.ts";
@@ -54,9 +56,14 @@ export class RunsHere implements RunHost {
     return (await this.recover(place)) === undefined ? this.#startHere(place, message) : this.start(place, message);
   }
 
-  #startHere(place: SessionPlace, message: UserMessage): Promise<HostedRun> {
-    const { session, context } = place;
-    const stream = this.#options.agent.stream(message, { session, context });
+  replace(place: SessionPlace, message: UserMessage, replaced: string): Promise<HostedRun> {
+    return this.#startHere(place, message, replacingTurn(place.session, replaced));
+  }
+
+  #startHere(place: SessionPlace, message: UserMessage, session: SessionPort = place.session): Promise<HostedRun> {
+    const { context } = place;
+    const onBusy = session === place.session ? "queue" : "reject";
+    const stream = this.#options.agent.stream(message, { session, context, onBusy });
     const teller = new Teller(stream.runId, this.#options.show);
     return this.#host(place, { stream, teller, log: this.#logOf(place, stream.runId) });
   }

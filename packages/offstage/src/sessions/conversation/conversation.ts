@@ -246,14 +246,43 @@ export async function popItem(cell: SessionCell): Promise<Message | undefined> {
 
 /** Removes the newest turn: the last user message and everything after it. Removes nothing if there is no user message. */
 export function popTurn(cell: SessionCell): Promise<Message[]> {
-  return pop(cell, async () => {
-    for (let count = 8; ; count *= 2) {
-      const placed = await readLatest(cell, count);
-      const start = placed.findLastIndex(({ message }) => message.role === "user");
-      if (start >= 0) return placed.slice(start);
-      if (placed.length < count) return [];
-    }
-  });
+  return pop(cell, () => readTurn(cell));
+}
+
+async function readTurn(cell: SessionCell): Promise<PlacedMessage[]> {
+  for (let count = 8; ; count *= 2) {
+    const placed = await readLatest(cell, count);
+    const start = placed.findLastIndex(({ message }) => message.role === "user");
+    if (start >= 0) return placed.slice(start);
+    if (placed.length < count) return [];
+  }
+}
+
+/** The newest turn, to be removed. */
+export interface RemovedTurn {
+  /** The run that began it; undefined if no run did. */
+  readonly runId: string | undefined;
+  readonly head: SessionRow;
+  readonly writes: readonly Write[];
+  /** The conversation before it. */
+  readonly history: readonly Message[];
+}
+
+/** The rows that remove the newest turn, and what is left for a run; undefined if there is none. */
+export async function removeTurn(
+  cell: SessionCell,
+  head: SessionRow,
+  options: HistoryOptions,
+): Promise<RemovedTurn | undefined> {
+  const turn = await readTurn(cell);
+  const [first] = turn;
+  if (first === undefined) return undefined;
+  return {
+    runId: first.row.run_id ?? undefined,
+    head: { ...head, message_count: head.message_count - turn.length },
+    writes: turn.map(({ row }) => unsay(cell, row)),
+    history: await loadHistoryBefore(cell, Number(first.row.position), options),
+  };
 }
 
 function pop(cell: SessionCell, choose: () => Promise<PlacedMessage[]>): Promise<Message[]> {

@@ -1,7 +1,13 @@
 // The journal of a session on a store: opens and resumes runs. The log of an open run is in stored-run.ts.
 import { isOffstageError, OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
-import { type HistoryOptions, loadHistory, loadHistoryBefore, touch } from "../conversation/conversation.ts";
+import {
+  type HistoryOptions,
+  loadHistory,
+  loadHistoryBefore,
+  removeTurn,
+  touch,
+} from "../conversation/conversation.ts";
 import { joinRows, readInbox, say } from "../conversation/inbox.ts";
 import type { Change, SessionCell, SessionCells } from "../head/session-cell.ts";
 import { releaseOrphan, takeLease, whenFree } from "../lease/lease.ts";
@@ -92,9 +98,10 @@ async function begin(cell: SessionCell, head: SessionRow, start: RunStart): Prom
   checkId(runId, "run id");
   if (!isFresh && (await findRun(cell.context, runId, refuseDamage(runId))) !== undefined)
     throw refusesKnown ? runExists(runId) : new KnownRun();
-  const history = await loadHistory(cell, head, start);
+  const earlier = await earlierThan(cell, held, start);
+  const { history } = earlier;
   start.signal?.throwIfAborted();
-  const { joined, isBlocked, ...taken } = await takeInbox(cell, held, start);
+  const { joined, isBlocked, ...taken } = await takeInbox(cell, earlier.head, start);
   const all = isBlocked ? [] : [...joined, ...start.input];
   const begun = beginRun(cell, taken.head, { start: isBlocked ? { ...start, input: [] } : start });
   const { head: next, input } = begun;
@@ -102,13 +109,30 @@ async function begin(cell: SessionCell, head: SessionRow, start: RunStart): Prom
   const runs = begun.writes.map((write) => ("row" in write && write.table === "runs" ? { ...write, row } : write));
   const counted = { run_count: head.run_count + 1, last_agent: start.agent, last_status: row.status };
   return {
-    result: { row, fence: held.fence, history, earlierCount: head.message_count, joined },
+    result: { row, fence: held.fence, history, earlierCount: earlier.head.message_count, joined },
     head: { ...touch(next, input), ...counted },
-    writes: [...taken.writes, ...runs],
+    writes: [...earlier.writes, ...taken.writes, ...runs],
     appended: isBlocked ? [] : [...joined, ...input],
+    isRewrite: earlier.writes.length > 0,
     isActive: true,
     withNumber: (begun, seq) => ({ ...begun, row: { ...begun.row, seq } }),
   };
+}
+
+interface Earlier {
+  readonly head: SessionRow;
+  readonly writes: readonly Write[];
+  readonly history: readonly Message[];
+}
+
+// The conversation before the input, without the turn that the input replaces.
+async function earlierThan(cell: SessionCell, head: SessionRow, start: RunStart): Promise<Earlier> {
+  if (start.replaces === undefined || start.input.length === 0)
+    return { head, writes: [], history: await loadHistory(cell, head, start) };
+  const removed = await removeTurn(cell, head, start);
+  if (removed !== undefined && (removed.runId ?? "") === start.replaces) return removed;
+  const sentence = `The newest turn of session "${cell.id}" is no longer the one to replace. Read the conversation again.`;
+  throw new OffstageError("session-conflict", sentence);
 }
 
 interface TakenInbox {

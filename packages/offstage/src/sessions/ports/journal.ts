@@ -36,6 +36,11 @@ export interface RunStart {
   /** The new messages of this run; they join the conversation. */
   readonly input: readonly Message[];
   /**
+   * The input replaces the newest turn, in the same write: the turn that the run of this id began, or one that no run began if this is
+   * empty. Rejects with `session-conflict` if the newest turn is another. Without input, which a guardrail may have blocked, it stays.
+   */
+  readonly replaces?: string | undefined;
+  /**
    * Called, possibly more than once, with the messages of the inbox before they join the run. Without it they stay there. It resolves
    * with the messages as they are to be stored, and whether a guardrail blocked them and the input.
    */
@@ -101,7 +106,7 @@ export interface RunEnd {
 export type EndRefusal = "stop" | "inbox";
 
 /** A run that begins inside another. */
-export type NewRun = Omit<RunStart, "historyLimit" | "historyAfter" | "onBusy" | "join">;
+export type NewRun = Omit<RunStart, "historyLimit" | "historyAfter" | "onBusy" | "join" | "replaces">;
 
 /** The session that a run holds, identified by its place in the queue and by the run id; see lease/held-session.ts. */
 export interface HeldSession {
