@@ -16,12 +16,15 @@ describe("inert text", () => {
     ["\u2066x\u2069", "<U+2066>x<U+2069>"],
     ["\ud800", "<U+D800>"],
     ["\u{e0041}", "<U+E0041>"],
+    ["pay\u00adpal", "pay<U+00AD>pal"],
+    ["\u034f\u115f\u180e\u206a\u3164\uffa0", "<U+034F><U+115F><U+180E><U+206A><U+3164><U+FFA0>"],
+    ["\ufe01\u{e0100}", "<U+FE01><U+E0100>"],
   ] as const)("shows %j as %j", ([text, shown]) => {
     expect(inertText(text)).toBe(shown);
   });
 
   test("keeps ordinary text, tabs and newlines", () => {
-    const text = "Grüße, 日本語 😀👩‍👩‍👧\n\tשלום";
+    const text = "Grüße, 日本語 😀👩‍👩‍👧 ❤️ می‌خواهم\n\tשלום";
     expect(inertText(text)).toBe(text);
   });
 
