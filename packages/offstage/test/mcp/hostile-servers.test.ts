@@ -240,6 +240,18 @@ test("with pin: refuse a changed tool is left out, and so is a new one", async (
   ]);
 });
 
+test("with pin: refuse a tool with another output schema is left out", async () => {
+  const outputSchema: { type: string; properties?: object } = { type: "object" };
+  await using server = await hostile({ list: () => ({ tools: [named("search", { outputSchema })] }) });
+  const warnings: string[] = [];
+  const onWarning = (message: string): void => void warnings.push(message);
+  await using mcp = mcpTools({ name: "github", url: server.url, pin: "refuse", onWarning });
+  expect(await mcp.tools()).toHaveLength(1);
+  outputSchema.properties = { note: { type: "string" } };
+  expect(await mcp.tools()).toEqual([]);
+  expect(warnings).toEqual([expect.stringContaining('changed the output schema of "search". The tool is left out.')]);
+});
+
 test("a pin file tells the next process what changed", async () => {
   const pinFile = join(scratch, "pins", "mcp.json");
   const state = changing();

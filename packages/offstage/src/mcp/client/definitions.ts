@@ -29,6 +29,7 @@ export interface ListedTool {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject | undefined;
   readonly annotations?: JsonObject | undefined;
 }
 

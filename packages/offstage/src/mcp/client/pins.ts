@@ -9,11 +9,12 @@ import type { McpToolsOptions } from "./options.ts";
 import { shownName } from "./tool-names.ts";
 
 /** A hash for each part of a definition. */
-type Pin = Readonly<Record<"description" | "input" | "hints", string>>;
+type Pin = Readonly<Record<"description" | "input" | "output" | "hints", string>>;
 
 const partNames: Readonly<Record<keyof Pin, string>> = {
   description: "the description",
   input: "the input schema",
+  output: "the output schema",
   hints: "the hints",
 };
 
@@ -100,8 +101,13 @@ function changeOf(known: Pin | undefined, pin: Pin, isFirst: boolean): string | 
   return parts.length === 0 ? undefined : parts.map((part) => partNames[part]).join(" and ");
 }
 
-function pinOf({ title, description, inputSchema, annotations }: ListedTool): Pin {
-  return { description: hash([title, description]), input: hash(inputSchema), hints: hash(annotations ?? {}) };
+function pinOf({ title, description, inputSchema, outputSchema, annotations }: ListedTool): Pin {
+  return {
+    description: hash([title, description]),
+    input: hash(inputSchema),
+    output: hash(outputSchema ?? {}),
+    hints: hash(annotations ?? {}),
+  };
 }
 
 function isPin(value: unknown): value is Pin {
