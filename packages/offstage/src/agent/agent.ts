@@ -5,6 +5,7 @@ import { OffstageError } from "../errors.ts";
 import { parseMessages } from "../messages/codec.ts";
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
+import { checkNewMessages } from "../messages/new-content.ts";
 import { MessageQuery } from "../query/message-query.ts";
 import type { AnyValues } from "../state/agent-context.ts";
 import { AgentState } from "../state/agent-state.ts";
@@ -209,11 +210,14 @@ const promptSchema = {
 
 /** The messages of an input. Throws `invalid-argument` or `invalid-message`. */
 export function parseInput(input: RunInput): readonly Message[] {
-  if (input === "") throw invalid("The input is empty. Pass text, a message or a list of messages.");
+  if (typeof input === "string" && input.trim() === "")
+    throw invalid("The input is empty. Pass text, a message or a list of messages.");
   if (typeof input === "string") return [user(input)];
   if (typeof input !== "object" || input === null)
     throw invalid(`The input must be text, a message or a list of messages; found ${shownValue(input)}.`);
-  return parseMessages(Symbol.iterator in input ? input : [input], { name: "input" });
+  const messages = parseMessages(Symbol.iterator in input ? input : [input], { name: "input" });
+  checkNewMessages(messages, "input");
+  return messages;
 }
 
 function invalid(message: string): OffstageError {

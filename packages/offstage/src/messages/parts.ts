@@ -4,6 +4,7 @@ import { isObject } from "../base/json.ts";
 import { anything, checkOptions, type OptionRule, shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { AudioPart, ContentPart, FilePart, ImagePart, TextPart } from "./message.ts";
+import { isMediaType } from "./new-content.ts";
 
 /** The content of a file: bytes, base64 text, a `data:` URL, or the URL of a file that the model or the agent's `download` fetches. */
 export type FileSource = Uint8Array | ArrayBuffer | URL | string;
@@ -49,8 +50,8 @@ interface Expected {
 }
 
 function addressOf(source: unknown, { mediaType, kind }: Expected): string {
-  const isOfKind = kind === "file" ? /^[^/]+\/[^/]+$/ : new RegExp(`^${kind}/[^/]+$`);
-  if (typeof mediaType !== "string" || !isOfKind.test(mediaType))
+  const isOfKind = kind === "file" || String(mediaType).startsWith(`${kind}/`);
+  if (typeof mediaType !== "string" || !isOfKind || !(isMediaType(mediaType) || mediaType === `${kind}/*`))
     throw invalid(
       `${kind}() needs a media type such as "${examples[kind]}" as its second argument; found ${shownValue(mediaType)}.`,
     );

@@ -1,7 +1,6 @@
 // Reads the content parts of a message, in the forms of OpenAI, the AI SDK (model and UI messages), Anthropic and MCP, as parts of a
 // prompt.
 import { isObject } from "../base/json.ts";
-import { OffstageError } from "../errors.ts";
 import type { Content, ToolMessage } from "../messages/message.ts";
 import { markerWith, mediaTypeOfBytes, mediaTypeOfUrl } from "./media.ts";
 import type { FileData, PromptFile, PromptText } from "./model.ts";
@@ -63,9 +62,9 @@ function audioPart({ data, format }: Fields): PromptFile {
   return { type: "file", mediaType, data: { type: "data", data: String(data) } };
 }
 
-function documentPart({ file_data, file_id, filename }: Fields): PromptFile {
+function documentPart({ file_data, file_id, filename }: Fields): PromptFile | PromptText {
   const named = typeof filename === "string" ? { filename } : undefined;
-  if (typeof file_data === "string") return { ...addressedPart(file_data, "application/pdf"), ...named };
+  if (typeof file_data === "string") return withName(addressedPart(file_data, "application/pdf"), filename);
   const reference = { type: "reference", reference: { openai: String(file_id) } } as unknown as FileData;
   return { type: "file", mediaType: "application/pdf", data: reference, ...named };
 }
@@ -80,13 +79,13 @@ function sourcePart(
 }
 
 // A file of the AI SDK: its data is base64, bytes, a URL or one of these with a tag.
-function filePart(part: Fields, source: unknown): PromptFile | undefined {
+function filePart(part: Fields, source: unknown): PromptFile | PromptText | undefined {
   const mediaType = textIn(part.mediaType) ?? textIn(part.mimeType) ?? "";
   const made = partOf(source, mediaType);
   return made && withName(made, part.filename ?? part.name);
 }
 
-function partOf(source: unknown, mediaType: string): PromptFile | undefined {
+function partOf(source: unknown, mediaType: string): PromptFile | PromptText | undefined {
   const bytes = bytesOf(source);
   if (bytes !== undefined) return bytesPart(bytes, mediaType);
   if (source instanceof URL) return addressedPart(source.href, mediaType);
@@ -115,8 +114,8 @@ function base64Part(text: string, mediaType: string): PromptFile {
   return { type: "file", mediaType: mediaTypeOfBytes(mediaType, text), data: { type: "data", data: text } };
 }
 
-function withName(part: PromptFile, filename: unknown): PromptFile {
-  return typeof filename === "string" && filename !== "" ? { ...part, filename } : part;
+function withName(part: PromptFile | PromptText, filename: unknown): PromptFile | PromptText {
+  return part.type === "file" && typeof filename === "string" && filename !== "" ? { ...part, filename } : part;
 }
 
 function textIn(value: unknown): string | undefined {
@@ -124,20 +123,18 @@ function textIn(value: unknown): string | undefined {
 }
 
 // `data:image/png;base64,…` contains its bytes and its type; anything else must be an absolute URL.
-function addressedPart(source: string, mediaType: string): PromptFile {
-  const inline = /^data:([^;,]*)([^,]*),/.exec(source);
+// Such an address is refused in a new message; an old one may have it, and must not end every run.
+function addressedPart(source: string, mediaType: string): PromptFile | PromptText {
+  const inline = /^data:([^;,]*)([^,]*),/i.exec(source);
   if (inline !== null) {
     const [head, type, parameters = ""] = inline;
     const text = source.slice(head.length);
-    const data = parameters.endsWith(";base64") ? text : decodePercent(text).toString("base64");
+    const data = /;base64$/i.test(parameters) ? text : decodePercent(text).toString("base64");
     return { type: "file", mediaType: mediaTypeOfBytes(type || mediaType, data), data: { type: "data", data } };
   }
-  if (!URL.canParse(source)) {
+  if (/^data:/i.test(source) || !URL.canParse(source)) {
     const shown = source.length > 60 ? `${source.slice(0, 60)}…` : source;
-    throw new OffstageError(
-      "invalid-message",
-      `A content part points to "${shown}", which is neither an absolute URL nor a data: URL. Pass one of them.`,
-    );
+    return { type: "text", text: `[file at ${JSON.stringify(shown)}, not shown: this is no address]` };
   }
   const url = new URL(source);
   return { type: "file", mediaType: mediaTypeOfUrl(mediaType, url), data: { type: "url", url } };

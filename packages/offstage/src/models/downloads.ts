@@ -3,8 +3,8 @@ import type { Cancellation } from "../base/cancellation.ts";
 import { isObject } from "../base/json.ts";
 import { shownValue } from "../base/options.ts";
 import { messageOf, OffstageError } from "../errors.ts";
-import { mediaTypeOfBytes, plainUrl } from "./media.ts";
-import type { Model, PromptFile } from "./model.ts";
+import { markerOf, markerWith, mediaTypeOfBytes, plainUrl } from "./media.ts";
+import type { Model, PromptFile, PromptText } from "./model.ts";
 import { listsUrl, rulesOf, type SupportedUrls } from "./provider-rules.ts";
 
 export interface DownloadOptions {
@@ -55,8 +55,19 @@ export class Downloads {
     return { ...part, data, mediaType };
   }
 
-  /** True if `fileFor` can return the file: the model fetches it, or there is a download function. */
-  async canShow({ data, mediaType }: UrlFile): Promise<boolean> {
+  /** The same, or a marker if it cannot be sent. */
+  async fileOrMarker(part: UrlFile): Promise<PromptFile | PromptText> {
+    if (!(await this.#canShow(part))) return markerOf(part);
+    try {
+      return await this.fileFor(part);
+    } catch {
+      this.#cancellation.throwIfAborted();
+      return markerWith(part, "not shown: it could not be fetched");
+    }
+  }
+
+  // The model fetches the file, or there is a download function.
+  async #canShow({ data, mediaType }: UrlFile): Promise<boolean> {
     return this.#download !== undefined || (await this.#isFetchedByModel(data.url.href, mediaType));
   }
 

@@ -1,7 +1,8 @@
 // Media of content parts: finds out their types, and describes those that a model cannot take.
+import { isBase64, isMediaType, isVagueMediaType } from "../messages/new-content.ts";
 import type { PromptFile, PromptText } from "./model.ts";
 
-// The first characters of well-known files in base64. Audio begins like WebP, so WebP is told only from other images.
+// The first characters of well-known files in base64. WebP and WAV begin alike, so they are told only by the kind that is given.
 const signatures: readonly (readonly [beginning: string, mediaType: string])[] = [
   ["iVBORw0KGgo", "image/png"],
   ["/9j/", "image/jpeg"],
@@ -9,6 +10,10 @@ const signatures: readonly (readonly [beginning: string, mediaType: string])[] =
   ["UklGR", "image/webp"],
   ["JVBERi", "application/pdf"],
   ["SUkqA", "image/tiff"],
+  ["UklGR", "audio/wav"],
+  ["SUQz", "audio/mpeg"],
+  ["T2dnUw", "audio/ogg"],
+  ["ZkxhQw", "audio/flac"],
 ];
 
 const extensions: Readonly<Record<string, string>> = {
@@ -30,7 +35,7 @@ const extensions: Readonly<Record<string, string>> = {
 
 /** Completes a media type such as "image", "image/*" or "" from the bytes. Returns "image/*" if they tell nothing. */
 export function mediaTypeOfBytes(given: string, data: string | Uint8Array): string {
-  if (isWhole(given)) return given;
+  if (isMediaType(given)) return given;
   const beginning = typeof data === "string" ? data.slice(0, 16) : Buffer.from(data.slice(0, 12)).toString("base64");
   const found = signatures.find(([start, type]) => beginning.startsWith(start) && isOfKind(type, given));
   return found?.[1] ?? anyOfKind(given);
@@ -38,22 +43,23 @@ export function mediaTypeOfBytes(given: string, data: string | Uint8Array): stri
 
 /** Completes a media type from the extension of a URL. */
 export function mediaTypeOfUrl(given: string, url: URL): string {
-  if (isWhole(given)) return given;
+  if (isMediaType(given)) return given;
   const extension = /\.([a-z0-9]+)$/i.exec(url.pathname)?.[1]?.toLowerCase() ?? "";
   const type = extensions[extension];
   return type !== undefined && isOfKind(type, given) ? type : anyOfKind(given);
 }
 
-function isWhole(mediaType: string): boolean {
-  return /^[^/*]+\/[^*]+$/.test(mediaType);
+function isOfKind(mediaType: string, given: string): boolean {
+  return (given === "" && !isRiff(mediaType)) || mediaType.startsWith(`${given.split("/")[0]}/`);
 }
 
-function isOfKind(mediaType: string, given: string): boolean {
-  return (given === "" && mediaType !== "image/webp") || mediaType.startsWith(`${given.split("/")[0]}/`);
+// Images and sounds begin alike.
+function isRiff(mediaType: string): boolean {
+  return mediaType === "image/webp" || mediaType === "audio/wav";
 }
 
 function anyOfKind(given: string): string {
-  return given === "" ? "application/octet-stream" : `${given.split("/")[0]}/*`;
+  return given === "" || !isVagueMediaType(given) ? "application/octet-stream" : `${given.split("/")[0]}/*`;
 }
 
 /** The URL without its query and fragment, which may hold keys. */
@@ -64,6 +70,15 @@ export function plainUrl(url: URL): string {
 /** A text in place of a file that the model cannot take, so that the model knows of it. */
 export function markerOf(file: PromptFile): PromptText {
   return markerWith(file, `not shown: this model takes no ${nounOf(file).many}`);
+}
+
+/** A text in place of a file that no provider could read: its data is broken, or of an unknown type. Undefined for any other file. */
+export function brokenMarkerOf(file: PromptFile): PromptText | undefined {
+  const { data, mediaType } = file;
+  if (data.type !== "data") return undefined;
+  if (typeof data.data === "string" ? !isBase64(data.data) : data.data.length === 0)
+    return markerWith(file, "not shown: it has no data that can be read");
+  return isMediaType(mediaType) ? undefined : markerWith(file, "not shown: its type is not known");
 }
 
 /** A text in place of a file, which says why or where: `[image image/png, 12 kB, not shown again]`. */

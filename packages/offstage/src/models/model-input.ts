@@ -174,7 +174,8 @@ export class ModelInput {
         this.#called = undefined;
       } else if (message.role === "user") this.#warnOnce(unreadableTypes(message.content));
       if (this.#cacheMark !== undefined) this.#markCache(message, this.#cacheMark);
-      this.#outgoing.add(withOptions(this.#toPrompt(message, this.#toolName, this.#inputOf), message));
+      const prompt = this.#toPrompt(message, this.#toolName, this.#inputOf);
+      this.#outgoing.add(withOptions(prompt, message), this.#isInput(message));
       this.#messages.push(message);
     }
     return true;
@@ -202,9 +203,17 @@ export class ModelInput {
   }
 
   #shown(message: Message): Message {
+    return message.role === "tool" && this.#isEarlier(message) ? withoutFiles(message) : message;
+  }
+
+  #isEarlier({ metadata }: Message): boolean {
     const { runId } = this.#options;
-    const isEarlier = runId !== undefined && message.metadata?.runId !== runId;
-    return message.role === "tool" && isEarlier ? withoutFiles(message) : message;
+    return runId !== undefined && metadata?.runId !== runId;
+  }
+
+  // Not what was said to the session meanwhile: it joins a run that somebody else may have started.
+  #isInput(message: Message): boolean {
+    return message.role === "user" && message.metadata?.isJoined !== true && !this.#isEarlier(message);
   }
 
   // Once per run: a conversation may have the same parts in every message.

@@ -2,7 +2,7 @@
 // message is adapted once.
 import { validCallId, validToolName } from "./call-names.ts";
 import { type Downloads, isUrlFile } from "./downloads.ts";
-import { markerOf, markerWith, textOfFile } from "./media.ts";
+import { brokenMarkerOf, markerOf, markerWith, textOfFile } from "./media.ts";
 import type { PromptFile, PromptMessage, PromptText, PromptToolResult } from "./model.ts";
 import type { ProviderData } from "./model-settings.ts";
 import { fitsMediaType, type ProviderRules } from "./provider-rules.ts";
@@ -19,17 +19,20 @@ export class OutgoingPrompt {
   #growing: PromptToolResult[] | undefined;
   /** The files of these results that go into a user message behind them. */
   #resultFiles: UserPart[] = [];
-  /** The places of messages with files at URLs, and whether the files are a tool's. */
-  #withUrls: { readonly place: number; readonly isTools: boolean }[] = [];
+  /** The places of messages with files at URLs, and whether a file that cannot be sent refuses the run. */
+  #withUrls: { readonly place: number; readonly mayRefuse: boolean }[] = [];
 
   constructor(rules: ProviderRules) {
     this.#rules = rules;
   }
 
-  /** Adds a message at the end, with its provider options. Neighbouring tool results become one message. */
-  add(message: PromptMessage): void {
+  /**
+   * Adds a message at the end, with its provider options. Neighbouring tool results become one message. `isNew` is true for the input
+   * of the run: a file in it that cannot be fetched refuses the run, and any other becomes a marker.
+   */
+  add(message: PromptMessage, isNew = true): void {
     const before = this.messages.at(-1);
-    this.#append(message);
+    this.#append(message, isNew);
     const { providerOptions } = message;
     // A message of which nothing can be sent is left out.
     const isAdded = message.role === "tool" || this.messages.at(-1) !== before;
@@ -45,14 +48,15 @@ export class OutgoingPrompt {
     this.messages.push({ ...last, providerOptions: { ...own, ...Object.fromEntries(merged) } });
   }
 
-  #append(message: PromptMessage): void {
+  #append(message: PromptMessage, isNew: boolean): void {
     if (message.role === "system" && (!this.#hasBegun || this.#rules.system === "anywhere")) {
       this.#push(message);
       return;
     }
     if (message.role === "tool") this.#addResults(message.content.map((part) => this.#result(this.#named(part))));
     else if (message.role === "assistant") this.#addAssistant(message.content.map((part) => this.#assistantPart(part)));
-    else this.#addUser(message.role === "system" ? [foldedSystem(message.content)] : this.#userParts(message.content));
+    else if (message.role === "system") this.#addUser([foldedSystem(message.content)]);
+    else this.#addUser(this.#userParts(message.content), isNew);
   }
 
   /** The list is handed out: its messages do not change any more. */
@@ -68,14 +72,13 @@ export class OutgoingPrompt {
 
   /** Replaces the files that the model does not fetch itself. */
   async resolveUrls(downloads: Downloads): Promise<void> {
-    for (const { place, isTools } of this.#withUrls) {
+    for (const { place, mayRefuse } of this.#withUrls) {
       const message = this.messages[place] as Extract<PromptMessage, { role: "user" }>;
       const content = await Promise.all(
         message.content.map(async (part) => {
           if (!isUrlFile(part)) return part;
-          // A user can send another message; a tool's URL must not end the run.
-          if (isTools && !(await downloads.canShow(part))) return markerOf(part);
-          return this.#fitting(await downloads.fileFor(part));
+          // A user can send another message; what a tool returned or an earlier turn left must not end the run.
+          return this.#fitting(await (mayRefuse ? downloads.fileFor(part) : downloads.fileOrMarker(part)));
         }),
       );
       this.messages[place] = { ...message, content };
@@ -93,15 +96,15 @@ export class OutgoingPrompt {
     const content = this.#resultFiles;
     if (content.length === 0) return;
     this.#resultFiles = [];
-    this.#addUser(content, true);
+    this.#addUser(content);
   }
 
-  #addUser(content: UserPart[], isTools = false): void {
+  #addUser(content: UserPart[], mayRefuse = false): void {
     const { afterResult } = this.#rules;
     if (afterResult !== undefined && this.messages.at(-1)?.role === "tool")
       this.#push({ role: "assistant", content: [{ type: "text", text: afterResult }] });
     this.#hasBegun = true;
-    if (content.some(isUrlFile)) this.#withUrls.push({ place: this.messages.length, isTools });
+    if (content.some(isUrlFile)) this.#withUrls.push({ place: this.messages.length, mayRefuse });
     this.#push({ role: "user", content });
   }
 
@@ -148,7 +151,8 @@ export class OutgoingPrompt {
   #assistantPart(part: AssistantPart): AssistantPart {
     if (part.type === "tool-call")
       return (part as { providerExecuted?: boolean }).providerExecuted ? part : this.#named(part);
-    return part.type === "file" && this.#rules.assistantFiles === false ? markerOf(part) : part;
+    if (part.type !== "file") return part;
+    return this.#rules.assistantFiles === false ? markerOf(part) : (brokenMarkerOf(part) ?? part);
   }
 
   // The same change for a call and its result, so that they stay a pair.
@@ -158,10 +162,10 @@ export class OutgoingPrompt {
     return toolCallId === part.toolCallId && toolName === part.toolName ? part : { ...part, toolCallId, toolName };
   }
 
-  // Providers refuse blank text beside other parts, and messages without any.
+  // Providers refuse blank text, and messages without any part.
   #userParts(content: readonly UserPart[]): UserPart[] {
     const parts = content.map((part) => this.#fitting(part));
-    const worth = parts.length === 1 ? parts : parts.filter((part) => part.type !== "text" || part.text.trim() !== "");
+    const worth = parts.filter((part) => part.type !== "text" || part.text.trim() !== "");
     if (worth.length === 0) return [{ type: "text", text: "[content that cannot be shown]" }];
     const { besideFiles } = this.#rules;
     const needsText = besideFiles !== undefined && worth.every(({ type }) => type === "file");
@@ -173,6 +177,8 @@ export class OutgoingPrompt {
     const { takes, fileIds } = this.#rules;
     if ((part.data.type as string) === "reference")
       return fileIds === false && isOpenAIFile(part) ? markerOf(part) : part;
+    const broken = brokenMarkerOf(part);
+    if (broken !== undefined) return broken;
     return fitsMediaType(part.mediaType, takes) ? part : (textOfFile(part) ?? markerOf(part));
   }
 }

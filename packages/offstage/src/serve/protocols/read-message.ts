@@ -1,6 +1,8 @@
 // Reads the user message of a body. Only text and files count; URLs are checked and never fetched.
 import { isObject } from "../../base/json.ts";
+import { messageOf } from "../../errors.ts";
 import type { Content, ContentPart, UserMessage } from "../../messages/message.ts";
+import { checkNewContent } from "../../messages/new-content.ts";
 import { badRequest } from "./refused-request.ts";
 
 type Fields = Record<string, unknown>;
@@ -14,6 +16,7 @@ export function readUserMessage(value: unknown): UserMessage {
   if (typeof source === "string") return { role: "user", content: checkText(source) };
   if (!Array.isArray(source)) throw badRequest("The message has no parts.");
   const parts = source.flatMap(readPart);
+  checkParts(parts);
   const [first] = parts;
   if (first === undefined) throw badRequest("The message is empty.");
   const content: Content = parts.length === 1 && first.type === "text" ? checkText(first.text) : parts;
@@ -23,6 +26,14 @@ export function readUserMessage(value: unknown): UserMessage {
 function checkText(text: string): string {
   if (text.trim() === "") throw badRequest("The message is empty.");
   return text;
+}
+
+function checkParts(parts: readonly ContentPart[]): void {
+  try {
+    checkNewContent(parts, "parts");
+  } catch (error) {
+    throw badRequest(messageOf(error));
+  }
 }
 
 // Parts of a chat UI that no model reads, such as `data-*`, are left out.

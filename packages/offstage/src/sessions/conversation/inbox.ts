@@ -6,6 +6,7 @@ import { OffstageError } from "../../errors.ts";
 import { parseMessages } from "../../messages/codec.ts";
 import { user } from "../../messages/makers.ts";
 import { type Message, textOf, withMetadata } from "../../messages/message.ts";
+import { checkNewContent } from "../../messages/new-content.ts";
 import { liveRun } from "../head/hold.ts";
 import type { Change, SessionCell } from "../head/session-cell.ts";
 import type { Steering } from "../ports/journal.ts";
@@ -26,7 +27,10 @@ export interface SayOptions {
 export function parseSaid(said: unknown): Message {
   if (typeof said === "string" && said.trim() !== "") return user(said);
   const [message] = typeof said === "object" && said !== null ? parseMessages([said], { name: "message" }) : [];
-  if (message?.role === "user") return message;
+  if (message?.role === "user") {
+    checkNewContent(message.content, "message.content");
+    return message;
+  }
   throw new OffstageError("invalid-argument", `say() needs text or a user message; found ${shownValue(said)}.`);
 }
 
