@@ -126,7 +126,7 @@ function assemble(events: readonly ServedEvent[]): Part[] {
 function toolPart(event: Extract<ServedEvent, { type: "tool-start" | "approval-request" }>): ServedToolPart {
   const { toolCallId, toolName, input = {} } = event;
   const type: ServedToolPart["type"] = `tool-${toolName}`;
-  if (event.type === "tool-start") return { type, toolCallId, state: "input-available", input };
+  if (event.type === "tool-start") return { type, toolCallId, state: "input-available", input, providerExecuted: true };
   const descriptor = approvalDescriptor(event as ServedApprovalRequest);
   const approval = { id: toolCallId, ...(descriptor !== undefined && { descriptor }) };
   return { type, toolCallId, state: "approval-requested", input, approval };

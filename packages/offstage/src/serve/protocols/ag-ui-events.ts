@@ -36,7 +36,7 @@ export type AgUiEvent =
   | ({ type: "TOOL_CALL_ARGS"; toolCallId: string; delta: string } & Attributed)
   | ({ type: "TOOL_CALL_END"; toolCallId: string } & Attributed)
   | ({ type: "TOOL_CALL_RESULT"; messageId: string; toolCallId: string; content: string; role: "tool" } & Attributed)
-  | { type: "CUSTOM"; name: "message-joined"; value: JsonValue }
+  | ({ type: "CUSTOM"; name: "message-joined" | "tool-progress"; value: JsonValue } & Attributed)
   | { type: "RUN_FINISHED"; threadId: string; runId: string; outcome: AgUiOutcome; result?: ServedEnding }
   | { type: "RUN_ERROR"; message: string; code: string };
 
@@ -79,6 +79,12 @@ export class AgUiWriter {
         return this.#close(ownerOf(event));
       case "tool-start":
         return event.isResumed ? [] : this.#call(event);
+      case "tool-progress": {
+        const { toolCallId, toolName, value } = event;
+        return [
+          { type: "CUSTOM", name: "tool-progress", value: { toolCallId, toolName, value }, ...attributed(event) },
+        ];
+      }
       case "tool-end":
         return [toolResult(event)];
       case "approval-request":

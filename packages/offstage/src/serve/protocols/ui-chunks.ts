@@ -9,6 +9,8 @@ import {
   type ServedRunEnd,
   type ServedTextPart,
   type ServedToolEnd,
+  type ServedToolProgress,
+  type ServedToolStart,
 } from "../telling/served-event.ts";
 
 type FinishReason = "stop" | "error" | "tool-calls" | "interrupted" | "other";
@@ -22,15 +24,19 @@ export type UiMessageChunk =
   | { type: "text-start" | "reasoning-start"; id: string; providerMetadata?: SubagentMark }
   | { type: "text-delta" | "reasoning-delta"; id: string; delta: string }
   | { type: "text-end" | "reasoning-end"; id: string }
-  | { type: "tool-input-available"; toolCallId: string; toolName: string; input: JsonValue }
+  | { type: "tool-input-available"; toolCallId: string; toolName: string; input: JsonValue; providerExecuted: boolean }
   | { type: "tool-approval-request"; approvalId: string; toolCallId: string; approvalDescriptor?: JsonValue }
-  | { type: "tool-output-available"; toolCallId: string; output: JsonValue }
-  | { type: "tool-output-error"; toolCallId: string; errorText: string }
+  | { type: "tool-output-available"; toolCallId: string; output: JsonValue; providerExecuted: true }
+  | { type: "tool-output-error"; toolCallId: string; errorText: string; providerExecuted: true }
   | { type: "tool-output-denied"; toolCallId: string }
   | { type: "steering-message"; id: string; parts: (ServedTextPart | ServedFilePart)[] }
+  | { type: "data-tool-progress"; id: string; data: ToolProgress; transient: true }
   | { type: "error"; errorText: string }
   | { type: "abort"; reason?: string }
   | { type: "finish"; finishReason: FinishReason; messageMetadata?: ServedEnding };
+
+/** How far a running tool is. */
+type ToolProgress = { toolCallId: string; toolName: string; value: JsonValue };
 
 /** Marks text of a subagent. */
 type SubagentMark = { offstage: { agent: string; runId: string } };
@@ -64,6 +70,8 @@ export class UiChunkWriter {
         return this.#reset(event);
       case "tool-start":
         return [toolInput(event)];
+      case "tool-progress":
+        return [toolProgress(event)];
       case "tool-end":
         return [toolOutput(event)];
       case "approval-request":
@@ -126,15 +134,24 @@ export class UiChunkWriter {
   }
 }
 
-function toolInput(event: { toolCallId: string; toolName: string; input?: JsonValue | undefined }): UiMessageChunk {
+// A call that waits for a person is in the client's hands, any other in ours. Clients that send by themselves once all calls have an
+// output count only their own, so a run that ends after its calls does not make them post.
+function toolInput(event: ServedToolStart | ServedApprovalRequest): UiMessageChunk {
   const { toolCallId, toolName, input = {} } = event;
-  return { type: "tool-input-available", toolCallId, toolName, input };
+  const providerExecuted = event.type === "tool-start";
+  return { type: "tool-input-available", toolCallId, toolName, input, providerExecuted };
+}
+
+// Not a part of the message: the record does not have it either.
+function toolProgress({ toolCallId, toolName, value }: ServedToolProgress): UiMessageChunk {
+  return { type: "data-tool-progress", id: toolCallId, data: { toolCallId, toolName, value }, transient: true };
 }
 
 function toolOutput({ toolCallId, status, output }: ServedToolEnd): UiMessageChunk {
   if (status === "rejected") return { type: "tool-output-denied", toolCallId };
-  if (status === "ok") return { type: "tool-output-available", toolCallId, output: output ?? null };
-  return { type: "tool-output-error", toolCallId, errorText: errorTextOf({ status, output }) };
+  const ended = { toolCallId, providerExecuted: true } as const;
+  if (status === "ok") return { type: "tool-output-available", ...ended, output: output ?? null };
+  return { type: "tool-output-error", ...ended, errorText: errorTextOf({ status, output }) };
 }
 
 /** The text for a call that failed: what it returned if that is shown, otherwise its status. */

@@ -1,5 +1,6 @@
 // The events of one run in this process, for several readers, each at its own pace. Neighbouring deltas are joined, and old steps are
 // dropped when there is too much: the record has them.
+import type { JsonValue } from "../../base/json.ts";
 import type { ServedEvent } from "../telling/served-event.ts";
 
 /** Deltas are joined up to this length. */
@@ -43,6 +44,8 @@ export class EventLog {
   }
 
   push(event: ServedEvent): void {
+    // Progress is worth nothing later, so it does not fill the log.
+    if (event.type === "tool-progress" && this.#kept > maxKept) return;
     const last = this.#entries.at(-1);
     const joined = last === undefined || this.#end === this.#resumedAt ? undefined : join(last, event);
     if (joined === undefined) this.#entries.push(event);
@@ -144,6 +147,11 @@ function join(last: ServedEvent, event: ServedEvent): ServedEvent | undefined {
 
 function sizeOf(event: ServedEvent): number {
   if ("delta" in event) return event.delta.length;
-  const values = event.type === "tool-end" ? event.output : event.type === "tool-start" ? event.input : undefined;
-  return 100 + (values === undefined ? 0 : JSON.stringify(values).length);
+  return 100 + (JSON.stringify(toldValue(event))?.length ?? 0);
+}
+
+function toldValue(event: ServedEvent): JsonValue | undefined {
+  if (event.type === "tool-end") return event.output;
+  if (event.type === "tool-progress") return event.value;
+  return event.type === "tool-start" ? event.input : undefined;
 }

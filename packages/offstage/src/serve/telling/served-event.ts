@@ -61,6 +61,12 @@ export interface ServedToolStart extends OfTool {
   readonly isResumed?: boolean | undefined;
 }
 
+/** How far a running tool is, as it said itself. Told only if the tool is shown with `"all"`, and only live. */
+export interface ServedToolProgress extends OfTool {
+  readonly type: "tool-progress";
+  readonly value: JsonValue;
+}
+
 /** A call has ended. Without `output` unless the tool is shown with `"all"`. */
 export interface ServedToolEnd extends OfTool {
   readonly type: "tool-end";
@@ -108,6 +114,7 @@ export type ServedEvent =
   | ServedReasoningDelta
   | ServedStepReset
   | ServedToolStart
+  | ServedToolProgress
   | ServedToolEnd
   | ServedApprovalRequest
   | ServedMessageJoined
@@ -131,8 +138,12 @@ export interface ServedToolPart {
   readonly type: `tool-${string}`;
   readonly toolCallId: string;
   readonly state: "input-available" | "approval-requested" | "output-available" | "output-error" | "output-denied";
+  /** An empty object if it is not shown. */
   readonly input: JsonValue;
+  /** Null if it is not shown. */
   readonly output?: JsonValue | undefined;
+  /** True unless the call waits for a person: then it is for the client to go on. */
+  readonly providerExecuted?: true | undefined;
   readonly errorText?: string | undefined;
   readonly approval?: { readonly id: string; readonly descriptor?: JsonValue | undefined } | undefined;
 }

@@ -69,6 +69,8 @@ export class Teller {
         return this.#reset(event.step, place);
       case "tool-start":
         return this.toolStart(event, inputOf(event.call.inputText), place);
+      case "tool-progress":
+        return this.#progress(event, event.value, place);
       case "tool-end":
         return this.#toolEnd(event.step, event.result, place);
       case "step-end":
@@ -135,6 +137,11 @@ export class Teller {
     this.#open.set(toolCallId, told);
     const shown = detail === "name" ? undefined : { input };
     return [{ type: "tool-start", ...told, ...shown, ...(isResumed && { isResumed }) }];
+  }
+
+  #progress(call: ToldCall, value: JsonValue, place: Place): ServedEvent[] {
+    const told = this.#toldCall(call, place);
+    return this.#detail(told, place) === "all" ? [{ type: "tool-progress", ...told, value }] : [];
   }
 
   // A call that never started, such as one of an unknown tool, is told when its step ends: only then its input is known.
