@@ -2,7 +2,7 @@
 // several entry points share into another. A program that loads three hundred small files spends its start looking for files.
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { posix } from "node:path";
+import { dirname, posix, resolve } from "node:path";
 import { rolldown } from "rolldown";
 
 const { exports, bin } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -17,6 +17,9 @@ execFileSync("tsc", ["--project", "tsconfig.build.json", "--outDir", "dist-tsc"]
   stdio: "inherit",
   shell: process.platform === "win32",
 });
+// The files that the root loads at once.
+const loaded = new Set();
+collectLoaded(resolve("dist-tsc/index.js"));
 const joined = await rolldown({
   input: Object.fromEntries(entries.map((file) => [nameOf(file), `./dist-tsc/${nameOf(file)}.js`])),
   external: (id) => !id.startsWith(".") && !id.startsWith("/") && !bundled.includes(id),
@@ -28,13 +31,13 @@ await joined.write({
   chunkFileNames: "chunks/[name]-[hash].js",
   // What an editor shows of a comment is in the types.
   comments: { jsdoc: false, legal: true, annotation: true },
-  // One file for all that is shared, since finding and opening a file takes half a millisecond. Programs do not load that of the
-  // command line.
+  // One file for all that is shared, since finding and opening a file takes half a millisecond. What the root does not load stays
+  // out of it: it would bring modules of Node with it, such as node:crypto, which take longer to load than our own code.
   codeSplitting: {
     groups: [
       {
         name: "shared",
-        test: (id) => !/dist-tsc.(cli|testing)/.test(id),
+        test: (id) => loaded.has(resolve(id)) || id.includes("node_modules"),
         tags: ["$initial"],
         minShareCount: 2,
         priority: 1,
@@ -50,6 +53,13 @@ for (const entry of entries) collectTypes(`dist-tsc/${nameOf(entry)}.d.ts`);
 for (const file of types) cpSync(file, file.replace("dist-tsc", "dist-joined"));
 remove("dist", "dist-tsc");
 renameSync("dist-joined", "dist");
+
+function collectLoaded(file) {
+  if (loaded.has(file)) return;
+  loaded.add(file);
+  for (const [, path] of readFileSync(file, "utf8").matchAll(/^(?:import|export)\b[^;]*?["'](\.\.?\/[^"']+)["'];/gm))
+    collectLoaded(resolve(dirname(file), path));
+}
 
 function collectTypes(file) {
   if (types.has(file) || !existsSync(file)) return;

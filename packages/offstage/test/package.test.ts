@@ -1,6 +1,7 @@
 // The published package: what it installs, and which packages it bundles.
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 
 const folder = fileURLToPath(new URL("..", import.meta.url));
@@ -27,6 +28,15 @@ test("the package installs no other package", () => {
     .filter((name) => !name.startsWith(".") && !name.startsWith("node:"));
   expect(outside.filter((name) => !optional.some((peer) => name === peer || name.startsWith(`${peer}/`)))).toEqual([]);
   expect(outside).not.toEqual([]);
+});
+
+test("importing the root loads no module of Node that is slow to load", () => {
+  const program = `const before = new Set(process.moduleLoadList);
+await import(${JSON.stringify(pathToFileURL(`${folder}/dist/index.js`).href)});
+console.log(JSON.stringify(process.moduleLoadList.filter((name) => !before.has(name))));`;
+  const added = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
+  for (const name of ["crypto", "stream", "fs/promises", "os", "sqlite"])
+    expect(JSON.parse(added)).not.toContain(`NativeModule ${name}`);
 });
 
 test("the types of the package do not import a bundled package", () => {
