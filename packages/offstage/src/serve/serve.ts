@@ -99,10 +99,11 @@ async function post(server: Server, place: SessionPlace, { action, sessionId, re
 
 // The run that works on the session, here or elsewhere. A run whose process died is resumed here.
 async function readRun({ host, show }: Server, place: SessionPlace): Promise<EventReader | undefined> {
-  const here = host.find(place) ?? (await host.recover(place));
-  if (here !== undefined) return here.read("start");
   const { session } = place;
+  const found = host.find(place) ?? (await host.recover(place));
   const [run] = await session.runs({ status: "running", limit: 1 });
+  // The end of a run is kept here for a while; one that works elsewhere comes first.
+  if (found !== undefined && (run === undefined || run.runId === found.runId)) return found.read("start");
   return run && followRun(session, run.runId, { show, recover: () => host.recover(place) });
 }
 

@@ -1,5 +1,5 @@
 // serve() behind node:http, with the transport that `useChat` uses.
-import { createServer, type Server } from "node:http";
+import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import { expect, onTestFinished, test } from "vitest";
@@ -71,4 +71,25 @@ test("a handler that fails gives 500, and nothing of its error", async () => {
   const response = await fetch(await listen(nodeHandler(failing)));
   expect([response.status, await response.text()]).toEqual([500, ""]);
   expect(() => nodeHandler("chat" as never)).toThrow('"handler" must be a function');
+});
+
+test.each([
+  ["GET", "//", "app.test", 400],
+  ["GET", "/s", "a b", 400],
+  ["TRACE", "/s", "app.test", 405],
+])("%s %s for the host %j is refused without a warning", async (method, path, host, status) => {
+  const warnings: unknown[] = [];
+  const listener = (warning: unknown) => void warnings.push(warning);
+  process.on("warning", listener);
+  onTestFinished(() => void process.off("warning", listener));
+  const { port } = new URL(await listen(nodeHandler(async () => new Response("served"))));
+  const found = await new Promise((resolve, reject) => {
+    const sent = request({ port, host: "127.0.0.1", method, path, headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.on("error", reject).end();
+  });
+  expect(found).toBe(status);
+  expect(warnings).toEqual([]);
 });

@@ -14,8 +14,10 @@ export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) 
 export function nodeHandler(handler: FetchHandler): NodeHandler {
   checkRequired("handler", handler, someFunction);
   return async (incoming, outgoing) => {
+    const request = readRequest(incoming);
+    if (typeof request === "number") return void outgoing.writeHead(request).end();
     try {
-      await send(await handler(requestOf(incoming)), outgoing);
+      await send(await handler(request), outgoing);
     } catch (error) {
       warn(`A request could not be answered: ${messageOf(error)}`);
       // A connection that is cut tells the client to connect again; one that ends would look complete.
@@ -23,6 +25,16 @@ export function nodeHandler(handler: FetchHandler): NodeHandler {
       else outgoing.writeHead(500).end();
     }
   };
+}
+
+// The request, or the status that refuses one that cannot be expressed: a malformed path or host, or a method that fetch forbids.
+function readRequest(incoming: IncomingMessage): Request | number {
+  if (incoming.method === "TRACE" || incoming.method === "CONNECT" || incoming.method === "TRACK") return 405;
+  try {
+    return requestOf(incoming);
+  } catch {
+    return 400;
+  }
 }
 
 // A middleware may have parsed the body already; express keeps the path before a mount point in `originalUrl`.

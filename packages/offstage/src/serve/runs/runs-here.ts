@@ -130,8 +130,12 @@ export class RunsHere implements RunHost {
       here.abort(new StopRequest(stopReason));
       return true;
     }
-    const [run] = await session.runs({ status: ["running", "waiting", "interrupted"], limit: 1 });
-    return run === undefined ? false : store.runs.stop(run.runId, { reason: stopReason });
+    const working = await session.runs({ status: "running", limit: 1 });
+    const open = await session.runs({ status: ["waiting", "interrupted"], limit: 1 });
+    let isStopped = false;
+    for (const { runId } of [...working, ...open])
+      isStopped = (await store.runs.stop(runId, { reason: stopReason })) || isStopped;
+    return isStopped;
   }
 
   async #host(place: SessionPlace, { stream, teller, log }: Hosting): Promise<HostedRun> {

@@ -260,7 +260,9 @@ export class Teller {
   }
 
   #at(step: number, { subagent }: Place): { runId: string; step: number; subagent?: ServedSubagent } {
-    return { runId: this.runId, step, ...(subagent && { subagent }) };
+    // Who works for the agent is not part of the conversation.
+    const isTold = subagent !== undefined && this.#show !== "conversation";
+    return { runId: this.runId, step, ...(isTold && { subagent }) };
   }
 
   #runOf({ subagent }: Place): string {
