@@ -76,7 +76,7 @@ const api: Record<string, Door> = {
       StoreOptions SqliteStore SqliteStoreOptions EncryptedStore EncryptedStoreOptions PersistentSessionOptions BranchOptions
       ListRunsOptions ListedRun RunInfo RunStatus FoundRun StepRecord ListSessionsOptions SessionInfo
       MessageRedactor PruneOptions PruneReport VerifyOptions Violation Annotation NewAnnotation InputChanges RecordedInput Description SentMessage StopRunOptions
-      Dimension GroupNumbers Numbers NumbersOptions FoundMessage SearchOptions`,
+      Dimension GroupNumbers Numbers NumbersOptions FoundMessage SearchOptions StoreQueryOptions`,
   },
   "./store-driver": {
     values: "createStore tables",

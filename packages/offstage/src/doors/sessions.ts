@@ -13,6 +13,7 @@ export type { ListedRun, ListRunsOptions } from "../sessions/records/run-list.ts
 export type { FoundRun } from "../sessions/records/run-reader.ts";
 export type { Dimension, GroupNumbers, Numbers, NumbersOptions } from "../sessions/records/search/numbers.ts";
 export type { FoundMessage, SearchOptions } from "../sessions/records/search/search.ts";
+export type { StoreQueryOptions } from "../sessions/records/search/store-query.ts";
 export type { Description, ListSessionsOptions, SessionInfo } from "../sessions/records/session-list.ts";
 export type { StopRunOptions } from "../sessions/records/stop-run.ts";
 export type { VerifyOptions, Violation } from "../sessions/records/verify.ts";

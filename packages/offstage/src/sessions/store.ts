@@ -2,7 +2,7 @@
 import type { JsonValue } from "../base/json.ts";
 import { type OptionRule, objectWith, shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import type { MessageQuery, MessageQueryOptions } from "../query/message-query.ts";
+import type { MessageQuery } from "../query/message-query.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { DriverSource } from "./head/connection.ts";
 import { refuseDamage } from "./journal/resumed-run.ts";
@@ -18,7 +18,7 @@ import { getValue, type ListedRun, type ListRunsOptions, listRuns } from "./reco
 import { type FoundRun, findRun, getRun } from "./records/run-reader.ts";
 import { type Numbers, type NumbersOptions, numbers } from "./records/search/numbers.ts";
 import { type FoundMessage, type SearchOptions, search } from "./records/search/search.ts";
-import { queryOver } from "./records/search/store-query.ts";
+import { queryOver, type StoreQueryOptions } from "./records/search/store-query.ts";
 import {
   deleteSession,
   getSession,
@@ -53,8 +53,8 @@ export interface Store extends AsyncDisposable {
   readonly spans: StoredSpans;
   /** Finds messages of all sessions, newest first. */
   search(options?: SearchOptions): AsyncIterable<FoundMessage>;
-  /** A query over the messages that `search` finds: statistics, tool summary, timeline, export. */
-  query(options?: SearchOptions & MessageQueryOptions): Promise<MessageQuery>;
+  /** A query over the messages that `search` finds, or over one run with its subagents: statistics, tool summary, timeline, export. */
+  query(options?: StoreQueryOptions): Promise<MessageQuery>;
   /** Runs, failures, tokens, cost and durations, by group. The result prints itself as a table. */
   numbers(options?: NumbersOptions): Promise<Numbers>;
   /** Stores feedback on a run or on one of its messages. */

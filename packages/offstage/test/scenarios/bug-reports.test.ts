@@ -5,6 +5,7 @@ import { scriptedModel } from "../../src/testing/index.ts";
 import { payingAgent, payTo } from "../support/approval-cast.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { broken, calls, echo, echoing } from "../support/cast.ts";
+import { onStores } from "../support/session-kinds.ts";
 
 function family() {
   const helper = new Agent({
@@ -25,6 +26,20 @@ function family() {
 }
 
 describe("the report of a failed run", () => {
+  onStores("is read from the store by the id of the run, with its subagents", async ({ fail, session, store }) => {
+    const { result } = await fail(family(), "Go", { session });
+    await new Agent({ model: scriptedModel(["Hello."]) }).run("Another", { session });
+    const { runId } = result;
+    const report = await store.query({ runId });
+    expect(report.runs().map(({ agent }) => agent)).toEqual(["boss", "helper"]);
+    expect(report.all().map(({ metadata }) => metadata?.id)).toEqual(
+      result.messages.all().map(({ metadata }) => metadata?.id),
+    );
+    expect(report.export("markdown")).toContain("no light");
+    await expect(store.query({ runId: "unknown" })).rejects.toMatchObject({ code: "run-not-found" });
+    await expect(store.query({ runId, agent: "boss" })).rejects.toMatchObject({ code: "invalid-argument" });
+  });
+
   bothWays(
     "has its error, status, agent, model, instructions and usage, and those of its subagents",
     async ({ fail }) => {

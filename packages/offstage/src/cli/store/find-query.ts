@@ -1,6 +1,5 @@
 // The messages of what a text means: a session, or a run with its subagents.
 import type { MessageQuery } from "../../query/message-query.ts";
-import { queryRun } from "../../query/query-run.ts";
 import type { Store } from "../../sessions/store.ts";
 import { findEither } from "./find.ts";
 
@@ -8,6 +7,5 @@ import { findEither } from "./find.ts";
 export async function queryOf(store: Store, wanted: string): Promise<MessageQuery> {
   const found = await findEither(store, wanted);
   if (found.runId === undefined) return store.session(found.session.sessionId).query();
-  const run = await store.runs.get(found.runId);
-  return queryRun(await store.session(run?.sessionId ?? "").query(), found.runId);
+  return store.query({ runId: found.runId });
 }

@@ -1,7 +1,11 @@
 // Queries over a session, or over what a search finds in all of them.
+import { OffstageError } from "../../../errors.ts";
 import { MessageQuery, type MessageQueryOptions } from "../../../query/message-query.ts";
+import { queryRun } from "../../../query/query-run.ts";
 import type { SessionCells } from "../../head/session-cell.ts";
 import type { RunRow } from "../../ports/tables.ts";
+import { checkId } from "../../rows/check-row.ts";
+import { findRun } from "../run-reader.ts";
 import { readTranscript } from "../transcript.ts";
 import { summariesOf } from "./run-summaries.ts";
 import { type FoundMessage, type SearchOptions, search } from "./search.ts";
@@ -16,11 +20,17 @@ export async function querySession(
   return new MessageQuery(messages, { runs: await summariesOf(cells, runs), ...options });
 }
 
-/** A query over the messages that a search finds, oldest first. */
+export interface StoreQueryOptions extends SearchOptions, MessageQueryOptions {
+  /** One run with its subagents, instead of a search. */
+  readonly runId?: string | undefined;
+}
+
+/** A query over the messages that a search finds, oldest first, or over a run. */
 export async function queryOver(
   cells: SessionCells,
-  { tokenCounter, where, runs: given, ...options }: SearchOptions & MessageQueryOptions = {},
+  { tokenCounter, where, runs: given, runId, ...options }: StoreQueryOptions = {},
 ): Promise<MessageQuery> {
+  if (runId !== undefined) return queryOneRun(cells, { runId, tokenCounter, where, runs: given, ...options });
   const found: FoundMessage[] = [];
   for await (const each of search(cells, options)) found.push(each);
   const messages = found.map(({ message }) => message).reverse();
@@ -30,4 +40,22 @@ export async function queryOver(
   );
   const runs: RunRow[] = rows.flat().sort((a, b) => a.seq - b.seq);
   return new MessageQuery(messages, { tokenCounter, where, runs: given ?? (await summariesOf(cells, runs)) });
+}
+
+async function queryOneRun(
+  cells: SessionCells,
+  { runId, tokenCounter, where, runs, ...others }: StoreQueryOptions & { readonly runId: string },
+): Promise<MessageQuery> {
+  const [other] = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (other !== undefined)
+    throw new OffstageError(
+      "invalid-argument",
+      `query() takes either "runId" or options of a search; found "${other}" beside "runId". Filter the messages of the run instead: (await store.query({ runId })).where(…).`,
+    );
+  checkId(runId, "run id");
+  const row = await findRun(cells.context, runId);
+  if (row === undefined)
+    throw new OffstageError("run-not-found", `Run "${runId}" was not found in this namespace of the store.`);
+  const options = { tokenCounter, where, ...(runs !== undefined && { runs }) };
+  return queryRun(await querySession(cells, row.session_id, options), runId);
 }
