@@ -13,6 +13,7 @@ import { closePrompt, promptNote } from "../input/prompt.ts";
 import { waitingNote } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import { finishedRun } from "../run/finished-run.ts";
+import { RefusedResume } from "../run/refused-resume.ts";
 import type { Run } from "../run/run.ts";
 import { StopRequest } from "../run/stop-request.ts";
 import { failureWithResult, reasonWithResult } from "./carry-result.ts";
@@ -22,16 +23,20 @@ import { reopenAnswer } from "./join-inbox.ts";
 export interface Ending {
   readonly state: AgentState;
   readonly error?: unknown;
+  /** True if the run was to be resumed, and nothing has happened: its error carries no result. */
+  readonly isRefused?: boolean;
 }
 
 /** The ending of a run whose loop threw, because of an abort or a failure. */
-export function endingOf(run: Run, error: unknown): Ending {
+export function endingOf(run: Run, thrown: unknown): Ending {
+  const isRefused = thrown instanceof RefusedResume;
+  const error = isRefused ? thrown.cause : thrown;
   const { finished } = run.draft;
   const isAhead = finished !== undefined && finished.stepCount > run.state.stepCount;
   const state = (isAhead ? finished : run.state).withUsage(run.limits.ledger.usageByModel);
   if (run.scope.cancellation.isAborted) return { state: state.withOutcome(abortedOutcome(run)) };
   const reason = isOffstageError(error) ? error.code : "error";
-  return { state: state.withOutcome({ status: "failed", reason, message: messageOf(error) }), error };
+  return { state: state.withOutcome({ status: "failed", reason, message: messageOf(error) }), error, isRefused };
 }
 
 export function abortedOutcome({ scope }: Run): Outcome {
@@ -80,7 +85,7 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   identity.parent?.record.addSubagent({ toolCallId: identity.parentToolCallId, result });
   const failure = state.outcome?.status === "failed" ? (writeFailure?.error ?? failureOf(run, ending)) : undefined;
   endSpan(run, state, failure);
-  const error = failure && failureWithResult(failure, result);
+  const error = failure && (ending.isRefused ? failure : failureWithResult(failure, result));
   if (error !== undefined) record.emit({ type: "error", error, source: "run" });
   record.emit({ type: "run-end", outcome: result.outcome, result });
   if (error !== undefined) throw error;

@@ -20,6 +20,7 @@ import { type CreateRunOptions, createRun } from "../lifecycle/create-run.ts";
 import type { Open } from "../lifecycle/loop.ts";
 import type { ResumeOptions } from "../ports/agent-options.ts";
 import { DecisionBook } from "../ports/decision-book.ts";
+import { RefusedResume } from "../run/refused-resume.ts";
 import { type Run, setupOf } from "../run/run.ts";
 import { admitDecisions, checkDecisions, endedOutcome, knownState } from "./known-state.ts";
 
@@ -50,11 +51,16 @@ export function createResumedRun(
   const keepsSpans = store !== undefined;
   const run = createRun(agent, { ...rest, input: [], options, state, runId, decisions, keepsSpans });
   const open = async (): Promise<AgentState> => {
-    const journal = await run.scope.cancellation.race(journalOf(agent, runId, options));
-    // A store that does not have the run cannot prevent a call from running twice.
-    if (journal === undefined && store !== undefined) throw notFound(runId);
-    if (journal === undefined && state === undefined) throw noStore(runId);
-    return reopen(run, journal);
+    try {
+      const journal = await run.scope.cancellation.race(journalOf(agent, runId, options));
+      // A store that does not have the run cannot prevent a call from running twice.
+      if (journal === undefined && store !== undefined) throw notFound(runId);
+      if (journal === undefined && state === undefined) throw noStore(runId);
+      await reopen(run, journal);
+    } catch (error) {
+      throw run.record.log === undefined ? new RefusedResume(error) : error;
+    }
+    return continueRun(run);
   };
   return { run, open };
 }
@@ -85,14 +91,13 @@ async function journalOf(
   return store === undefined ? place && journalFor(place) : store.runs.journal(runId);
 }
 
-async function reopen(run: Run, journal: Journal | undefined): Promise<AgentState> {
+async function reopen(run: Run, journal: Journal | undefined): Promise<void> {
   const { record } = run;
   if (journal !== undefined) await record.open(() => reopenJournal(run, journal));
   await setUpStep(run, nextStep(run, record.log?.recorded));
   if (record.log?.recorded === undefined) await checkDecisions(run, run.state);
   const recordedSteps = record.log?.recorded?.steps.length ?? run.state.stepCount;
   await record.catchUp(run.state.steps.slice(recordedSteps));
-  return continueRun(run);
 }
 
 async function reopenJournal(run: Run, journal: Journal): Promise<RunLog> {
