@@ -109,3 +109,18 @@ test("a call is approved with changes", async () => {
   await chunksOf(await post(chat, { id: "s", approve: [{ toolCallId: "c1", input: { euros: 8 } }] }));
   expect(paid).toEqual([{ euros: 8 }]);
 });
+
+test("a call that asks again is told again", async () => {
+  const twice = tool({
+    name: "twice",
+    execute: async (_, { ask }) => [await ask({ message: "First?" }), await ask({ message: "Second?" })],
+  });
+  const model = scriptedModel([{ toolCalls: [{ name: "twice", id: "c1" }] }, "Done."]);
+  const chat = serve({ agent: new Agent({ model, tools: [twice] }), store: memoryStore(), authorize: () => ({}) });
+  const answer = async (value: string) =>
+    readMessage(await chunksOf(await post(chat, { id: "s", answers: [{ toolCallId: "c1", value }] })));
+  await chunksOf(await post(chat, said("s", "Go.")));
+  const asked = { state: "approval-requested", approval: { id: "c1", descriptor: { message: "Second?" } } };
+  expect((await answer("a")).parts.at(-1)).toMatchObject(asked);
+  expect(textsOf(await answer("b"))).toEqual(["Done."]);
+});

@@ -33,6 +33,8 @@ export class Teller {
   readonly #show: Show;
   /** Calls that a person was asked about: they are shown to their end. */
   readonly #asked = new Set<string>();
+  /** What calls wait for, as it was told: a question, or "" for an approval. A call may ask again. */
+  readonly #awaited = new Map<string, string>();
   readonly #started = new Set<string>();
   /** Results of calls that never started, by run. */
   readonly #unstarted = new Map<string, readonly ToolResult[]>();
@@ -130,6 +132,7 @@ export class Teller {
     const told = this.#toldCall(call, place);
     const { toolCallId, toolName } = told;
     this.#tools.set(toolCallId, toolName);
+    this.#awaited.delete(toolCallId);
     const detail = this.#detail(told, place);
     if (detail === "nothing") return [];
     const isResumed = this.#started.has(toolCallId);
@@ -209,7 +212,9 @@ export class Teller {
       const { toolName, input, runId, agent } = approval;
       const subagent = runId === this.runId ? undefined : { runId, agent };
       const toolCallId = toldId(approval.toolCallId, subagent);
-      if (this.#asked.has(toolCallId)) return [];
+      const awaited = approval.kind === "question" ? approval.message : "";
+      if (this.#awaited.get(toolCallId) === awaited) return [];
+      this.#awaited.set(toolCallId, awaited);
       this.#asked.add(toolCallId);
       this.#started.add(toolCallId);
       const told = { ...this.#at(step, { subagent, isShown: true }), toolCallId, toolName, input };
