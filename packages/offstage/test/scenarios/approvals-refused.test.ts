@@ -4,7 +4,7 @@ import { Agent } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { payingAgent, payTo } from "../support/approval-cast.ts";
 import { calls } from "../support/cast.ts";
-import { onSessions } from "../support/session-kinds.ts";
+import { onSessions, onStores } from "../support/session-kinds.ts";
 
 describe("an invalid decision", () => {
   const invalid = {
@@ -84,4 +84,15 @@ describe("an invalid decision", () => {
     await agent.resume(state.runId ?? "", { session, approve: ["bob"] });
     expect(paid).toEqual(["ann", "bob"]);
   });
+});
+
+onStores("a call that was rejected has no duration in the numbers of its tool", async ({ play, session, store }) => {
+  const { agent } = payingAgent([calls(payTo("ann")), "Not paid."]);
+  const { runId } = await play(agent, "Pay Ann", { session });
+  await agent.resume(runId, { store, reject: ["ann"] });
+  const numbers = await store.numbers({ by: "tool" });
+  expect(numbers).toMatchObject([{ tool: "pay", calls: 1, failures: 0 }]);
+  expect(numbers[0]?.p50Ms).toBeUndefined();
+  expect(String(numbers)).toMatch(/call p50 ms/);
+  expect(String(await store.numbers({ by: "model" }))).toMatch(/step p50 ms/);
 });

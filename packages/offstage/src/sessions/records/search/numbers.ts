@@ -166,7 +166,9 @@ async function ofCalls(
     sum: [],
     values: "duration_ms",
   };
-  const rows = await grouped(cells, "tool_calls", { groups: calls, options });
+  const found = await grouped(cells, "tool_calls", { groups: calls, options });
+  // A call that was rejected did not run, and how long an interrupted one ran is not known.
+  const rows = found.map((row) => (row.status === "ok" || row.status === "error" ? row : { ...row, values: null }));
   const distinct = { by: columnsOf(by), sum: [], distinct: "run_id" };
   const runs = await grouped(cells, "tool_calls", { groups: distinct, options });
   const runCounts = new Map(
@@ -255,7 +257,8 @@ function renderNumbers(groups: Numbers, by: readonly Dimension[]): string {
   const hasCalls = groups.some(({ calls }) => calls !== undefined);
   // Tokens and cost belong to steps, not to tools.
   const counts = hasCalls ? ["runs", "calls", "failures"] : ["runs", "failures", "tokens", "cost"];
-  const header = [...by, ...counts, "p50 ms", "p95 ms"];
+  const timed = by.includes("tool") ? "call " : by.includes("model") ? "step " : "";
+  const header = [...by, ...counts, `${timed}p50 ms`, `${timed}p95 ms`];
   const rows = groups.map((group) => [
     ...by.map((dimension) => inertText(group[dimension] ?? "")),
     String(group.runs),
