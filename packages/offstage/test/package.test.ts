@@ -1,6 +1,7 @@
 // The published package: what it installs, and which packages it bundles.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 
@@ -37,6 +38,20 @@ console.log(JSON.stringify(process.moduleLoadList.filter((name) => !before.has(n
   const added = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
   for (const name of ["crypto", "stream", "fs/promises", "os", "sqlite"])
     expect(JSON.parse(added)).not.toContain(`NativeModule ${name}`);
+});
+
+test("no entry point loads the command line", () => {
+  const texts = new Map(builtFiles(".js").map(({ path, text }) => [path.replaceAll("\\", "/"), text]));
+  const loaded = new Set<string>();
+  const load = (path: string): void => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    for (const [, name = ""] of (texts.get(path) ?? "").matchAll(/^(?:import|export)\b[^"']*?["'](\.[^"']+)["'];?$/gm))
+      load(posix.join(posix.dirname(path), name));
+  };
+  for (const path of texts.keys()) if (!/^(chunks|cli)\//.test(path)) load(path);
+  expect([...loaded].filter((path) => /cli/.test(path))).toEqual([]);
+  expect(loaded.size).toBeGreaterThan(texts.size / 4);
 });
 
 test("the types of the package do not import a bundled package", () => {

@@ -73,7 +73,7 @@ describe("an aborted run", () => {
     await store.close();
   });
 
-  bothWays("does not keep text beside a tool call as its answer", async ({ play }) => {
+  bothWays("keeps text beside a tool call, marked as interrupted", async ({ play }) => {
     const session = new InMemorySession();
     const controller = new AbortController();
     const model = scriptedModel([{ text: "Let me look.", toolCalls: [{ name: "deaf" }] }]);
@@ -82,8 +82,8 @@ describe("an aborted run", () => {
     await pause(5);
     controller.abort();
     await settled;
-    expect(glance(await session.getItems())).toEqual(["user: Go"]);
-    expect(agent.messages.all()).toHaveLength(2);
+    expect(glance(await session.getItems())).toEqual(["user: Go", "assistant: Let me look."]);
+    expect((await session.getItems()).at(-1)?.metadata?.interrupted).toBe(true);
   });
 
   bothWays("ends after its subagents, even with a processor around the step", async ({ play }) => {

@@ -52,6 +52,7 @@ export async function storedRows(): Promise<StoredRows> {
   await store.session("s").addItem({ role: "user", content: [{ type: "text", text: "Look\0" }, file] as never });
   await store.session("s").describe({ title: "A talk", metadata: { topic: "pay" } });
   await store.annotate({ runId: done.runId, label: "good", value: { stars: 5 }, note: "Well said." });
+  await store.session("other").say("And later?");
   await store.memory("m").addItems([{ role: "user", content: "Remember." }]);
   const waiting = await asker().run("Pay", { session: store.session("s") });
   const childId = (await store.runs.get(waiting.runId))?.children[0]?.runId ?? "";

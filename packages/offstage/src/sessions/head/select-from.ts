@@ -10,7 +10,7 @@ export function selectFrom(rows: readonly Row[], { where, groups }: Pick<Selecti
 function isMet(condition: Condition, value: Value): boolean {
   if ("in" in condition) return condition.in.includes(value);
   if (value === null) return false;
-  if ("contains" in condition) return String(value).toLowerCase().includes(condition.contains.toLowerCase());
+  if ("contains" in condition) return fold(String(value)).includes(fold(condition.contains));
   const { from = value, before } = condition;
   return value >= from && (before === undefined || value < before);
 }
@@ -49,4 +49,9 @@ function addTo(groups: Map<string, Group>, row: Row, { by, sum, distinct, values
   if (distinct !== undefined && row[distinct] !== null) group.distinct.add(row[distinct] ?? null);
   const value = values === undefined ? null : row[values];
   if (typeof value === "number") group.list.push(value);
+}
+
+// One form for all cases of a letter. The lower case of a Greek sigma depends on whether it ends its word.
+function fold(text: string): string {
+  return text.toLowerCase().replaceAll("ς", "σ");
 }

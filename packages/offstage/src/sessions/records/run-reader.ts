@@ -11,6 +11,7 @@ import {
   approvalOf,
   type OpenStep,
   type QuestionRecord,
+  type RetryRecord,
   type RunInfo,
   type RunRecord,
   type StepRecord,
@@ -103,7 +104,7 @@ export function recordOf(parts: RunParts, options: RecordOptions): RunRecord | u
   const input = messages.filter((each) => each.row.step === null).map(({ message }) => message);
   const { steps, isIncomplete } = stepsOf(parts, options);
   const openStep = openStepOf(parts, options, steps.at(-1)?.step ?? 0);
-  const failedAttempts = failedAttemptsOf(parts.steps);
+  const failedAttempts = readFailedAttempts(parts, options);
   return {
     ...info,
     stepCount: steps.length,
@@ -115,6 +116,18 @@ export function recordOf(parts: RunParts, options: RecordOptions): RunRecord | u
     ...((input.length < row.input_count || isIncomplete) && { isIncomplete: true }),
     children: children.flatMap((child) => readInfo(options, child, options.head) ?? []),
   };
+}
+
+function readFailedAttempts(
+  { steps, row }: RunParts,
+  { report, name }: RecordOptions,
+): readonly RetryRecord[] | undefined {
+  try {
+    return failedAttemptsOf(steps);
+  } catch (cause) {
+    report(corrupt(`the failed attempts of run "${row.run_id}" of ${name}`, cause));
+    return undefined;
+  }
 }
 
 interface Steps {
