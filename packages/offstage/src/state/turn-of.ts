@@ -39,8 +39,8 @@ export function partialAnswer(state: AgentState): AssistantMessage | undefined {
 }
 
 /** The text of a reply as a message marked `interrupted`, without its calls. */
-export function interruptedText(text: string, metadata: MessageMetadata = {}, step: number): AssistantMessage {
-  const { id, createdAt, runId, agent } = metadata;
+export function interruptedText(text: string, metadata: MessageMetadata | undefined, step: number): AssistantMessage {
+  const { id, createdAt, runId, agent } = metadata ?? {};
   const known = Object.entries({ id, createdAt, runId, agent }).filter(([, value]) => value !== undefined);
   return assistant(text, { metadata: { ...Object.fromEntries(known), step, interrupted: true } });
 }
