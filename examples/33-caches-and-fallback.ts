@@ -40,7 +40,7 @@ for (const question of ["How many lamps are left?", "Are some reserved?"]) {
   );
 }
 
-// Where the marks are: after the instructions, and after the last finished turn.
+// Prints which messages carry a cache mark: the instructions, and the end of the last finished turn.
 for (const [index, { options }] of claude.requests.entries()) {
   const marked = options.prompt.flatMap(({ role, providerOptions }) => (providerOptions ? [role] : []));
   console.log(

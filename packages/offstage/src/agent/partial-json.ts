@@ -13,7 +13,7 @@ type Container = unknown[] | Record<string, unknown>;
 /** An array or object that is not closed yet. */
 interface Frame {
   items: Container;
-  /** Where the value that is being read belongs: an index or a key. */
+  /** The index or key of the value that is being read. */
   slot: number | string;
   width: number;
 }

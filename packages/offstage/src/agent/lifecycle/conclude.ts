@@ -179,7 +179,7 @@ function allNewMessages({ record, request }: Run, state: AgentState, answer: rea
   // The answer takes the place of its step, whose messages may lack the mark of an aborted run.
   const isAnswered = state.currentStep?.isAnswer === true && answer.length > 0;
   const done = (isAnswered ? steps.slice(0, -1) : steps).flatMap(({ messages }) => messages);
-  // What was said meanwhile joined the conversation when the run took it in.
+  // Joined messages are in the conversation already: the run added them when it took them in.
   const own = done.filter(({ metadata }) => metadata?.isJoined !== true);
   // A draft that became the partial answer stands once, at its own place, with the mark.
   const marked = own.map((message) => answer.find((each) => isCopy(each, message)) ?? message);

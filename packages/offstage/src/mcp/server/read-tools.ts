@@ -2,7 +2,6 @@
 import { OffstageError } from "../../errors.ts";
 import { type Message, textOf, toolCallsOf } from "../../messages/message.ts";
 import type { MessageQuery } from "../../query/message-query.ts";
-import { queryRun } from "../../query/query-run.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
 import type { SessionInfo } from "../../sessions/records/session-list.ts";
 import { clip } from "../../tools/clip.ts";
@@ -185,8 +184,8 @@ interface CallFilter {
 
 async function queryOf(site: CallSite, { run, session, tool }: CallFilter): Promise<MessageQuery> {
   if (run !== undefined) {
-    const { runId, sessionId } = await readableRun(site, run);
-    return queryRun(await site.store.session(sessionId).query(), runId);
+    const { runId } = await readableRun(site, run);
+    return site.store.query({ runId });
   }
   const id = session ?? site.access.session;
   if (id === undefined) return site.store.query({ stream: "done", toolName: tool, limit: 1000 });

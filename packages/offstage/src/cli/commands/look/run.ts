@@ -10,28 +10,12 @@ import { fit } from "../../output/columns.ts";
 import { shortIds } from "../../output/short-ids.ts";
 import { ago, clock, counted, dollars, duration, markOf, styleOf, whole } from "../../output/words.ts";
 import { callsOf, type RunDetail, runDetail } from "../../store/run-detail.ts";
-import { runJson } from "./runs.ts";
+import { runJson, runKeys } from "./runs.ts";
 
 export const command: Command = defineCommand({
   options: { full: { type: "boolean", text: "texts as they are, instead of their first lines" } },
   examples: ["offstage run last", "offstage run 3f9a --full"],
-  keys: [
-    ...[
-      "runId",
-      "sessionId",
-      "agent",
-      "model",
-      "provider",
-      "status",
-      "reason",
-      "stopReason",
-      "error",
-      "startedAt",
-      "endedAt",
-    ],
-    ...["durationMs", "stepCount", "errorCount", "usage", "cost", "parentRunId", "traceId", "annotations"],
-    ...["input", "steps", "approvals", "children"],
-  ],
+  keys: [...runKeys, "input", "steps", "approvals", "children"],
   async run({ positionals: [wanted = "last"], values: { full = false } }, io) {
     const detail = await runDetail(await io.openStore(), wanted);
     if (io.isJson) io.record(asJson(detail));

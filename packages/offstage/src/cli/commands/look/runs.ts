@@ -10,6 +10,13 @@ import { findSession } from "../../store/find.ts";
 
 const usualLimit = 30;
 
+/** The keys of a run in JSON. */
+export const runKeys: readonly string[] = [
+  ...["runId", "sessionId", "agent", "model", "provider", "status", "reason", "stopReason", "error"],
+  ...["startedAt", "endedAt", "durationMs", "stepCount", "errorCount", "usage", "cost", "parentRunId", "traceId"],
+  "annotations",
+];
+
 export const command: Command = defineCommand({
   options: {
     status: runStatusOption,
@@ -29,22 +36,7 @@ export const command: Command = defineCommand({
     "offstage runs --status failed --since 1d",
     "offstage runs --label bad",
   ],
-  keys: [
-    ...[
-      "runId",
-      "sessionId",
-      "agent",
-      "model",
-      "provider",
-      "status",
-      "reason",
-      "stopReason",
-      "error",
-      "startedAt",
-      "endedAt",
-    ],
-    ...["durationMs", "stepCount", "errorCount", "usage", "cost", "parentRunId", "traceId", "annotations"],
-  ],
+  keys: runKeys,
   async run({ positionals: [wanted], values }, io) {
     const { status, agent, model, label, text, since, until, subagents = false, all = false } = values;
     const limit = all ? undefined : (readCount(values.limit, "limit") ?? usualLimit);

@@ -1,7 +1,6 @@
 // Queries over a session, or over what a search finds in all of them.
 import { OffstageError } from "../../../errors.ts";
 import { MessageQuery, type MessageQueryOptions } from "../../../query/message-query.ts";
-import { queryRun } from "../../../query/query-run.ts";
 import type { SessionCells } from "../../head/session-cell.ts";
 import type { RunRow } from "../../ports/tables.ts";
 import { checkId } from "../../rows/check-row.ts";
@@ -58,4 +57,12 @@ async function queryOneRun(
     throw new OffstageError("run-not-found", `Run "${runId}" was not found in this namespace of the store.`);
   const options = { tokenCounter, where, ...(runs !== undefined && { runs }) };
   return queryRun(await querySession(cells, row.session_id, options), runId);
+}
+
+function queryRun(query: MessageQuery, runId: string): MessageQuery {
+  const runs = new Set([runId]);
+  // The run of a subagent follows the call that started it, so its parent is known by then.
+  for (const { metadata } of query.all())
+    if (metadata?.parentRunId !== undefined && runs.has(metadata.parentRunId)) runs.add(String(metadata.runId));
+  return query.where(({ metadata }) => metadata?.runId !== undefined && runs.has(metadata.runId));
 }
