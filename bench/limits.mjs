@@ -1,4 +1,4 @@
-// What this machine and this engine allow at best: SQLite, JSON, searching and exporting messages, asynchronous hops.
+// The limits of this machine and this engine: SQLite, JSON, searching and exporting messages, asynchronous hops.
 // Usage: npm run bench:limits -- [--quick]
 import fs from "node:fs";
 import path from "node:path";

@@ -1,4 +1,4 @@
-// What one step of an agent costs, tracing off and on: by number of steps, in heap, and with many runs at once.
+// The cost of one step of an agent, tracing off and on: by number of steps, in heap, and with many runs at once.
 // Usage: npm run bench:loop -- [--quick] [--peers a,b] [--ks 1,10] [--tracing off,on] [--rounds n]
 import { describePeer } from "./lib/contenders.mjs";
 import { printLoopReport } from "./lib/loop-report.mjs";

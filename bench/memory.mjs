@@ -1,4 +1,4 @@
-// What memory costs as a conversation grows: turn 10 against turn 2,000, with tools, in a window of 16,000 tokens.
+// The cost of memory as a conversation grows: turn 10 against turn 2,000, with tools, in a window of 16,000 tokens.
 // Usage: node memory.mjs [turns]. Every request is checked: valid pairs, within the window. What counts is the ratio.
 // It looks at single files, so it runs the sources as they are.
 const load = (path) => import(new URL(`../packages/offstage/src/${path}`, import.meta.url));

@@ -1,4 +1,4 @@
-// What one turn costs as a session grows, in memory and durable, and what it leaves on disk.
+// The cost of one turn as a session grows, in memory and durable, and the size on disk.
 // Usage: npm run bench:session -- [--quick] [--jobs bare/memory,bare/sqlite] [--turns n] [--rounds n]
 import { readyContenders } from "./lib/contenders.mjs";
 import { LIMITS } from "./lib/performance-targets.mjs";

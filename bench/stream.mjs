@@ -1,4 +1,4 @@
-// What one streamed text delta costs, and how long the first one takes.
+// The cost of one streamed text delta, and the time to the first one.
 // Usage: npm run bench:stream -- [--quick] [--peers a,b] [--rounds n]
 import { LIMITS } from "./lib/performance-targets.mjs";
 import { saveResults } from "./lib/results.mjs";

@@ -1,4 +1,4 @@
-// What a span costs: nanoseconds of processor time and bytes, beside the limit of the engine and OpenTelemetry, all in
+// The cost of a span: nanoseconds of processor time and bytes, beside the limit of the engine and OpenTelemetry, all in
 // one process. Processor time, since other work on a shared machine would be counted by the clock.
 // Usage: node --expose-gc tracing.mjs [--quick]
 import { AsyncLocalStorage } from "node:async_hooks";

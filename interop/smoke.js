@@ -1,4 +1,4 @@
-// What every runtime must be able to do with the built package. Needs no file and no Node module, so that it runs on workerd too.
+// The claims that the built package keeps on every runtime. Needs no file and no Node module, so that it runs on workerd too.
 import { Agent, encryptedStore, isOffstageError, memoryStore, tool, withTrace } from "offstage";
 import { serve } from "offstage/serve";
 import { scriptedModel } from "offstage/testing";

@@ -1,4 +1,4 @@
-// Who is measured. A contender is a folder in peers/, with an optional variant: "langgraph", "langgraph:raw".
+// The contenders. A contender is a folder in peers/, with an optional variant: "langgraph", "langgraph:raw".
 import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -27,7 +27,7 @@ export function partsOf(contender) {
   return { peerName, variant, folder: path.join(benchRoot, "peers", peerName) };
 }
 
-/** What peers/<name>/peer.mjs says of a contender's peer; loads nothing of the peer itself. */
+/** The description of a contender's peer, in peers/<name>/peer.mjs. Loads nothing of the peer itself. */
 export async function describePeer(contender) {
   const { folder } = partsOf(contender);
   const { peer } = await import(pathToFileURL(path.join(folder, "peer.mjs")).href);

@@ -1,4 +1,4 @@
-// What a package puts on disk: itself and everything npm installs with it, read from a peer's folder. No network.
+// The size of a package on disk: itself and everything npm installs with it, read from a peer's folder. No network.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
@@ -48,7 +48,7 @@ function closureOf(folder, names) {
   return found;
 }
 
-/** What npm installs with a package: its dependencies, the optional ones, and its peers that are not optional. */
+/** The packages that npm installs with a package: its dependencies, the optional ones, and its peers that are not optional. */
 function dependencyNames(packageFolder) {
   const manifest = readManifest(packageFolder);
   const { dependencies = {}, optionalDependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifest;

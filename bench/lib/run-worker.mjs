@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { benchRoot } from "./contenders.mjs";
 
-/** What a worker prints before its one line of JSON. */
+/** The mark that a worker prints before its one line of JSON. */
 export const RESULT_MARK = "@@";
 
 /** The environment of everything measured: no peer may phone home, warn or look for a key. */

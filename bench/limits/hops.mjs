@@ -1,4 +1,4 @@
-// What one hop costs in this engine: an await, a generator, a stream, a callback; and one step of a bare loop.
+// The cost of one hop in this engine: an await, a generator, a stream, a callback; and one step of a bare loop.
 import { nanosecondsEach } from "./timing.mjs";
 
 /** The measurements; each runs on its own. */

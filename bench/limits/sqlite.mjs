@@ -1,4 +1,4 @@
-// What SQLite and the file system allow: transactions, reads of the last rows, appends.
+// The limits of SQLite and the file system: transactions, reads of the last rows, appends.
 import fs from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";

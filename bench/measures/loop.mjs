@@ -60,7 +60,7 @@ function checkRun(result, steps) {
   }
 }
 
-/** What is alive after the last run while `last`, which a user would hold, is held. */
+/** The heap after the last run, while its result is held in `last`, as a user would hold it. */
 function heapOf(last, heapBefore) {
   const beforeGc = process.memoryUsage().heapUsed;
   const afterGc = heapAfterGc();

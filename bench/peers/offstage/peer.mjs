@@ -1,4 +1,4 @@
-// What the harness must know of this peer without loading it.
+// The description of this peer, for the harness, which does not load it.
 const BUILT = "../packages/offstage/dist/index.js";
 
 export const peer = {

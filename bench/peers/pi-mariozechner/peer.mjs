@@ -1,4 +1,4 @@
-// What the harness must know of this peer without loading it.
+// The description of this peer, for the harness, which does not load it.
 export const peer = {
   tracing: "never",
   imports: [{ label: "@mariozechner/pi-agent-core", modules: ["@mariozechner/pi-agent-core"] }],

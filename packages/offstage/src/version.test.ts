@@ -1,4 +1,4 @@
-// What the version promises.
+// The promises of the version.
 import { expect, test } from "vitest";
 import manifest from "../package.json" with { type: "json" };
 import { version } from "./version.ts";

@@ -6,9 +6,9 @@ export type ExitCode = 0 | 1 | 2 | 3;
 
 export interface OptionSpec {
   readonly type: "string" | "boolean";
-  /** What it does, for help, docs and completion. */
+  /** A short description, for help, docs and completion. */
   readonly text: string;
-  /** What stands for its value in help, such as "name". */
+  /** The word for its value in help, such as "name". */
   readonly value?: string;
   readonly short?: string;
   /** The values that it takes, for completion and for the check. */

@@ -43,7 +43,7 @@ export function checkNewContent(content: Content, name: string): void {
   }
 }
 
-/** What is wrong with the file of a part, in the forms of OpenAI, the AI SDK and Anthropic; undefined if nothing is. */
+/** Says why the file of a part is invalid, in the forms of OpenAI, the AI SDK and Anthropic; undefined if it is valid. */
 function faultOf(part: Fields): string | undefined {
   const { type, image_url, file, source } = part;
   const fields = [file, source].find(isObject) ?? part;

@@ -211,7 +211,7 @@ export class ModelInput {
     return runId !== undefined && metadata?.runId !== runId;
   }
 
-  // Not what was said to the session meanwhile: it joins a run that somebody else may have started.
+  // Without messages that joined: another user may have started the run.
   #isInput(message: Message): boolean {
     return message.role === "user" && message.metadata?.isJoined !== true && !this.#isEarlier(message);
   }

@@ -15,7 +15,7 @@ export class OutgoingPrompt {
   /** The messages as they are sent. */
   readonly messages: PromptMessage[] = [];
   #hasBegun = false;
-  /** The results of the last message, while nobody else has that message. */
+  /** The results of the last message, until it is handed out. */
   #growing: PromptToolResult[] | undefined;
   /** The files of these results that go into a user message behind them. */
   #resultFiles: UserPart[] = [];

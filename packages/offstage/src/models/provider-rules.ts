@@ -10,7 +10,7 @@ export interface ProviderRules {
   readonly callId: RegExp;
   /** The names of tools that it accepts. */
   readonly toolName: RegExp;
-  /** Where system messages may be. With "front", later ones are sent as user messages that are marked as such. */
+  /** The places of system messages. With "front", later ones are sent as user messages that are marked as such. */
   readonly system: "anywhere" | "front";
   /** The user message in front of a conversation that begins with an assistant message, if it needs one. */
   readonly opening?: string;

@@ -124,7 +124,7 @@ class TimelineBuilder {
     this.#note(turn, message, index);
   }
 
-  // What was said while a run worked belongs to the turn of that run, and so does the input behind what had waited for it.
+  // A message that joined a run belongs to the turn of that run. So does the input behind messages that waited for the run.
   #turnToJoin(message: Message): OpenTurn | undefined {
     const { runId, isJoined } = metadataOf(message);
     const turn = this.#turn;

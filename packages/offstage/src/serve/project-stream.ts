@@ -8,7 +8,7 @@ import { type Show, someShow } from "./telling/show.ts";
 import { codeOf, Teller } from "./telling/teller.ts";
 
 export interface UiMessageChunksOptions {
-  /** What the client sees of tools. Default "conversation": nothing, except what waits for a person. */
+  /** How much the client sees of tools. Default "conversation": only calls that wait for a person. */
   readonly show?: Show | undefined;
 }
 

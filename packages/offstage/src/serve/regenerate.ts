@@ -24,7 +24,7 @@ export async function findTurn({ session, store }: SessionPlace, named: string |
   const replaced = message.metadata?.runId ?? "";
   const run = replaced === "" ? undefined : await session.run(replaced);
   if (run?.status === "waiting") throw busy("The newest answer waits for a person.");
-  // Nobody is to resume it once its message is answered again.
+  // Stopped, because its message is answered again: it must not be resumed.
   if (run?.status === "interrupted") await store.runs.stop(replaced, { reason: "its message is answered again" });
   return { message: { role: "user", content: message.content }, replaced };
 }

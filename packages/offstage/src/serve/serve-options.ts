@@ -42,7 +42,7 @@ export type Authorize<Values extends object = AnyValues> = (
   sessionId: string,
 ) => Authorized<Values> | undefined | null | Promise<Authorized<Values> | undefined | null>;
 
-/** What an error is about. */
+/** The request, session and run of an error. */
 export interface ServeErrorPlace {
   readonly sessionId?: string | undefined;
   readonly runId?: string | undefined;
@@ -58,7 +58,7 @@ export interface ServeOptions<Values extends object = AnyValues> {
   readonly authorize: Authorize<NoInfer<Values>>;
   /** Default "ai-sdk". */
   readonly protocol?: ProtocolName | undefined;
-  /** What clients see of tools. Default "conversation": nothing, except what waits for a person. */
+  /** How much clients see of tools. Default "conversation": only calls that wait for a person. */
   readonly show?: Show | undefined;
   /**
    * Called once with every error, since clients get only its code. A request that is refused is an error without a stack; one that

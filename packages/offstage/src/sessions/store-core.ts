@@ -23,7 +23,7 @@ export interface CoreOptions {
   readonly redact?: MessageRedactor | undefined;
   /** Called for each row that cannot be read. Default: prints a process warning. */
   readonly onError?: ((error: OffstageError) => void) | undefined;
-  /** What to keep of the inputs of model calls: everything, hashes only, or nothing. Default "all". */
+  /** How much to keep of the inputs of model calls: everything, hashes only, or nothing. Default "all". */
   readonly keepInput?: KeepInput | undefined;
 }
 

@@ -84,7 +84,7 @@ export interface StoredRuns {
   list(options?: ListRunsOptions): Promise<ListedRun[]>;
   /** Everything recorded of a run, and the calls that wait for approval. Reads only: does not resume the run. */
   get(runId: string): Promise<FoundRun | undefined>;
-  /** What the model saw in a step: messages, tools and settings as they were sent. Undefined if that was not kept. */
+  /** The input of a step: messages, tools and settings as they were sent to the model. Undefined if that was not kept. */
   input(runId: string, step: number): Promise<RecordedInput | undefined>;
   /**
    * Stops a run, from any process. True if it was running or waiting. A run that works ends within seconds, with the outcome

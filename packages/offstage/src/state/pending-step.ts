@@ -27,7 +27,7 @@ export interface AskedQuestion {
   readonly message: string;
   /** The JSON Schema of the answer. */
   readonly schema?: JsonObject | undefined;
-  /** What the tool keeps with its question. */
+  /** The state that the tool keeps with its question. */
   readonly state?: JsonValue | undefined;
 }
 

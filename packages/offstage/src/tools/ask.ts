@@ -13,7 +13,7 @@ export interface Question<Schema = undefined> {
   readonly message: string;
   /** The schema of the answer: a Standard Schema or JSON Schema. Default: any JSON value. */
   readonly schema?: Schema | undefined;
-  /** What the tool needs to go on, as JSON. Kept with the question, never shown, and in `asked` when the tool runs again. */
+  /** State that the tool needs to go on, as JSON. Kept with the question, never shown, and in `asked` when the tool runs again. */
   readonly state?: JsonValue | undefined;
   /** Called if the run has to wait: closes what is open, because the code after `ask` does not run. */
   readonly onWait?: (() => void) | undefined;

@@ -65,7 +65,7 @@ export async function runTool(call: StepToolCall, site: CallSite): Promise<ToolR
   return withheld === undefined ? result : failure(call, withheld, startedAt);
 }
 
-// What the tool returns, or an answer that says why it failed.
+// Returns the tool's answer, or one that says why it failed.
 async function execute(tool: Tool, input: unknown, site: CallSite): Promise<unknown> {
   const limit = timeLimitOf(tool, site);
   const { cancellation = site.cancellation } = limit ?? {};
@@ -153,7 +153,7 @@ function resultOf(call: StepToolCall, value: unknown, { tool, input, startedAt }
 interface ShownValue {
   /** The whole value as JSON. */
   readonly output: JsonValue;
-  /** What the model sees of it. */
+  /** The form that the model sees. */
   readonly content: Content;
   readonly clippedBytes: number;
 }

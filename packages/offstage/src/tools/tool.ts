@@ -16,7 +16,7 @@ import type { Ask, EarlierQuestion } from "./ask.ts";
 import { type HostedTool, hostedModelTool, isHosted } from "./hosted-tool.ts";
 import { type AnySchema, type CompiledSchema, compileSchema, type OutputOf } from "./schema.ts";
 
-/** What a tool gets besides its input. */
+/** The second argument of a tool's `execute`. */
 export interface ToolRunOptions<Values extends object = Record<string, unknown>> {
   /** Aborts when the run does, or when the tool's time is up. */
   readonly signal: AbortSignal;
@@ -43,7 +43,7 @@ export type Remember = "none" | "digest" | "full";
 export type InputOf<Schema> = Schema extends undefined ? object : OutputOf<Schema>;
 
 export interface ToolOptions<Schema, Values extends object> {
-  /** What the model calls it: letters, digits, `_` and `-`, at most 64. */
+  /** The name that the model uses: letters, digits, `_` and `-`, at most 64. */
   readonly name: string;
   readonly description?: string | undefined;
   /** A Standard Schema, JSON Schema, or `{ jsonSchema, validate }`. Default: no input. */

@@ -15,7 +15,7 @@ export type TracingErrorHandler = (error: unknown, source: string) => void;
 export interface TracingOptions {
   /** False records nothing. Off at any level (process, trace, agent, run) is off below it. Default true. */
   readonly enabled?: boolean | undefined;
-  /** Where ended spans go, in place of the exporters of the level above. */
+  /** The exporters of ended spans, in place of those of the level above. */
   readonly exporters?: readonly SpanExporter[] | undefined;
   /** Which traces are recorded. Default 1: all. */
   readonly sample?: Sampler | undefined;

@@ -65,7 +65,7 @@ export class Recorder {
   #lastNumber = 0;
   #recordedSteps = 0;
   #trackedSubagents = 0;
-  /** What an end that was refused would have written. */
+  /** The parts of an end that was refused, for the next attempt. */
   #refused: { readonly step: StepRecord | undefined; readonly spans: readonly SpanData[] } | undefined;
 
   constructor(parts: RecorderParts) {
@@ -216,7 +216,7 @@ export class Recorder {
     this.#recordedSteps = step.index;
   }
 
-  /** What was said that the run has not seen. */
+  /** The messages of the inbox that the run has not seen. */
   async inbox(): Promise<readonly PendingMessage[]> {
     return (await this.#log?.inbox?.()) ?? [];
   }

@@ -63,7 +63,7 @@ export interface PromptParts {
   /** The step that setup and instructions are for. */
   setUpFor: number;
   instructions: Messages;
-  /** What the model sees of the tools of earlier turns. Undefined without a session. */
+  /** The tools of earlier turns as the model sees them. Undefined without a session. */
   toolHistory: ToolHistoryView | undefined;
   /** The part of the conversation that a limit keeps from the model. */
   historyCut: HistoryCut | undefined;

@@ -12,7 +12,7 @@ import { refusalOf } from "../ports/decision-book.ts";
 import { type Run, setupOf } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 
-/** Where a person is asked. */
+/** The step in which a person is asked. */
 export interface AskPlace extends StepPlace {
   /** True if the person was asked before, when the run last waited. */
   readonly isKnown: boolean;

@@ -17,7 +17,7 @@ import { askAnswer, askPermission } from "./ask-person.ts";
 export interface CallStart extends StepPlace {
   /** Set if the call waited or was interrupted before the run was resumed. */
   readonly before: WaitingCall | undefined;
-  /** What was decided about a call that waited. */
+  /** The decision about a call that waited. */
   readonly permission?: Permission | undefined;
 }
 

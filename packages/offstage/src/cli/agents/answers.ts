@@ -10,7 +10,7 @@ export function answerFrom(text: string, schema: JsonObject | undefined): JsonVa
   return { [field.name]: typedValue(text.trim(), field.schema) };
 }
 
-/** What may be typed, for the person; "" if anything may. */
+/** Tells the person the values that may be typed; "" if any may. */
 export function answerHint(schema: JsonObject | undefined): string {
   const field = onlyField(schema);
   const about = field?.schema ?? schema;

@@ -8,7 +8,7 @@ export interface Key {
   readonly sequence?: string | undefined;
 }
 
-/** What a key asks for, beside changing the line. */
+/** An action that a key asks for, beside changing the line. */
 export type Action = "submit" | "stop" | "cancel" | "leave" | undefined;
 
 export class LineEditor {

@@ -109,7 +109,7 @@ export class RunPrinter {
     this.#wasTool = true;
   }
 
-  // What a subagent does is told in passing only.
+  // The tools of subagents show in the status line only.
   #beneath(event: AgentEvent, agent: string): void {
     if (event.type === "tool-start")
       this.#status(`${this.#io.inline(event.agent ?? agent)}: ${this.#io.inline(event.toolName)} …`);

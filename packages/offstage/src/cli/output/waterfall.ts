@@ -57,7 +57,7 @@ function flattened(nodes: readonly SpanNode[], depth: number): Row[] {
   return rows;
 }
 
-// Where the bar of a span begins, and how long it is. Clocks of two processes may differ, so both are bounded.
+// The start and the length of a span's bar. Clocks of two processes may differ, so both are bounded.
 function scaleOf(spans: readonly SpanData[], width: number): (span: SpanData) => [before: number, length: number] {
   const start = spans.reduce((least, { startTime }) => Math.min(least, startTime), Number.POSITIVE_INFINITY);
   const end = spans.reduce(

@@ -59,7 +59,7 @@ export class McpConnection {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** What the server says about itself, once it was connected. */
+  /** The server's description of itself, once it was connected. */
   get instructions(): string | undefined {
     return this.#instructions;
   }

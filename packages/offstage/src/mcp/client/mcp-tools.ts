@@ -18,7 +18,7 @@ export interface McpTools extends AsyncDisposable {
   readonly name: string;
   /** The tools that the server has now, named `server__tool`. Rejects with `mcp-failed` if it cannot be reached; see `onMissing`. */
   tools(): Promise<Tool[]>;
-  /** What the server says about its use; undefined before it is connected. Untrusted text, which no agent sees by itself. */
+  /** The server's instructions for its use; undefined before it is connected. Untrusted text, which no agent sees by itself. */
   readonly instructions: string | undefined;
   /** The resources of the server. */
   resources(): Promise<McpResource[]>;

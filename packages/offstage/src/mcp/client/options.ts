@@ -31,11 +31,11 @@ export interface McpCall {
   /** The name of the tool at its server. */
   readonly tool: string;
   readonly input: unknown;
-  /** What the server says about its tool. Untrusted. */
+  /** The server's hints about its tool. Untrusted. */
   readonly hints: McpHints;
 }
 
-/** What a server says about the effects of a tool. Untrusted unless you trust the server. */
+/** The hints of a server about the effects of a tool. Untrusted unless you trust the server. */
 export interface McpHints {
   readonly readOnlyHint?: boolean | undefined;
   readonly destructiveHint?: boolean | undefined;

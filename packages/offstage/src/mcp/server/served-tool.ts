@@ -20,7 +20,7 @@ export interface CallSite {
   readonly signal: AbortSignal;
   /** True if the client can ask a person. */
   readonly canAsk: boolean;
-  /** What an earlier result of the same call handed out, verified; undefined in a first call. */
+  /** The state that an earlier result of the same call handed out, verified; undefined in a first call. */
   readonly state: unknown;
   /** The answers to what an earlier result asked. */
   readonly answers: Readonly<Record<string, unknown>>;

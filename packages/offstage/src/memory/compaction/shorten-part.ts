@@ -51,7 +51,7 @@ export async function shortenPart(part: CompactedPart, options: ShortenPartOptio
   return { covered, usage: compacted.usage, error: error === undefined ? undefined : messageOf(error) };
 }
 
-// What users asked earlier in the run whose newest question was said while it worked, clipped. No strategy may lose it.
+// The earlier questions of a run that was steered, clipped. No strategy may lose them.
 function askedBefore(list: readonly Message[], { limit, counter }: ClipOptions): ReadonlyMap<Message, Message> {
   const { start } = questionOf(list);
   const { isJoined, runId } = list[start]?.metadata ?? {};

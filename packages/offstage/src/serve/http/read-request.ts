@@ -4,7 +4,7 @@ import { isId, longestId } from "../../sessions/rows/check-row.ts";
 import type { Posted, Protocol } from "../protocols/protocol.ts";
 import { badRequest, RefusedRequest } from "../protocols/refused-request.ts";
 
-/** What a request asks for. */
+/** A request, read: its method, its session and its body. */
 export type Route =
   | { readonly method: "POST"; readonly posted: Posted; readonly sessionId: string }
   | { readonly method: "GET" | "DELETE"; readonly isStream: boolean; readonly sessionId: string };

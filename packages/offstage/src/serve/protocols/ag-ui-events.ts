@@ -11,7 +11,7 @@ import {
 
 type Attributed = { subagentRunId?: string };
 
-/** What a run waits for. */
+/** A call or a question that a run waits for. */
 export interface AgUiInterrupt extends Attributed {
   id: string;
   /** "tool_call" or "question". */

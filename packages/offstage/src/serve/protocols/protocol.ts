@@ -28,7 +28,7 @@ export interface Posted {
   readonly action: PostedAction;
 }
 
-/** Where a stream is read. */
+/** The session and the request of a stream. */
 export interface StreamPlace {
   readonly sessionId: string;
   readonly requestId?: string | undefined;

@@ -17,7 +17,7 @@ export interface EventReader {
   close(): void;
 }
 
-/** Where a reader begins. "resumed" leaves out what was told before the run was resumed. */
+/** The first event of a reader. "resumed" leaves out the events before the run was resumed. */
 export type ReadFrom = "start" | "resumed";
 
 export class EventLog {

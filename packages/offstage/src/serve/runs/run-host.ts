@@ -32,7 +32,7 @@ export interface RunEngine {
 }
 
 /**
- * Where runs happen.
+ * Does the runs of a server.
  *
  * **Contract:** `start` and `resume` resolve when the run has begun and its input is durable, and reject with an `OffstageError` if it
  * cannot begin. The run then goes on without any reader. If a run works on the session, `start` says the message to that run instead. `find` gives a run of the session that works here; others are read from

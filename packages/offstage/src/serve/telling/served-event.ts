@@ -155,7 +155,7 @@ export interface ServedEnding {
   readonly reason: string;
 }
 
-/** What a message says beside its parts. `interrupted` marks text that was cut off. */
+/** The metadata of a served message. `interrupted` marks text that was cut off. */
 export type ServedMetadata = Partial<ServedEnding> & { readonly interrupted?: true };
 
 /** The ending to tell beside a message; undefined if the run completed, waits or can be resumed. */

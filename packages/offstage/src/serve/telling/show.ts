@@ -5,7 +5,7 @@ import type { OptionRule } from "../../base/options.ts";
 export type ToolDetail = "nothing" | "name" | "all";
 
 /**
- * What a client sees beside the conversation. `"conversation"`: nothing. `"trace"`: tools, their subagents and reasoning. A function
+ * How much a client sees beside the conversation. `"conversation"`: nothing. `"trace"`: tools, their subagents and reasoning. A function
  * decides for each tool. What waits for a person is always shown with its name and input.
  */
 export type Show = "conversation" | "trace" | ((toolName: string) => ToolDetail);

@@ -33,7 +33,7 @@ export class Teller {
   readonly #show: Show;
   /** Calls that a person was asked about: they are shown to their end. */
   readonly #asked = new Set<string>();
-  /** What calls wait for, as it was told: a question, or "" for an approval. A call may ask again. */
+  /** The questions of calls that wait, as they were told; "" for an approval. A call may ask again. */
   readonly #awaited = new Map<string, string>();
   readonly #started = new Set<string>();
   /** Results of calls that never started, by run. */
@@ -56,7 +56,7 @@ export class Teller {
     this.#show = show;
   }
 
-  /** What a client sees of an event of a live run. */
+  /** The events that a client sees of an event of a live run. */
   tell(event: AgentEvent, place: Place = ownRun): ServedEvent[] {
     switch (event.type) {
       case "run-start":
@@ -265,7 +265,7 @@ export class Teller {
   }
 
   #at(step: number, { subagent }: Place): { runId: string; step: number; subagent?: ServedSubagent } {
-    // Who works for the agent is not part of the conversation.
+    // The names of subagents are not part of the conversation.
     const isTold = subagent !== undefined && this.#show !== "conversation";
     return { runId: this.runId, step, ...(isTold && { subagent }) };
   }

@@ -244,7 +244,7 @@ export class NamespaceRows {
     return this.parse(table, row, read, report);
   }
 
-  /** What `read` makes of a row. If it throws, because the row has an unexpected form, reports that and returns undefined. */
+  /** Applies `read` to a row. If it throws, because the row has an unexpected form, reports that and returns undefined. */
   parse<R extends object, T>(
     table: TableName,
     row: R,

@@ -15,7 +15,7 @@ export function hasEnded(status: string): boolean {
   return status === "completed" || status === "stopped";
 }
 
-/** What a run used by itself, and what its subagents used. */
+/** The usage of a run by itself, and of its subagents. */
 export interface Used {
   /** The cost of the run's finished steps; undefined if one of them has no price. */
   readonly stepCost: number | undefined;

@@ -323,7 +323,7 @@ export class StepWriter {
 }
 
 export interface StepWriterOptions {
-  /** What was recorded before the run was resumed. */
+  /** The rows from before the run was resumed. */
   readonly recorded: ResumedRun | undefined;
   /** The runs of subagents that this run and those below it have started. */
   readonly subagents: ReadonlySet<string>;

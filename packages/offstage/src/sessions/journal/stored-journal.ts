@@ -142,7 +142,7 @@ interface TakenInbox {
   readonly isBlocked: boolean;
 }
 
-// What was said since the last run comes before the input of this one.
+// Messages that were said since the last run come before the input of this one.
 async function takeInbox(cell: SessionCell, head: SessionRow, { join, runId, agent }: RunStart): Promise<TakenInbox> {
   const pending = head.inbox_count === 0 || join === undefined ? [] : await readInbox(cell);
   if (pending.length === 0 || join === undefined) return { head, writes: [], joined: [], isBlocked: false };

@@ -29,7 +29,7 @@ export interface StoredRunOptions {
   readonly fence: number;
   readonly history: readonly Message[];
   readonly earlierCount?: number;
-  /** What was recorded before the run was resumed. */
+  /** The record from before the run was resumed. */
   readonly resumed?: ResumedRun | undefined;
   /** The messages of the inbox that the run took in when it began. */
   readonly joined?: readonly Message[] | undefined;

@@ -155,7 +155,7 @@ export interface RunLog {
   end(end: RunEnd): Promise<EndRefusal | undefined>;
   /** For a run that begins: the messages of the inbox that it took in, before its input. */
   readonly joined?: readonly Message[] | undefined;
-  /** What was said since the run last looked, oldest first. Costs nothing if there is nothing. */
+  /** The messages that were said since the run last looked, oldest first. Costs nothing if there are none. */
   inbox?(): Promise<readonly PendingMessage[]>;
   /** Moves messages from the inbox to the conversation, behind a step; 0 is the input. Blocked messages are only recorded. */
   join?(step: number, joining: readonly PendingMessage[], isBlocked: boolean): Promise<void>;

@@ -123,7 +123,7 @@ export interface AnswerRecord {
 export interface QuestionRecord {
   readonly message: string;
   readonly schema?: JsonObject | undefined;
-  /** What the tool keeps with its question. */
+  /** The state that the tool keeps with its question. */
   readonly state?: JsonValue | undefined;
   readonly answers: readonly AnswerRecord[];
 }

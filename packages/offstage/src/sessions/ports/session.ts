@@ -22,7 +22,7 @@ export interface SessionPort {
   getItemCount(): Promise<number>;
 }
 
-/** What a user said, in the inbox of a session. */
+/** A message in the inbox of a session. */
 export interface PendingMessage {
   readonly seq: number;
   readonly message: Message;

@@ -14,7 +14,7 @@ import { findRun } from "./run-reader.ts";
 export interface NewAnnotation {
   readonly runId: string;
   readonly messageId?: string | undefined;
-  /** What kind of feedback it is: "bad", "thumbs-up", "score". */
+  /** The kind of feedback: "bad", "thumbs-up", "score". */
   readonly label: string;
   readonly value?: JsonValue | undefined;
   readonly note?: string | undefined;

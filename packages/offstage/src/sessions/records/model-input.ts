@@ -1,4 +1,4 @@
-// What the model saw: the input of a step, put together from the messages and contents that its reference names.
+// Model input: the input of a step, put together from the messages and contents that its reference names.
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../base/json.ts";
 import { shownValue, wholeFrom } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
@@ -21,11 +21,11 @@ export interface RecordedInput {
   readonly provider: string;
   /** Some messages were removed from the conversation, or only their hashes were kept. */
   readonly isIncomplete?: boolean;
-  /** What changed from another input to this one. */
+  /** The changes from another input to this one. */
   since(other: RecordedInput): InputChanges;
 }
 
-/** What changed from one input to another. */
+/** The changes from one input to another. */
 export interface InputChanges {
   readonly added: readonly Message[];
   readonly removed: readonly Message[];

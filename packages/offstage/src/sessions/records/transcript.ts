@@ -5,7 +5,7 @@ import type { SessionCells } from "../head/session-cell.ts";
 import type { RunRow } from "../ports/tables.ts";
 import { rowIdentity } from "../rows/message-row.ts";
 
-/** What was said and done in a session, and the runs that did it. */
+/** The messages of both streams of a session, and its runs. */
 export interface Transcript {
   readonly messages: readonly Message[];
   readonly runs: readonly RunRow[];

@@ -9,7 +9,7 @@ import { jsonOf, longestId } from "./check-row.ts";
 import { type Content, type Hasher, hashOf, joinParts, splitParts } from "./contents.ts";
 import { isoTime } from "./run-row.ts";
 
-/** Where a message stands. */
+/** The place of a message. */
 export interface MessagePlace {
   readonly namespace: string;
   readonly sessionId: string;

@@ -1,4 +1,4 @@
-// Where the messages of a step go: changes of the state after a step. The loop applies those of the agent's mode; each is also a
+// Changes of the state after a step: they decide which section its messages join. The loop applies those of the agent's mode; each is also a
 // processor of its own.
 import { AgentState } from "../agent-state.ts";
 import type { Processor } from "../processor.ts";

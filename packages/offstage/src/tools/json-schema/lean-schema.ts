@@ -63,7 +63,7 @@ type Kind =
   | "value"
   | "unsupported";
 
-/** What each keyword holds. Keywords that are not listed constrain nothing. */
+/** The kind of value of each keyword. Keywords that are not listed constrain nothing. */
 const keywordKinds: Readonly<Record<string, Kind>> = {
   $id: "text",
   $anchor: "text",

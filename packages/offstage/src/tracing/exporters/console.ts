@@ -9,7 +9,7 @@ import type { SpanExporter } from "../span-exporter.ts";
 const maxPending = 10_000;
 
 export interface ConsoleExporterOptions {
-  /** Where the text goes. Default: standard error. */
+  /** Receives the text. Default: standard error. */
   readonly write?: ((text: string) => unknown) | undefined;
   /** Colors the status marks. Default: true if standard error is a terminal with colors. */
   readonly color?: boolean | undefined;

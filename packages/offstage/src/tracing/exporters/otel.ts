@@ -16,9 +16,9 @@ const maxOpen = 100_000;
 const maxEnded = 4096;
 
 export interface OtelExporterOptions {
-  /** Where spans go. Default: the provider that is registered globally when a span starts. */
+  /** The provider of tracers. Default: the one that is registered globally when a span starts. */
   readonly provider?: OpenTelemetry.TracerProvider | undefined;
-  /** Where the metrics of model calls go. Default: the provider that is registered globally. */
+  /** The provider of meters, for the metrics of model calls. Default: the one that is registered globally. */
   readonly meterProvider?: OpenTelemetry.MeterProvider | undefined;
   /** Sends prompts, answers, arguments and results. Tracing must keep them, too (`content: true` there). Default false. */
   readonly content?: boolean | undefined;

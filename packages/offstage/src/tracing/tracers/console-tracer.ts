@@ -14,7 +14,7 @@ import {
 export interface ConsoleTracerOptions {
   /** The lowest level that is written. Default `info`. */
   readonly level?: TracerLevel | undefined;
-  /** Where lines go. Default: standard error. */
+  /** Receives the lines. Default: standard error. */
   readonly stream?: { write(text: string): unknown; readonly isTTY?: boolean | undefined } | undefined;
   /** Default: true if the stream is a terminal with colors. */
   readonly color?: boolean | undefined;

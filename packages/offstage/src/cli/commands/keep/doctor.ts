@@ -15,7 +15,7 @@ interface Check {
   readonly check: string;
   readonly status: "ok" | "note" | "problem";
   readonly found: string;
-  /** What to do about it. */
+  /** The advice. */
   readonly advice: string | null;
 }
 

@@ -62,7 +62,7 @@ export function runHeader(io: Io, { run: found, session, annotations }: RunDetai
   const age = ago(found.startedAt);
   const begun = [
     clock(found.startedAt),
-    // What is old has its day in place of an age.
+    // An old run shows its day instead of its age.
     ...(age.includes("ago") || age === "just now" ? [age] : []),
     ...(found.durationMs === undefined ? [] : [`took ${duration(found.durationMs)}`]),
   ];

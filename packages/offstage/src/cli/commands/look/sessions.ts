@@ -102,7 +102,7 @@ export function totalsOf(runs: readonly RunInfo[]): { readonly tokens: number; r
   };
 }
 
-// What needs attention: any run that is open, and how the latest one ended if it did not go well.
+// The badges of a session: its open runs, and the end of the latest run if it did not go well.
 function badgesOf({ lastStatus }: SessionInfo, runs: readonly RunInfo[]): RunStatus[] {
   const open = openStatuses.filter((status) => runs.some((run) => run.status === status));
   const isBad = lastStatus === "failed" || lastStatus === "stopped";

@@ -56,7 +56,7 @@ function lines(io: Io, turns: readonly Turn[]): string[] {
   return [...header, ...drawn];
 }
 
-// What was said: what the user asked, and the last text unless a call follows it.
+// The messages that were said: the user's, and the last text unless a call follows it.
 function isSaid({ items }: Turn, item: TurnItem): boolean {
   if (item.type !== "text") return item.type !== "tool" && item.type !== "subagent";
   return items.indexOf(item) > items.findLastIndex(({ type }) => type === "tool" || type === "subagent");

@@ -1,4 +1,4 @@
-// What a row of each table is, and a word on the columns that need one. The notes become comments in the database.
+// Notes on the tables, and on the columns that need one. They become comments in the database.
 import type { RowOf, TableName } from "../../ports/tables.ts";
 
 export interface TableNotes {

@@ -88,7 +88,7 @@ function isBusy(error: unknown): boolean {
 }
 
 // SQLite reads a file together with its log, and creates an empty log if there is none. Without permission to do so, on a
-// read-only disk for instance, it can read the file only as one that nobody writes.
+// read-only disk for instance, it can read the file only as one without writers.
 function connectToRead({ path, timeoutMs = 5_000 }: OpenOptions): DatabaseSync {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(path, { timeout: timeoutMs, readOnly: true });

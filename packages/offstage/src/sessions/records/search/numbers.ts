@@ -13,7 +13,7 @@ import { grouped, runRows, stepsOf, tokenSums } from "./number-rows.ts";
 
 const dimensions = ["day", "agent", "model", "tool", "session", "status"] as const;
 
-/** What numbers can be grouped by. A day is a day in UTC. */
+/** A dimension that numbers can be grouped by. A day is a day in UTC. */
 export type Dimension = (typeof dimensions)[number];
 
 export interface NumbersOptions {
