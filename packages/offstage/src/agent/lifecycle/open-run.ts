@@ -24,7 +24,7 @@ export async function openRun(run: Run): Promise<AgentState> {
   const inbox = joinAtStart(run);
   const log = await openLog(run, ownBlocked === undefined ? { join: inbox.join } : { isBlocked: true });
   const blocked = ownBlocked ?? inbox.blocked();
-  if (blocked === undefined && log?.joined?.length) {
+  if (blocked === undefined && log !== undefined && log.joined.length > 0) {
     record.joined(log.joined, 0);
     record.input = [...log.joined, ...record.input];
   }

@@ -114,7 +114,7 @@ export class Recorder {
       }
     });
     if (reentrancy !== undefined) reentrancy.held = this.#log.held;
-    this.#log.onStop?.((reason) => cancellation.abort(new StopRequest(reason)));
+    this.#log.onStop((reason) => cancellation.abort(new StopRequest(reason)));
     return this.#log;
   }
 
@@ -218,12 +218,12 @@ export class Recorder {
 
   /** The messages of the inbox that the run has not seen. */
   async inbox(): Promise<readonly PendingMessage[]> {
-    return (await this.#log?.inbox?.()) ?? [];
+    return (await this.#log?.inbox()) ?? [];
   }
 
   /** Journals messages that join the run behind a step. Blocked ones are neither tracked nor announced. */
   async join(joining: readonly PendingMessage[], step: number, isBlocked: boolean): Promise<void> {
-    await this.#log?.join?.(step, joining, isBlocked);
+    await this.#log?.join(step, joining, isBlocked);
     if (!isBlocked)
       this.joined(
         joining.map(({ message }) => message),

@@ -89,7 +89,7 @@ async function permissionOf(run: Run, call: StepToolCall, start: CallStart): Pro
 function questionsOf(run: Run, call: StepToolCall, start: CallStart): CallQuestions {
   return callQuestions({
     answers: start.before?.answers ?? [],
-    recorded: (text) => run.record.log?.questionText?.(text) ?? text,
+    recorded: (text) => run.record.log?.questionText(text) ?? text,
     async answer(question, earlier) {
       const answer = await askAnswer(run, call, { ...start, question, isKnown: false });
       const { toolCallId } = call;

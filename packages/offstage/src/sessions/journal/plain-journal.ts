@@ -47,6 +47,7 @@ export function plainJournal(session: SessionPort): Journal {
     keepsInput: false,
     namespace: "",
     scope: session,
+    inbox: undefined,
     open: (start) => openRun(session, start),
     reopen: async (runId) => {
       const message = `Run "${runId}" cannot be resumed: session "${session.sessionId}" stores no runs. Use a store.`;
@@ -176,6 +177,11 @@ function unrecorded(runId: string): RunLog {
   return {
     runId,
     history: [],
+    joined: [],
+    inbox: async () => [],
+    join: nothing,
+    onStop: () => {},
+    questionText: (text) => text,
     toolTraces: async () => new Map(),
     intend: nothing,
     settle: nothing,

@@ -49,7 +49,7 @@ export class StoredRun implements RunLog {
   readonly earlierCount: number | undefined;
   readonly held: HeldSession | undefined;
   readonly recorded: RunRecord | undefined;
-  readonly joined: readonly Message[] | undefined;
+  readonly joined: readonly Message[];
   readonly #options: StoredRunOptions;
   readonly #steps: StepWriter;
   readonly #subagents: Set<string>;
@@ -74,7 +74,7 @@ export class StoredRun implements RunLog {
     this.earlierCount = options.earlierCount;
     this.held = release && { place: release, runId: row.run_id };
     this.recorded = resumed?.record;
-    this.joined = options.joined;
+    this.joined = options.joined ?? [];
     this.#options = options;
     // The row of a run that was interrupted does not count its steps.
     this.#row =

@@ -154,15 +154,15 @@ export interface RunLog {
    */
   end(end: RunEnd): Promise<EndRefusal | undefined>;
   /** For a run that begins: the messages of the inbox that it took in, before its input. */
-  readonly joined?: readonly Message[] | undefined;
+  readonly joined: readonly Message[];
   /** The messages that were said since the run last looked, oldest first. Costs nothing if there are none. */
-  inbox?(): Promise<readonly PendingMessage[]>;
+  inbox(): Promise<readonly PendingMessage[]>;
   /** Moves messages from the inbox to the conversation, behind a step; 0 is the input. Blocked messages are only recorded. */
-  join?(step: number, joining: readonly PendingMessage[], isBlocked: boolean): Promise<void>;
+  join(step: number, joining: readonly PendingMessage[], isBlocked: boolean): Promise<void>;
   /** Calls `listener`, at most once, when the run is asked to stop, with the reason. */
-  onStop?(listener: (reason: string) => void): void;
+  onStop(listener: (reason: string) => void): void;
   /** The text of a question as the log keeps it: a redactor may change it. */
-  questionText?(text: string): string;
+  questionText(text: string): string;
   /** Opens the log of a subagent's run, which has no conversation of its own. Resumes the run if its id is known. */
   child(start: NewRun): Promise<RunLog>;
   /** Releases the session without an end, which makes the run `interrupted`. Never rejects. */
@@ -186,7 +186,7 @@ export interface Journal {
   /** Identifies store and namespace: two sessions are the same if they have the same scope and the same id. */
   readonly scope: object;
   /** The inbox of the session; undefined if it has none. */
-  readonly inbox?: SessionInbox | undefined;
+  readonly inbox: SessionInbox | undefined;
   /** Acquires the session for one run, reads the conversation, and makes the run and its input durable. */
   open(start: RunStart): Promise<RunLog>;
   /**

@@ -33,7 +33,7 @@ export const peopleClaims: readonly StoreClaim[] = [
       assert.equal(await sent.joined, "next");
       const join = async (messages: readonly PendingMessage[]) => ({ messages, isBlocked: false });
       const second = await open(store, "a", start("r2", "three", { join }));
-      assert.deepEqual(texts(second.joined ?? []), ["two"]);
+      assert.deepEqual(texts(second.joined), ["two"]);
       await second.end(ended("four"));
       assert.deepEqual(texts(await session.getItems()), ["one", "done", "two", "three", "four"]);
       assert.deepEqual(await store.verify(), []);
