@@ -29,7 +29,7 @@ export class Messages implements Iterable<Message> {
   /** The messages of an iterable as a list. A `Messages` is returned as it is. */
   static from(messages: Iterable<Message>): Messages {
     if (messages instanceof Messages) return messages;
-    checkList(messages, "messages");
+    if (!Array.isArray(messages)) checkList(messages, "messages");
     const backing = [...messages];
     return backing.length === 0 ? Messages.#none : new Messages(backing, backing.length);
   }
@@ -88,6 +88,25 @@ export class Messages implements Iterable<Message> {
   [Symbol.iterator](): Iterator<Message> {
     return this.toArray().values();
   }
+}
+
+/** The messages of several lists, one after another. */
+export function joinLists(lists: readonly Messages[]): Message[] {
+  return lists.flatMap((list) => list.toArray());
+}
+
+/**
+ * The messages that `after`, one list after another, has behind those of `before`. Undefined if anything else changed: only one list may
+ * have grown, and no messages may follow it.
+ */
+export function addedMessages(before: readonly Messages[], after: readonly Messages[]): Message[] | undefined {
+  if (before.length !== after.length) return undefined;
+  const grown = after.findIndex((list, index) => list !== before[index]);
+  if (grown === -1) return [];
+  const old = before[grown] as Messages;
+  const now = after[grown] as Messages;
+  const isFollowed = after.some((list, index) => index > grown && (list.length > 0 || before[index]?.length !== 0));
+  return !isFollowed && now.extends(old) ? now.toArray(old.length) : undefined;
 }
 
 // Types forbid it; JavaScript does not.

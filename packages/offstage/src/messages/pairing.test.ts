@@ -20,7 +20,7 @@ describe("a check of a growing list", () => {
   test("accepts no piece that uses an id of an earlier one again", () => {
     const check = new PairingCheck();
     check.accepts([calling("c1"), toolResult("c1", "a")]);
-    expect([check.hasSeen("c1"), check.accepts([calling("c1"), toolResult("c1", "b")])]).toEqual([true, false]);
+    expect([check.seenIds.has("c1"), check.accepts([calling("c1"), toolResult("c1", "b")])]).toEqual([true, false]);
   });
 
   test("accepts no result of an earlier piece", () => {

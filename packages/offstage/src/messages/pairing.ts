@@ -1,5 +1,5 @@
 // Pairing: checks that every tool call is answered by one result right behind it. Reads a growing list, each message once.
-import { isObject, parseArguments } from "../base/json.ts";
+import { isObject, type JsonValue, parseArguments } from "../base/json.ts";
 import type { Message, ToolCall } from "./message.ts";
 
 /**
@@ -9,41 +9,33 @@ import type { Message, ToolCall } from "./message.ts";
 export class PairingCheck {
   readonly #seen = new Set<string>();
   readonly #open = new Set<string>();
-  readonly #isTrusted: (call: ToolCall) => boolean;
-
-  /** `isTrusted` is true for a call that is known to be well-formed. Default: none is. */
-  constructor(isTrusted: (call: ToolCall) => boolean = () => false) {
-    this.#isTrusted = isTrusted;
-  }
-
-  /** True if a call already used this id. */
-  hasSeen(id: string): boolean {
-    return this.#seen.has(id);
-  }
-
   /** The ids of all calls so far. */
-  seenIds(): Iterable<string> {
-    return this.#seen;
+  readonly seenIds: ReadonlySet<string> = this.#seen;
+
+  /**
+   * True if these messages, after those accepted before, leave a valid list with no open call. `inputs` are the parsed arguments of
+   * calls that are known to be well-formed; those of the other calls are added to it.
+   */
+  accepts(messages: readonly Message[], inputs: Map<ToolCall, JsonValue> = new Map()): boolean {
+    return messages.every((message) => this.#acceptsNext(message, inputs)) && this.#open.size === 0;
   }
 
-  /** True if these messages, after those accepted before, leave a valid list with no open call. */
-  accepts(messages: readonly Message[]): boolean {
-    return messages.every((message) => this.#acceptsNext(message)) && this.#open.size === 0;
-  }
-
-  #acceptsNext(message: Message): boolean {
+  #acceptsNext(message: Message, inputs: Map<ToolCall, JsonValue>): boolean {
     if (!isSendable(message)) return false;
     if (message.role === "tool") return this.#open.delete(message.tool_call_id);
     if (this.#open.size > 0) return false;
-    return message.role !== "assistant" || message.tool_calls === undefined || this.#acceptsCalls(message.tool_calls);
+    if (message.role !== "assistant" || message.tool_calls === undefined) return true;
+    const calls = message.tool_calls;
+    return Array.isArray(calls) && calls.length > 0 && calls.every((call) => this.#acceptsCall(call, inputs));
   }
 
-  #acceptsCalls(calls: readonly ToolCall[] | null): boolean {
-    return Array.isArray(calls) && calls.length > 0 && calls.every((call) => this.#acceptsCall(call));
-  }
-
-  #acceptsCall(call: ToolCall): boolean {
-    if (!(this.#isTrusted(call) || isWellFormed(call)) || this.#seen.has(call.id)) return false;
+  #acceptsCall(call: ToolCall, inputs: Map<ToolCall, JsonValue>): boolean {
+    if (!inputs.has(call)) {
+      const input = inputOf(call);
+      if (input === undefined) return false;
+      inputs.set(call, input);
+    }
+    if (this.#seen.has(call.id)) return false;
     this.#seen.add(call.id);
     this.#open.add(call.id);
     return true;
@@ -80,16 +72,22 @@ function isEmpty(content: unknown): boolean {
 
 /** True if the text is a JSON object, which every provider requires of a call's arguments. */
 export function isArgumentsText(text: unknown): boolean {
-  return text === "{}" || (typeof text === "string" && isObject(parseArguments(text)));
+  return argumentsIn(text) !== undefined;
+}
+
+function argumentsIn(text: unknown): JsonValue | undefined {
+  const parsed = typeof text === "string" ? parseArguments(text) : undefined;
+  return isObject(parsed) ? parsed : undefined;
 }
 
 function hasCalls(message: { readonly tool_calls?: unknown }): boolean {
   return Array.isArray(message.tool_calls) && message.tool_calls.length > 0;
 }
 
-function isWellFormed(call: ToolCall): boolean {
+// The parsed arguments of a well-formed call; undefined for any other.
+function inputOf(call: ToolCall): JsonValue | undefined {
   const { name, arguments: text } = call?.type === "function" ? (call.function ?? {}) : {};
-  return isName(call?.id) && isName(name) && isArgumentsText(text);
+  return isName(call?.id) && isName(name) ? argumentsIn(text) : undefined;
 }
 
 /** True for a non-empty string. */

@@ -2,10 +2,12 @@ import { describe, expect, test } from "vitest";
 import type { Content } from "../messages/message.ts";
 import { contentParts, resultParts, unreadableTypes } from "./content-parts.ts";
 
+type Parts = Exclude<Content, string>;
+
 const png = "iVBORw0KGgoAAAANSUhEUg==";
 const bytes = Uint8Array.from(Buffer.from(png, "base64"));
 const asImage = { type: "file", mediaType: "image/png", data: { type: "data", data: png } };
-const read = (part: object) => contentParts([part] as unknown as Content);
+const read = (part: object) => contentParts([part] as unknown as Parts);
 
 describe("images, in any form, are read as files with their type", () => {
   test.for([
@@ -60,8 +62,8 @@ test("parts that no provider can read are left out, and named", () => {
     { type: "source-url", url: "https://a.example" },
     { type: "text", text: "hi" },
   ];
-  expect(contentParts(parts as unknown as Content)).toEqual([{ type: "text", text: "hi" }]);
-  expect(unreadableTypes(parts as unknown as Content)).toEqual(["data-weather", "source-url"]);
+  expect(contentParts(parts as unknown as Parts)).toEqual([{ type: "text", text: "hi" }]);
+  expect(unreadableTypes(parts as unknown as Parts)).toEqual(["data-weather", "source-url"]);
 });
 
 test("unknown parts of a tool result are data for the model, so they stay as JSON text", () => {

@@ -6,15 +6,15 @@ import { markerWith, mediaTypeOfBytes, mediaTypeOfUrl } from "./media.ts";
 import type { FileData, PromptFile, PromptText } from "./model.ts";
 
 type Fields = Record<string, unknown>;
+type ListedContent = Exclude<Content, string>;
 
-/** The parts of the content. Leaves out those that no provider can read, such as `data-*` parts of a chat UI. */
-export function contentParts(content: Content): (PromptText | PromptFile)[] {
-  if (typeof content === "string") return [{ type: "text", text: content }];
+/** The parts of content that is not text alone. Leaves out those that no provider can read, such as `data-*` parts of a chat UI. */
+export function contentParts(content: ListedContent): (PromptText | PromptFile)[] {
   return content.flatMap((part) => readPart(part as unknown as Fields) ?? []);
 }
 
 /** The parts of a tool result. Parts that are not known are data for the model, so they are kept as JSON text. */
-export function resultParts(content: Exclude<Content, string>): (PromptText | PromptFile)[] {
+export function resultParts(content: ListedContent): (PromptText | PromptFile)[] {
   return content.map((part) => readPart(part as unknown as Fields) ?? { type: "text", text: JSON.stringify(part) });
 }
 
@@ -33,8 +33,7 @@ export function withoutFiles(message: ToolMessage): ToolMessage {
 }
 
 /** The types of the parts that `contentParts` leaves out. */
-export function unreadableTypes(content: Content): string[] {
-  if (typeof content === "string") return [];
+export function unreadableTypes(content: ListedContent): string[] {
   const parts = content as readonly unknown[] as readonly Fields[];
   return parts.filter((part) => readPart(part) === undefined).map(({ type }) => String(type));
 }

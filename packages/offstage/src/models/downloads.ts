@@ -23,12 +23,8 @@ export interface DownloadedFile {
 /** Fetches the file at a URL. Called once per URL and run. */
 export type Download = (url: string, options: DownloadOptions) => DownloadedFile | PromiseLike<DownloadedFile>;
 
-type UrlFile = PromptFile & { readonly data: { readonly type: "url"; readonly url: URL } };
-
-/** True for a file that is given by its URL. */
-export function isUrlFile(part: { readonly type: string }): part is UrlFile {
-  return part.type === "file" && (part as PromptFile).data.type === "url";
-}
+/** A file that is given by its URL. */
+export type UrlFile = PromptFile & { readonly data: { readonly type: "url"; readonly url: URL } };
 
 /** Replaces files at URLs by their bytes, unless the model fetches the URLs itself. */
 export class Downloads {

@@ -19,11 +19,12 @@ const result = (id: string): Message => toolResult(id, `result of ${id}`);
 function fromScratch(sections: readonly Messages[]): PromptMessage[] {
   const names = new Map<string, string>();
   const outgoing = new OutgoingPrompt(rulesOf(""));
-  for (const message of repairMessages(sections.flatMap((section) => section.toArray()))) {
+  const prompts = repairMessages(sections.flatMap((section) => section.toArray())).map((message) => {
     if (message.role === "assistant")
       for (const { id, function: called } of message.tool_calls ?? []) names.set(id, called.name);
-    outgoing.add(promptMessage(message, (id) => names.get(id) ?? "unknown_tool"));
-  }
+    return promptMessage(message, (id) => names.get(id) ?? "unknown_tool");
+  });
+  outgoing.add(prompts.map((prompt) => ({ prompt })));
   return outgoing.messages;
 }
 

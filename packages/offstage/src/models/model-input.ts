@@ -1,9 +1,9 @@
 // Model input: the prompt of each model call of a run. Repaired before every call; each message is converted once, and adapted to
 // the provider by outgoing-prompt.ts.
-import { isObject, type JsonValue } from "../base/json.ts";
+import type { JsonValue } from "../base/json.ts";
 import { warn } from "../base/warn.ts";
-import type { AssistantMessage, Message, ToolCall } from "../messages/message.ts";
-import type { Messages } from "../messages/messages.ts";
+import type { Message, ToolCall } from "../messages/message.ts";
+import { addedMessages, joinLists, type Messages } from "../messages/messages.ts";
 import { PairingCheck } from "../messages/pairing.ts";
 import { repairMessages } from "../messages/repair.ts";
 import { unreadableTypes, withoutFiles } from "./content-parts.ts";
@@ -11,22 +11,12 @@ import type { Downloads } from "./downloads.ts";
 import type { Model, ModelCallOptions, PromptMessage } from "./model.ts";
 import type { ProviderData } from "./model-settings.ts";
 import { OutgoingPrompt } from "./outgoing-prompt.ts";
-import { promptMessage } from "./prompt.ts";
-import { type ProviderRules, rulesOf } from "./provider-rules.ts";
+import { promptForms, promptMessage, type ToPrompt } from "./prompt.ts";
+import { generalRules, type ProviderRules, rulesOf } from "./provider-rules.ts";
 
 // The longest prompt that is copied for each call. Copies are cheap up to 16,384 messages; V8 gives longer arrays pages of
 // their own, and a step of a run of 10,000 steps then takes 5.9 times as long as one of 100 steps, instead of 1.8 times.
 const maxCopied = 10_000;
-
-/**
- * Turns one message into its prompt form. `toolName` returns the tool that a result came from; `inputOf` returns the parsed
- * arguments of a call if they are known already.
- */
-export type ToPrompt = (
-  message: Message,
-  toolName: (callId: string) => string,
-  inputOf?: (call: ToolCall) => JsonValue | undefined,
-) => PromptMessage;
 
 export interface ModelInputOptions {
   /** The run that the prompts are for. Files in the tool results of other runs are not shown. */
@@ -43,34 +33,27 @@ export class ModelInput {
   readonly #toPrompt: ToPrompt;
   #rules: ProviderRules;
   #sections: readonly Messages[] = [];
-  #outgoing: OutgoingPrompt;
+  #outgoing: OutgoingPrompt | undefined;
   /** The messages behind the prompt, repaired. */
   #messages: Message[] = [];
   #added: readonly Message[] | undefined;
   /** The length that the prompt had when it was made. */
   #length = 0;
-  #pairing = this.#newPairing();
+  #pairing = new PairingCheck();
   /** The ids of calls that are no longer part of the prompt. */
   readonly #earlierIds = new Set<string>();
-  /** The latest assistant message. */
-  #reply: AssistantMessage | undefined;
-  /** The names of the tools that it called, by call id; made when they are asked for. */
-  #called: ReadonlyMap<string, string> | undefined;
-  /** The arguments of the calls that were made since the last prompt. */
+  /** The parsed arguments of the calls that were made since the last prompt. */
   readonly #inputs = new Map<ToolCall, JsonValue>();
   #hasWarned = false;
   readonly #options: ModelInputOptions;
   /** The provider options that mark where a cached beginning of the prompt ends. */
   #cacheMark: ProviderData | undefined;
-  /** The latest place that was considered for such a mark. */
-  #passed: "start" | "instructions" | "turns" = "start";
 
-  /** `provider` is the name by which a model gives its provider. */
+  /** `provider` is the name by which a model gives its provider. Default: unknown, until `useModel`. */
   constructor(toPrompt: ToPrompt = promptMessage, provider = "", options: ModelInputOptions = {}) {
     this.#toPrompt = toPrompt;
     this.#options = options;
-    this.#rules = rulesOf(provider);
-    this.#outgoing = new OutgoingPrompt(this.#rules);
+    this.#rules = provider === "" ? generalRules : rulesOf(provider);
   }
 
   /** The model of the next prompts. If it wants another form than the one before, the next prompt is made anew. */
@@ -87,7 +70,7 @@ export class ModelInput {
 
   /** True if a call of this run has this id, in the present prompt or before. */
   usesCallId(id: string): boolean {
-    return this.#pairing.hasSeen(id) || this.#earlierIds.has(id);
+    return this.#pairing.seenIds.has(id) || this.#earlierIds.has(id);
   }
 
   /** Marks ids as used by calls of this run, whether the model is shown these calls again or not. */
@@ -106,7 +89,7 @@ export class ModelInput {
    */
   promptOf(sections: readonly Messages[]): PromptMessage[] {
     // A caller may have added to the list that it was given, or removed from it.
-    const isIntact = this.#outgoing.messages.length === this.#length;
+    const isIntact = this.#outgoing?.messages.length === this.#length;
     this.#added = isIntact ? addedMessages(this.#sections, sections) : undefined;
     if (this.#added === undefined || !this.#accepts(this.#added)) this.#rebuild(sections);
     this.#sections = sections;
@@ -116,18 +99,17 @@ export class ModelInput {
 
   /** True if the latest prompt has files at URLs that `resolveUrls` has not seen. */
   get hasUrls(): boolean {
-    return this.#outgoing.hasUrls;
+    return this.#outgoing?.hasUrls === true;
   }
 
   /** The latest prompt, with files that the model does not fetch itself downloaded. */
   async resolveUrls(downloads: Downloads): Promise<PromptMessage[]> {
-    await this.#outgoing.resolveUrls(downloads);
+    await this.#outgoing?.resolveUrls(downloads);
     return this.#handOut();
   }
 
   #handOut(): PromptMessage[] {
-    const { messages } = this.#outgoing;
-    this.#outgoing.seal();
+    const { messages = [] } = this.#outgoing ?? {};
     this.#length = messages.length;
     return this.#length > maxCopied ? messages : messages.slice();
   }
@@ -144,7 +126,7 @@ export class ModelInput {
 
   #rebuild(sections: readonly Messages[]): void {
     this.#added = undefined;
-    const messages = sections.flatMap((section) => section.toArray());
+    const messages = joinLists(sections);
     this.#reset();
     if (this.#accepts(messages)) return;
     this.#reset();
@@ -152,57 +134,45 @@ export class ModelInput {
   }
 
   #reset(): void {
-    this.reserveCallIds(this.#pairing.seenIds());
+    this.reserveCallIds(this.#pairing.seenIds);
     for (const { id } of this.#inputs.keys()) this.#earlierIds.add(id);
-    this.#outgoing = new OutgoingPrompt(this.#rules);
+    this.#outgoing = undefined;
     this.#messages = [];
-    this.#passed = "start";
-    this.#pairing = this.#newPairing();
-  }
-
-  #newPairing(): PairingCheck {
-    return new PairingCheck((call) => this.#inputs.has(call));
+    this.#pairing = new PairingCheck();
   }
 
   // False if the messages do not continue the prompt as a valid list: it has to be rebuilt.
-  #accepts(messages: readonly Message[]): boolean {
-    if (!this.#pairing.accepts(messages)) return false;
-    for (const given of messages) {
-      const message = this.#shown(given);
-      if (message.role === "assistant") {
-        this.#reply = message;
-        this.#called = undefined;
-      } else if (message.role === "user") this.#warnOnce(unreadableTypes(message.content));
-      if (this.#cacheMark !== undefined) this.#markCache(message, this.#cacheMark);
-      const prompt = this.#toPrompt(message, this.#toolName, this.#inputOf);
-      this.#outgoing.add(withOptions(prompt, message), this.#isInput(message));
-      this.#messages.push(message);
-    }
+  #accepts(given: readonly Message[]): boolean {
+    if (!this.#pairing.accepts(given, this.#inputs)) return false;
+    const messages = given.map((message) => this.#shown(message));
+    const prompts = promptForms(messages, { toPrompt: this.#toPrompt, inputs: this.#inputs });
+    const added = messages.map((message, index) => ({
+      prompt: prompts[index] as PromptMessage,
+      isInput: this.#isInput(message),
+      isEarlier: this.#isEarlier(message),
+    }));
+    this.#outgoing ??= this.#newOutgoing();
+    this.#outgoing.add(added);
+    for (const message of messages) this.#messages.push(message);
     return true;
   }
 
-  // Marks the end of the instructions, and of the last turn before this run: up to there, later prompts begin with the same bytes.
-  // Called before each message is added.
-  #markCache({ role, metadata }: Message, mark: ProviderData): void {
-    const { caches, runId } = this.#options;
-    if (this.#passed === "start" && role !== "system") {
-      this.#passed = "instructions";
-      this.#outgoing.addOptions(mark);
-    }
-    if (this.#passed === "turns" || metadata?.runId !== runId) return;
-    this.#passed = "turns";
-    if (caches === "turns" && this.#outgoing.messages.at(-1)?.role !== "system") this.#outgoing.addOptions(mark);
+  #newOutgoing(): OutgoingPrompt {
+    const cachesTurns = this.#options.caches === "turns";
+    return new OutgoingPrompt(this.#rules, { cacheMark: this.#cacheMark, cachesTurns });
   }
 
   /** The tools of the latest prompt. Without instructions behind them, the last one has the mark. */
   markTools(tools: ModelCallOptions["tools"]): ModelCallOptions["tools"] {
     const place = tools?.findLastIndex(({ type }) => type === "function") ?? -1;
     const mark = this.#cacheMark;
-    if (mark === undefined || place === -1 || this.#outgoing.messages[0]?.role === "system") return tools;
+    if (mark === undefined || place === -1 || this.#outgoing?.messages[0]?.role === "system") return tools;
     return tools?.map((tool, index) => (index === place ? { ...tool, providerOptions: mark } : tool));
   }
 
   #shown(message: Message): Message {
+    if (typeof message.content === "string") return message;
+    if (message.role === "user") this.#warnOnce(unreadableTypes(message.content));
     return message.role === "tool" && this.#isEarlier(message) ? withoutFiles(message) : message;
   }
 
@@ -225,31 +195,4 @@ export class ModelInput {
       `Content parts of type ${named} are not sent to the model: no provider can read them. Send text, images or files.`,
     );
   }
-
-  readonly #toolName = (callId: string): string => {
-    this.#called ??= new Map(this.#reply?.tool_calls?.map(({ id, function: called }) => [id, called.name]));
-    return this.#called.get(callId) ?? "unknown_tool";
-  };
-
-  readonly #inputOf = (call: ToolCall): JsonValue | undefined => this.#inputs.get(call);
-}
-
-// The options for providers that a message carries.
-function withOptions(prompt: PromptMessage, { metadata }: Message): PromptMessage {
-  const options = metadata?.providerOptions;
-  if (!isObject(options) || !Object.values(options).every(isObject)) return prompt;
-  return { ...prompt, providerOptions: options as ProviderData };
-}
-
-/** The messages that were appended to one section; undefined if anything else changed, or if other messages follow them. */
-function addedMessages(before: readonly Messages[], after: readonly Messages[]): Message[] | undefined {
-  if (before.length !== after.length) return undefined;
-  const grown = after.findIndex((section, index) => section !== before[index]);
-  if (grown === -1) return [];
-  const old = before[grown] as Messages;
-  const now = after[grown] as Messages;
-  const isFollowed = after.some(
-    (section, index) => index > grown && (section.length > 0 || before[index]?.length !== 0),
-  );
-  return !isFollowed && now.extends(old) ? now.toArray(old.length) : undefined;
 }

@@ -17,7 +17,7 @@ const result = (toolCallId: string): PromptMessage => ({
 
 function sent(provider: string, ...messages: readonly PromptMessage[]): PromptMessage[] {
   const prompt = new OutgoingPrompt(rulesOf(provider));
-  for (const message of messages) prompt.add(message);
+  prompt.add(messages.map((message) => ({ prompt: message })));
   return prompt.messages;
 }
 
@@ -32,10 +32,9 @@ describe("tool results", () => {
 
   test("a message that was handed out does not grow", () => {
     const prompt = new OutgoingPrompt(rulesOf(""));
-    for (const message of [user("hi"), calls("a", "b"), result("a")]) prompt.add(message);
-    prompt.seal();
+    prompt.add([user("hi"), calls("a", "b"), result("a")].map((message) => ({ prompt: message })));
     const before = prompt.messages.at(-1);
-    prompt.add(result("b"));
+    prompt.add([{ prompt: result("b") }]);
     expect(outline([before as PromptMessage, ...prompt.messages.slice(-1)])).toEqual(["tool 1", "tool 2"]);
   });
 

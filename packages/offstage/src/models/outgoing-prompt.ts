@@ -1,7 +1,7 @@
 // The outgoing copy of a prompt, valid for one provider. The only place that applies provider-rules.ts. It grows at its end; each
 // message is adapted once.
 import { validCallId, validToolName } from "./call-names.ts";
-import { type Downloads, isUrlFile } from "./downloads.ts";
+import type { Downloads, UrlFile } from "./downloads.ts";
 import { brokenMarkerOf, markerOf, markerWith, textOfFile } from "./media.ts";
 import type { PromptFile, PromptMessage, PromptText, PromptToolResult } from "./model.ts";
 import type { ProviderData } from "./model-settings.ts";
@@ -10,37 +10,76 @@ import { fitsMediaType, type ProviderRules } from "./provider-rules.ts";
 type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
 type UserPart = PromptText | PromptFile;
 
+/** A message to send, and its place in the run. */
+export interface OutgoingMessage {
+  readonly prompt: PromptMessage;
+  /** True for the input of the run: a file in it that cannot be fetched refuses the run. In any other message it becomes a marker. */
+  readonly isInput?: boolean | undefined;
+  /** True for instructions and messages of earlier turns. */
+  readonly isEarlier?: boolean | undefined;
+}
+
+export interface OutgoingPromptOptions {
+  /** The provider options that mark where a cached beginning of the prompt ends. Default: nothing is marked. */
+  readonly cacheMark?: ProviderData | undefined;
+  /** Whether the last turn before the run is marked too, or only the instructions. Default false. */
+  readonly cachesTurns?: boolean | undefined;
+}
+
 export class OutgoingPrompt {
   readonly #rules: ProviderRules;
+  readonly #options: OutgoingPromptOptions;
   /** The messages as they are sent. */
   readonly messages: PromptMessage[] = [];
+  /** True if files at URLs were added that `resolveUrls` has not seen. */
+  hasUrls = false;
   #hasBegun = false;
-  /** The results of the last message, until it is handed out. */
+  /** The results of the last message, while messages are added. */
   #growing: PromptToolResult[] | undefined;
   /** The files of these results that go into a user message behind them. */
   #resultFiles: UserPart[] = [];
   /** The places of messages with files at URLs, and whether a file that cannot be sent refuses the run. */
   #withUrls: { readonly place: number; readonly mayRefuse: boolean }[] = [];
+  /** The latest place that was considered for a cache mark. */
+  #passed: "start" | "instructions" | "turns" = "start";
 
-  constructor(rules: ProviderRules) {
+  constructor(rules: ProviderRules, options: OutgoingPromptOptions = {}) {
     this.#rules = rules;
+    this.#options = options;
   }
 
-  /**
-   * Adds a message at the end, with its provider options. Neighbouring tool results become one message. `isNew` is true for the input
-   * of the run: a file in it that cannot be fetched refuses the run, and any other becomes a marker.
-   */
-  add(message: PromptMessage, isNew = true): void {
+  /** Adds messages at the end, with their provider options. Neighbouring tool results become one message, within one call. */
+  add(added: readonly OutgoingMessage[]): void {
+    for (const message of added) this.#add(message);
+    this.#showResultFiles();
+    this.#growing = undefined;
+  }
+
+  #add({ prompt, isInput = false, isEarlier = false }: OutgoingMessage): void {
+    const { cacheMark } = this.#options;
+    if (cacheMark !== undefined) this.#markCache(cacheMark, prompt.role, isEarlier);
     const before = this.messages.at(-1);
-    this.#append(message, isNew);
-    const { providerOptions } = message;
+    this.#append(prompt, isInput);
+    const { providerOptions } = prompt;
     // A message of which nothing can be sent is left out.
-    const isAdded = message.role === "tool" || this.messages.at(-1) !== before;
-    if (providerOptions !== undefined && isAdded) this.addOptions(providerOptions);
+    const isAdded = prompt.role === "tool" || this.messages.at(-1) !== before;
+    if (providerOptions !== undefined && isAdded) this.#addOptions(providerOptions);
   }
 
-  /** Adds provider options to the last message. */
-  addOptions(options: ProviderData): void {
+  // Marks the end of the instructions, and of the last turn before this run: up to there, later prompts begin with the same bytes.
+  // Called before each message is added.
+  #markCache(mark: ProviderData, role: PromptMessage["role"], isEarlier: boolean): void {
+    if (this.#passed === "start" && role !== "system") {
+      this.#passed = "instructions";
+      this.#addOptions(mark);
+    }
+    if (this.#passed === "turns" || isEarlier) return;
+    this.#passed = "turns";
+    if (this.#options.cachesTurns && this.messages.at(-1)?.role !== "system") this.#addOptions(mark);
+  }
+
+  // Adds provider options to the last message.
+  #addOptions(options: ProviderData): void {
     const last = this.messages.pop();
     if (last === undefined) return;
     const { providerOptions: own = {} } = last;
@@ -48,7 +87,7 @@ export class OutgoingPrompt {
     this.messages.push({ ...last, providerOptions: { ...own, ...Object.fromEntries(merged) } });
   }
 
-  #append(message: PromptMessage, isNew: boolean): void {
+  #append(message: PromptMessage, isInput: boolean): void {
     if (message.role === "system" && (!this.#hasBegun || this.#rules.system === "anywhere")) {
       this.#push(message);
       return;
@@ -56,18 +95,7 @@ export class OutgoingPrompt {
     if (message.role === "tool") this.#addResults(message.content.map((part) => this.#result(this.#named(part))));
     else if (message.role === "assistant") this.#addAssistant(message.content.map((part) => this.#assistantPart(part)));
     else if (message.role === "system") this.#addUser([foldedSystem(message.content)]);
-    else this.#addUser(this.#userParts(message.content), isNew);
-  }
-
-  /** The list is handed out: its messages do not change any more. */
-  seal(): void {
-    this.#showResultFiles();
-    this.#growing = undefined;
-  }
-
-  /** True if files at URLs were added that `resolveUrls` has not seen. */
-  get hasUrls(): boolean {
-    return this.#withUrls.length > 0;
+    else this.#addUser(this.#userParts(message.content), isInput);
   }
 
   /** Replaces the files that the model does not fetch itself. */
@@ -84,6 +112,7 @@ export class OutgoingPrompt {
       this.messages[place] = { ...message, content };
     }
     this.#withUrls = [];
+    this.hasUrls = false;
   }
 
   #push(message: PromptMessage): void {
@@ -104,7 +133,10 @@ export class OutgoingPrompt {
     if (afterResult !== undefined && this.messages.at(-1)?.role === "tool")
       this.#push({ role: "assistant", content: [{ type: "text", text: afterResult }] });
     this.#hasBegun = true;
-    if (content.some(isUrlFile)) this.#withUrls.push({ place: this.messages.length, mayRefuse });
+    if (content.some(isUrlFile)) {
+      this.#withUrls.push({ place: this.messages.length, mayRefuse });
+      this.hasUrls = true;
+    }
     this.#push({ role: "user", content });
   }
 
@@ -157,9 +189,13 @@ export class OutgoingPrompt {
 
   // The same change for a call and its result, so that they stay a pair.
   #named<Part extends { readonly toolCallId: string; readonly toolName: string }>(part: Part): Part {
-    const toolCallId = validCallId(part.toolCallId, this.#rules.callId);
-    const toolName = validToolName(part.toolName, this.#rules.toolName);
-    return toolCallId === part.toolCallId && toolName === part.toolName ? part : { ...part, toolCallId, toolName };
+    const { callId, toolName } = this.#rules;
+    if (callId.test(part.toolCallId) && toolName.test(part.toolName)) return part;
+    return {
+      ...part,
+      toolCallId: validCallId(part.toolCallId, callId),
+      toolName: validToolName(part.toolName, toolName),
+    };
   }
 
   // Providers refuse blank text, and messages without any part.
@@ -181,6 +217,10 @@ export class OutgoingPrompt {
     if (broken !== undefined) return broken;
     return fitsMediaType(part.mediaType, takes) ? part : (textOfFile(part) ?? markerOf(part));
   }
+}
+
+function isUrlFile(part: { readonly type: string }): part is UrlFile {
+  return part.type === "file" && (part as PromptFile).data.type === "url";
 }
 
 // A provider may still take a reference to a file that was uploaded to itself.

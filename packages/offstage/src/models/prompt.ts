@@ -3,12 +3,12 @@
 import { isObject, type JsonValue, parseArguments } from "../base/json.ts";
 import {
   type AssistantMessage,
+  type Content,
   type ContentPart,
   type Message,
   type ToolCall,
   type ToolMessage,
   textOf,
-  toolCallsOf,
 } from "../messages/message.ts";
 import { contentParts, resultParts } from "./content-parts.ts";
 import type { PromptFile, PromptMessage, PromptText, PromptToolCall } from "./model.ts";
@@ -17,22 +17,53 @@ import type { ProviderData } from "./model-settings.ts";
 type InputOf = (call: ToolCall) => JsonValue | undefined;
 type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
 
+/**
+ * Turns one message into its prompt form. `toolName` returns the tool that a result came from; `inputOf` returns the parsed
+ * arguments of a call if they are known already.
+ */
+export type ToPrompt = (message: Message, toolName: (callId: string) => string, inputOf?: InputOf) => PromptMessage;
+
+export interface PromptFormsOptions {
+  /** Converts each message. */
+  readonly toPrompt: ToPrompt;
+  /** The arguments of calls that are parsed already. */
+  readonly inputs: ReadonlyMap<ToolCall, JsonValue>;
+}
+
+/** The prompt forms of messages in which each result follows its call, with the provider options that the messages carry. */
+export function promptForms(messages: readonly Message[], { toPrompt, inputs }: PromptFormsOptions): PromptMessage[] {
+  const names = new Map<string, string>();
+  const toolName = (callId: string) => names.get(callId) ?? "unknown_tool";
+  const inputOf = (call: ToolCall) => inputs.get(call);
+  return messages.map((message) => {
+    const calls = message.role === "assistant" ? message.tool_calls : undefined;
+    for (const call of calls ?? []) names.set(call.id, call.function.name);
+    return withOptions(toPrompt(message, toolName, inputOf), message);
+  });
+}
+
+function withOptions(prompt: PromptMessage, { metadata }: Message): PromptMessage {
+  const options = metadata?.providerOptions;
+  if (options === undefined || !isObject(options) || !Object.values(options).every(isObject)) return prompt;
+  return { ...prompt, providerOptions: options as ProviderData };
+}
+
 /** The prompt form of a message. `toolName` is called only for a tool result that does not name its tool. */
-export function promptMessage(
-  message: Message,
-  toolName: (callId: string) => string,
-  inputOf?: InputOf,
-): PromptMessage {
+export const promptMessage: ToPrompt = (message, toolName, inputOf) => {
   switch (message.role) {
     case "system":
       return { role: "system", content: textOf(message) };
     case "user":
-      return { role: "user", content: contentParts(message.content) };
+      return { role: "user", content: partsOf(message.content) };
     case "assistant":
       return { role: "assistant", content: assistantParts(message, inputOf) };
     case "tool":
       return toolPrompt(message, message.name ?? toolName(message.tool_call_id));
   }
+};
+
+function partsOf(content: Content): (PromptText | PromptFile)[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : contentParts(content);
 }
 
 function toolPrompt(message: ToolMessage, toolName: string): PromptMessage {
@@ -50,13 +81,13 @@ function toolOutput(message: ToolMessage) {
 
 // Sends the model's own parts back as they were, so that reasoning keeps its signatures and its place.
 function assistantParts(message: AssistantMessage, inputOf?: InputOf): AssistantPart[] {
-  const { content, metadata } = message;
+  const { content, tool_calls, metadata } = message;
   const own = metadata?.providerParts;
-  const calls = toolCallsOf(message).map((call) => callPart(call, inputOf));
+  const calls = (tool_calls ?? []).map((call) => callPart(call, inputOf));
   const parts =
     Array.isArray(own) && own.every(isObject) && matches(own, message, calls.length)
       ? replay(own, calls)
-      : [...contentParts(content ?? ""), ...calls];
+      : [...partsOf(content ?? ""), ...calls];
   return parts.filter(isWorthSending);
 }
 

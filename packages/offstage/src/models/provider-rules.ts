@@ -47,7 +47,7 @@ const besideFiles = "[See the attached files.]";
 const opening = "[The conversation begins with a message of the assistant.]";
 
 /** For providers that are not in the table: OpenAI-compatible servers and models of your own. */
-const general: ProviderRules = {
+export const generalRules: ProviderRules = {
   callId: /^[A-Za-z0-9_.:-]{1,64}$/,
   toolName: word64,
   system: "anywhere",
@@ -161,7 +161,7 @@ const ollama: ProviderRules = {
 };
 
 // A script shows a tool's files where the tool returned them.
-const scripted: ProviderRules = { ...general, resultTakes: general.takes };
+const scripted: ProviderRules = { ...generalRules, resultTakes: generalRules.takes };
 
 /** By the beginning of `model.provider`, up to a ".", "-" or "/". The longest one that fits counts. */
 const rulesByProvider: Readonly<Record<string, ProviderRules>> = {
@@ -186,7 +186,7 @@ const rulesByProvider: Readonly<Record<string, ProviderRules>> = {
 export function rulesOf(provider: string): ProviderRules {
   const known = Object.keys(rulesByProvider).filter((key) => isBeginning(key, provider));
   const [longest = ""] = known.sort((a, b) => b.length - a.length);
-  return rulesByProvider[longest] ?? general;
+  return rulesByProvider[longest] ?? generalRules;
 }
 
 function isBeginning(key: string, provider: string): boolean {

@@ -3,8 +3,7 @@
 import { type Message, type ToolMessage, textOf, toolCallsOf } from "../../messages/message.ts";
 import { resultParts } from "../../models/content-parts.ts";
 import type { PromptMessage } from "../../models/model.ts";
-import type { ToPrompt } from "../../models/model-input.ts";
-import { promptMessage } from "../../models/prompt.ts";
+import { promptMessage, type ToPrompt } from "../../models/prompt.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Driver, Reading } from "../ports/driver.ts";
 import { readDecision } from "./react-decision.ts";

@@ -1,7 +1,7 @@
 // The driver port: the protocol between the loop and a model. A driver only translates; the loop is the same for all of them.
 import type { HostedModelTool, ModelTool } from "../../models/model.ts";
-import type { ToPrompt } from "../../models/model-input.ts";
 import type { ModelSettings } from "../../models/model-settings.ts";
+import type { ToPrompt } from "../../models/prompt.ts";
 import type { ModelReply, RequestedCall } from "../../models/reply.ts";
 import type { DeltaListener } from "../../models/stream-reply.ts";
 import type { Correction } from "../../state/step.ts";
