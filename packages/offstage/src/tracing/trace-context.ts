@@ -1,13 +1,13 @@
 // A trace: the spans of one piece of work, under one id. A trace is not itself a span.
 
 import { errorType, isAbort } from "../base/cancellation.ts";
-import { clockOffsetMs } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import { anything, checkOptions, type OptionRules, shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { SpanKind } from "./span-data.ts";
 import type { TraceFailure } from "./span-exporter.ts";
 import {
+  clockOffsetMs,
   copyMetadata,
   currentScope,
   newSpanId,
@@ -118,9 +118,10 @@ export class TraceContext implements SpanOwner, TraceScope {
   }
 
   /** Opens a trace without making it current. The caller ends it. */
-  static open(name: string, options: TraceOptions = {}, init: TraceInit = {}): TraceContext {
-    checkOptions(options, traceRules, "trace");
-    return new TraceContext(name, options, init);
+  static open(name: string, options: TraceOptions = {}, init?: TraceInit): TraceContext {
+    // The options of a run were checked with the run's.
+    if (init === undefined) checkOptions(options, traceRules, "trace");
+    return new TraceContext(name, options, init ?? {});
   }
 
   /** Continues the caller's trace; undefined if the headers hold no valid `traceparent`. */
@@ -285,5 +286,6 @@ export function startRootSpan(init: RootSpanInit): TraceSpan {
 export function rootScope(init: RootSpanInit): TraceScope {
   const { name, traceName = name, traceId, groupId, tracing, kept } = init;
   if (!refine(traceState.settings, tracing).recording) return noopSpan();
-  return TraceContext.open(traceName, { ...tracing, groupId }, { traceId, kept, endsWithRoot: true });
+  const trace = TraceContext.open(traceName, { ...tracing, groupId }, { traceId, kept, endsWithRoot: true });
+  return { trace, settings: trace.settings, asParent: trace.asParent };
 }

@@ -3,7 +3,6 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
 import { asyncScope } from "../base/async-scope.ts";
 import { errorType, isAbort } from "../base/cancellation.ts";
-import { clockOffsetMs } from "../base/clock.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
 import { checkOptions, type OptionRule, type OptionRules, oneOf, someText } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
@@ -115,14 +114,15 @@ export class TraceSpan implements SpanData, TraceScope {
   constructor(init: TraceSpanInit, scope: TraceScope);
   constructor(init: TraceSpanInit, scope: TraceScope = unplaced) {
     if (scope === unplaced) checkOptions(init, initRules, "TraceSpan");
+    const { trace, settings } = scope;
     this.name = spanName(init.name);
     this.kind = typeof init.kind === "string" ? init.kind : "custom";
     this.#spanId = init.spanId;
-    this.startTime = init.startTime ?? scope.trace.clockOffset + performance.now();
-    this.trace = scope.trace;
-    this.traceId = scope.trace.traceId;
-    this.settings = scope.settings;
-    this.recording = scope.settings.recording;
+    this.startTime = init.startTime ?? trace.clockOffset + performance.now();
+    this.trace = trace;
+    this.traceId = trace.traceId;
+    this.settings = settings;
+    this.recording = settings.recording;
     this.endTime = init.endTime;
     this.status = init.endTime === undefined ? "active" : (init.status ?? "ok");
     this.metadata = copyMetadata(init.metadata);
@@ -268,6 +268,17 @@ export function copyMetadata(metadata: unknown): JsonObject {
   } catch {
     return { unreadable: true };
   }
+}
+
+const maxSkewMs = 5;
+
+/**
+ * The number to add to `performance.now()` to get epoch milliseconds. Usually the start time of the process; if the wall clock has
+ * moved since (the machine slept, or the clock was set), it follows the wall clock.
+ */
+export function clockOffsetMs(now: number = performance.now()): number {
+  const offset = Date.now() - now;
+  return Math.abs(offset - performance.timeOrigin) > maxSkewMs ? offset : performance.timeOrigin;
 }
 
 /** A new trace id: 32 hex digits. */
