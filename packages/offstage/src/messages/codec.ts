@@ -25,14 +25,12 @@ export function checkList(value: unknown, name: string): asserts value is Iterab
 /** Returns the value as one message, the same object. `name` names it in errors. */
 export function parseMessage(value: unknown, name = "message"): Message {
   if (!isObject(value)) throw invalid(name, "must be an object with a role", value);
-  const { role } = value;
+  const { role, metadata } = value;
+  if (metadata !== undefined && !isObject(metadata)) throw invalid(`${name}.metadata`, "must be an object", metadata);
   const check =
     typeof role === "string" && Object.hasOwn(checks, role) ? checks[role as keyof typeof checks] : undefined;
   if (check === undefined) throw invalid(`${name}.role`, 'must be "system", "user", "assistant" or "tool"', role);
   check(value, name);
-  if (value.metadata !== undefined && !isObject(value.metadata)) {
-    throw invalid(`${name}.metadata`, "must be an object", value.metadata);
-  }
   return value as unknown as Message;
 }
 

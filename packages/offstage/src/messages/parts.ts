@@ -71,6 +71,7 @@ function invalid(message: string): OffstageError {
 
 /** The parts that a value consists of: one part, or a list of parts and nothing else. Undefined for any other value. */
 export function partsIn(value: unknown): readonly ContentPart[] | undefined {
+  if (typeof value !== "object") return undefined;
   try {
     const list: readonly unknown[] = Array.isArray(value) ? value : [value];
     return list.length > 0 && list.every(isPart) ? list : undefined;

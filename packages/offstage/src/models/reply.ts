@@ -108,8 +108,7 @@ export function usageOf(usage: ModelUsage | null | undefined, metadata?: Provide
 
 /** The tokens written to the cache by the metadata of a reply, for providers whose usage has no field for them. */
 export function cacheWriteIn(metadata: unknown): number | undefined {
-  if (!isObject(metadata)) return undefined;
-  const reports = Object.values(metadata)
+  const reports = Object.values(metadata ?? {})
     .filter(isObject)
     .flatMap(({ cacheCreationInputTokens, usage }) => {
       const { cacheWriteInputTokens, cache_creation_input_tokens } = isObject(usage) ? usage : {};

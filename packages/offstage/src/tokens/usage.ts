@@ -1,7 +1,5 @@
 // Usage: the tokens that a model reported, and their sums. Prices are in cost.ts, estimates in token-counter.ts.
 
-import { setField } from "../base/json.ts";
-
 /** Tokens as the provider reported them. Cached and cache-written input are parts of the input, reasoning is part of the output. */
 export interface Usage {
   readonly inputTokens: number;
@@ -79,9 +77,8 @@ export class Ledger {
 
   add(modelId: string, usage: Usage): void {
     const before = this.#usageByModel;
-    const sums: Record<string, Usage> = { ...before };
-    setField(sums, modelId, Object.hasOwn(before, modelId) ? addUsage(before[modelId] as Usage, usage) : usage);
-    this.#usageByModel = sums;
+    const sum = Object.hasOwn(before, modelId) ? addUsage(before[modelId] as Usage, usage) : usage;
+    this.#usageByModel = { ...before, [modelId]: sum };
     this.#parent?.add(modelId, usage);
   }
 }
