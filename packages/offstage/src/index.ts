@@ -48,8 +48,7 @@ export {
   type UnknownPart,
   type UserMessage,
 } from "./messages/message.ts";
-export { MessageStore } from "./messages/message-store.ts";
-export { Messages } from "./messages/messages.ts";
+export { MessageStore, Messages } from "./messages/messages.ts";
 export { repairMessages } from "./messages/repair.ts";
 export { fallbackModel } from "./models/fallback-model.ts";
 export type { AnyModel, Model } from "./models/model.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { user } from "./makers.ts";
-import { MessageStore } from "./message-store.ts";
-import { Messages } from "./messages.ts";
+import { MessageStore, Messages } from "./messages.ts";
 
 const [a, b, c] = [user("a"), user("b"), user("c")];
 

@@ -4,7 +4,7 @@ import type { OptionRule, OptionRules } from "../base/options.ts";
 import { messageOf, OffstageError, type OffstageErrorOptions } from "../errors.ts";
 import { parseMessages } from "../messages/codec.ts";
 import { type Message, toolCallsOf } from "../messages/message.ts";
-import { MessageStore } from "../messages/message-store.ts";
+import { MessageStore } from "../messages/messages.ts";
 import type { UsageByModel } from "../tokens/usage.ts";
 import type { Outcome } from "./outcome.ts";
 import type { AgentStateJson, PendingStep, WaitingCall } from "./pending-step.ts";

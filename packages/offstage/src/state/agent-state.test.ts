@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { buildState, buildStep, buildToolStep, buildUsage } from "../../test/support/build-state.ts";
 import { assistant, system, user } from "../messages/makers.ts";
-import { MessageStore } from "../messages/message-store.ts";
+import { MessageStore } from "../messages/messages.ts";
 import { AgentState } from "./agent-state.ts";
 import type { Outcome } from "./outcome.ts";
 

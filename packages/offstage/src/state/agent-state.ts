@@ -7,8 +7,7 @@ import { OffstageError } from "../errors.ts";
 import { parseMessage } from "../messages/codec.ts";
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
-import { MessageStore } from "../messages/message-store.ts";
-import { appendShared, Messages } from "../messages/messages.ts";
+import { appendShared, MessageStore, Messages } from "../messages/messages.ts";
 import { totalUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
 import {
   type AgentStateFields,
