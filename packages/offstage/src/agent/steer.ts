@@ -16,7 +16,7 @@ import { loop, type Open } from "./lifecycle/loop.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import { restoreState } from "./resume/restore-state.ts";
 import { finishedRun } from "./run/finished-run.ts";
-import { type Run, setupOf } from "./run/run.ts";
+import type { Run } from "./run/run.ts";
 import { TrackedMessages } from "./run/tracked-messages.ts";
 
 // The runs of this process that work, by the store and namespace of their session. In another process the record tells the result.
@@ -108,7 +108,7 @@ async function recordedResult(agent: AgentConfig, record: RunRecord): Promise<Ru
   const status = record.status as Outcome["status"];
   const outcome: Outcome = { status, reason, message: `The run ended in another process: ${reason}.` };
   run.record.input = record.input;
-  const restored = restoreState(record, [], { agent, setup: setupOf(run) });
+  const restored = restoreState(record, [], { agent, setup: run.input.setup });
   const state = restored.withRun({ runId, startedAt: Date.parse(record.startedAt) }).withOutcome(outcome);
   const text = turnOf(state).map(textOf).join("");
   const checked = agent.output && (await checkOutput(agent.output, text, run.scope.cancellation));

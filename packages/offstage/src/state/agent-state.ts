@@ -73,6 +73,8 @@ export class AgentState {
   readonly metadata: JsonObject;
   readonly store: MessageStore;
   readonly stepCount: number;
+  /** The newest step; undefined before the first. */
+  readonly currentStep: Step | undefined;
   /** How the run ended; undefined while it continues. */
   readonly outcome: Outcome | undefined;
   /** The step that waits for approval or was cut off. It is finished when the run is resumed. */
@@ -91,6 +93,7 @@ export class AgentState {
     this.metadata = fields.metadata;
     this.store = fields.store;
     this.stepCount = fields.stepCount;
+    this.currentStep = fields.steps[fields.stepCount - 1];
     this.outcome = fields.outcome;
     this.pendingStep = fields.pendingStep;
     this.usageByModel = fields.usageByModel;
@@ -148,11 +151,6 @@ export class AgentState {
   /** The finished steps of the run. */
   get steps(): readonly Step[] {
     return this.#fields.steps.slice(0, this.stepCount);
-  }
-
-  /** The newest step; undefined before the first. */
-  get currentStep(): Step | undefined {
-    return this.#fields.steps[this.stepCount - 1];
   }
 
   get status(): AgentStatus {

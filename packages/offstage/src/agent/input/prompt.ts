@@ -17,7 +17,7 @@ import type { AgentState } from "../../state/agent-state.ts";
 import { checkMemory } from "../config/option-rules.ts";
 import type { StepSetup } from "../config/step-setup.ts";
 import type { MemoryFunction, MemoryPlace, ResumeOptions } from "../ports/agent-options.ts";
-import { type Run, setupOf } from "../run/run.ts";
+import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 import { historyToLoad } from "./history.ts";
 
@@ -30,12 +30,12 @@ export async function openPrompt(run: Run, state: AgentState, recordedNote?: unk
   if (!agent.isShortened) return;
   const { compaction = compactor({ threshold: Number.POSITIVE_INFINITY }), memory } = agent.options;
   const { tokenCounter: counter } = agent;
-  const { call } = setupOf(run);
+  const { call } = run.input.setup;
   input.compaction = compaction.open({
     counter,
     signal: scope.cancellation.signal,
     fixedTokens: counter.countMessages(input.instructions) + counter.count(JSON.stringify(call.tools ?? [])),
-    summarize: (request) => modelSummarizer(workingModels(setupOf(run)))(request),
+    summarize: (request) => modelSummarizer(workingModels(run.input.setup))(request),
     note: recordedNote ?? knownNote(run, state),
     isPartial: record.log !== undefined && isPartial(historyToLoad(run)),
   });

@@ -16,7 +16,7 @@ import type { RunLog } from "../../sessions/ports/journal.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import { clip } from "../../tools/clip.ts";
 import type { Remember } from "../../tools/tool.ts";
-import { type Run, setupOf } from "../run/run.ts";
+import type { Run } from "../run/run.ts";
 import type { ToolHistoryView } from "../run/run-parts.ts";
 
 /** The most bytes that a digest shows of the result, the arguments or the text of one call. */
@@ -116,13 +116,13 @@ function rememberedTrace(trace: readonly Message[], said: ReadonlySet<string>, r
 }
 
 function policyOf(name: string, run: Run): Remember {
-  return setupOf(run).tools.get(name)?.remember ?? run.agent.toolHistory;
+  return run.input.setup.tools.get(name)?.remember ?? run.agent.toolHistory;
 }
 
 // Providers refuse calls in a prompt without tools.
 function remembersTools(run: Run): boolean {
   const { toolHistory } = run.agent;
-  return [...setupOf(run).tools.values()].some(({ remember = toolHistory }) => remember !== "none");
+  return [...run.input.setup.tools.values()].some(({ remember = toolHistory }) => remember !== "none");
 }
 
 interface ReplyOptions {

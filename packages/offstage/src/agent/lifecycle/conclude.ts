@@ -9,6 +9,7 @@ import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import { interruptedText, partialAnswer, turnOf } from "../../state/turn-of.ts";
 import type { EndStatus, SpanData } from "../../tracing/span-data.ts";
+import type { StepSetup } from "../config/step-setup.ts";
 import { closePrompt, promptNote } from "../input/prompt.ts";
 import { waitingNote } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
@@ -145,11 +146,11 @@ function runEnd(run: Run, state: AgentState, answer: readonly Message[]): RunEnd
   const isEverything = run.request.options.persist === "everything";
   const notes = notesOf(run, state);
   const { reason: cancelled } = run.scope.cancellation;
-  const { model } = run.input.setup ?? {};
+  const setup: StepSetup | undefined = run.input.setup;
   return {
     status,
     reason,
-    ...(model && { model: model.modelId, provider: model.provider }),
+    ...(setup && { model: setup.model.modelId, provider: setup.model.provider }),
     ...(cancelled instanceof StopRequest && { stopReason: cancelled.reason }),
     usage: state.usage,
     cost: run.agent.pricing.totalCost(state.usageByModel),

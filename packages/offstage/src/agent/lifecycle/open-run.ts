@@ -9,7 +9,7 @@ import { announceCut, historyToLoad, loadHistory } from "../input/history.ts";
 import { openPrompt } from "../input/prompt.ts";
 import { setUpStep } from "../input/set-up-step.ts";
 import { blockedOutcome, guard } from "../run/guard.ts";
-import { type Run, setupOf } from "../run/run.ts";
+import type { Run } from "../run/run.ts";
 import { joinAtStart } from "./join-inbox.ts";
 
 /** Returns the state for the first step. Blocked input does not join the conversation. */
@@ -65,7 +65,7 @@ interface Opening extends Pick<RunStart, "join"> {
 function runStart(run: Run, { isBlocked = false, join }: Opening): RunStart {
   const { identity, agent, request, scope, record } = run;
   const { parent, parentToolCallId } = identity;
-  const { model } = setupOf(run);
+  const { model } = run.input.setup;
   return {
     runId: identity.runId,
     isFresh: request.options.runId === undefined,

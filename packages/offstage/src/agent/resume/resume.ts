@@ -21,7 +21,7 @@ import type { Open } from "../lifecycle/loop.ts";
 import type { ResumeOptions } from "../ports/agent-options.ts";
 import { DecisionBook } from "../ports/decision-book.ts";
 import { RefusedResume } from "../run/refused-resume.ts";
-import { type Run, setupOf } from "../run/run.ts";
+import type { Run } from "../run/run.ts";
 import { admitDecisions, checkDecisions, endedOutcome, knownState } from "./known-state.ts";
 
 export interface CreateResumedRunOptions extends Pick<CreateRunOptions, "listener" | "tracked"> {
@@ -169,7 +169,7 @@ function restoreUsage(run: Run, { usageByModel }: AgentState, counted: UsageByMo
     return;
   }
   const uncounted = subtractUsage(totalUsage(usageByModel), totalUsage(counted));
-  if (uncounted.totalTokens > 0) parentLedger.add(setupOf(run).model.modelId, uncounted);
+  if (uncounted.totalTokens > 0) parentLedger.add(run.input.setup.model.modelId, uncounted);
 }
 
 // The input of a run: the user messages of a state that have its id.

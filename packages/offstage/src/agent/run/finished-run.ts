@@ -8,6 +8,7 @@ import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { traceOf } from "../../tracing/trace-context.ts";
+import type { StepSetup } from "../config/step-setup.ts";
 import { approvalsOf } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import type { Run } from "./run.ts";
@@ -98,6 +99,7 @@ type RunFacts = Omit<RunSummary, "status" | "reason" | "error" | "usage" | "cost
 
 function runFacts(run: Run): RunFacts {
   const { identity, agent, record, input } = run;
+  const setup: StepSetup | undefined = input.setup;
   const { parent, parentToolCallId, runId } = identity;
   const startedAt = record.log?.recorded?.startedAt ?? identity.startedAt;
   const endedAt = isoNow();
@@ -109,7 +111,7 @@ function runFacts(run: Run): RunFacts {
     ...(parentToolCallId !== undefined && { parentToolCallId }),
     ...(sessionId !== undefined && { sessionId }),
     agent: agent.name,
-    ...(input.setup && { model: input.setup.model.modelId, provider: input.setup.model.provider }),
+    ...(setup && { model: setup.model.modelId, provider: setup.model.provider }),
     startedAt,
     endedAt,
     durationMs: Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)),

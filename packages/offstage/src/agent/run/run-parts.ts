@@ -56,8 +56,8 @@ export interface PromptParts {
   readonly modelInput: ModelInput;
   /** The files of the run that the model does not fetch itself. */
   readonly downloads: Downloads;
-  /** The model and tools of the present step; undefined before the first one. See `setupOf`. */
-  setup: StepSetup | undefined;
+  /** The model and tools of the present step. Unset until `setUpStep`, if functions choose them: only a run that ends before its first step meets that. */
+  setup: StepSetup;
   /** The models that failed in this run while there was another. */
   readonly failedModels: WeakSet<AnyModel>;
   /** The step that setup and instructions are for. */

@@ -9,7 +9,7 @@ import { jsonSafe } from "../../tools/json-safe.ts";
 import type { CallSite, Permission, ToolGuard } from "../../tools/run-tool.ts";
 import type { ToolRunOptions } from "../../tools/tool.ts";
 import { guard } from "../run/guard.ts";
-import { type CallingTool, callerKey, type Run, setupOf } from "../run/run.ts";
+import { type CallingTool, callerKey, type Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 import { askAnswer, askPermission } from "./ask-person.ts";
 
@@ -48,7 +48,7 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
     ended() {
       hasEnded = true;
     },
-    tools: setupOf(run).tools,
+    tools: run.input.setup.tools,
     cancellation: scope.cancellation,
     guard: guardOf(run, step),
     hasBegun: before?.child !== undefined,

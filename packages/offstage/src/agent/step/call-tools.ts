@@ -8,7 +8,7 @@ import type { StepToolCall, ToolResult } from "../../state/step.ts";
 import { runTool, runTools } from "../../tools/run-tool.ts";
 import { ToolWaiting } from "../../tools/tool-answer.ts";
 import type { TraceSpan } from "../../tracing/trace-span.ts";
-import { type Run, setupOf } from "../run/run.ts";
+import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 import { askAnswer, askPermission } from "./ask-person.ts";
 import { type CallStart, callSite } from "./call-site.ts";
@@ -43,7 +43,7 @@ function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<Settl
   // Hooks and guardrails get the call before it runs, and must not change it.
   Object.freeze(call);
   // The model may invent any name, and span names leave the process.
-  const tool = setupOf(run).tools.get(call.toolName);
+  const tool = run.input.setup.tools.get(call.toolName);
   const described = tool?.description === undefined ? undefined : { toolDescription: tool.description };
   const metadata = { toolCallId: call.toolCallId, toolType: "function", ...described };
   const init = { name: tool?.name ?? "unknown_tool", kind: "tool" as const, metadata };
@@ -116,7 +116,7 @@ async function recordWaiting(run: Run, call: StepToolCall, { at, made }: Waiting
 function isKnownToWait(run: Run, { toolName }: StepToolCall, { at, made }: WaitingPlace): boolean {
   if (made.child !== undefined) return true;
   if (made.question !== undefined) return at.before?.question === made.question;
-  return at.before?.why === "approval" || setupOf(run).tools.get(toolName)?.needsApproval === true;
+  return at.before?.why === "approval" || run.input.setup.tools.get(toolName)?.needsApproval === true;
 }
 
 // The result of a call that must not run after its run was resumed. A call that waits keeps waiting until there is a decision, even
