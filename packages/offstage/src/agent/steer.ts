@@ -10,12 +10,12 @@ import type { Outcome } from "../state/outcome.ts";
 import { turnOf } from "../state/turn-of.ts";
 import type { AgentConfig } from "./config/agent-config.ts";
 import { checkOutput } from "./config/structured-output.ts";
-import { setUpStep } from "./input/set-up-step.ts";
+import { setUpStep } from "./input/prompt.ts";
+import { finishedRun } from "./lifecycle/conclude.ts";
 import { createRun } from "./lifecycle/create-run.ts";
 import { loop, type Open } from "./lifecycle/loop.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import { restoreState } from "./resume/restore-state.ts";
-import { finishedRun } from "./run/finished-run.ts";
 import type { Run } from "./run/run.ts";
 import { TrackedMessages } from "./run/tracked-messages.ts";
 

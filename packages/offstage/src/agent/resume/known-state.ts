@@ -7,7 +7,7 @@ import { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import { byCallId } from "../../state/pending-step.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
-import { resolveSetup } from "../input/set-up-step.ts";
+import { resolveSetup } from "../input/prompt.ts";
 import type { AdmittedCall } from "../ports/decision-book.ts";
 import type { Run } from "../run/run.ts";
 import { editCall } from "../step/make-step.ts";

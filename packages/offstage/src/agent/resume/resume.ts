@@ -14,8 +14,7 @@ import { subtractUsage, totalUsage, type UsageByModel } from "../../tokens/usage
 import type { AgentConfig } from "../config/agent-config.ts";
 import { checkResumeOptions } from "../config/option-rules.ts";
 import { announceCut, historyToLoad, loadHistory } from "../input/history.ts";
-import { openPrompt } from "../input/prompt.ts";
-import { setUpStep } from "../input/set-up-step.ts";
+import { openPrompt, setUpStep } from "../input/prompt.ts";
 import { type CreateRunOptions, createRun } from "../lifecycle/create-run.ts";
 import type { Open } from "../lifecycle/loop.ts";
 import type { ResumeOptions } from "../ports/agent-options.ts";

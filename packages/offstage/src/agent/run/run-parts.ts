@@ -73,7 +73,7 @@ export interface PromptParts {
   feed: MemoryFeed | undefined;
 }
 
-/** Adds the tool traces of earlier turns to what the model sees: see input/tool-history.ts. */
+/** Adds the tool traces of earlier turns to what the model sees: see input/history.ts. */
 export interface ToolHistoryView {
   /** The state with the traces in its conversation. */
   shownIn(state: AgentState): AgentState;
