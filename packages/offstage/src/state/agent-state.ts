@@ -183,8 +183,8 @@ export class AgentState {
 
   /** Replaces all sections. */
   withMessageStore(store: MessageStore): AgentState {
-    const isFit = (value: unknown): boolean => value instanceof MessageStore;
-    checkRequired("store", store, { isFit, words: "a MessageStore" });
+    if (!(store instanceof MessageStore))
+      checkRequired("store", store, { isFit: () => false, words: "a MessageStore" });
     return this.#with({ store });
   }
 

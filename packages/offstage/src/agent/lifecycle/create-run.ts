@@ -9,7 +9,7 @@ import { journalFor } from "../../sessions/journal/plain-journal.ts";
 import { createReentrancyScope } from "../../sessions/lease/held-session.ts";
 import { type AgentContext, contextOf } from "../../state/agent-context.ts";
 import { AgentState } from "../../state/agent-state.ts";
-import { stepLimit } from "../../state/criteria/limits.ts";
+import { stepLimit } from "../../state/criteria/defaults.ts";
 import type { Criterion } from "../../state/criterion.ts";
 import { Ledger } from "../../tokens/usage.ts";
 import { startRootSpan } from "../../tracing/trace-context.ts";

@@ -176,9 +176,13 @@ function recordReply(run: Run, reply: ModelReply, { step, span }: StepPlace): St
   const modelId = reply.modelId ?? run.input.setup.model.modelId;
   const metadata = record.stamp({ step, span });
   metadata.usage = usage as Usage & JsonObject;
-  if (reply.modelId !== undefined) span.setMetadata({ responseModel: reply.modelId });
-  if (reply.responseId !== undefined) span.setMetadata({ responseId: reply.responseId });
-  span.setMetadata({ messageId: metadata.id, finishReason, usage: { ...usage } });
+  span.setMetadata({
+    ...(reply.modelId !== undefined && { responseModel: reply.modelId }),
+    ...(reply.responseId !== undefined && { responseId: reply.responseId }),
+    messageId: metadata.id,
+    finishReason,
+    usage: { ...usage },
+  });
   if (span.keepsContent) span.setContent({ text: reply.text, toolCalls: reply.calls.map((call) => ({ ...call })) });
   limits.ledger.add(modelId, usage);
   record.emit({ type: "model-end", step, modelId, finishReason, usage });

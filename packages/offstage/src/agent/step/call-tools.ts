@@ -152,8 +152,11 @@ function errorResult({ toolCallId, toolName }: StepToolCall, text: string): Tool
 }
 
 function endSpan(span: TraceSpan, { inputText }: StepToolCall, { result, message }: SettledCall): void {
-  span.setMetadata({ messageId: message.metadata?.id, isError: result.isError });
-  if (result.error !== undefined) span.setMetadata({ errorType: errorType(result.error) });
+  span.setMetadata({
+    messageId: message.metadata?.id,
+    isError: result.isError,
+    ...(result.error !== undefined && { errorType: errorType(result.error) }),
+  });
   if (span.keepsContent) span.setContent({ inputText, output: shownOutput(result) });
   span.end(result.isError ? "error" : "ok");
 }

@@ -1,11 +1,10 @@
 // Rules on a step: criteria decide whether the run continues, and output guardrails whether its answer is released. Asks the
 // guardrails of the other stages too, and records every trip.
-import { isThenable } from "../../base/thenable.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { type Message, textOf, withMetadata, withoutProviderParts } from "../../messages/message.ts";
 import type { AgentState } from "../../state/agent-state.ts";
-import { type Asking, askCriteria, type Criterion, type Ruling, rulingOn } from "../../state/criterion.ts";
-import type { Outcome, Verdict } from "../../state/outcome.ts";
+import { type Asking, askCriteria, type Criterion, type Ruling } from "../../state/criterion.ts";
+import type { Outcome } from "../../state/outcome.ts";
 import type { Step } from "../../state/step.ts";
 import { partialAnswer } from "../../state/turn-of.ts";
 import {
@@ -48,9 +47,8 @@ interface Asked extends Asking {
 async function rulingOf(run: Run, state: AgentState, { criteria, step }: Asked): Promise<Ruling> {
   try {
     run.scope.cancellation.throwIfAborted();
-    const answers = askCriteria(criteria, state, { step, namespace: run.record.log?.namespace });
-    const verdicts = answers.some(isThenable) ? await run.scope.cancellation.race(Promise.all(answers)) : answers;
-    return rulingOn(criteria, verdicts as readonly (Verdict | undefined)[]);
+    const asking = { step, namespace: run.record.log?.namespace };
+    return await run.scope.cancellation.race(askCriteria(criteria, state, asking));
   } catch (cause) {
     run.scope.cancellation.throwIfAborted();
     if (isOffstageError(cause)) throw cause;
