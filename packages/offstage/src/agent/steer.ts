@@ -10,13 +10,13 @@ import type { Outcome } from "../state/outcome.ts";
 import { turnOf } from "../state/turn-of.ts";
 import type { AgentConfig } from "./config/agent-config.ts";
 import { checkOutput } from "./config/structured-output.ts";
-import { setUpStep } from "./input/set-up-step.ts";
+import { setUpStep } from "./input/prompt.ts";
+import { finishedRun } from "./lifecycle/conclude.ts";
 import { createRun } from "./lifecycle/create-run.ts";
 import { loop, type Open } from "./lifecycle/loop.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import { restoreState } from "./resume/restore-state.ts";
-import { finishedRun } from "./run/finished-run.ts";
-import { type Run, setupOf } from "./run/run.ts";
+import type { Run } from "./run/run.ts";
 import { TrackedMessages } from "./run/tracked-messages.ts";
 
 // The runs of this process that work, by the store and namespace of their session. In another process the record tells the result.
@@ -108,7 +108,7 @@ async function recordedResult(agent: AgentConfig, record: RunRecord): Promise<Ru
   const status = record.status as Outcome["status"];
   const outcome: Outcome = { status, reason, message: `The run ended in another process: ${reason}.` };
   run.record.input = record.input;
-  const restored = restoreState(record, [], { agent, setup: setupOf(run) });
+  const restored = restoreState(record, [], { agent, setup: run.input.setup });
   const state = restored.withRun({ runId, startedAt: Date.parse(record.startedAt) }).withOutcome(outcome);
   const text = turnOf(state).map(textOf).join("");
   const checked = agent.output && (await checkOutput(agent.output, text, run.scope.cancellation));

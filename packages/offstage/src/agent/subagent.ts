@@ -10,7 +10,7 @@ import type { ToolRunOptions } from "../tools/tool.ts";
 import { ToolAnswer, ToolWaiting } from "../tools/tool-answer.ts";
 import type { AgentConfig } from "./config/agent-config.ts";
 import { checkOutput } from "./config/structured-output.ts";
-import { setUpStep } from "./input/set-up-step.ts";
+import { setUpStep } from "./input/prompt.ts";
 import { createRun } from "./lifecycle/create-run.ts";
 import { loop } from "./lifecycle/loop.ts";
 import { openLog } from "./lifecycle/open-run.ts";

@@ -3,7 +3,7 @@ import { isObject } from "../base/json.ts";
 import { checkOptions, checkRequired, wholeFrom } from "../base/options.ts";
 import { type Message, toolCallsOf } from "../messages/message.ts";
 import { filterMessages, type MessageCriteria } from "../query/filter.ts";
-import { clip, utf8Prefix } from "../tools/clip.ts";
+import { clip, utf8Prefix } from "../tools/json-safe.ts";
 import { type Tool, type ToolRunOptions, tool } from "../tools/tool.ts";
 import { messageText } from "./context-text.ts";
 

@@ -72,6 +72,8 @@ export class AgentState {
   readonly metadata: JsonObject;
   readonly store: MessageStore;
   readonly stepCount: number;
+  /** The newest step; undefined before the first. */
+  readonly currentStep: Step | undefined;
   /** How the run ended; undefined while it continues. */
   readonly outcome: Outcome | undefined;
   /** The step that waits for approval or was cut off. It is finished when the run is resumed. */
@@ -90,6 +92,7 @@ export class AgentState {
     this.metadata = fields.metadata;
     this.store = fields.store;
     this.stepCount = fields.stepCount;
+    this.currentStep = fields.steps[fields.stepCount - 1];
     this.outcome = fields.outcome;
     this.pendingStep = fields.pendingStep;
     this.usageByModel = fields.usageByModel;
@@ -149,11 +152,6 @@ export class AgentState {
     return this.#fields.steps.slice(0, this.stepCount);
   }
 
-  /** The newest step; undefined before the first. */
-  get currentStep(): Step | undefined {
-    return this.#fields.steps[this.stepCount - 1];
-  }
-
   get status(): AgentStatus {
     return this.outcome?.status ?? (this.stepCount > 0 ? "running" : "ready");
   }
@@ -184,8 +182,8 @@ export class AgentState {
 
   /** Replaces all sections. */
   withMessageStore(store: MessageStore): AgentState {
-    const isFit = (value: unknown): boolean => value instanceof MessageStore;
-    checkRequired("store", store, { isFit, words: "a MessageStore" });
+    if (!(store instanceof MessageStore))
+      checkRequired("store", store, { isFit: () => false, words: "a MessageStore" });
     return this.#with({ store });
   }
 

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildState, buildStep } from "../../test/support/build-state.ts";
 import type { AgentState } from "./agent-state.ts";
-import { stepLimit } from "./criteria/limits.ts";
-import { responseContent, toolCallPresence } from "./criteria/replies.ts";
-import { askCriteria, type Criterion, criterionOf, type Ruling, rulingOn } from "./criterion.ts";
+import { stepLimit, toolCallPresence } from "./criteria/defaults.ts";
+import { responseContent } from "./criteria/replies.ts";
+import { askCriteria, type Criterion, criterionOf, type Ruling } from "./criterion.ts";
 import type { Verdict } from "./outcome.ts";
 
 const verdict = (decision: Verdict["decision"], changes: Partial<Verdict> = {}): Verdict => ({
@@ -26,7 +26,7 @@ const silent = saying("s", undefined);
 const state = buildState({ steps: [buildStep()] });
 
 async function rule(criteria: readonly Criterion[], asked: AgentState): Promise<Ruling> {
-  return rulingOn(criteria, await Promise.all(askCriteria(criteria, asked, { step: undefined })));
+  return askCriteria(criteria, asked, { step: undefined });
 }
 
 describe("one rule decides", () => {

@@ -55,32 +55,19 @@ export function criterionOf(source: Criterion | CriterionFunction): Criterion {
   };
 }
 
-/** The verdicts of all criteria, which are asked at once, or promises of them. Never throws. */
-export function askCriteria(
-  criteria: readonly Criterion[],
-  state: AgentState,
-  asking: Asking,
-): readonly ReturnType<Criterion["decide"]>[] {
-  return criteria.map((criterion) => ask(criterion, state, asking));
+/** Asks all criteria at once and rules on their verdicts. Rejects if one throws or rejects. */
+export async function askCriteria(criteria: readonly Criterion[], state: AgentState, asking: Asking): Promise<Ruling> {
+  return rulingOn(criteria, await Promise.all(criteria.map(async (criterion) => criterion.decide(state, asking))));
 }
 
-// A criterion that throws rejects, so that no rejection of another one is left unhandled.
-function ask(criterion: Criterion, state: AgentState, asking: Asking): ReturnType<Criterion["decide"]> {
-  try {
-    return criterion.decide(state, asking);
-  } catch (error) {
-    return Promise.reject(error);
-  }
-}
-
-/** Applies the rule to the verdicts of these criteria. A verdict that is not an object is no opinion. */
-export function rulingOn(criteria: readonly Criterion[], verdicts: readonly (Verdict | undefined)[]): Ruling {
+// A verdict without a decision is no opinion.
+function rulingOn(criteria: readonly Criterion[], verdicts: readonly (Verdict | undefined)[]): Ruling {
   const votes = criteria.map(({ name }, index) => voteOf(name, verdicts[index]));
   return weigh(votes.filter((vote) => vote !== undefined).sort(byContent));
 }
 
 function voteOf(criterion: string, verdict: Verdict | undefined): NamedVerdict | undefined {
-  return isObject(verdict) ? { ...verdict, criterion } : undefined;
+  return verdict?.decision === undefined ? undefined : { ...verdict, criterion };
 }
 
 function weigh(votes: readonly NamedVerdict[]): Ruling {

@@ -1,8 +1,10 @@
 // The turn: the messages of a run that join the conversation. The one place that decides it, for sessions and for states.
+// Also the sections that the messages of a step join, in the two modes of the loop.
 import { assistant } from "../messages/makers.ts";
 import { type AssistantMessage, type Message, type MessageMetadata, withMetadata } from "../messages/message.ts";
 import { isSendable } from "../messages/pairing.ts";
-import type { AgentState } from "./agent-state.ts";
+import { AgentState } from "./agent-state.ts";
+import type { Step } from "./step.ts";
 
 /**
  * The messages with which a finished run answers its user.
@@ -48,3 +50,36 @@ export function interruptedText(text: string, metadata: MessageMetadata | undefi
 function markInterrupted(message: Message): Message {
   return message.metadata?.interrupted === true ? message : withMetadata(message, { interrupted: true });
 }
+
+/** Changes the state after a step. */
+export type StepChange = (after: AgentState, step: Step) => AgentState;
+
+/** Appends the messages of a step to the conversation. */
+export const appendAll: StepChange = (after, step) =>
+  after.withMessageStore(after.store.append(AgentState.DEFAULT_SECTION, step.messages));
+
+/** Appends the turn of a run that has ended to the conversation. */
+export const appendTurn: StepChange = (after) => {
+  const { status } = after.outcome ?? {};
+  const joined = status === "completed" || status === "stopped" ? joinedOf(after) : [];
+  return after.withMessages(after.messages.append([...joined, ...turnOf(after)]));
+};
+
+/** Appends the messages of a step that is not an answer to the execution buffer. */
+export const bufferTrace: StepChange = (after, step) =>
+  step.isAnswer
+    ? after
+    : after.withSection(AgentState.EXECUTION_BUFFER_SECTION, after.executionBuffer.append(step.messages));
+
+/** Empties the buffer. A run that failed or waits for approval keeps it, for inspection or resume. */
+export function clearBuffer(after: AgentState): AgentState {
+  const status = after.outcome?.status;
+  if (status !== "completed" && status !== "stopped") return after;
+  return after.executionBuffer.isEmpty ? after : after.withSection(AgentState.EXECUTION_BUFFER_SECTION, []);
+}
+
+/** The mode without a separate tool trace: everything joins the conversation. */
+export const keepTogether: StepChange = appendAll;
+
+/** The other mode: the tool trace is in the buffer while the run continues, and only the answer joins the conversation. */
+export const keepSeparate: StepChange = (after, step) => clearBuffer(appendTurn(bufferTrace(after, step), step));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clip } from "./clip.ts";
+import { clip } from "./json-safe.ts";
 
 const mark = /\n\[clipped, (\d+) bytes\]$/;
 const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);

@@ -2,7 +2,7 @@
 import type { JsonValue } from "../base/json.ts";
 import type { ContentPart } from "../messages/message.ts";
 import { text } from "../messages/parts.ts";
-import { clip } from "./clip.ts";
+import { clip } from "./json-safe.ts";
 
 const maxBytes = 8 * 1024 * 1024;
 

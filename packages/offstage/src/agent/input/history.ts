@@ -1,11 +1,26 @@
-// The history of a run: the part of the conversation that is loaded, in whole turns, within a token budget.
-import type { Message } from "../../messages/message.ts";
+// The history of a run: the part of the conversation that is loaded, in whole turns, within a token budget; and the tool history, which
+// is how much a turn sees of the tools of earlier turns. Tool history is part of the model input only: the state stays clean.
+
+import { isObject, parseArguments } from "../../base/json.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolCall,
+  type ToolMessage,
+  textOf,
+  toolCallsOf,
+  withoutProviderParts,
+} from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
+import { textWithMarkers, withoutFiles } from "../../models/content-parts.ts";
 import type { RunLog, RunStart } from "../../sessions/ports/journal.ts";
+import type { AgentState } from "../../state/agent-state.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
+import { clip } from "../../tools/json-safe.ts";
+import type { Remember } from "../../tools/tool.ts";
 import type { HistoryCut } from "../ports/run-result.ts";
 import type { Run } from "../run/run.ts";
-import { readToolHistory } from "./tool-history.ts";
+import type { ToolHistoryView } from "../run/run-parts.ts";
 
 const defaultHistory = 50;
 
@@ -62,4 +77,161 @@ export function withinTokens(
     start = index;
   }
   return history.slice(start);
+}
+
+/** The most bytes that a digest shows of the result, the arguments or the text of one call. */
+const digestBytes = 1024;
+/** The most bytes of all results in the digest of one turn, before each is clipped to its share. */
+const turnBytes = 16 * 1024;
+const leastBytes = 128;
+
+type Policies = ReadonlyMap<string, Remember>;
+
+/**
+ * The tool traces of earlier runs, as later turns see them. The same record gives the same bytes in every turn and every process, so
+ * that provider caches work.
+ */
+export class ToolHistory implements ToolHistoryView {
+  readonly #traces: ReadonlyMap<string, readonly Message[]>;
+  #source = Messages.empty();
+  #shown = Messages.empty();
+
+  constructor(traces: ReadonlyMap<string, readonly Message[]> = new Map()) {
+    this.#traces = traces;
+  }
+
+  // Costs only what was added, while the conversation only grows.
+  shownIn(state: AgentState): AgentState {
+    if (this.#traces.size === 0) return state;
+    const { messages } = state;
+    if (messages !== this.#source) {
+      const isGrown = this.#source.length > 0 && messages.extends(this.#source);
+      this.#shown = isGrown
+        ? this.#shown.append(messages.toArray(this.#source.length))
+        : Messages.from(this.inConversation(messages.toArray()));
+      this.#source = messages;
+    }
+    return state.withMessages(this.#shown);
+  }
+
+  /** The conversation with each trace between the input and the answer of its run. */
+  inConversation(conversation: readonly Message[]): readonly Message[] {
+    return this.#place(conversation, (index, runId) => endsInput(conversation, index, runId));
+  }
+
+  // A memory may return an answer without its question.
+  inMemory(messages: readonly Message[]): readonly Message[] {
+    return this.#place(messages, (index) => messages[index]?.role === "assistant");
+  }
+
+  #place(list: readonly Message[], isPlace: (index: number, runId: string) => boolean): readonly Message[] {
+    const placed = new Set<string>();
+    return list.flatMap((message, index) => {
+      const runId = message.metadata?.runId ?? "";
+      const trace = this.#traces.get(runId);
+      if (trace === undefined || placed.has(runId) || !isPlace(index, runId)) return [message];
+      placed.add(runId);
+      return message.role === "user" ? [message, ...trace] : [...trace, message];
+    });
+  }
+}
+
+/** Reads the tool history of a conversation. It is empty if the agent has no tools or remembers none. */
+export async function readToolHistory(run: Run, log: RunLog, conversation: readonly Message[]): Promise<ToolHistory> {
+  const { runId: own } = log;
+  const ids = conversation.flatMap(({ metadata }) => metadata?.runId ?? []).filter((id) => id !== own);
+  if (!remembersTools(run) || ids.length === 0) return new ToolHistory();
+  const traces = await log.toolTraces([...new Set(ids)]);
+  const said = new Set(conversation.map(identityOf));
+  const shown = [...traces].map(([runId, trace]) => [runId, rememberedTrace(trace, said, run)] as const);
+  return new ToolHistory(new Map(shown.filter(([, trace]) => trace.length > 0)));
+}
+
+// With `persist: "everything"`, messages of a trace are in the conversation too. A partial answer has the id of the message that it
+// was cut from, but no calls.
+function identityOf(message: Message): string {
+  return `${message.metadata?.id} ${toolCallsOf(message).length}`;
+}
+
+// True for the message after which the tool trace of a run belongs: between its input and its answer.
+function endsInput(history: readonly Message[], index: number, runId: string): boolean {
+  const next = history[index + 1];
+  return history[index]?.role !== "user" || next?.role !== "user" || next.metadata?.runId !== runId;
+}
+
+function rememberedTrace(trace: readonly Message[], said: ReadonlySet<string>, run: Run): Message[] {
+  const policies = new Map<string, Remember>();
+  for (const message of trace) {
+    for (const call of toolCallsOf(message)) policies.set(call.id, policyOf(call.function.name, run));
+  }
+  const digests = [...policies.values()].filter((policy) => policy === "digest").length;
+  const budget = Math.max(leastBytes, Math.min(digestBytes, Math.floor(turnBytes / Math.max(1, digests))));
+  return trace.flatMap((message): Message[] => {
+    const { id } = message.metadata ?? {};
+    if (id !== undefined && said.has(identityOf(message))) return [];
+    if (message.role === "tool") return rememberedResult(message, policies, budget);
+    if (message.role !== "assistant") return [];
+    return rememberedReply(message, policies, { budget, isSaid: id !== undefined && said.has(`${id} 0`) });
+  });
+}
+
+function policyOf(name: string, run: Run): Remember {
+  return run.input.setup.tools.get(name)?.remember ?? run.agent.toolHistory;
+}
+
+// Providers refuse calls in a prompt without tools.
+function remembersTools(run: Run): boolean {
+  const { toolHistory } = run.agent;
+  return [...run.input.setup.tools.values()].some(({ remember = toolHistory }) => remember !== "none");
+}
+
+interface ReplyOptions {
+  readonly budget: number;
+  /** True if its text is the partial answer of its run, which the conversation shows. */
+  readonly isSaid: boolean;
+}
+
+// A message of which nothing changes stays the same object, so that the record of model input refers to it.
+function rememberedReply(message: AssistantMessage, policies: Policies, { budget, isSaid }: ReplyOptions): Message[] {
+  const all = toolCallsOf(message);
+  const calls = all.filter((call) => policies.get(call.id) !== "none");
+  if (calls.length === 0) return [];
+  const isFull = calls.some((call) => policies.get(call.id) === "full");
+  const shown = calls.map((call) => (policies.get(call.id) === "full" ? call : clippedCall(call, budget)));
+  const isSame = shown.length === all.length && shown.every((call, index) => call === all[index]);
+  const bare = withoutProviderParts(isSame ? message : { ...message, tool_calls: shown });
+  if (isSaid) return [{ ...bare, content: null }];
+  const text = textOf(message);
+  const clipped = isFull ? text : clip(text, budget).text;
+  return [clipped === text ? bare : { ...bare, content: clipped }];
+}
+
+function rememberedResult(message: ToolMessage, policies: Policies, budget: number): Message[] {
+  const policy = policies.get(message.tool_call_id) ?? "none";
+  if (policy === "none") return [];
+  const bare = withoutFiles(message);
+  const text = textWithMarkers(bare.content);
+  const clipped = policy === "full" ? text : clip(text, budget).text;
+  return [clipped === text ? bare : { ...bare, content: clipped }];
+}
+
+// Arguments stay valid JSON, with the same fields.
+function clippedCall(call: ToolCall, budget: number): ToolCall {
+  const { arguments: text } = call.function;
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= budget) return call;
+  const input = parseArguments(text) ?? null;
+  const shares = [4, 16, 64].map((part) => JSON.stringify(clippedValue(input, Math.floor(budget / part))));
+  const fitting = shares.find((clipped) => Buffer.byteLength(clipped) <= budget);
+  return {
+    ...call,
+    function: { ...call.function, arguments: fitting ?? JSON.stringify({ clipped: `${bytes} bytes` }) },
+  };
+}
+
+function clippedValue(value: unknown, budget: number): unknown {
+  if (typeof value === "string") return clip(value, budget).text;
+  if (Array.isArray(value)) return value.map((each) => clippedValue(each, budget));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, clippedValue(each, budget)]));
 }

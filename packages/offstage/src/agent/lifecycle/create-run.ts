@@ -9,19 +9,20 @@ import { journalFor } from "../../sessions/journal/plain-journal.ts";
 import { createReentrancyScope } from "../../sessions/lease/held-session.ts";
 import { type AgentContext, contextOf } from "../../state/agent-context.ts";
 import { AgentState } from "../../state/agent-state.ts";
-import { stepLimit } from "../../state/criteria/limits.ts";
+import { stepLimit } from "../../state/criteria/defaults.ts";
 import type { Criterion } from "../../state/criterion.ts";
 import { Ledger } from "../../tokens/usage.ts";
 import { startRootSpan } from "../../tracing/trace-context.ts";
 import { startSpan, type TraceSpan, traceIdOf } from "../../tracing/trace-span.ts";
 import type { EndedSpans } from "../../tracing/tracing-options.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
+import type { StepSetup } from "../config/step-setup.ts";
 import type { RunOptions } from "../ports/agent-options.ts";
 import { DecisionBook } from "../ports/decision-book.ts";
 import type { Emit } from "../ports/events.ts";
 import { emitToHooks } from "../ports/hooks.ts";
 import { Recorder } from "../run/recorder.ts";
-import { type CallingTool, type Run, type RunIdentity, setupOf } from "../run/run.ts";
+import type { CallingTool, Run, RunIdentity } from "../run/run.ts";
 import type { Draft, RunRequest, RunScope } from "../run/run-parts.ts";
 import type { TrackedMessages } from "../run/tracked-messages.ts";
 
@@ -85,8 +86,8 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
     limits,
     input: {
       modelInput: new ModelInput(agent.driver.toPrompt, "", { runId, caches: cachesOf(agent) }),
-      downloads: new Downloads(() => setupOf(run).model, agent.options.download, scope.cancellation),
-      setup: agent.setup,
+      downloads: new Downloads(() => run.input.setup.model, agent.options.download, scope.cancellation),
+      setup: agent.setup as StepSetup,
       failedModels: new WeakSet(),
       setUpFor: 0,
       instructions: Messages.empty(),

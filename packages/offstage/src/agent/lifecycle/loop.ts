@@ -1,12 +1,13 @@
 // The only loop. `run`, `stream`, `execute` and `resume` all use it, so they persist the same things and fail the same way.
 import { isoNow } from "../../base/clock.ts";
+import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { enterReentrancyScope } from "../../sessions/lease/held-session.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import type { PendingStep } from "../../state/pending-step.ts";
+import { chain, type Next } from "../../state/processor.ts";
 import type { Step } from "../../state/step.ts";
 import { runInScope } from "../../tracing/trace-span.ts";
-import { promptSections } from "../input/prompt.ts";
-import { setUpStep } from "../input/set-up-step.ts";
+import { promptSections, setUpStep } from "../input/prompt.ts";
 import { waitingOutcome } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import { freezeStep } from "../run/recorder.ts";
@@ -16,10 +17,8 @@ import { callModel } from "../step/call-model.ts";
 import { callTools } from "../step/call-tools.ts";
 import { callsToApprove, readReply, stepOf, withResults } from "../step/make-step.ts";
 import { rule, ruleBefore, withoutUnchecked } from "../step/rule.ts";
-import { conclude, type Ending, endingOf } from "./conclude.ts";
-import { joinInbox } from "./join-inbox.ts";
-import { openRun } from "./open-run.ts";
-import { throughProcessors } from "./through-processors.ts";
+import { abortedOutcome, conclude, type Ending, endingOf } from "./conclude.ts";
+import { joinInbox, openRun } from "./open-run.ts";
 
 /** Makes the first state of a run. If it has an outcome already, no step is taken. */
 export type Open = (run: Run) => Promise<AgentState>;
@@ -113,4 +112,44 @@ async function finishStep(run: Run, pending: PendingStep, at: StepPlace): Promis
   const calls = step.toolCalls.filter(({ toolCallId }) => open.has(toolCallId));
   run.draft.messages = [...step.messages];
   return withResults(pending, await callTools(run, calls, { ...at, before: waiting }));
+}
+
+/** The state after one step and all processors. */
+export function throughProcessors(run: Run, takeStep: Next): Promise<AgentState> {
+  return run.agent.processors.length === 0 ? takeStep(run.state) : processStep(run, takeStep);
+}
+
+async function processStep(run: Run, takeStep: Next): Promise<AgentState> {
+  let stepping: Promise<AgentState> | undefined;
+  const next = chain(run.agent.processors, (state) => {
+    stepping = takeStep(state);
+    return stepping;
+  });
+  try {
+    const after = await run.scope.cancellation.race(next(run.state));
+    if (isOneStepAhead(run, after) || isPending(after)) return after;
+  } catch (error) {
+    // After an abort the step itself ends soon, with its subagents. If it has finished, it is kept.
+    const finished = run.scope.cancellation.isAborted ? await stepping?.catch(() => undefined) : undefined;
+    if (finished !== undefined && isOneStepAhead(run, finished)) return finished.withOutcome(abortedOutcome(run));
+    throw stepFailure(run, error);
+  }
+  const sentence = `A processor of agent "${run.agent.name}" did not return the state it got from next(state). Call next once and return its result, or a state made from it.`;
+  throw new OffstageError("processor-failed", sentence);
+}
+
+function isOneStepAhead(run: Run, state: unknown): boolean {
+  return state instanceof AgentState && state.stepCount === run.state.stepCount + 1;
+}
+
+function isPending(state: unknown): boolean {
+  return state instanceof AgentState && state.pendingStep !== undefined;
+}
+
+// An OffstageError comes from the step itself and is passed on; any other error was thrown by a processor.
+function stepFailure(run: Run, cause: unknown): unknown {
+  run.scope.cancellation.throwIfAborted();
+  if (isOffstageError(cause)) return cause;
+  const sentence = `A processor of agent "${run.agent.name}" threw: ${messageOf(cause)}`;
+  return new OffstageError("processor-failed", sentence, { cause });
 }

@@ -1,16 +1,17 @@
-// Opens a run: makes its first state from input, instructions and history. The input is durable before the first model call.
+// Takes messages of users into a run: its input when it opens, with instructions and history, and between two steps its inbox. Both
+// are durable before the next model call.
 import { OffstageError } from "../../errors.ts";
-import { textOf } from "../../messages/message.ts";
+import { type Message, textOf } from "../../messages/message.ts";
 import { journalFor } from "../../sessions/journal/plain-journal.ts";
-import type { RunLog, RunStart } from "../../sessions/ports/journal.ts";
-import type { AgentState } from "../../state/agent-state.ts";
+import type { Joining, RunLog, RunStart } from "../../sessions/ports/journal.ts";
+import type { PendingMessage } from "../../sessions/ports/session.ts";
+import { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
+import { joinedOf, turnOf } from "../../state/turn-of.ts";
 import { announceCut, historyToLoad, loadHistory } from "../input/history.ts";
-import { openPrompt } from "../input/prompt.ts";
-import { setUpStep } from "../input/set-up-step.ts";
-import { blockedOutcome, guard } from "../run/guard.ts";
-import { type Run, setupOf } from "../run/run.ts";
-import { joinAtStart } from "./join-inbox.ts";
+import { openPrompt, setUpStep } from "../input/prompt.ts";
+import type { Run } from "../run/run.ts";
+import { blockedOutcome, guard, ruleBefore } from "../step/rule.ts";
 
 /** Returns the state for the first step. Blocked input does not join the conversation. */
 export async function openRun(run: Run): Promise<AgentState> {
@@ -65,7 +66,7 @@ interface Opening extends Pick<RunStart, "join"> {
 function runStart(run: Run, { isBlocked = false, join }: Opening): RunStart {
   const { identity, agent, request, scope, record } = run;
   const { parent, parentToolCallId } = identity;
-  const { model } = setupOf(run);
+  const { model } = run.input.setup;
   return {
     runId: identity.runId,
     isFresh: request.options.runId === undefined,
@@ -94,4 +95,96 @@ function nothingToAnswer(agent: string): OffstageError {
     "invalid-argument",
     `Agent "${agent}" has nothing to answer: no message was passed and the conversation is empty. Pass at least one user message.`,
   );
+}
+
+/** The state with the messages of the inbox behind its newest step. If a guardrail blocks them, it has an outcome. */
+export async function joinInbox(run: Run, state: AgentState): Promise<AgentState> {
+  const { record } = run;
+  // Never between a call and its result.
+  if (record.log === undefined || state.outcome !== undefined || state.pendingStep !== undefined) return state;
+  const pending = await record.inbox();
+  if (pending.length === 0) return state;
+  const step = state.stepCount;
+  const { messages: joining, blocked } = await guardJoining(run, pending, step);
+  await record.join(joining, step, blocked !== undefined);
+  if (blocked !== undefined) return state.withOutcome(blocked);
+  return withJoined(
+    run,
+    state,
+    joining.map(({ message }) => message),
+  );
+}
+
+interface Guarded {
+  readonly messages: readonly PendingMessage[];
+  readonly blocked: Outcome | undefined;
+}
+
+/** Stamps messages that join a run, and asks the input guardrails about them. */
+export async function guardJoining(run: Run, pending: readonly PendingMessage[], step: number): Promise<Guarded> {
+  const { record, identity } = run;
+  const messages = pending.map(({ seq, message }) => {
+    const stamp = step === 0 ? record.stamp() : record.stamp({ step });
+    const { createdAt } = message.metadata ?? {};
+    const metadata = { ...stamp, ...message.metadata, ...(createdAt && { createdAt }), isJoined: true };
+    return {
+      seq,
+      message: Object.freeze({ ...message, metadata: Object.freeze({ ...metadata, runId: identity.runId }) }),
+    };
+  });
+  const input = messages.map(({ message }) => message);
+  const subject = { text: input.map(textOf).join("\n"), messages: input };
+  return { messages, blocked: blockedOutcome(await guard(run, "input", { subject })) };
+}
+
+/** Lets a run that begins take in its inbox. The same messages are guarded once, however often the write is tried. */
+export function joinAtStart(run: Run): {
+  readonly join: (pending: readonly PendingMessage[]) => Promise<Joining>;
+  readonly blocked: () => Outcome | undefined;
+} {
+  let key = "";
+  let guarded: Guarded = { messages: [], blocked: undefined };
+  return {
+    join: async (pending) => {
+      const next = pending.map(({ seq }) => seq).join();
+      if (next !== key) guarded = await guardJoining(run, pending, 0);
+      key = next;
+      return { messages: guarded.messages, isBlocked: guarded.blocked !== undefined };
+    },
+    blocked: () => guarded.blocked,
+  };
+}
+
+// Before the first step they are input; later they belong to the step that they follow.
+function withJoined(run: Run, state: AgentState, messages: readonly Message[]): AgentState {
+  const { currentStep } = state;
+  if (currentStep === undefined) {
+    run.record.input = [...run.record.input, ...messages];
+    return state.withMessages(state.messages.append(messages));
+  }
+  const section = run.agent.options.separateToolTrace
+    ? AgentState.EXECUTION_BUFFER_SECTION
+    : AgentState.DEFAULT_SECTION;
+  const step = Object.freeze({ ...currentStep, messages: Object.freeze([...currentStep.messages, ...messages]) });
+  return state.withCurrentStep(step).withSection(section, state.section(section).append(messages));
+}
+
+/**
+ * The state of a run that was about to answer and has something in its inbox: its answer becomes a draft, and the run goes on.
+ * Undefined if a limit forbids another step; the inbox is then left for the next run.
+ */
+export async function reopenAnswer(run: Run, state: AgentState): Promise<AgentState | undefined> {
+  const { currentStep } = state;
+  if (currentStep === undefined || (await run.record.inbox()).length === 0) return undefined;
+  const draft = Object.freeze({ ...currentStep, isAnswer: false });
+  const open = withDraft(run, state, state.withCurrentStep(draft).withOutcome(undefined));
+  return (await ruleBefore(run, open)).outcome === undefined ? open : undefined;
+}
+
+// If the tool trace is separate, the end of the run had emptied the buffer and added the answer.
+function withDraft({ agent }: Run, ended: AgentState, open: AgentState): AgentState {
+  if (!agent.options.separateToolTrace) return open;
+  const said = ended.messages.length - turnOf(ended).length - joinedOf(ended).length;
+  const trace = open.steps.flatMap((step) => step.messages);
+  return open.withMessages(open.messages.slice(0, said)).withSection(AgentState.EXECUTION_BUFFER_SECTION, trace);
 }

@@ -7,9 +7,9 @@ import { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import { byCallId } from "../../state/pending-step.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
-import { resolveSetup } from "../input/set-up-step.ts";
+import { resolveSetup } from "../input/prompt.ts";
 import type { AdmittedCall } from "../ports/decision-book.ts";
-import { type Run, setupOf } from "../run/run.ts";
+import type { Run } from "../run/run.ts";
 import { editCall } from "../step/make-step.ts";
 import { awaitedPlaces, type Beneath, type Records } from "./awaited-places.ts";
 import { canRunAgain, restoreState } from "./restore-state.ts";
@@ -18,7 +18,7 @@ import { canRunAgain, restoreState } from "./restore-state.ts";
 export function knownState(run: Run, recorded: RunRecord | undefined, history: readonly Message[]): AgentState {
   const isOwn = run.request.hasOwnState && (recorded === undefined || !isAhead(recorded, run.state));
   const isKnown = !isOwn && recorded !== undefined;
-  const at = { agent: run.agent, setup: setupOf(run) };
+  const at = { agent: run.agent, setup: run.input.setup };
   const state = isKnown ? restoreState(recorded, history, at) : withToolWork(run.state, run.agent);
   return withAnswers(run, withEdits(run, withoutApproved(run, state)));
 }
@@ -87,7 +87,7 @@ function withoutApproved(run: Run, state: AgentState): AgentState {
     const { toolCallId } = call;
     const isOwn = call.why === "approval" && call.child === undefined;
     if (!isOwn || !run.request.decisions.wasApproved({ toolCallId, runId: run.identity.runId })) return call;
-    const isSafe = canRunAgain({ agent: run.agent, setup: setupOf(run) }, names.get(toolCallId) ?? "");
+    const isSafe = canRunAgain({ agent: run.agent, setup: run.input.setup }, names.get(toolCallId) ?? "");
     return { toolCallId, why: isSafe ? ("again" as const) : ("interrupted" as const) };
   });
   return state.withPendingStep({ ...pendingStep, waiting });
@@ -121,7 +121,7 @@ export async function checkDecisions(
   records: Records = new Map(),
 ): Promise<AdmittedCall[]> {
   const own = { pendingStep: state.pendingStep, runId: run.identity.runId };
-  const at = { agent: run.agent, setup: setupOf(run) };
+  const at = { agent: run.agent, setup: run.input.setup };
   const setUp: Beneath["setUp"] = async (agent, place) =>
     agent.setup ?? resolveSetup(agent, { ...place, ...run.scope });
   return run.request.decisions.check(await awaitedPlaces(own, at, { records, setUp }));

@@ -14,14 +14,13 @@ import { subtractUsage, totalUsage, type UsageByModel } from "../../tokens/usage
 import type { AgentConfig } from "../config/agent-config.ts";
 import { checkResumeOptions } from "../config/option-rules.ts";
 import { announceCut, historyToLoad, loadHistory } from "../input/history.ts";
-import { openPrompt } from "../input/prompt.ts";
-import { setUpStep } from "../input/set-up-step.ts";
+import { openPrompt, setUpStep } from "../input/prompt.ts";
 import { type CreateRunOptions, createRun } from "../lifecycle/create-run.ts";
 import type { Open } from "../lifecycle/loop.ts";
 import type { ResumeOptions } from "../ports/agent-options.ts";
 import { DecisionBook } from "../ports/decision-book.ts";
 import { RefusedResume } from "../run/refused-resume.ts";
-import { type Run, setupOf } from "../run/run.ts";
+import type { Run } from "../run/run.ts";
 import { admitDecisions, checkDecisions, endedOutcome, knownState } from "./known-state.ts";
 
 export interface CreateResumedRunOptions extends Pick<CreateRunOptions, "listener" | "tracked"> {
@@ -169,7 +168,7 @@ function restoreUsage(run: Run, { usageByModel }: AgentState, counted: UsageByMo
     return;
   }
   const uncounted = subtractUsage(totalUsage(usageByModel), totalUsage(counted));
-  if (uncounted.totalTokens > 0) parentLedger.add(setupOf(run).model.modelId, uncounted);
+  if (uncounted.totalTokens > 0) parentLedger.add(run.input.setup.model.modelId, uncounted);
 }
 
 // The input of a run: the user messages of a state that have its id.

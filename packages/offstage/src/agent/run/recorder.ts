@@ -53,6 +53,8 @@ export interface RecorderParts {
 }
 
 export class Recorder {
+  /** The journal of this run, once it is open; undefined if it has neither a session nor a journaled parent. */
+  log: RunLog | undefined;
   /** The new messages of this run. */
   input: readonly Message[] = [];
   /** The results of subagents, in the order in which they ended. */
@@ -61,7 +63,6 @@ export class Recorder {
   readonly subagents: SubagentRun[] = [];
   readonly trips: GuardrailTrip[] = [];
   readonly #parts: RecorderParts;
-  #log: RunLog | undefined;
   #lastNumber = 0;
   #recordedSteps = 0;
   #trackedSubagents = 0;
@@ -70,11 +71,6 @@ export class Recorder {
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
-  }
-
-  /** The journal of this run; undefined if it has neither a session nor a journaled parent. */
-  get log(): RunLog | undefined {
-    return this.#log;
   }
 
   /** Emits an event to all listeners. */
@@ -104,7 +100,7 @@ export class Recorder {
   /** Opens the journal. Rejects as soon as the run is aborted; if the journal opens after that, the run is ended there too. */
   async open(opening: () => Promise<RunLog>): Promise<RunLog> {
     const { cancellation, reentrancy } = this.#parts.scope;
-    this.#log = await this.#inSessionSpan("session.open", async () => {
+    this.log = await this.#inSessionSpan("session.open", async () => {
       const opened = opening();
       try {
         return await cancellation.race(opened);
@@ -113,9 +109,9 @@ export class Recorder {
         throw error;
       }
     });
-    if (reentrancy !== undefined) reentrancy.held = this.#log.held;
-    this.#log.onStop((reason) => cancellation.abort(new StopRequest(reason)));
-    return this.#log;
+    if (reentrancy !== undefined) reentrancy.held = this.log.held;
+    this.log.onStop((reason) => cancellation.abort(new StopRequest(reason)));
+    return this.log;
   }
 
   /** Adds messages to the agent's own list. */
@@ -169,12 +165,12 @@ export class Recorder {
   /** Journals the calls of a reply before they run; `waiting` are the ids of those that need approval first. */
   intend(at: StepPlace, message: AssistantMessage, waiting: readonly string[]): Promise<void> {
     this.#parts.draft.messages = [message];
-    return this.#log?.intend(at.step, message, waiting, this.#takeInput()?.failedInput) ?? Promise.resolve();
+    return this.log?.intend(at.step, message, waiting, this.#takeInput()?.failedInput) ?? Promise.resolve();
   }
 
   /** Journals that a call waits: for approval, before it begins, or for the answer to its question. */
   wait(at: StepPlace, call: StepToolCall, question?: QuestionRecord): Promise<void> {
-    return this.#log?.wait(at.step, call.toolCallId, question) ?? Promise.resolve();
+    return this.log?.wait(at.step, call.toolCallId, question) ?? Promise.resolve();
   }
 
   /** Journals what a person decided about a call while the run works. */
@@ -185,13 +181,13 @@ export class Recorder {
     const { toolCallId, editedInput } = change;
     const message = editedInput === undefined ? reply : withEditedCall(reply, toolCallId, editedInput);
     draft.messages = [message, ...rest];
-    await this.#log?.decide(at.step, change, message);
+    await this.log?.decide(at.step, change, message);
   }
 
   /** Journals the result of a call. */
   settle(at: StepPlace, message: ToolMessage): Promise<void> {
     this.#parts.draft.messages?.push(message);
-    return this.#log?.settle(at.step, message) ?? Promise.resolve();
+    return this.log?.settle(at.step, message) ?? Promise.resolve();
   }
 
   trip(trip: GuardrailTrip, step?: number): void {
@@ -208,7 +204,7 @@ export class Recorder {
     tracked.add(this.#withSubagents(step.messages));
     this.announce(step.messages, step.index);
     this.emit({ type: "step-end", step: step.index, result: step });
-    const log = this.#log;
+    const log = this.log;
     if (log === undefined || outcome !== undefined) return;
     const record = this.#stepRecord(step, undefined);
     const spans = endedSpans.length > 0 ? { spans: takeSpans(endedSpans) } : undefined;
@@ -218,12 +214,12 @@ export class Recorder {
 
   /** The messages of the inbox that the run has not seen. */
   async inbox(): Promise<readonly PendingMessage[]> {
-    return (await this.#log?.inbox()) ?? [];
+    return (await this.log?.inbox()) ?? [];
   }
 
   /** Journals messages that join the run behind a step. Blocked ones are neither tracked nor announced. */
   async join(joining: readonly PendingMessage[], step: number, isBlocked: boolean): Promise<void> {
-    await this.#log?.join(step, joining, isBlocked);
+    await this.log?.join(step, joining, isBlocked);
     if (!isBlocked)
       this.joined(
         joining.map(({ message }) => message),
@@ -243,13 +239,13 @@ export class Recorder {
     const { step: record, spans } = this.#refused ?? {};
     this.#refused = undefined;
     this.#parts.draft.text = "";
-    await this.#log?.step({ ...record, ...stepRecord(step), spans: spans ?? [] });
+    await this.log?.step({ ...record, ...stepRecord(step), spans: spans ?? [] });
     this.#recordedSteps = step.index;
   }
 
   /** Journals steps that a state has and the journal lacks. */
   async catchUp(steps: readonly Step[]): Promise<void> {
-    for (const step of steps) await this.#log?.step(stepRecord(step));
+    for (const step of steps) await this.log?.step(stepRecord(step));
   }
 
   /**
@@ -257,7 +253,7 @@ export class Recorder {
    * the step are kept for the next write.
    */
   async end(end: RunEnd, { lastStep, verdicts, span }: LastParts): Promise<EndRefusal | undefined> {
-    const log = this.#log;
+    const log = this.log;
     if (log === undefined) return undefined;
     const { endedSpans, draft } = this.#parts;
     const isUnwritten = lastStep !== undefined && lastStep.index > this.#recordedSteps;

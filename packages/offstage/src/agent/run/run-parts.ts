@@ -56,8 +56,8 @@ export interface PromptParts {
   readonly modelInput: ModelInput;
   /** The files of the run that the model does not fetch itself. */
   readonly downloads: Downloads;
-  /** The model and tools of the present step; undefined before the first one. See `setupOf`. */
-  setup: StepSetup | undefined;
+  /** The model and tools of the present step. Unset until `setUpStep`, if functions choose them: only a run that ends before its first step meets that. */
+  setup: StepSetup;
   /** The models that failed in this run while there was another. */
   readonly failedModels: WeakSet<AnyModel>;
   /** The step that setup and instructions are for. */
@@ -73,7 +73,7 @@ export interface PromptParts {
   feed: MemoryFeed | undefined;
 }
 
-/** Adds the tool traces of earlier turns to what the model sees: see input/tool-history.ts. */
+/** Adds the tool traces of earlier turns to what the model sees: see input/history.ts. */
 export interface ToolHistoryView {
   /** The state with the traces in its conversation. */
   shownIn(state: AgentState): AgentState;

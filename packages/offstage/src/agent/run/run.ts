@@ -5,7 +5,6 @@ import type { WaitingCall } from "../../state/pending-step.ts";
 import type { Tool, ToolRunOptions } from "../../tools/tool.ts";
 import type { TraceSpan } from "../../tracing/trace-span.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
-import type { StepSetup } from "../config/step-setup.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Draft, PromptParts, RunLimits, RunRequest, RunScope } from "./run-parts.ts";
 
@@ -24,12 +23,6 @@ export interface Run {
   readonly draft: Draft;
   /** The newest state. Assigned in the loop and nowhere else. */
   state: AgentState;
-}
-
-/** The model and tools of the present step. */
-export function setupOf({ input }: Run): StepSetup {
-  if (input.setup === undefined) throw new Error("The step was not set up.");
-  return input.setup;
 }
 
 export interface RunIdentity {

@@ -9,7 +9,7 @@ import type { StepToolCall } from "../../state/step.ts";
 import { checkAnswer, recordedAnswer } from "../../tools/ask.ts";
 import type { Permission } from "../../tools/run-tool.ts";
 import { refusalOf } from "../ports/decision-book.ts";
-import { type Run, setupOf } from "../run/run.ts";
+import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 
 /** The step in which a person is asked. */
@@ -76,7 +76,7 @@ async function permissionOf(run: Run, call: StepToolCall, decision: unknown): Pr
 }
 
 async function editOf(run: Run, call: StepToolCall, input: object): Promise<Permission> {
-  const checked = await setupOf(run).tools.get(call.toolName)?.schema.check(input, run.scope.cancellation);
+  const checked = await run.input.setup.tools.get(call.toolName)?.schema.check(input, run.scope.cancellation);
   if (checked !== undefined && "problems" in checked)
     throw new OffstageError("invalid-argument", `the changed input does not fit:\n${checked.problems.join("\n")}`);
   const inputText = JSON.stringify(input);

@@ -12,7 +12,7 @@ import { type DeltaListener, readStream } from "../../models/stream-reply.ts";
 import type { InputRecord } from "../../sessions/ports/run-record.ts";
 import type { Usage } from "../../tokens/usage.ts";
 import type { Stamp } from "../run/recorder.ts";
-import { type Run, setupOf } from "../run/run.ts";
+import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 
 /** A reply, and the metadata of its message. */
@@ -29,7 +29,7 @@ export async function callModel(run: Run, sections: readonly Messages[], at: Ste
   const { record, scope, agent, request } = run;
   const { step } = at;
   for (;;) {
-    const { model, spanMetadata } = setupOf(run);
+    const { model, spanMetadata } = run.input.setup;
     const { provider, modelId } = model;
     // If a function chose the model, it was unknown when the run began.
     if (agent.setup === undefined) scope.span.setMetadata({ provider, model: modelId });
@@ -51,7 +51,7 @@ export async function callModel(run: Run, sections: readonly Messages[], at: Ste
 // Sets the step up with the next model. False if there is none, or if text of this one was streamed, which cannot be taken back.
 function fallBack(run: Run, { step }: StepPlace, error: unknown): boolean {
   const { input, record, draft } = run;
-  const { next, model, source } = setupOf(run);
+  const { next, model, source } = run.input.setup;
   if (next === undefined || !canRestart(run)) return false;
   input.failedModels.add(source);
   input.setup = next;
@@ -83,7 +83,7 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
   const given = input.modelInput.promptOf(sections);
   const prompt = input.modelInput.hasUrls ? await input.modelInput.resolveUrls(input.downloads) : given;
   if (record.log !== undefined) draft.input = { step: call.step, startedAt: isoNow(), input: inputOf(run, prompt) };
-  const { call: settings } = setupOf(run);
+  const { call: settings } = run.input.setup;
   const tools = input.modelInput.markTools(settings.tools);
   const options: ModelCallOptions = {
     ...settings,
@@ -110,7 +110,7 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
 // step.
 function inputOf(run: Run, prompt: readonly PromptMessage[]): InputRecord {
   const { agent, input, state } = run;
-  const { recorded: setup } = setupOf(run);
+  const { recorded: setup } = run.input.setup;
   const { messages, added } = input.modelInput;
   // Another protocol shows messages in another form.
   if (agent.driver.toPrompt !== promptMessage) return { setup, messages: promptMessages(prompt) };
@@ -127,13 +127,13 @@ function tryOnce(run: Run, options: ModelCallOptions, at: StepPlace): Promise<Mo
   draft.reasoning = "";
   return request.isStreaming
     ? streamReply(run, options, at)
-    : scope.cancellation.race(setupOf(run).model.doGenerate(options)).then(replyOf);
+    : scope.cancellation.race(run.input.setup.model.doGenerate(options)).then(replyOf);
 }
 
 async function streamReply(run: Run, options: ModelCallOptions, at: StepPlace): Promise<ModelReply> {
   const { agent, scope } = run;
   const { cancellation } = scope;
-  const { stream } = await cancellation.race(setupOf(run).model.doStream(options));
+  const { stream } = await cancellation.race(run.input.setup.model.doStream(options));
   const listener = listenerOf(run, at);
   return cancellation.race(readStream(stream, agent.driver.listen?.(listener) ?? listener, cancellation.signal));
 }
@@ -173,12 +173,16 @@ export function releaseText(run: Run, step: number): void {
 function recordReply(run: Run, reply: ModelReply, { step, span }: StepPlace): StampedReply {
   const { record, limits } = run;
   const { usage, finishReason } = reply;
-  const modelId = reply.modelId ?? setupOf(run).model.modelId;
+  const modelId = reply.modelId ?? run.input.setup.model.modelId;
   const metadata = record.stamp({ step, span });
   metadata.usage = usage as Usage & JsonObject;
-  if (reply.modelId !== undefined) span.setMetadata({ responseModel: reply.modelId });
-  if (reply.responseId !== undefined) span.setMetadata({ responseId: reply.responseId });
-  span.setMetadata({ messageId: metadata.id, finishReason, usage: { ...usage } });
+  span.setMetadata({
+    ...(reply.modelId !== undefined && { responseModel: reply.modelId }),
+    ...(reply.responseId !== undefined && { responseId: reply.responseId }),
+    messageId: metadata.id,
+    finishReason,
+    usage: { ...usage },
+  });
   if (span.keepsContent) span.setContent({ text: reply.text, toolCalls: reply.calls.map((call) => ({ ...call })) });
   limits.ledger.add(modelId, usage);
   record.emit({ type: "model-end", step, modelId, finishReason, usage });
@@ -187,7 +191,7 @@ function recordReply(run: Run, reply: ModelReply, { step, span }: StepPlace): St
 
 function modelFailure(run: Run, cause: unknown, { step, tries }: { step: number; tries: number }): OffstageError {
   if (cause instanceof OffstageError && cause.code !== "model-failed") return cause;
-  const { provider, modelId } = setupOf(run).model;
+  const { provider, modelId } = run.input.setup.model;
   const place = `step ${step} of agent "${run.agent.name}"`;
   const details = failureDetails(cause, tries);
   const sentence = `The model "${modelId}" of "${provider}" failed in ${place}${details}: ${messageOf(cause)}`;

@@ -19,7 +19,7 @@ import type { Correction, Step, StepToolCall, ToolResult } from "../../state/ste
 import { checkOutput } from "../config/structured-output.ts";
 import type { Reading } from "../ports/driver.ts";
 import type { Stamp } from "../run/recorder.ts";
-import { type Run, setupOf } from "../run/run.ts";
+import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 import { releaseText, type StampedReply } from "./call-model.ts";
 
@@ -119,7 +119,7 @@ async function checkAnswer(run: Run, text: string): Promise<Correction | undefin
 
 /** The ids of calls that cannot begin without approval. */
 export function callsToApprove(run: Run, calls: readonly StepToolCall[]): string[] {
-  const { tools } = setupOf(run);
+  const { tools } = run.input.setup;
   return calls
     .filter(({ toolName }) => tools.get(toolName)?.needsApproval === true)
     .map(({ toolCallId }) => toolCallId);
@@ -142,7 +142,7 @@ export function stepOf(
   const settled = settledOf(called);
   const waiting = waitingOf(called);
   const note = correction === undefined ? [] : [noteMessage(run, correction.message, index)];
-  const modelId = reply.modelId ?? setupOf(run).model.modelId;
+  const modelId = reply.modelId ?? run.input.setup.model.modelId;
   const cost = run.agent.pricing.costOf(reply.usage, modelId);
   const step: Step = {
     index,
@@ -239,7 +239,7 @@ function storedCall(run: Run, { toolCallId, toolName, inputText }: StepToolCall)
 
 // The model may invent any name. The names of tools were checked when the tools were created.
 function storedName(run: Run, name: string): string {
-  return setupOf(run).tools.has(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown_tool";
+  return run.input.setup.tools.has(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown_tool";
 }
 
 export interface ResultPlace extends StepPlace {

@@ -1,13 +1,19 @@
-// Rules on a step: criteria decide whether the run continues, and output guardrails whether its answer is released.
-import { isThenable } from "../../base/thenable.ts";
+// Rules on a step: criteria decide whether the run continues, and output guardrails whether its answer is released. Asks the
+// guardrails of the other stages too, and records every trip.
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { type Message, textOf, withMetadata, withoutProviderParts } from "../../messages/message.ts";
 import type { AgentState } from "../../state/agent-state.ts";
-import { type Asking, askCriteria, type Criterion, type Ruling, rulingOn } from "../../state/criterion.ts";
-import type { Outcome, Verdict } from "../../state/outcome.ts";
+import { type Asking, askCriteria, type Criterion, type Ruling } from "../../state/criterion.ts";
+import type { Outcome } from "../../state/outcome.ts";
 import type { Step } from "../../state/step.ts";
 import { partialAnswer } from "../../state/turn-of.ts";
-import { blockedOutcome, guard } from "../run/guard.ts";
+import {
+  checkGuardrails,
+  type Guardrail,
+  type GuardrailLists,
+  type Guardrails,
+  type GuardrailTrip,
+} from "../ports/guardrails.ts";
 import type { Run } from "../run/run.ts";
 import { releaseText } from "./call-model.ts";
 import { noteMessage } from "./make-step.ts";
@@ -41,9 +47,8 @@ interface Asked extends Asking {
 async function rulingOf(run: Run, state: AgentState, { criteria, step }: Asked): Promise<Ruling> {
   try {
     run.scope.cancellation.throwIfAborted();
-    const answers = askCriteria(criteria, state, { step, namespace: run.record.log?.namespace });
-    const verdicts = answers.some(isThenable) ? await run.scope.cancellation.race(Promise.all(answers)) : answers;
-    return rulingOn(criteria, verdicts as readonly (Verdict | undefined)[]);
+    const asking = { step, namespace: run.record.log?.namespace };
+    return await run.scope.cancellation.race(askCriteria(criteria, state, asking));
   } catch (cause) {
     run.scope.cancellation.throwIfAborted();
     if (isOffstageError(cause)) throw cause;
@@ -121,4 +126,33 @@ function withholdText(state: AgentState): AgentState {
     return { ...bare, content } as Message;
   });
   return state.withCurrentStep({ ...step, text: "", isAnswer: false, messages });
+}
+
+type Subject<Stage extends keyof Guardrails> = Parameters<GuardrailLists[Stage][number]["check"]>[0];
+
+/** The step and the tool call that a guardrail is asked about. */
+export interface GuardPlace {
+  readonly step?: number;
+  readonly toolCallId?: string;
+}
+
+/** Asks the guardrails of one stage about a subject. Records and returns the trips. */
+export async function guard<Stage extends keyof Guardrails>(
+  run: Run,
+  stage: Stage,
+  { subject, step, toolCallId }: GuardPlace & { readonly subject: Subject<Stage> },
+): Promise<readonly GuardrailTrip[]> {
+  const guardrails = run.agent.guardrails[stage] as readonly Guardrail<Subject<Stage>>[];
+  if (guardrails.length === 0) return [];
+  const { context, cancellation } = run.scope;
+  const about = { stage, context, signal: cancellation.signal, runId: run.identity.runId, agent: run.agent.name };
+  const found = await checkGuardrails(guardrails, subject, about);
+  const trips = toolCallId === undefined ? found : found.map((trip) => ({ ...trip, toolCallId }));
+  for (const trip of trips) run.record.trip(trip, step);
+  return trips;
+}
+
+/** The outcome of a run that guardrails blocked; undefined if there is no trip. */
+export function blockedOutcome([trip]: readonly GuardrailTrip[]): Outcome | undefined {
+  return trip && { status: "stopped", reason: "guardrail", message: trip.message };
 }

@@ -6,7 +6,7 @@ import type { RunResult } from "../../agent/ports/run-result.ts";
 import { isObject, type JsonValue, parseJson } from "../../base/json.ts";
 import { isOffstageError, OffstageError } from "../../errors.ts";
 import type { Approval } from "../../sessions/ports/run-record.ts";
-import { clip } from "../../tools/clip.ts";
+import { clip } from "../../tools/json-safe.ts";
 import type { CallSite, Question, Served, ServedTool } from "./served-tool.ts";
 
 /** Any agent, whatever its output. */

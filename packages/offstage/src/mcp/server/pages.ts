@@ -1,6 +1,6 @@
 // Pages: as many items as fit into a result, and a cursor to the rest. A text that is too long for one page goes on in the next.
 import { OffstageError } from "../../errors.ts";
-import { utf8Prefix } from "../../tools/clip.ts";
+import { utf8Prefix } from "../../tools/json-safe.ts";
 
 /** An item with a text, which may be of any length. Everything else of it is short. */
 export interface PageItem {

@@ -4,7 +4,7 @@ import { type Message, textOf, toolCallsOf } from "../../messages/message.ts";
 import type { MessageQuery } from "../../query/message-query.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
 import type { SessionInfo } from "../../sessions/records/session-list.ts";
-import { clip } from "../../tools/clip.ts";
+import { clip } from "../../tools/json-safe.ts";
 import { type PageItem, pageOf } from "./pages.ts";
 import type { CallSite, Served, ServedTool } from "./served-tool.ts";
 

@@ -4,7 +4,8 @@ import { OffstageError } from "../../errors.ts";
 import type { AgentState } from "../agent-state.ts";
 import type { Criterion } from "../criterion.ts";
 import type { Step } from "../step.ts";
-import { checkPriced, limitReached } from "./limits.ts";
+import { limitReached } from "./defaults.ts";
+import { checkPriced } from "./limits.ts";
 
 /** A store, as far as a budget needs it. */
 export interface BudgetStore {

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { buildState, buildStep, buildToolStep, buildUsage } from "../../../test/support/build-state.ts";
 import type { Criterion } from "../criterion.ts";
-import { costLimit, deadline, retryLimit, stepLimit, timeLimit, tokenLimit, withAgentPrices } from "./limits.ts";
+import { retryLimit, stepLimit } from "./defaults.ts";
+import { costLimit, deadline, timeLimit, tokenLimit, withAgentPrices } from "./limits.ts";
 
 afterEach(() => vi.useRealTimers());
 

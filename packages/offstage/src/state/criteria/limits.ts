@@ -1,24 +1,12 @@
-// Limits: step, token, time, cost, deadline and retry. Each votes to stop; no vote to continue can override it.
-import { checkOptions, checkRequired, type OptionRule, positiveNumber, wholeFrom } from "../../base/options.ts";
+// Limits: token, time, cost and deadline. Each votes to stop; no vote to continue can override it.
+import { checkOptions, checkRequired, type OptionRule, positiveNumber } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import { Pricing } from "../../tokens/cost.ts";
 import { type PriceTable, priceTable } from "../../tokens/price-of.ts";
 import type { AgentState } from "../agent-state.ts";
 import type { Criterion } from "../criterion.ts";
-import type { OutcomeReason, Verdict } from "../outcome.ts";
 import type { Step } from "../step.ts";
-
-/** Stops the run after this many steps. On by default, with 20. */
-export function stepLimit(maxSteps = 20): Criterion {
-  checkRequired("maxSteps", maxSteps, wholeFrom(1));
-  return {
-    name: "step-limit",
-    decide: (state) =>
-      state.stepCount >= maxSteps
-        ? limitReached("step-limit", `The run reached its limit of ${maxSteps} ${maxSteps === 1 ? "step" : "steps"}.`)
-        : undefined,
-  };
-}
+import { limitReached } from "./defaults.ts";
 
 /** Stops the run once it has used this many tokens, including its subagents. */
 export function tokenLimit(maxTokens: number): Criterion {
@@ -119,26 +107,4 @@ export function checkPriced({ modelId, usage, cost }: PricedUsage): void {
   if (cost !== undefined || usage.totalTokens === 0) return;
   const sentence = `The model "${modelId}" has no known price, so its cost cannot be limited. Pass its price to the agent: prices: { "${modelId}": { input, output } }, in US dollars per million tokens.`;
   throw new OffstageError("unpriced-model", sentence);
-}
-
-/** Fails the run after more than this many corrections in a row. */
-export function retryLimit(maxRetries = 2): Criterion {
-  checkRequired("maxRetries", maxRetries, wholeFrom(0));
-  return {
-    name: "retry-limit",
-    decide(state) {
-      const { correction } = state.currentStep ?? {};
-      if (correction === undefined) return undefined;
-      const { steps } = state;
-      const corrected = steps.length - 1 - steps.findLastIndex((step) => step.correction === undefined);
-      if (corrected <= maxRetries) return undefined;
-      const tries = corrected === 1 ? "one try" : `${corrected} tries`;
-      const message = `The model did not get it right in ${tries}: ${correction.message}`;
-      return { decision: "stop", reason: "retry-limit", message, status: "failed" };
-    },
-  };
-}
-
-export function limitReached(reason: OutcomeReason, message: string): Verdict {
-  return { decision: "stop", reason, message, status: "stopped", isLimit: true };
 }

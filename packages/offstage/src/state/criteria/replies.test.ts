@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { buildState, buildStep, buildToolStep } from "../../../test/support/build-state.ts";
 import type { Step } from "../step.ts";
-import { finishReason, repeatedCall, responseContent, toolCallPresence } from "./replies.ts";
+import { toolCallPresence } from "./defaults.ts";
+import { finishReason, repeatedCall, responseContent } from "./replies.ts";
 import { selfCritic } from "./self-critic.ts";
 
 const after = (...steps: readonly Step[]) => buildState({ steps });

@@ -1,23 +1,7 @@
-// Criteria about the model's reply: does it call tools, how did it finish, is it enough, does it repeat itself.
+// Criteria about the model's reply: how did it finish, is it enough, does it repeat itself.
 import { checkOptions, checkRequired, someText, wholeFrom } from "../../base/options.ts";
 import type { Criterion } from "../criterion.ts";
 import type { Step } from "../step.ts";
-
-/** Continues while the model waits for tool results or a correction, and may stop at an answer. On by default. */
-export function toolCallPresence(): Criterion {
-  return {
-    name: "tool-call-presence",
-    decide({ currentStep }) {
-      if (currentStep === undefined) return undefined;
-      if (currentStep.isAnswer) return { decision: "may-stop", reason: "answered", message: "The model answered." };
-      return {
-        decision: "continue",
-        reason: "tool-calls",
-        message: "The model waits for tool results or a correction.",
-      };
-    },
-  };
-}
 
 /** Stops the run when the model finished for one of these reasons. Default: "length", "content-filter", "error". */
 export function finishReason(...reasons: readonly string[]): Criterion {

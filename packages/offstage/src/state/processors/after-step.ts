@@ -1,38 +1,6 @@
-// Changes of the state after a step: they decide which section its messages join. The loop applies those of the agent's mode; each is also a
-// processor of its own.
-import { AgentState } from "../agent-state.ts";
+// The changes of turn-of.ts as processors, for agents that choose their own.
 import type { Processor } from "../processor.ts";
-import type { Step } from "../step.ts";
-import { joinedOf, turnOf } from "../turn-of.ts";
-
-/** Changes the state after a step. */
-type StepChange = (after: AgentState, step: Step) => AgentState;
-
-const appendAll: StepChange = (after, step) => after.withMessages(after.messages.append(step.messages));
-
-const appendTurn: StepChange = (after) => {
-  const { status } = after.outcome ?? {};
-  const joined = status === "completed" || status === "stopped" ? joinedOf(after) : [];
-  return after.withMessages(after.messages.append([...joined, ...turnOf(after)]));
-};
-
-const bufferTrace: StepChange = (after, step) =>
-  step.isAnswer
-    ? after
-    : after.withSection(AgentState.EXECUTION_BUFFER_SECTION, after.executionBuffer.append(step.messages));
-
-// A run that failed or waits for approval keeps its buffer, for inspection or resume.
-function clearBuffer(after: AgentState): AgentState {
-  const status = after.outcome?.status;
-  if (status !== "completed" && status !== "stopped") return after;
-  return after.executionBuffer.isEmpty ? after : after.withSection(AgentState.EXECUTION_BUFFER_SECTION, []);
-}
-
-/** The mode without a separate tool trace: everything joins the conversation. */
-export const keepTogether: StepChange = appendAll;
-
-/** The other mode: the tool trace is in the buffer while the run continues, and only the answer joins the conversation. */
-export const keepSeparate: StepChange = (after, step) => clearBuffer(appendTurn(bufferTrace(after, step), step));
+import { appendAll, appendTurn, bufferTrace, clearBuffer, type StepChange } from "../turn-of.ts";
 
 function afterStep(change: StepChange): Processor {
   return async (state, next) => {

@@ -1,4 +1,5 @@
 // The processors that append and clear, alone and together in each mode.
+
 import { describe, expect, test } from "vitest";
 import { buildState, buildStep, buildToolStep } from "../../../test/support/build-state.ts";
 import { assistant, user } from "../../messages/makers.ts";
@@ -6,14 +7,8 @@ import type { AgentState } from "../agent-state.ts";
 import type { Outcome } from "../outcome.ts";
 import { chain, type Next, type Processor } from "../processor.ts";
 import type { Step } from "../step.ts";
-import {
-  appendFinalResponse,
-  appendStepMessages,
-  appendToolTraceToBuffer,
-  clearExecutionBuffer,
-  keepSeparate,
-  keepTogether,
-} from "./index.ts";
+import { keepSeparate, keepTogether } from "../turn-of.ts";
+import { appendFinalResponse, appendStepMessages, appendToolTraceToBuffer, clearExecutionBuffer } from "./index.ts";
 
 const completed: Outcome = { status: "completed", reason: "answered", message: "" };
 const stopped: Outcome = { status: "stopped", reason: "step-limit", message: "" };
