@@ -1,9 +1,11 @@
 // Builds dist: tsc writes types and one .js per .ts, then rolldown joins what is behind each entry point into one file, and what
 // several entry points share into another. A program that loads three hundred small files spends its start looking for files.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { dirname, posix, resolve } from "node:path";
+import { globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { rolldown } from "rolldown";
+import { withShortLiterals } from "./lean-literals.mjs";
+import { writeTypes } from "./lean-types.mjs";
 
 const { exports, bin } = JSON.parse(readFileSync("package.json", "utf8"));
 const entries = [...Object.values(exports).flatMap((entry) => entry.default ?? []), ...Object.values(bin)];
@@ -24,6 +26,8 @@ const joined = await rolldown({
   input: Object.fromEntries(entries.map((file) => [nameOf(file), `./dist-tsc/${nameOf(file)}.js`])),
   external: (id) => !id.startsWith(".") && !id.startsWith("/") && !bundled.includes(id),
   platform: "node",
+  // No comment in front of each module: it names a file of dist-tsc.
+  experimental: { attachDebugInfo: "none" },
 });
 await joined.write({
   dir: "dist-joined",
@@ -49,10 +53,12 @@ await joined.write({
   },
 });
 await joined.close();
-// Only the types that an entry point leads to.
-const types = new Set();
-for (const entry of entries) collectTypes(`dist-tsc/${nameOf(entry)}.d.ts`);
-for (const file of types) cpSync(file, file.replace("dist-tsc", "dist-joined"));
+for (const file of globSync("dist-joined/**/*.js")) writeFileSync(file, withShortLiterals(readFileSync(file, "utf8")));
+const typed = Object.values(exports).flatMap((entry) => entry.types ?? []);
+writeTypes(
+  typed.map((file) => file.replace("./dist/", "")),
+  { from: "dist-tsc/", to: "dist-joined/" },
+);
 remove("dist", "dist-tsc");
 renameSync("dist-joined", "dist");
 
@@ -65,11 +71,4 @@ function collectLoaded(file) {
   loaded.add(file);
   for (const [, path] of readFileSync(file, "utf8").matchAll(/^(?:import|export)\b[^;]*?["'](\.\.?\/[^"']+)["'];/gm))
     collectLoaded(resolve(dirname(file), path));
-}
-
-function collectTypes(file) {
-  if (types.has(file) || !existsSync(file)) return;
-  types.add(file);
-  for (const [, path] of readFileSync(file, "utf8").matchAll(/["'](\.\.?\/[^"']+)\.[jt]s["']/g))
-    collectTypes(posix.join(posix.dirname(file), `${path}.d.ts`));
 }

@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     pool: "forks",
+    // Without this, vitest leaves one core to itself: on two cores it would run one file at a time.
+    maxWorkers: "100%",
     testTimeout: 30_000,
     hookTimeout: 30_000,
     reporters: ["default", "./test/support/closing-line-reporter.ts"],
