@@ -1,5 +1,4 @@
 // Ends a run, whatever its outcome: the answer joins the session, the rest joins the journal, and every listener is notified once.
-import { isoNow } from "../../base/clock.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { type Message, textOf, toolCallsOf, withoutProviderParts } from "../../messages/message.ts";
@@ -158,7 +157,7 @@ function runEnd(run: Run, state: AgentState, answer: readonly Message[]): RunEnd
     ...(cancelled instanceof StopRequest && { stopReason: cancelled.reason }),
     usage: state.usage,
     cost: run.agent.pricing.totalCost(state.usageByModel),
-    endedAt: isoNow(),
+    endedAt: new Date().toISOString(),
     answer: (isEverything ? allNewMessages(run, state, answer) : answer).map(withoutProviderParts),
     ...(notes !== undefined && { notes }),
     ...(status === "failed" && { error: { code: reason, message } }),
@@ -349,7 +348,7 @@ function runFacts(run: Run): RunFacts {
   const setup: StepSetup | undefined = input.setup;
   const { parent, parentToolCallId, runId } = identity;
   const startedAt = record.log?.recorded?.startedAt ?? identity.startedAt;
-  const endedAt = isoNow();
+  const endedAt = new Date().toISOString();
   const sessionId = sessionIdOf(run);
   const instructions = input.instructions.toArray().map(textOf).join("\n\n");
   return {

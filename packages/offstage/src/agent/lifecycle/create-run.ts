@@ -1,6 +1,5 @@
 // Creates a run: its identity, cancellation, span and recorder, and its limits, including those of its parents.
 import { Cancellation } from "../../base/cancellation.ts";
-import { isoNow } from "../../base/clock.ts";
 import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
 import { Downloads } from "../../models/downloads.ts";
@@ -117,7 +116,7 @@ function identityOf({ runId, options, caller }: CreateRunOptions): RunIdentity {
   const parent = caller?.run;
   return {
     runId: runId ?? options.runId ?? crypto.randomUUID(),
-    startedAt: isoNow(),
+    startedAt: new Date().toISOString(),
     parent,
     parentToolCallId: caller?.toolCallId,
     depth: parent === undefined ? 0 : parent.identity.depth + 1,

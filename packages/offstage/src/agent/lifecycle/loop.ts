@@ -1,5 +1,4 @@
 // The only loop. `run`, `stream`, `execute` and `resume` all use it, so they persist the same things and fail the same way.
-import { isoNow } from "../../base/clock.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { enterReentrancyScope } from "../../sessions/lease/held-session.ts";
 import { AgentState } from "../../state/agent-state.ts";
@@ -93,7 +92,7 @@ function keepFinished({ agent, draft }: Run, state: AgentState): AgentState {
 }
 
 async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step | PendingStep> {
-  const started = { startedAt: isoNow(), startedMs: performance.now() };
+  const started = { startedAt: new Date().toISOString(), startedMs: performance.now() };
   await setUpStep(run, at.step);
   const sections = await promptSections(run, state, at);
   const reply = await callModel(run, sections, at);

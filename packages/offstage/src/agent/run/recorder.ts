@@ -1,6 +1,5 @@
 // The recorder: the only part of a run that writes to its journal, emits events, opens spans and adds to the agent's own list. It
 // numbers messages, and adds run id and agent to every event.
-import { isoNow } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import {
   type AssistantMessage,
@@ -87,7 +86,7 @@ export class Recorder {
     if (at === undefined) return { id, createdAt: startedAt, runId, agent, ...parent };
     const { step, span } = at;
     const links = span?.recording ? { traceId: span.traceId, spanId: span.spanId } : undefined;
-    return { id, createdAt: isoNow(), runId, step, agent, ...parent, ...links };
+    return { id, createdAt: new Date().toISOString(), runId, step, agent, ...parent, ...links };
   }
 
   /** Reserves numbers for later messages, and returns the first. */
@@ -331,7 +330,7 @@ function voteRecord({ criterion, decision, reason, message }: NamedVerdict): Vot
 async function endAborted(log: RunLog): Promise<void> {
   const { usage = noUsage } = log.recorded ?? {};
   try {
-    await log.end({ status: "stopped", reason: "aborted", usage, endedAt: isoNow(), answer: [] });
+    await log.end({ status: "stopped", reason: "aborted", usage, endedAt: new Date().toISOString(), answer: [] });
   } catch {
     await log.abandon();
   }

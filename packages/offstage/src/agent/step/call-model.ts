@@ -1,6 +1,5 @@
 // Calls the model, streamed or not, and retries while its errors are retryable. The reply is the same either way.
 
-import { isoNow } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { Messages } from "../../messages/messages.ts";
@@ -82,7 +81,8 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
   if (span.keepsContent) span.setContent({ messages: sections.flatMap(withoutMetadata) });
   const given = input.modelInput.promptOf(sections);
   const prompt = input.modelInput.hasUrls ? await input.modelInput.resolveUrls(input.downloads) : given;
-  if (record.log !== undefined) draft.input = { step: call.step, startedAt: isoNow(), input: inputOf(run, prompt) };
+  if (record.log !== undefined)
+    draft.input = { step: call.step, startedAt: new Date().toISOString(), input: inputOf(run, prompt) };
   const { call: settings } = run.input.setup;
   const tools = input.modelInput.markTools(settings.tools);
   const options: ModelCallOptions = {
