@@ -14,8 +14,6 @@ import { type Message, textOf } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
 import { fallbackModel } from "../../models/fallback-model.ts";
 import type { AnyModel } from "../../models/model.ts";
-import { journalFor } from "../../sessions/journal/plain-journal.ts";
-import type { SessionPort } from "../../sessions/ports/session.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { checkMemory } from "../config/option-rules.ts";
@@ -116,7 +114,7 @@ export async function closePrompt(run: Run, state: AgentState, answer: readonly 
   const { input, agent, request, scope, record } = run;
   if (input.compaction === undefined) return state;
   const { note } = input.compaction;
-  const session = sessionOf(run);
+  const { session } = request;
   if (!request.hasOwnState && session !== undefined) agent.viewNotes.keep(session, note);
   try {
     // An abort does not wait for a memory that ignores it.
@@ -136,7 +134,7 @@ export function promptNote({ input }: Run): JsonObject | undefined {
 // A session's note is used only if its last message is present: the session may have been cleared.
 function knownNote(run: Run, state: AgentState): unknown {
   if (run.request.hasOwnState) return state.metadata[metadataKey];
-  const session = sessionOf(run);
+  const { session } = run.request;
   const note = session && run.agent.viewNotes.of(session);
   return note !== undefined && indexOf(state, note.conversation.lastSaid) !== -1 ? note : undefined;
 }
@@ -149,17 +147,12 @@ function isPartial({ historyLimit, historyAfter }: ReturnType<typeof historyToLo
   return historyLimit !== undefined || historyAfter !== undefined;
 }
 
-// Undefined for a subagent's run, which has no conversation of its own.
-function sessionOf({ request }: Run): SessionPort | undefined {
-  return request.session;
-}
-
 // The conversation that a run belongs to, directly or as a subagent's run. A run that is resumed through a store names no session.
 async function placeOf(run: Run): Promise<MemoryPlace> {
   const { parent } = run.identity;
   if (parent !== undefined) return placeOf(parent);
-  const session = sessionOf(run);
-  if (session !== undefined) return { sessionId: session.sessionId, namespace: journalFor(session).namespace };
+  const { session, journal: own } = run.request;
+  if (session !== undefined && own !== undefined) return { sessionId: session.sessionId, namespace: own.namespace };
   const { store }: ResumeOptions = run.request.options;
   const journal = await store?.runs.journal(run.identity.runId);
   return { sessionId: run.record.log?.recorded?.sessionId, namespace: journal?.namespace ?? "" };

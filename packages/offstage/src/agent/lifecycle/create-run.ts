@@ -6,6 +6,7 @@ import { Downloads } from "../../models/downloads.ts";
 import { ModelInput, type ModelInputOptions } from "../../models/model-input.ts";
 import { journalFor } from "../../sessions/journal/plain-journal.ts";
 import { createReentrancyScope } from "../../sessions/lease/held-session.ts";
+import type { Journal } from "../../sessions/ports/journal.ts";
 import { type AgentContext, contextOf } from "../../state/agent-context.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import { stepLimit } from "../../state/criteria/defaults.ts";
@@ -58,7 +59,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
   const scope: RunScope = {
     cancellation: new Cancellation(asked.options.signal),
     context: parent?.scope.context ?? (contextOf<object>(asked.options.context) as AgentContext),
-    span: spanOf(agent, { asked, identity, endedSpans }),
+    span: spanOf(agent, { asked, identity, journal: request.journal, endedSpans }),
     reentrancy: parent === undefined ? createReentrancyScope() : undefined,
   };
   const draft: Draft = {
@@ -126,9 +127,11 @@ function identityOf({ runId, options, caller }: CreateRunOptions): RunIdentity {
 function requestOf(agent: AgentConfig, asked: CreateRunOptions): RunRequest {
   const { options, caller, listener, state, decisions } = asked;
   const parent = caller?.run.request;
+  const session = parent === undefined ? (options.session ?? agent.options.session) : undefined;
   return Object.freeze({
     options,
-    session: parent === undefined ? (options.session ?? agent.options.session) : undefined,
+    session,
+    journal: session && journalFor(session),
     hasOwnState: state !== undefined,
     saidSteps: state?.stepCount ?? 0,
     isStreaming: listener !== undefined || parent?.isStreaming === true,
@@ -189,10 +192,11 @@ function inheritedFrom(parent: Run): Criterion[] {
 interface SpanParts {
   readonly asked: CreateRunOptions;
   readonly identity: RunIdentity;
+  readonly journal: Journal | undefined;
   readonly endedSpans: EndedSpans;
 }
 
-function spanOf(agent: AgentConfig, { asked, identity, endedSpans }: SpanParts): TraceSpan {
+function spanOf(agent: AgentConfig, { asked, identity, journal, endedSpans }: SpanParts): TraceSpan {
   const { options, caller } = asked;
   const tracing = options.tracing ?? agent.options.tracing;
   const parent = agent.options.tracing === false ? undefined : caller?.span;
@@ -207,7 +211,7 @@ function spanOf(agent: AgentConfig, { asked, identity, endedSpans }: SpanParts):
   };
   const init = { name: agent.name, kind: "run" as const, metadata };
   if (parent !== undefined) return startSpan(parent, init);
-  const isKept = asked.keepsSpans || (session !== undefined && journalFor(session).keepsSpans);
+  const isKept = asked.keepsSpans || journal?.keepsSpans;
   return startRootSpan({
     ...init,
     traceName: agent.name,

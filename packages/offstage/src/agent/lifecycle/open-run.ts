@@ -2,7 +2,6 @@
 // are durable before the next model call.
 import { OffstageError } from "../../errors.ts";
 import { type Message, textOf } from "../../messages/message.ts";
-import { journalFor } from "../../sessions/journal/plain-journal.ts";
 import type { Joining, RunLog, RunStart } from "../../sessions/ports/journal.ts";
 import type { PendingMessage } from "../../sessions/ports/session.ts";
 import { AgentState } from "../../state/agent-state.ts";
@@ -50,12 +49,10 @@ async function blockedInput(run: Run): Promise<Outcome | undefined> {
 export async function openLog(run: Run, opening: Opening = {}): Promise<RunLog | undefined> {
   const { identity, request, record } = run;
   const parentLog = identity.parent?.record.log;
-  const { session } = request;
-  if (session === undefined && parentLog === undefined) return undefined;
+  const { journal } = request;
+  if (journal === undefined && parentLog === undefined) return undefined;
   const start = runStart(run, opening);
-  return record.open(async () =>
-    session === undefined ? (parentLog as RunLog).child(start) : journalFor(session).open(start),
-  );
+  return record.open(async () => (journal === undefined ? (parentLog as RunLog).child(start) : journal.open(start)));
 }
 
 interface Opening extends Pick<RunStart, "join"> {

@@ -9,7 +9,7 @@ import type { Downloads } from "../../models/downloads.ts";
 import type { AnyModel } from "../../models/model.ts";
 import type { ModelInput } from "../../models/model-input.ts";
 import type { ReentrancyScope } from "../../sessions/lease/held-session.ts";
-import type { StepInput } from "../../sessions/ports/journal.ts";
+import type { Journal, StepInput } from "../../sessions/ports/journal.ts";
 import type { RetryRecord } from "../../sessions/ports/run-record.ts";
 import type { SessionPort } from "../../sessions/ports/session.ts";
 import type { AgentContext } from "../../state/agent-context.ts";
@@ -27,6 +27,8 @@ export interface RunRequest {
   readonly options: RunOptions;
   /** The conversation to continue. Undefined for subagents: they are recorded beneath their parent. */
   readonly session: SessionPort | undefined;
+  /** The journal of that session. */
+  readonly journal: Journal | undefined;
   /** True if the caller passed a state: its conversation is continued, and the session's is not loaded. */
   readonly hasOwnState: boolean;
   /** Steps whose messages joined the conversation before the run was resumed by its state. */
