@@ -67,8 +67,8 @@ export { SessionBusyError, SessionConflictError } from "./sessions/ports/session
 export type { Store } from "./sessions/store.ts";
 export { AgentContext } from "./state/agent-context.ts";
 export { AgentState } from "./state/agent-state.ts";
-export { stepLimit } from "./state/criteria/defaults.ts";
 export { costLimit, timeLimit, tokenLimit } from "./state/criteria/limits.ts";
+export { stepLimit } from "./state/criterion.ts";
 export type { Outcome } from "./state/outcome.ts";
 export type { Processor } from "./state/processor.ts";
 export {

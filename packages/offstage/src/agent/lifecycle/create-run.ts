@@ -2,15 +2,13 @@
 import { Cancellation } from "../../base/cancellation.ts";
 import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
-import { Downloads } from "../../models/downloads.ts";
 import { ModelInput, type ModelInputOptions } from "../../models/model-input.ts";
 import { journalFor } from "../../sessions/journal/plain-journal.ts";
 import { createReentrancyScope } from "../../sessions/lease/held-session.ts";
 import type { Journal } from "../../sessions/ports/journal.ts";
 import { type AgentContext, contextOf } from "../../state/agent-context.ts";
 import { AgentState } from "../../state/agent-state.ts";
-import { stepLimit } from "../../state/criteria/defaults.ts";
-import type { Criterion } from "../../state/criterion.ts";
+import { type Criterion, stepLimit } from "../../state/criterion.ts";
 import { Ledger } from "../../tokens/usage.ts";
 import { startRootSpan } from "../../tracing/trace-context.ts";
 import { startSpan, type TraceSpan, traceIdOf } from "../../tracing/trace-span.ts";
@@ -78,7 +76,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
   const names = { runId, parentRunId, agent: agent.name };
   const record = new Recorder({ ...names, startedAt, scope, draft, tracked, emit, endedSpans });
   record.input = asked.input.map((message) => stampInput(message, record, runId));
-  const run: Run = {
+  return {
     identity,
     agent,
     request,
@@ -86,7 +84,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
     limits,
     input: {
       modelInput: new ModelInput(agent.driver.toPrompt, "", { runId, caches: cachesOf(agent) }),
-      downloads: new Downloads(() => run.input.setup.model, agent.options.download, scope.cancellation),
+      downloads: undefined,
       setup: agent.setup as StepSetup,
       failedModels: new WeakSet(),
       setUpFor: 0,
@@ -104,7 +102,6 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
       parentAgentId: parent?.state.agentId,
     }),
   };
-  return run;
 }
 
 // A memory shows other messages for each question, so only the instructions stay the same from turn to turn.

@@ -56,8 +56,8 @@ export interface RunLimits {
 
 export interface PromptParts {
   readonly modelInput: ModelInput;
-  /** The files of the run that the model does not fetch itself. */
-  readonly downloads: Downloads;
+  /** The files of the run that the model does not fetch itself. Undefined until a prompt has a file at a URL. */
+  downloads: Downloads | undefined;
   /** The model and tools of the present step. Unset until `setUpStep`, if functions choose them: only a run that ends before its first step meets that. */
   setup: StepSetup;
   /** The models that failed in this run while there was another. */

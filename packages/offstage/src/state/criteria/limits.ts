@@ -4,9 +4,8 @@ import { OffstageError } from "../../errors.ts";
 import { Pricing } from "../../tokens/cost.ts";
 import { type PriceTable, priceTable } from "../../tokens/price-of.ts";
 import type { AgentState } from "../agent-state.ts";
-import type { Criterion } from "../criterion.ts";
+import { type Criterion, limitReached } from "../criterion.ts";
 import type { Step } from "../step.ts";
-import { limitReached } from "./defaults.ts";
 
 /** Stops the run once it has used this many tokens, including its subagents. */
 export function tokenLimit(maxTokens: number): Criterion {
