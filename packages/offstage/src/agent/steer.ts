@@ -10,7 +10,7 @@ import { turnOf } from "../state/turn-of.ts";
 import type { AgentConfig } from "./config/agent-config.ts";
 import { checkOutput } from "./config/structured-output.ts";
 import { setUpStep } from "./input/prompt.ts";
-import { finishedRun } from "./lifecycle/conclude.ts";
+import { finishedRun, totalsOf } from "./lifecycle/conclude.ts";
 import { createRun } from "./lifecycle/create-run.ts";
 import { loop, type Open } from "./lifecycle/loop.ts";
 import type { RunResult } from "./ports/run-result.ts";
@@ -109,7 +109,8 @@ async function recordedResult(agent: AgentConfig, record: RunRecord): Promise<Ru
   const checked = agent.output && (await checkOutput(agent.output, text, run.scope.cancellation));
   const value = checked && "value" in checked ? checked.value : undefined;
   discard(run);
-  return finishedRun(run, { state, text, output: agent.output === undefined ? text : value, rest: [] });
+  const output = agent.output === undefined ? text : value;
+  return finishedRun(run, { state, text, output, rest: [], totals: totalsOf(run, state) });
 }
 
 function failedElsewhere(runId: string, record: RunRecord | undefined): OffstageError {
