@@ -98,9 +98,10 @@ async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step
   const reply = await callModel(run, sections, at);
   const read = await readReply(run, reply, at);
   const { message, calls } = read;
-  if (calls.length > 0) await run.record.intend(at, message, callsToApprove(run, calls));
-  const called = await callTools(run, calls, at);
-  return stepOf(run, read, { index: at.step, called, started });
+  const finish = { index: at.step, started };
+  if (calls.length === 0) return stepOf(run, read, { ...finish, called: [] });
+  await run.record.intend(at, message, callsToApprove(run, calls));
+  return stepOf(run, read, { ...finish, called: await callTools(run, calls, at) });
 }
 
 // Runs the waiting calls of a pending step. Finished calls do not run again.
