@@ -108,3 +108,11 @@ export interface StepPlace {
   readonly step: number;
   readonly span: TraceSpan;
 }
+
+/** A step that starts. */
+export interface StepStart extends StepPlace {
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** By the monotonic clock. */
+  readonly startedMs: number;
+}
