@@ -160,15 +160,12 @@ function endsInput(history: readonly Message[], index: number, runId: string): b
 }
 
 function rememberedTrace(trace: readonly Message[], said: ReadonlySet<string>, run: Run): Message[] {
-  const policies = new Map<string, Remember>();
-  for (const message of trace) {
-    for (const call of toolCallsOf(message)) policies.set(call.id, policyOf(call.function.name, run));
-  }
+  const policies = new Map(trace.flatMap(toolCallsOf).map((call) => [call.id, policyOf(call.function.name, run)]));
   const digests = [...policies.values()].filter((policy) => policy === "digest").length;
   const budget = Math.max(leastBytes, Math.min(digestBytes, Math.floor(turnBytes / Math.max(1, digests))));
-  return trace.flatMap((message): Message[] => {
+  const unsaid = trace.filter((message) => message.metadata?.id === undefined || !said.has(identityOf(message)));
+  return unsaid.flatMap((message): Message[] => {
     const { id } = message.metadata ?? {};
-    if (id !== undefined && said.has(identityOf(message))) return [];
     if (message.role === "tool") return rememberedResult(message, policies, budget);
     if (message.role !== "assistant") return [];
     return rememberedReply(message, policies, { budget, isSaid: id !== undefined && said.has(`${id} 0`) });
