@@ -91,8 +91,9 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   const result = finishedRun(run, { state, rest, totals, ...outputOf(run, ending.state, answer) });
   identity.parent?.record.addSubagent({ toolCallId: identity.parentToolCallId, result });
   const failure = state.outcome?.status === "failed" ? (writeFailure?.error ?? failureOf(run, ending)) : undefined;
-  scope.span.setMetadata(endMetadata(state, totals.usage));
-  if (failure === undefined) scope.span.end(spanStatus(state));
+  const { status, metadata } = spanEnd(state, totals.usage);
+  scope.span.setMetadata(metadata);
+  if (failure === undefined) scope.span.end(status);
   else scope.span.fail(failure);
   const error = failure && (ending.isRefused ? failure : failureWithResult(failure, result));
   if (error !== undefined) record.emit({ type: "error", error, source: "run" });
@@ -225,7 +226,7 @@ interface Rest {
 // The messages that are in no finished step.
 function restOf({ draft }: Run, state: AgentState, answer: readonly Message[]): Rest {
   const pending = state.pendingStep?.step.messages ?? [];
-  const unfinished = state.status === "waiting" ? pending : (draft.messages ?? pending);
+  const unfinished = state.outcome?.status === "waiting" ? pending : (draft.messages ?? pending);
   const isKnown = ({ metadata }: Message): boolean =>
     [...state.steps.flatMap(({ messages }) => messages), ...unfinished].some(
       (each) => each.metadata?.id === metadata?.id,
@@ -259,18 +260,17 @@ function failureCode(reason: string, hasOutput: boolean): ErrorCode {
 // The run's own span as it will end. It ends after the last write, but must be part of it.
 function closedSpan({ scope }: Run, state: AgentState, usage: Usage): SpanData {
   const { span } = scope;
+  const { status, metadata } = spanEnd(state, usage);
   const endTime = Math.max(span.startTime, span.trace.clockOffset + performance.now());
-  const metadata = { ...span.metadata, ...endMetadata(state, usage) };
-  return { ...span.toJSON(), metadata, endTime, duration: endTime - span.startTime, status: spanStatus(state) };
+  const duration = endTime - span.startTime;
+  return { ...span.toJSON(), metadata: { ...span.metadata, ...metadata }, endTime, duration, status };
 }
 
-function spanStatus(state: AgentState): EndStatus {
-  if (isCutOff(state)) return "cancelled";
-  return state.outcome?.status === "failed" ? "error" : "ok";
-}
-
-function endMetadata({ outcome, stepCount }: AgentState, usage: Usage): JsonObject {
-  return { outcome: outcome?.status, reason: outcome?.reason, usage: { ...usage }, steps: stepCount };
+function spanEnd(state: AgentState, usage: Usage): { readonly status: EndStatus; readonly metadata: JsonObject } {
+  const { status: outcome, reason } = state.outcome ?? {};
+  const status = outcome === "failed" ? "error" : "ok";
+  const metadata = { outcome, reason, usage: { ...usage }, steps: state.stepCount };
+  return { status: isCutOff(state) ? "cancelled" : status, metadata };
 }
 
 export interface FinishedParts {

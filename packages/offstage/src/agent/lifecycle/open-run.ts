@@ -91,9 +91,10 @@ function nothingToAnswer(agent: string): OffstageError {
 /** The state with the messages of the inbox behind its newest step. If a guardrail blocks them, it has an outcome. */
 export async function joinInbox(run: Run, state: AgentState): Promise<AgentState> {
   const { record } = run;
+  const { log } = record;
   // Never between a call and its result.
-  if (record.log === undefined || state.outcome !== undefined || state.pendingStep !== undefined) return state;
-  const pending = await record.inbox();
+  if (log === undefined || state.outcome !== undefined || state.pendingStep !== undefined) return state;
+  const pending = await log.inbox();
   if (pending.length === 0) return state;
   const step = state.stepCount;
   const { messages: joining, blocked } = await guardJoining(run, pending, step);

@@ -240,6 +240,7 @@ export interface ResultPlace extends StepPlace {
 /** The tool message of a result. */
 export function resultMessage(run: Run, { isEdited }: StepToolCall, at: ResultPlace): ToolMessage {
   const { toolCallId, toolName, content, output, isError, status, childRunId, durationMs } = at.result;
+  const name = storedName(run, toolName);
   const metadata = run.record.stamp(at, at.number);
   if (isEdited) metadata.isEdited = true;
   metadata.durationMs = Math.round(durationMs * 1000) / 1000;
@@ -248,7 +249,7 @@ export function resultMessage(run: Run, { isEdited }: StepToolCall, at: ResultPl
   // The value is the content itself: JSON text, or parts.
   if (typeof output !== "string") metadata.isJson = true;
   if (childRunId !== undefined) metadata.childRunId = childRunId;
-  return { role: "tool", tool_call_id: toolCallId, name: storedName(run, toolName), content, metadata };
+  return { role: "tool", tool_call_id: toolCallId, name, content, metadata };
 }
 
 /** A user message from the runtime to the model: a correction, or a critic's feedback. */
