@@ -11,10 +11,10 @@ import {
   toolCallsOf,
   withoutProviderParts,
 } from "../../messages/message.ts";
-import { Messages } from "../../messages/messages.ts";
+import { type MessageStore, Messages } from "../../messages/messages.ts";
 import { textWithMarkers, withoutFiles } from "../../models/content-parts.ts";
 import type { RunLog, RunStart } from "../../sessions/ports/journal.ts";
-import type { AgentState } from "../../state/agent-state.ts";
+import { AgentState } from "../../state/agent-state.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { clip } from "../../tools/json-safe.ts";
 import type { Remember } from "../../tools/tool.ts";
@@ -101,9 +101,9 @@ export class ToolHistory implements ToolHistoryView {
   }
 
   // Costs only what was added, while the conversation only grows.
-  shownIn(state: AgentState): AgentState {
-    if (this.#traces.size === 0) return state;
-    const { messages } = state;
+  shownIn(store: MessageStore): MessageStore {
+    if (this.#traces.size === 0) return store;
+    const messages = store.section(AgentState.DEFAULT_SECTION);
     if (messages !== this.#source) {
       const isGrown = this.#source.length > 0 && messages.extends(this.#source);
       this.#shown = isGrown
@@ -111,7 +111,7 @@ export class ToolHistory implements ToolHistoryView {
         : Messages.from(this.inConversation(messages.toArray()));
       this.#source = messages;
     }
-    return state.withMessages(this.#shown);
+    return store.withSection(AgentState.DEFAULT_SECTION, this.#shown);
   }
 
   /** The conversation with each trace between the input and the answer of its run. */

@@ -11,10 +11,10 @@ import { modelSummarizer } from "../../memory/compaction/summarize.ts";
 import type { TextMemory } from "../../memory/text-memory.ts";
 import { system } from "../../messages/makers.ts";
 import { type Message, textOf } from "../../messages/message.ts";
-import { Messages } from "../../messages/messages.ts";
+import { type MessageStore, Messages } from "../../messages/messages.ts";
 import { fallbackModel } from "../../models/fallback-model.ts";
 import type { AnyModel } from "../../models/model.ts";
-import type { AgentState } from "../../state/agent-state.ts";
+import { AgentState } from "../../state/agent-state.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { checkMemory } from "../config/option-rules.ts";
 import { type StepSetup, stepSetup } from "../config/step-setup.ts";
@@ -58,7 +58,7 @@ export async function openPrompt(run: Run, state: AgentState, recordedNote?: unk
     );
   };
   // A memory may call a model or a store of its own; an abort does not wait for it.
-  input.compaction.show(shownIn(run, state), await scope.cancellation.race(remember()));
+  input.compaction.show(state.withMessageStore(shownIn(run, state)), await scope.cancellation.race(remember()));
   input.feed = feed;
 }
 
@@ -76,17 +76,18 @@ async function openMemory(run: Run, open: MemoryFunction): Promise<AgentMemory |
 /** The sections of the next model call: the instructions, then the state's sections as the model will see them. */
 export async function promptSections(run: Run, state: AgentState, at: StepPlace): Promise<readonly Messages[]> {
   const { compaction, instructions } = run.input;
-  const shown = shownIn(run, state);
-  if (compaction === undefined) return [instructions, ...shown.sectionsForInference()];
+  const store = shownIn(run, state);
+  if (compaction === undefined) return [instructions, ...store.sections(AgentState.INFERENCE_SECTIONS)];
+  const shown = state.withMessageStore(store);
   const view = await (compaction.exceedsLimit(shown)
     ? compact(run, shown, { compaction, at })
     : compaction.view(shown));
   return [instructions, ...view.sections];
 }
 
-// With the tool history. The state itself stays as it is.
-function shownIn({ input }: Run, state: AgentState): AgentState {
-  return input.toolHistory?.shownIn(state) ?? state;
+// The sections with the tool history. The state itself stays as it is.
+function shownIn({ input }: Run, { store }: AgentState): MessageStore {
+  return input.toolHistory?.shownIn(store) ?? store;
 }
 
 interface Compacting {

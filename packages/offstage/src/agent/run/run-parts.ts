@@ -4,7 +4,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { Compaction } from "../../memory/compaction/compaction.ts";
 import type { MemoryFeed } from "../../memory/memory-feed.ts";
 import type { Message } from "../../messages/message.ts";
-import type { Messages } from "../../messages/messages.ts";
+import type { MessageStore, Messages } from "../../messages/messages.ts";
 import type { Downloads } from "../../models/downloads.ts";
 import type { AnyModel } from "../../models/model.ts";
 import type { ModelInput } from "../../models/model-input.ts";
@@ -77,8 +77,8 @@ export interface PromptParts {
 
 /** Adds the tool traces of earlier turns to what the model sees: see input/history.ts. */
 export interface ToolHistoryView {
-  /** The state with the traces in its conversation. */
-  shownIn(state: AgentState): AgentState;
+  /** The sections of a state, with the traces in its conversation. */
+  shownIn(store: MessageStore): MessageStore;
   /** Messages that a memory returned, with the traces of the answers among them. */
   inMemory(messages: readonly Message[]): readonly Message[];
 }
