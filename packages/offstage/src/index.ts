@@ -80,10 +80,10 @@ export {
   clearExecutionBuffer,
 } from "./state/processors/index.ts";
 export type { Step, ToolResult } from "./state/step.ts";
-export { costOf } from "./tokens/cost.ts";
 export type { PriceTable } from "./tokens/price-of.ts";
 export { type TokenCounter, tokenCounter } from "./tokens/token-counter.ts";
 export type { Usage } from "./tokens/usage.ts";
+export { costOf } from "./tokens/usage.ts";
 export type { AnySchema } from "./tools/schema.ts";
 export { type Tool, type ToolOptions, type ToolRunOptions, tool } from "./tools/tool.ts";
 export { TraceContext } from "./tracing/trace-context.ts";

@@ -1,8 +1,8 @@
 // Limits: token, time, cost and deadline. Each votes to stop; no vote to continue can override it.
 import { checkOptions, checkRequired, type OptionRule, positiveNumber } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
-import { Pricing } from "../../tokens/cost.ts";
 import { type PriceTable, priceTable } from "../../tokens/price-of.ts";
+import { Pricing } from "../../tokens/usage.ts";
 import type { AgentState } from "../agent-state.ts";
 import { type Criterion, limitReached } from "../criterion.ts";
 import type { Step } from "../step.ts";
