@@ -67,8 +67,8 @@ export { SessionBusyError, SessionConflictError } from "./sessions/ports/session
 export type { Store } from "./sessions/store.ts";
 export { AgentContext } from "./state/agent-context.ts";
 export { AgentState } from "./state/agent-state.ts";
-export { stepLimit } from "./state/criteria/defaults.ts";
 export { costLimit, timeLimit, tokenLimit } from "./state/criteria/limits.ts";
+export { stepLimit } from "./state/criterion.ts";
 export type { Outcome } from "./state/outcome.ts";
 export type { Processor } from "./state/processor.ts";
 export {
@@ -80,10 +80,10 @@ export {
   clearExecutionBuffer,
 } from "./state/processors/index.ts";
 export type { Step, ToolResult } from "./state/step.ts";
-export { costOf } from "./tokens/cost.ts";
 export type { PriceTable } from "./tokens/price-of.ts";
 export { type TokenCounter, tokenCounter } from "./tokens/token-counter.ts";
 export type { Usage } from "./tokens/usage.ts";
+export { costOf } from "./tokens/usage.ts";
 export type { AnySchema } from "./tools/schema.ts";
 export { type Tool, type ToolOptions, type ToolRunOptions, tool } from "./tools/tool.ts";
 export { TraceContext } from "./tracing/trace-context.ts";

@@ -3,7 +3,6 @@ import { isObject } from "../base/json.ts";
 import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import { parseMessages } from "../messages/codec.ts";
-import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
 import { checkNewMessages } from "../messages/new-content.ts";
 import { MessageQuery } from "../query/message-query.ts";
@@ -212,7 +211,7 @@ const promptSchema = {
 export function parseInput(input: RunInput): readonly Message[] {
   if (typeof input === "string" && input.trim() === "")
     throw invalid("The input is empty. Pass text, a message or a list of messages.");
-  if (typeof input === "string") return [user(input)];
+  if (typeof input === "string") return [{ role: "user", content: input }];
   if (typeof input !== "object" || input === null)
     throw invalid(`The input must be text, a message or a list of messages; found ${shownValue(input)}.`);
   const messages = parseMessages(Symbol.iterator in input ? input : [input], { name: "input" });

@@ -2,7 +2,6 @@
 import { poll } from "../base/poll.ts";
 import { OffstageError } from "../errors.ts";
 import { type Message, textOf } from "../messages/message.ts";
-import { journalFor } from "../sessions/journal/plain-journal.ts";
 import { busy } from "../sessions/lease/held-session.ts";
 import type { SessionInbox, Steering } from "../sessions/ports/journal.ts";
 import type { RunRecord } from "../sessions/ports/run-record.ts";
@@ -11,7 +10,7 @@ import { turnOf } from "../state/turn-of.ts";
 import type { AgentConfig } from "./config/agent-config.ts";
 import { checkOutput } from "./config/structured-output.ts";
 import { setUpStep } from "./input/prompt.ts";
-import { finishedRun } from "./lifecycle/conclude.ts";
+import { finishedRun, totalsOf } from "./lifecycle/conclude.ts";
 import { createRun } from "./lifecycle/create-run.ts";
 import { loop, type Open } from "./lifecycle/loop.ts";
 import type { RunResult } from "./ports/run-result.ts";
@@ -28,14 +27,14 @@ export function runOrSteer(run: Run, open?: Open): Promise<RunResult<unknown>> {
 }
 
 async function steerOrRun(run: Run, open?: Open): Promise<RunResult<unknown>> {
-  const { session } = run.request;
+  const { session, journal } = run.request;
   const messages = run.record.input.map(withoutStamp);
-  const inbox = session && journalFor(session).inbox;
+  const inbox = journal?.inbox;
   try {
     if (session !== undefined && inbox === undefined) throw noInbox(session.sessionId);
     const sent = messages.length === 0 ? undefined : await inbox?.steer(messages);
     // Looked up now, because that run may have ended when its result is needed.
-    const here = working.get(scopeOf(run) ?? run)?.get(sent?.runId ?? "");
+    const here = working.get(journal?.scope ?? run)?.get(sent?.runId ?? "");
     const taker = sent && (await takerOf(run, sent));
     if (taker === undefined || inbox === undefined) return await remember(run, loop(run, open));
     discard(run);
@@ -73,12 +72,8 @@ function discard({ scope }: Run): void {
   scope.span.end("cancelled");
 }
 
-function scopeOf({ request }: Run): object | undefined {
-  return request.session && journalFor(request.session).scope;
-}
-
 function remember(run: Run, running: Promise<RunResult<unknown>>): Promise<RunResult<unknown>> {
-  const scope = scopeOf(run);
+  const { scope } = run.request.journal ?? {};
   if (scope === undefined) return running;
   const runs = working.get(scope) ?? new Map<string, Promise<RunResult<unknown>>>();
   working.set(scope, runs);
@@ -114,7 +109,8 @@ async function recordedResult(agent: AgentConfig, record: RunRecord): Promise<Ru
   const checked = agent.output && (await checkOutput(agent.output, text, run.scope.cancellation));
   const value = checked && "value" in checked ? checked.value : undefined;
   discard(run);
-  return finishedRun(run, { state, text, output: agent.output === undefined ? text : value, rest: [] });
+  const output = agent.output === undefined ? text : value;
+  return finishedRun(run, { state, text, output, rest: [], totals: totalsOf(run, state) });
 }
 
 function failedElsewhere(runId: string, record: RunRecord | undefined): OffstageError {

@@ -1,5 +1,4 @@
 // AgentState: everything a run knows, immutable and serialisable. A transition returns a new state.
-import { isoNow } from "../base/clock.ts";
 import { isObject, type JsonObject, type JsonValue } from "../base/json.ts";
 import { checkOptions, checkRequired, checkValue, type OptionRule, yesOrNo } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
@@ -103,7 +102,7 @@ export class AgentState {
   static empty(): AgentState {
     return new AgentState({
       agentId: crypto.randomUUID(),
-      createdAt: isoNow(),
+      createdAt: new Date().toISOString(),
       store: MessageStore.empty(),
       metadata: {},
       steps: [],

@@ -2,9 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildState, buildStep } from "../../test/support/build-state.ts";
 import type { AgentState } from "./agent-state.ts";
-import { stepLimit, toolCallPresence } from "./criteria/defaults.ts";
 import { responseContent } from "./criteria/replies.ts";
-import { askCriteria, type Criterion, criterionOf, type Ruling } from "./criterion.ts";
+import { askCriteria, type Criterion, criterionOf, type Ruling, stepLimit, toolCallPresence } from "./criterion.ts";
 import type { Verdict } from "./outcome.ts";
 
 const verdict = (decision: Verdict["decision"], changes: Partial<Verdict> = {}): Verdict => ({

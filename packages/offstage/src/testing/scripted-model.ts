@@ -1,9 +1,9 @@
 // The scripted model: plays a list of replies, and throws on any request that a provider would refuse. The one fake model.
 
+import { isObject } from "../base/json.ts";
 import { checkOptions, type OptionRule, someText, yesOrNo } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
 import type { Message } from "../messages/message.ts";
-import { PairingCheck } from "../messages/pairing.ts";
 import type {
   Model,
   ModelCallOptions,
@@ -11,9 +11,13 @@ import type {
   ModelResult,
   ModelStreamPart,
   ModelUsage,
+  PromptMessage,
+  PromptToolCall,
 } from "../models/model.ts";
 import { promptMessages } from "../models/prompt.ts";
 import { checkReturned, checkScript, type ScriptedReply, type ScriptedToolCall } from "./scripted-reply.ts";
+
+type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
 
 /** One request to the model. */
 export interface ScriptedRequest {
@@ -68,9 +72,8 @@ export function scriptedModel(
   const play = async (call: ModelCallOptions): Promise<ModelResult> => {
     const index = callCount++;
     call.abortSignal?.throwIfAborted();
-    const messages = promptMessages(call.prompt);
-    checkRequest(messages, index);
-    const request = { messages, options: call, index };
+    checkRequest(call.prompt, index);
+    const request = requestOf(call, index);
     if (record) requests.push(request);
     return resultOf(await replyFor(script, request), `${index}`);
   };
@@ -84,6 +87,20 @@ export function scriptedModel(
     },
     doGenerate: play,
     doStream: async (call) => ({ stream: streamOf(await play(call), call.abortSignal) }),
+  };
+}
+
+// The messages are made when they are read: few requests are ever looked at. A prompt may be valid for its call only, so it is copied.
+function requestOf(options: ModelCallOptions, index: number): ScriptedRequest {
+  const prompt = [...options.prompt];
+  let messages: readonly Message[] | undefined;
+  return {
+    get messages() {
+      messages ??= promptMessages(prompt);
+      return messages;
+    },
+    options,
+    index,
   };
 }
 
@@ -101,19 +118,48 @@ async function replyFor(script: Parameters<typeof scriptedModel>[0], request: Sc
   return typeof reply === "string" ? { text: reply } : reply;
 }
 
-// Every provider refuses a call without its result, a result without its call, repeated ids and empty messages.
-function checkRequest(messages: readonly Message[], index: number): void {
-  if (messages.length === 0) throw violation(index, "it has no messages");
-  const check = new PairingCheck();
-  if (check.accepts(messages)) return;
-  const outline = messages.map((message) => outlineOf(message)).join(", ");
+function checkRequest(prompt: readonly PromptMessage[], index: number): void {
+  if (prompt.length === 0) throw violation(index, "it has no messages");
+  if (isPaired(prompt)) return;
+  const outline = prompt.flatMap(outlineOf).join(", ");
   throw violation(index, `its tool calls and results do not pair up: ${outline}`);
 }
 
-function outlineOf(message: Message): string {
-  if (message.role === "tool") return `tool(${message.tool_call_id})`;
-  const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
-  return calls.length === 0 ? message.role : `${message.role}[${calls.map((call) => call.id).join(" ")}]`;
+// Every provider refuses a call without its result, a result without its call, repeated ids and empty messages. Shares no code with
+// the check that the runtime makes before it sends a prompt.
+function isPaired(prompt: readonly PromptMessage[]): boolean {
+  const seen = new Set<string>();
+  const open = new Set<string>();
+  const isNewCall = ({ toolCallId: id, toolName, input }: PromptToolCall): boolean => {
+    const isNew = id !== "" && toolName !== "" && isObject(input) && !seen.has(id);
+    seen.add(id);
+    open.add(id);
+    return isNew;
+  };
+  const follows = (message: PromptMessage): boolean => {
+    if (message.role === "tool") return message.content.every(({ toolCallId }) => open.delete(toolCallId));
+    if (open.size > 0) return false;
+    if (message.role !== "assistant") return true;
+    const calls = callsOf(message);
+    return calls.every(isNewCall) && (calls.length > 0 || message.content.some(isVisible));
+  };
+  return prompt.every(follows) && open.size === 0;
+}
+
+function isVisible(part: AssistantPart): boolean {
+  return part.type === "file" || (part.type === "text" && part.text.trim() !== "");
+}
+
+// Without the calls that the provider runs itself.
+function callsOf({ content }: { readonly content: readonly AssistantPart[] }): PromptToolCall[] {
+  const calls = content.filter((part) => part.type === "tool-call");
+  return calls.filter((call) => (call as { providerExecuted?: boolean }).providerExecuted !== true);
+}
+
+function outlineOf(message: PromptMessage): string[] {
+  if (message.role === "tool") return message.content.map(({ toolCallId }) => `tool(${toolCallId})`);
+  const calls = message.role === "assistant" ? callsOf(message) : [];
+  return [calls.length === 0 ? message.role : `assistant[${calls.map((call) => call.toolCallId).join(" ")}]`];
 }
 
 function violation(index: number, why: string): OffstageError {

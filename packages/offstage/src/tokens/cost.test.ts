@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { costOf, Pricing } from "./cost.ts";
 import { listPrices, listPricesDate } from "./prices.ts";
+import { costOf, Pricing } from "./usage.ts";
 
 const million = { inputTokens: 1_000_000, outputTokens: 1_000_000, totalTokens: 2_000_000 };
 const prices = {

@@ -1,6 +1,6 @@
 // Any value as JSON: whatever a tool returns becomes one bounded, plain value. Never throws, never loops. Text is
 // clipped by bytes, between code points, with a mark that says how much is missing.
-import { isObject, type JsonValue, setField } from "../base/json.ts";
+import type { JsonValue } from "../base/json.ts";
 import { messageOf } from "../errors.ts";
 
 const maxDepth = 64;
@@ -130,18 +130,17 @@ class Walk {
   }
 
   #record(value: object, keys: readonly string[], depth: number): JsonValue {
-    const record: Record<string, JsonValue> = {};
+    const entries: [string, JsonValue][] = [];
     for (const key of keys) {
       this.#left -= Buffer.byteLength(key) + 4;
       if (this.isSpent) {
-        record[clippedMark] = `${keys.length - keys.indexOf(key)} more`;
+        entries.push([clippedMark, `${keys.length - keys.indexOf(key)} more`]);
         break;
       }
       const item = this.#property(value, key, depth);
-      if (item === undefined) continue;
-      setField(record, key, item);
+      if (item !== undefined) entries.push([key, item]);
     }
-    return record;
+    return Object.fromEntries(entries);
   }
 
   #property(value: object, key: string, depth: number): JsonValue | undefined {
@@ -168,7 +167,7 @@ function plainOf(value: object): unknown {
 
 /** True for a value that gives its items over time, such as a stream. */
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return isObject(value) && typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === "function";
+  return typeof (value as Partial<AsyncIterable<unknown>> | null | undefined)?.[Symbol.asyncIterator] === "function";
 }
 
 export interface CollectOptions extends JsonSafeOptions {

@@ -59,8 +59,8 @@ export interface SpanOptions {
 export interface TraceInit {
   /** The id of a trace that does not continue a caller's. Default: a random one. */
   readonly traceId?: string | undefined;
-  /** A list that the spans of the trace are appended to when they end, beside the exporters. */
-  readonly kept?: EndedSpans | undefined;
+  /** The settings of its spans. Default: those of the level above, with the options applied. */
+  readonly settings?: TraceSettings | undefined;
   /** Ends the trace when its first span ends. Default false. */
   readonly endsWithRoot?: boolean | undefined;
 }
@@ -107,7 +107,7 @@ export class TraceContext implements SpanOwner, TraceScope {
     const now = performance.now();
     this.clockOffset = clockOffsetMs(now);
     this.startTime = this.clockOffset + now;
-    const settings = addKept(refine(currentScope()?.settings ?? traceState.settings, options), init.kept);
+    const settings = init.settings ?? refine(currentScope()?.settings ?? traceState.settings, options);
     const isRecorded = settings.recording && this.#remote?.sampled !== false && isSampled(this, settings);
     this.settings = isRecorded ? settings : mute(settings);
   }
@@ -262,13 +262,15 @@ function misplacedSpan(span: TraceSpan | undefined): OffstageError {
   return new OffstageError("invalid-argument", sentence);
 }
 
-export interface RootSpanInit extends SpanInit, TraceInit {
+export interface RootSpanInit extends SpanInit, Pick<TraceInit, "traceId"> {
   /** The group of the trace opened for this span. Default: none. */
   readonly groupId?: string | undefined;
   /** The name of the trace opened for this span. Default: the span's name. */
   readonly traceName?: string | undefined;
   /** Tracing for this span and all below it. */
   readonly tracing?: TracingOptions | false | undefined;
+  /** A list that this span and all below it are appended to when they end, beside the exporters. */
+  readonly kept?: EndedSpans | undefined;
 }
 
 /**
@@ -285,7 +287,8 @@ export function startRootSpan(init: RootSpanInit): TraceSpan {
 /** The scope of a root span: a new trace that ends with the span, or a no-op span if tracing is off. */
 export function rootScope(init: RootSpanInit): TraceScope {
   const { name, traceName = name, traceId, groupId, tracing, kept } = init;
-  if (!refine(traceState.settings, tracing).recording) return noopSpan();
-  const trace = TraceContext.open(traceName, { ...tracing, groupId }, { traceId, kept, endsWithRoot: true });
+  const settings = addKept(refine(traceState.settings, tracing), kept);
+  if (!settings.recording) return noopSpan();
+  const trace = TraceContext.open(traceName, { groupId }, { traceId, settings, endsWithRoot: true });
   return { trace, settings: trace.settings, asParent: trace.asParent };
 }

@@ -1,14 +1,13 @@
 // The configuration of an agent: its options, checked and completed when it is created. The loop reads nothing else of the agent.
 import { isObject } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
-import { retryLimit, stepLimit, toolCallPresence } from "../../state/criteria/defaults.ts";
 import { errorPolicy } from "../../state/criteria/errors.ts";
 import { withAgentPrices } from "../../state/criteria/limits.ts";
-import { type Criterion, criterionOf } from "../../state/criterion.ts";
+import { type Criterion, criterionOf, retryLimit, stepLimit, toolCallPresence } from "../../state/criterion.ts";
 import type { Processor } from "../../state/processor.ts";
 import { keepSeparate, keepTogether } from "../../state/turn-of.ts";
-import { Pricing } from "../../tokens/cost.ts";
 import { type TokenCounter, tokenCounter } from "../../tokens/token-counter.ts";
+import { Pricing } from "../../tokens/usage.ts";
 import { type CompiledSchema, compileSchema } from "../../tools/schema.ts";
 import type { Remember } from "../../tools/tool.ts";
 import { toolCallingDriver } from "../drivers/tool-calling.ts";

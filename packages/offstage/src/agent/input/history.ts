@@ -11,10 +11,10 @@ import {
   toolCallsOf,
   withoutProviderParts,
 } from "../../messages/message.ts";
-import { Messages } from "../../messages/messages.ts";
+import { type MessageStore, Messages } from "../../messages/messages.ts";
 import { textWithMarkers, withoutFiles } from "../../models/content-parts.ts";
 import type { RunLog, RunStart } from "../../sessions/ports/journal.ts";
-import type { AgentState } from "../../state/agent-state.ts";
+import { AgentState } from "../../state/agent-state.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { clip } from "../../tools/json-safe.ts";
 import type { Remember } from "../../tools/tool.ts";
@@ -101,9 +101,9 @@ export class ToolHistory implements ToolHistoryView {
   }
 
   // Costs only what was added, while the conversation only grows.
-  shownIn(state: AgentState): AgentState {
-    if (this.#traces.size === 0) return state;
-    const { messages } = state;
+  shownIn(store: MessageStore): MessageStore {
+    if (this.#traces.size === 0) return store;
+    const messages = store.section(AgentState.DEFAULT_SECTION);
     if (messages !== this.#source) {
       const isGrown = this.#source.length > 0 && messages.extends(this.#source);
       this.#shown = isGrown
@@ -111,7 +111,7 @@ export class ToolHistory implements ToolHistoryView {
         : Messages.from(this.inConversation(messages.toArray()));
       this.#source = messages;
     }
-    return state.withMessages(this.#shown);
+    return store.withSection(AgentState.DEFAULT_SECTION, this.#shown);
   }
 
   /** The conversation with each trace between the input and the answer of its run. */
@@ -160,15 +160,12 @@ function endsInput(history: readonly Message[], index: number, runId: string): b
 }
 
 function rememberedTrace(trace: readonly Message[], said: ReadonlySet<string>, run: Run): Message[] {
-  const policies = new Map<string, Remember>();
-  for (const message of trace) {
-    for (const call of toolCallsOf(message)) policies.set(call.id, policyOf(call.function.name, run));
-  }
+  const policies = new Map(trace.flatMap(toolCallsOf).map((call) => [call.id, policyOf(call.function.name, run)]));
   const digests = [...policies.values()].filter((policy) => policy === "digest").length;
   const budget = Math.max(leastBytes, Math.min(digestBytes, Math.floor(turnBytes / Math.max(1, digests))));
-  return trace.flatMap((message): Message[] => {
+  const unsaid = trace.filter((message) => message.metadata?.id === undefined || !said.has(identityOf(message)));
+  return unsaid.flatMap((message): Message[] => {
     const { id } = message.metadata ?? {};
-    if (id !== undefined && said.has(identityOf(message))) return [];
     if (message.role === "tool") return rememberedResult(message, policies, budget);
     if (message.role !== "assistant") return [];
     return rememberedReply(message, policies, { budget, isSaid: id !== undefined && said.has(`${id} 0`) });

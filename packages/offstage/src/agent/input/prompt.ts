@@ -11,12 +11,10 @@ import { modelSummarizer } from "../../memory/compaction/summarize.ts";
 import type { TextMemory } from "../../memory/text-memory.ts";
 import { system } from "../../messages/makers.ts";
 import { type Message, textOf } from "../../messages/message.ts";
-import { Messages } from "../../messages/messages.ts";
+import { type MessageStore, Messages } from "../../messages/messages.ts";
 import { fallbackModel } from "../../models/fallback-model.ts";
 import type { AnyModel } from "../../models/model.ts";
-import { journalFor } from "../../sessions/journal/plain-journal.ts";
-import type { SessionPort } from "../../sessions/ports/session.ts";
-import type { AgentState } from "../../state/agent-state.ts";
+import { AgentState } from "../../state/agent-state.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { checkMemory } from "../config/option-rules.ts";
 import { type StepSetup, stepSetup } from "../config/step-setup.ts";
@@ -60,7 +58,7 @@ export async function openPrompt(run: Run, state: AgentState, recordedNote?: unk
     );
   };
   // A memory may call a model or a store of its own; an abort does not wait for it.
-  input.compaction.show(shownIn(run, state), await scope.cancellation.race(remember()));
+  input.compaction.show(state.withMessageStore(shownIn(run, state)), await scope.cancellation.race(remember()));
   input.feed = feed;
 }
 
@@ -78,17 +76,18 @@ async function openMemory(run: Run, open: MemoryFunction): Promise<AgentMemory |
 /** The sections of the next model call: the instructions, then the state's sections as the model will see them. */
 export async function promptSections(run: Run, state: AgentState, at: StepPlace): Promise<readonly Messages[]> {
   const { compaction, instructions } = run.input;
-  const shown = shownIn(run, state);
-  if (compaction === undefined) return [instructions, ...shown.sectionsForInference()];
+  const store = shownIn(run, state);
+  if (compaction === undefined) return [instructions, ...store.sections(AgentState.INFERENCE_SECTIONS)];
+  const shown = state.withMessageStore(store);
   const view = await (compaction.exceedsLimit(shown)
     ? compact(run, shown, { compaction, at })
     : compaction.view(shown));
   return [instructions, ...view.sections];
 }
 
-// With the tool history. The state itself stays as it is.
-function shownIn({ input }: Run, state: AgentState): AgentState {
-  return input.toolHistory?.shownIn(state) ?? state;
+// The sections with the tool history. The state itself stays as it is.
+function shownIn({ input }: Run, { store }: AgentState): MessageStore {
+  return input.toolHistory?.shownIn(store) ?? store;
 }
 
 interface Compacting {
@@ -116,7 +115,7 @@ export async function closePrompt(run: Run, state: AgentState, answer: readonly 
   const { input, agent, request, scope, record } = run;
   if (input.compaction === undefined) return state;
   const { note } = input.compaction;
-  const session = sessionOf(run);
+  const { session } = request;
   if (!request.hasOwnState && session !== undefined) agent.viewNotes.keep(session, note);
   try {
     // An abort does not wait for a memory that ignores it.
@@ -136,7 +135,7 @@ export function promptNote({ input }: Run): JsonObject | undefined {
 // A session's note is used only if its last message is present: the session may have been cleared.
 function knownNote(run: Run, state: AgentState): unknown {
   if (run.request.hasOwnState) return state.metadata[metadataKey];
-  const session = sessionOf(run);
+  const { session } = run.request;
   const note = session && run.agent.viewNotes.of(session);
   return note !== undefined && indexOf(state, note.conversation.lastSaid) !== -1 ? note : undefined;
 }
@@ -149,17 +148,12 @@ function isPartial({ historyLimit, historyAfter }: ReturnType<typeof historyToLo
   return historyLimit !== undefined || historyAfter !== undefined;
 }
 
-// Undefined for a subagent's run, which has no conversation of its own.
-function sessionOf({ request }: Run): SessionPort | undefined {
-  return request.session;
-}
-
 // The conversation that a run belongs to, directly or as a subagent's run. A run that is resumed through a store names no session.
 async function placeOf(run: Run): Promise<MemoryPlace> {
   const { parent } = run.identity;
   if (parent !== undefined) return placeOf(parent);
-  const session = sessionOf(run);
-  if (session !== undefined) return { sessionId: session.sessionId, namespace: journalFor(session).namespace };
+  const { session, journal: own } = run.request;
+  if (session !== undefined && own !== undefined) return { sessionId: session.sessionId, namespace: own.namespace };
   const { store }: ResumeOptions = run.request.options;
   const journal = await store?.runs.journal(run.identity.runId);
   return { sessionId: run.record.log?.recorded?.sessionId, namespace: journal?.namespace ?? "" };

@@ -1,5 +1,4 @@
 // Ends a run, whatever its outcome: the answer joins the session, the rest joins the journal, and every listener is notified once.
-import { isoNow } from "../../base/clock.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { type ErrorCode, isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { type Message, textOf, toolCallsOf, withoutProviderParts } from "../../messages/message.ts";
@@ -11,6 +10,7 @@ import type { AgentState } from "../../state/agent-state.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import { interruptedText, partialAnswer, turnOf } from "../../state/turn-of.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
+import type { Usage } from "../../tokens/usage.ts";
 import type { EndStatus, SpanData } from "../../tracing/span-data.ts";
 import { traceOf } from "../../tracing/trace-context.ts";
 import type { StepSetup } from "../config/step-setup.ts";
@@ -69,15 +69,17 @@ function isCutOff(state: AgentState): boolean {
  * that the run has not seen, writes nothing and returns the state to go on with.
  */
 export async function conclude(run: Run, ending: Ending): Promise<RunResult<unknown> | AgentState> {
-  const { record, identity } = run;
+  const { record, identity, scope } = run;
   const answer = answerOf(run, ending.state);
-  const written = await writeEnd(run, ending.state, { answer });
+  const totals = totalsOf(run, ending.state);
+  const written = await writeEnd(run, ending.state, { answer, totals });
   // The run was asked to stop before its end was written.
   if (written === "stop")
     return conclude(run, { state: ending.state.withOutcome(stoppedOutcome(new StopRequest(""))) });
   const reopened = written === "inbox" ? await reopenAnswer(run, ending.state) : undefined;
   if (reopened !== undefined) return reopened;
-  const writeFailure = written === "inbox" ? await writeEnd(run, ending.state, { answer, leavesInbox: true }) : written;
+  const writeFailure =
+    written === "inbox" ? await writeEnd(run, ending.state, { answer, totals, leavesInbox: true }) : written;
   if (typeof writeFailure === "string") return conclude(run, ending);
   const closed = await closePrompt(run, ending.state, answer);
   const state = writeFailure === undefined ? closed : closed.withOutcome(writeFailure.outcome);
@@ -86,10 +88,13 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   if (unfinished.length > 0) record.trackUnfinished(unfinished);
   if (partial.length > 0) record.track(partial);
   const rest = [...unfinished, ...partial];
-  const result = finishedRun(run, { state, rest, ...outputOf(run, ending.state, answer) });
+  const result = finishedRun(run, { state, rest, totals, ...outputOf(run, ending.state, answer) });
   identity.parent?.record.addSubagent({ toolCallId: identity.parentToolCallId, result });
   const failure = state.outcome?.status === "failed" ? (writeFailure?.error ?? failureOf(run, ending)) : undefined;
-  endSpan(run, state, failure);
+  const { status, metadata } = spanEnd(state, totals.usage);
+  scope.span.setMetadata(metadata);
+  if (failure === undefined) scope.span.end(status);
+  else scope.span.fail(failure);
   const error = failure && (ending.isRefused ? failure : failureWithResult(failure, result));
   if (error !== undefined) record.emit({ type: "error", error, source: "run" });
   record.emit({ type: "run-end", outcome: result.outcome, result });
@@ -115,6 +120,22 @@ function cutOffText({ draft, record }: Run, { stepCount }: AgentState): Message 
   return interruptedText(text, reply?.metadata ?? record.stamp({ step }), step);
 }
 
+/** The tokens of a run and its subagents, and their cost. */
+export interface Totals {
+  readonly usage: Usage;
+  readonly cost: number | undefined;
+}
+
+export function totalsOf({ agent }: Run, state: AgentState): Totals {
+  return { usage: state.usage, cost: agent.pricing.totalCost(state.usageByModel) };
+}
+
+interface EndParts {
+  readonly answer: readonly Message[];
+  readonly totals: Totals;
+  readonly leavesInbox?: boolean;
+}
+
 interface WriteFailure {
   readonly outcome: Outcome;
   readonly error: OffstageError;
@@ -124,16 +145,16 @@ interface WriteFailure {
 async function writeEnd(
   run: Run,
   state: AgentState,
-  { answer, leavesInbox }: { readonly answer: readonly Message[]; readonly leavesInbox?: boolean },
+  { answer, totals, leavesInbox }: EndParts,
 ): Promise<WriteFailure | EndRefusal | undefined> {
   const { record } = run;
   try {
     return await record.end(
-      { ...runEnd(run, state, answer), ...(leavesInbox && { leavesInbox }) },
+      { ...runEnd(run, state, answer), ...totals, ...(leavesInbox && { leavesInbox }) },
       {
         lastStep: state.currentStep,
         verdicts: state.outcome?.verdicts,
-        span: closedSpan(run, state),
+        span: closedSpan(run, state, totals.usage),
       },
     );
   } catch (cause) {
@@ -145,7 +166,7 @@ async function writeEnd(
   }
 }
 
-function runEnd(run: Run, state: AgentState, answer: readonly Message[]): RunEnd {
+function runEnd(run: Run, state: AgentState, answer: readonly Message[]): Omit<RunEnd, keyof Totals> {
   const { status, reason, message } = state.outcome as Outcome;
   const isEverything = run.request.options.persist === "everything";
   const notes = notesOf(run, state);
@@ -156,9 +177,7 @@ function runEnd(run: Run, state: AgentState, answer: readonly Message[]): RunEnd
     reason,
     ...(setup && { model: setup.model.modelId, provider: setup.model.provider }),
     ...(cancelled instanceof StopRequest && { stopReason: cancelled.reason }),
-    usage: state.usage,
-    cost: run.agent.pricing.totalCost(state.usageByModel),
-    endedAt: isoNow(),
+    endedAt: new Date().toISOString(),
     answer: (isEverything ? allNewMessages(run, state, answer) : answer).map(withoutProviderParts),
     ...(notes !== undefined && { notes }),
     ...(status === "failed" && { error: { code: reason, message } }),
@@ -207,7 +226,7 @@ interface Rest {
 // The messages that are in no finished step.
 function restOf({ draft }: Run, state: AgentState, answer: readonly Message[]): Rest {
   const pending = state.pendingStep?.step.messages ?? [];
-  const unfinished = state.status === "waiting" ? pending : (draft.messages ?? pending);
+  const unfinished = state.outcome?.status === "waiting" ? pending : (draft.messages ?? pending);
   const isKnown = ({ metadata }: Message): boolean =>
     [...state.steps.flatMap(({ messages }) => messages), ...unfinished].some(
       (each) => each.metadata?.id === metadata?.id,
@@ -239,26 +258,19 @@ function failureCode(reason: string, hasOutput: boolean): ErrorCode {
 }
 
 // The run's own span as it will end. It ends after the last write, but must be part of it.
-function closedSpan({ scope }: Run, state: AgentState): SpanData {
+function closedSpan({ scope }: Run, state: AgentState, usage: Usage): SpanData {
   const { span } = scope;
+  const { status, metadata } = spanEnd(state, usage);
   const endTime = Math.max(span.startTime, span.trace.clockOffset + performance.now());
-  const metadata = { ...span.metadata, ...endMetadata(state) };
-  return { ...span.toJSON(), metadata, endTime, duration: endTime - span.startTime, status: spanStatus(state) };
+  const duration = endTime - span.startTime;
+  return { ...span.toJSON(), metadata: { ...span.metadata, ...metadata }, endTime, duration, status };
 }
 
-function endSpan({ scope }: Run, state: AgentState, failure: OffstageError | undefined): void {
-  scope.span.setMetadata(endMetadata(state));
-  if (failure !== undefined) scope.span.fail(failure);
-  else scope.span.end(spanStatus(state));
-}
-
-function spanStatus(state: AgentState): EndStatus {
-  if (isCutOff(state)) return "cancelled";
-  return state.outcome?.status === "failed" ? "error" : "ok";
-}
-
-function endMetadata({ outcome, usage, stepCount }: AgentState): JsonObject {
-  return { outcome: outcome?.status, reason: outcome?.reason, usage: { ...usage }, steps: stepCount };
+function spanEnd(state: AgentState, usage: Usage): { readonly status: EndStatus; readonly metadata: JsonObject } {
+  const { status: outcome, reason } = state.outcome ?? {};
+  const status = outcome === "failed" ? "error" : "ok";
+  const metadata = { outcome, reason, usage: { ...usage }, steps: state.stepCount };
+  return { status: isCutOff(state) ? "cancelled" : status, metadata };
 }
 
 export interface FinishedParts {
@@ -267,13 +279,13 @@ export interface FinishedParts {
   readonly output: unknown;
   /** The messages that are in no finished step: those of the step under way, and a partial answer. */
   readonly rest: readonly Message[];
+  readonly totals: Totals;
 }
 
 /** The result of a run. JSON and console.log show only the fields that are worth logging. */
-export function finishedRun(run: Run, { state, text, output, rest }: FinishedParts): RunResult<unknown> {
+export function finishedRun(run: Run, { state, text, output, rest, totals }: FinishedParts): RunResult<unknown> {
   const { identity, agent, record, scope, input } = run;
   const trace = scope.span.recording ? traceOf(scope.span) : undefined;
-  const cost = agent.pricing.totalCost(state.usageByModel);
   const fields: Omit<RunResult<unknown>, "requireOutput"> = {
     runId: identity.runId,
     parentRunId: identity.parent?.identity.runId,
@@ -283,12 +295,11 @@ export function finishedRun(run: Run, { state, text, output, rest }: FinishedPar
     outcome: state.outcome as Outcome,
     state,
     steps: state.steps,
-    usage: state.usage,
-    cost,
+    ...totals,
     traceId: trace?.traceId,
     trace,
     messages: queryOver(
-      { input: record.input, state, rest, subagents: record.subagents, facts: runFacts(run), cost },
+      { input: record.input, state, rest, subagents: record.subagents, facts: runFacts(run), totals },
       agent.tokenCounter,
     ),
     children: record.children,
@@ -317,13 +328,13 @@ interface Exchanged {
   readonly rest: readonly Message[];
   readonly subagents: readonly SubagentRun[];
   readonly facts: RunFacts;
-  readonly cost: number | undefined;
+  readonly totals: Totals;
 }
 
 // A separate function, so that the query does not keep the rest of the run in memory.
 function queryOver(exchanged: Exchanged, tokenCounter: TokenCounter): MessageQuery {
-  const { facts, state, subagents, cost } = exchanged;
-  const runs = () => [runSummary(facts, state, cost), ...subagents.flatMap(({ result }) => result.messages.runs())];
+  const { facts, state, subagents, totals } = exchanged;
+  const runs = () => [runSummary(facts, state, totals), ...subagents.flatMap(({ result }) => result.messages.runs())];
   return new MessageQuery(() => messagesOf(exchanged), { tokenCounter, runs });
 }
 
@@ -349,7 +360,7 @@ function runFacts(run: Run): RunFacts {
   const setup: StepSetup | undefined = input.setup;
   const { parent, parentToolCallId, runId } = identity;
   const startedAt = record.log?.recorded?.startedAt ?? identity.startedAt;
-  const endedAt = isoNow();
+  const endedAt = new Date().toISOString();
   const sessionId = sessionIdOf(run);
   const instructions = input.instructions.toArray().map(textOf).join("\n\n");
   return {
@@ -371,14 +382,14 @@ function sessionIdOf({ identity, request }: Run): string | undefined {
   return identity.parent === undefined ? request.session?.sessionId : sessionIdOf(identity.parent);
 }
 
-function runSummary(facts: RunFacts, state: AgentState, cost: number | undefined): RunSummary {
+function runSummary(facts: RunFacts, state: AgentState, { usage, cost }: Totals): RunSummary {
   const { status, reason, message } = state.outcome as Outcome;
   return {
     ...facts,
     status,
     reason,
     ...(status === "failed" && { error: { code: reason, message } }),
-    usage: state.usage,
+    usage,
     ...(cost !== undefined && { cost }),
     steps: state.stepCount,
   };

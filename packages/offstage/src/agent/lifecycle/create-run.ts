@@ -1,16 +1,14 @@
 // Creates a run: its identity, cancellation, span and recorder, and its limits, including those of its parents.
 import { Cancellation } from "../../base/cancellation.ts";
-import { isoNow } from "../../base/clock.ts";
 import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
-import { Downloads } from "../../models/downloads.ts";
 import { ModelInput, type ModelInputOptions } from "../../models/model-input.ts";
 import { journalFor } from "../../sessions/journal/plain-journal.ts";
 import { createReentrancyScope } from "../../sessions/lease/held-session.ts";
+import type { Journal } from "../../sessions/ports/journal.ts";
 import { type AgentContext, contextOf } from "../../state/agent-context.ts";
 import { AgentState } from "../../state/agent-state.ts";
-import { stepLimit } from "../../state/criteria/defaults.ts";
-import type { Criterion } from "../../state/criterion.ts";
+import { type Criterion, stepLimit } from "../../state/criterion.ts";
 import { Ledger } from "../../tokens/usage.ts";
 import { startRootSpan } from "../../tracing/trace-context.ts";
 import { startSpan, type TraceSpan, traceIdOf } from "../../tracing/trace-span.ts";
@@ -59,7 +57,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
   const scope: RunScope = {
     cancellation: new Cancellation(asked.options.signal),
     context: parent?.scope.context ?? (contextOf<object>(asked.options.context) as AgentContext),
-    span: spanOf(agent, { asked, identity, endedSpans }),
+    span: spanOf(agent, { asked, identity, journal: request.journal, endedSpans }),
     reentrancy: parent === undefined ? createReentrancyScope() : undefined,
   };
   const draft: Draft = {
@@ -78,7 +76,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
   const names = { runId, parentRunId, agent: agent.name };
   const record = new Recorder({ ...names, startedAt, scope, draft, tracked, emit, endedSpans });
   record.input = asked.input.map((message) => stampInput(message, record, runId));
-  const run: Run = {
+  return {
     identity,
     agent,
     request,
@@ -86,7 +84,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
     limits,
     input: {
       modelInput: new ModelInput(agent.driver.toPrompt, "", { runId, caches: cachesOf(agent) }),
-      downloads: new Downloads(() => run.input.setup.model, agent.options.download, scope.cancellation),
+      downloads: undefined,
       setup: agent.setup as StepSetup,
       failedModels: new WeakSet(),
       setUpFor: 0,
@@ -104,7 +102,6 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
       parentAgentId: parent?.state.agentId,
     }),
   };
-  return run;
 }
 
 // A memory shows other messages for each question, so only the instructions stay the same from turn to turn.
@@ -117,7 +114,7 @@ function identityOf({ runId, options, caller }: CreateRunOptions): RunIdentity {
   const parent = caller?.run;
   return {
     runId: runId ?? options.runId ?? crypto.randomUUID(),
-    startedAt: isoNow(),
+    startedAt: new Date().toISOString(),
     parent,
     parentToolCallId: caller?.toolCallId,
     depth: parent === undefined ? 0 : parent.identity.depth + 1,
@@ -127,9 +124,11 @@ function identityOf({ runId, options, caller }: CreateRunOptions): RunIdentity {
 function requestOf(agent: AgentConfig, asked: CreateRunOptions): RunRequest {
   const { options, caller, listener, state, decisions } = asked;
   const parent = caller?.run.request;
+  const session = parent === undefined ? (options.session ?? agent.options.session) : undefined;
   return Object.freeze({
     options,
-    session: parent === undefined ? (options.session ?? agent.options.session) : undefined,
+    session,
+    journal: session && journalFor(session),
     hasOwnState: state !== undefined,
     saidSteps: state?.stepCount ?? 0,
     isStreaming: listener !== undefined || parent?.isStreaming === true,
@@ -190,10 +189,11 @@ function inheritedFrom(parent: Run): Criterion[] {
 interface SpanParts {
   readonly asked: CreateRunOptions;
   readonly identity: RunIdentity;
+  readonly journal: Journal | undefined;
   readonly endedSpans: EndedSpans;
 }
 
-function spanOf(agent: AgentConfig, { asked, identity, endedSpans }: SpanParts): TraceSpan {
+function spanOf(agent: AgentConfig, { asked, identity, journal, endedSpans }: SpanParts): TraceSpan {
   const { options, caller } = asked;
   const tracing = options.tracing ?? agent.options.tracing;
   const parent = agent.options.tracing === false ? undefined : caller?.span;
@@ -208,7 +208,7 @@ function spanOf(agent: AgentConfig, { asked, identity, endedSpans }: SpanParts):
   };
   const init = { name: agent.name, kind: "run" as const, metadata };
   if (parent !== undefined) return startSpan(parent, init);
-  const isKept = asked.keepsSpans || (session !== undefined && journalFor(session).keepsSpans);
+  const isKept = asked.keepsSpans || journal?.keepsSpans;
   return startRootSpan({
     ...init,
     traceName: agent.name,

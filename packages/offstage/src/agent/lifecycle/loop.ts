@@ -1,5 +1,4 @@
 // The only loop. `run`, `stream`, `execute` and `resume` all use it, so they persist the same things and fail the same way.
-import { isoNow } from "../../base/clock.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { enterReentrancyScope } from "../../sessions/lease/held-session.ts";
 import { AgentState } from "../../state/agent-state.ts";
@@ -12,7 +11,7 @@ import { waitingOutcome } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import { freezeStep } from "../run/recorder.ts";
 import type { Run } from "../run/run.ts";
-import type { StepPlace } from "../run/run-parts.ts";
+import type { StepPlace, StepStart } from "../run/run-parts.ts";
 import { callModel } from "../step/call-model.ts";
 import { callTools } from "../step/call-tools.ts";
 import { callsToApprove, readReply, stepOf, withResults } from "../step/make-step.ts";
@@ -92,16 +91,15 @@ function keepFinished({ agent, draft }: Run, state: AgentState): AgentState {
   return draft.finished;
 }
 
-async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step | PendingStep> {
-  const started = { startedAt: isoNow(), startedMs: performance.now() };
+async function newStep(run: Run, state: AgentState, at: StepStart): Promise<Step | PendingStep> {
   await setUpStep(run, at.step);
   const sections = await promptSections(run, state, at);
   const reply = await callModel(run, sections, at);
   const read = await readReply(run, reply, at);
   const { message, calls } = read;
-  if (calls.length > 0) await run.record.intend(at, message, callsToApprove(run, calls));
-  const called = await callTools(run, calls, at);
-  return stepOf(run, read, { index: at.step, called, started });
+  if (calls.length === 0) return stepOf(run, read, at, []);
+  await run.record.intend(at, message, callsToApprove(run, calls));
+  return stepOf(run, read, at, await callTools(run, calls, at));
 }
 
 // Runs the waiting calls of a pending step. Finished calls do not run again.

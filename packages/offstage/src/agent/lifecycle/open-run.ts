@@ -1,8 +1,7 @@
 // Takes messages of users into a run: its input when it opens, with instructions and history, and between two steps its inbox. Both
 // are durable before the next model call.
 import { OffstageError } from "../../errors.ts";
-import { type Message, textOf } from "../../messages/message.ts";
-import { journalFor } from "../../sessions/journal/plain-journal.ts";
+import type { Message } from "../../messages/message.ts";
 import type { Joining, RunLog, RunStart } from "../../sessions/ports/journal.ts";
 import type { PendingMessage } from "../../sessions/ports/session.ts";
 import { AgentState } from "../../state/agent-state.ts";
@@ -11,7 +10,7 @@ import { joinedOf, turnOf } from "../../state/turn-of.ts";
 import { announceCut, historyToLoad, loadHistory } from "../input/history.ts";
 import { openPrompt, setUpStep } from "../input/prompt.ts";
 import type { Run } from "../run/run.ts";
-import { blockedOutcome, guard, ruleBefore } from "../step/rule.ts";
+import { blockedInput, ruleBefore } from "../step/rule.ts";
 
 /** Returns the state for the first step. Blocked input does not join the conversation. */
 export async function openRun(run: Run): Promise<AgentState> {
@@ -19,7 +18,7 @@ export async function openRun(run: Run): Promise<AgentState> {
   const { parent } = identity;
   record.emit({ type: "run-start", ...(parent && { parentRunId: parent.identity.runId }), input: record.input });
   scope.cancellation.throwIfAborted();
-  const ownBlocked = await blockedInput(run);
+  const ownBlocked = await blockedInput(run, record.input);
   await setUpStep(run, run.state.stepCount + 1);
   record.track(record.input);
   const inbox = joinAtStart(run);
@@ -40,22 +39,14 @@ export async function openRun(run: Run): Promise<AgentState> {
   return state;
 }
 
-async function blockedInput(run: Run): Promise<Outcome | undefined> {
-  const { input } = run.record;
-  const subject = { text: input.map(textOf).join("\n"), messages: input };
-  return blockedOutcome(await guard(run, "input", { subject }));
-}
-
 /** Opens the journal of a run that has a session or a journaled parent. Makes the input and the record of the run durable. */
 export async function openLog(run: Run, opening: Opening = {}): Promise<RunLog | undefined> {
   const { identity, request, record } = run;
   const parentLog = identity.parent?.record.log;
-  const { session } = request;
-  if (session === undefined && parentLog === undefined) return undefined;
+  const { journal } = request;
+  if (journal === undefined && parentLog === undefined) return undefined;
   const start = runStart(run, opening);
-  return record.open(async () =>
-    session === undefined ? (parentLog as RunLog).child(start) : journalFor(session).open(start),
-  );
+  return record.open(async () => (journal === undefined ? (parentLog as RunLog).child(start) : journal.open(start)));
 }
 
 interface Opening extends Pick<RunStart, "join"> {
@@ -100,9 +91,10 @@ function nothingToAnswer(agent: string): OffstageError {
 /** The state with the messages of the inbox behind its newest step. If a guardrail blocks them, it has an outcome. */
 export async function joinInbox(run: Run, state: AgentState): Promise<AgentState> {
   const { record } = run;
+  const { log } = record;
   // Never between a call and its result.
-  if (record.log === undefined || state.outcome !== undefined || state.pendingStep !== undefined) return state;
-  const pending = await record.inbox();
+  if (log === undefined || state.outcome !== undefined || state.pendingStep !== undefined) return state;
+  const pending = await log.inbox();
   if (pending.length === 0) return state;
   const step = state.stepCount;
   const { messages: joining, blocked } = await guardJoining(run, pending, step);
@@ -132,9 +124,8 @@ export async function guardJoining(run: Run, pending: readonly PendingMessage[],
       message: Object.freeze({ ...message, metadata: Object.freeze({ ...metadata, runId: identity.runId }) }),
     };
   });
-  const input = messages.map(({ message }) => message);
-  const subject = { text: input.map(textOf).join("\n"), messages: input };
-  return { messages, blocked: blockedOutcome(await guard(run, "input", { subject })) };
+  const joining = messages.map(({ message }) => message);
+  return { messages, blocked: await blockedInput(run, joining) };
 }
 
 /** Lets a run that begins take in its inbox. The same messages are guarded once, however often the write is tried. */

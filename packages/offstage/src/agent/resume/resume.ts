@@ -4,7 +4,6 @@ import { shownValue } from "../../base/options.ts";
 import { isThenable } from "../../base/thenable.ts";
 import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
-import { journalFor } from "../../sessions/journal/plain-journal.ts";
 import type { Journal, RunLog } from "../../sessions/ports/journal.ts";
 import { isStoppedByLimit, type RunRecord } from "../../sessions/ports/run-record.ts";
 import { compactionNote } from "../../sessions/records/run-notes.ts";
@@ -51,7 +50,7 @@ export function createResumedRun(
   const run = createRun(agent, { ...rest, input: [], options, state, runId, decisions, keepsSpans });
   const open = async (): Promise<AgentState> => {
     try {
-      const journal = await run.scope.cancellation.race(journalOf(agent, runId, options));
+      const journal = await run.scope.cancellation.race(journalOf(run, options));
       // A store that does not have the run cannot prevent a call from running twice.
       if (journal === undefined && store !== undefined) throw notFound(runId);
       if (journal === undefined && state === undefined) throw noStore(runId);
@@ -81,13 +80,8 @@ function answered(runId: string): OffstageError {
   return notResumable(`Run "${runId}" was stopped with an answer. Start a new run to go on.`);
 }
 
-async function journalOf(
-  agent: AgentConfig,
-  runId: string,
-  { store, session }: ResumeOptions,
-): Promise<Journal | undefined> {
-  const place = session ?? agent.options.session;
-  return store === undefined ? place && journalFor(place) : store.runs.journal(runId);
+async function journalOf({ request, identity }: Run, { store }: ResumeOptions): Promise<Journal | undefined> {
+  return store === undefined ? request.journal : store.runs.journal(identity.runId);
 }
 
 async function reopen(run: Run, journal: Journal | undefined): Promise<void> {

@@ -4,12 +4,12 @@ import type { JsonObject } from "../../base/json.ts";
 import type { Compaction } from "../../memory/compaction/compaction.ts";
 import type { MemoryFeed } from "../../memory/memory-feed.ts";
 import type { Message } from "../../messages/message.ts";
-import type { Messages } from "../../messages/messages.ts";
+import type { MessageStore, Messages } from "../../messages/messages.ts";
 import type { Downloads } from "../../models/downloads.ts";
 import type { AnyModel } from "../../models/model.ts";
 import type { ModelInput } from "../../models/model-input.ts";
 import type { ReentrancyScope } from "../../sessions/lease/held-session.ts";
-import type { StepInput } from "../../sessions/ports/journal.ts";
+import type { Journal, StepInput } from "../../sessions/ports/journal.ts";
 import type { RetryRecord } from "../../sessions/ports/run-record.ts";
 import type { SessionPort } from "../../sessions/ports/session.ts";
 import type { AgentContext } from "../../state/agent-context.ts";
@@ -27,6 +27,8 @@ export interface RunRequest {
   readonly options: RunOptions;
   /** The conversation to continue. Undefined for subagents: they are recorded beneath their parent. */
   readonly session: SessionPort | undefined;
+  /** The journal of that session. */
+  readonly journal: Journal | undefined;
   /** True if the caller passed a state: its conversation is continued, and the session's is not loaded. */
   readonly hasOwnState: boolean;
   /** Steps whose messages joined the conversation before the run was resumed by its state. */
@@ -54,8 +56,8 @@ export interface RunLimits {
 
 export interface PromptParts {
   readonly modelInput: ModelInput;
-  /** The files of the run that the model does not fetch itself. */
-  readonly downloads: Downloads;
+  /** The files of the run that the model does not fetch itself. Undefined until a prompt has a file at a URL. */
+  downloads: Downloads | undefined;
   /** The model and tools of the present step. Unset until `setUpStep`, if functions choose them: only a run that ends before its first step meets that. */
   setup: StepSetup;
   /** The models that failed in this run while there was another. */
@@ -75,8 +77,8 @@ export interface PromptParts {
 
 /** Adds the tool traces of earlier turns to what the model sees: see input/history.ts. */
 export interface ToolHistoryView {
-  /** The state with the traces in its conversation. */
-  shownIn(state: AgentState): AgentState;
+  /** The sections of a state, with the traces in its conversation. */
+  shownIn(store: MessageStore): MessageStore;
   /** Messages that a memory returned, with the traces of the answers among them. */
   inMemory(messages: readonly Message[]): readonly Message[];
 }
@@ -105,4 +107,12 @@ export interface StepPlace {
   /** From 1. */
   readonly step: number;
   readonly span: TraceSpan;
+}
+
+/** A step that starts. */
+export interface StepStart extends StepPlace {
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** By the monotonic clock. */
+  readonly startedMs: number;
 }

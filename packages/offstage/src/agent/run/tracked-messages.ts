@@ -1,5 +1,4 @@
 // The latest messages of an agent, up to a limit. Trimmed only when they are twice as many, so that adding is cheap.
-import { isObject } from "../../base/json.ts";
 import type { Message } from "../../messages/message.ts";
 
 const maxUnfinished = 1_000;
@@ -16,10 +15,11 @@ export class TrackedMessages {
   }
 
   /** Adds messages, and leaves out what is none: a state of the caller's may have anything. If they complete an unfinished step, they replace its earlier ones. */
-  add(messages: readonly Message[]): void {
+  add(given: readonly Message[]): void {
     if (this.#keep === 0) return;
+    const messages = given.filter((message) => message?.role !== undefined);
     this.#removeKnown(messages);
-    for (const message of messages) if (isObject(message)) this.#messages.push(message);
+    for (const message of messages) this.#messages.push(message);
     if (this.#messages.length > this.#keep * 2) this.#messages = this.#messages.slice(-this.#keep);
   }
 
@@ -34,11 +34,11 @@ export class TrackedMessages {
 
   // Removes messages that are added again: those of an unfinished step, and those of a subagent that has added them itself.
   #removeKnown(messages: readonly Message[]): void {
-    const runId = messages.find(isObject)?.metadata?.runId;
+    const runId = messages[0]?.metadata?.runId;
     if (runId === undefined) return;
     const isResumed = this.#unfinished.delete(runId);
-    if (!isResumed && !messages.some((message) => message?.metadata?.runId !== runId)) return;
-    const ids = new Set(messages.map((message) => message?.metadata?.id));
+    if (!isResumed && !messages.some(({ metadata }) => metadata?.runId !== runId)) return;
+    const ids = new Set(messages.map(({ metadata }) => metadata?.id));
     this.#messages = this.#messages.filter(({ metadata }) => metadata?.id === undefined || !ids.has(metadata.id));
   }
 

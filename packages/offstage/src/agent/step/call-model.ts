@@ -1,9 +1,9 @@
 // Calls the model, streamed or not, and retries while its errors are retryable. The reply is the same either way.
 
-import { isoNow } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
 import type { Messages } from "../../messages/messages.ts";
+import { Downloads } from "../../models/downloads.ts";
 import type { ModelCallOptions, PromptMessage } from "../../models/model.ts";
 import { promptMessage, promptMessages } from "../../models/prompt.ts";
 import { type ModelReply, replyOf } from "../../models/reply.ts";
@@ -81,8 +81,9 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
   const { span } = call;
   if (span.keepsContent) span.setContent({ messages: sections.flatMap(withoutMetadata) });
   const given = input.modelInput.promptOf(sections);
-  const prompt = input.modelInput.hasUrls ? await input.modelInput.resolveUrls(input.downloads) : given;
-  if (record.log !== undefined) draft.input = { step: call.step, startedAt: isoNow(), input: inputOf(run, prompt) };
+  const prompt = input.modelInput.hasUrls ? await input.modelInput.resolveUrls(downloadsOf(run)) : given;
+  if (record.log !== undefined)
+    draft.input = { step: call.step, startedAt: new Date().toISOString(), input: inputOf(run, prompt) };
   const { call: settings } = run.input.setup;
   const tools = input.modelInput.markTools(settings.tools);
   const options: ModelCallOptions = {
@@ -104,6 +105,11 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
     },
   });
   return recordReply(run, reply, call);
+}
+
+function downloadsOf({ input, agent, scope }: Run): Downloads {
+  input.downloads ??= new Downloads(() => input.setup.model, agent.options.download, scope.cancellation);
+  return input.downloads;
 }
 
 // The input of this call, for the record. `messages` is left out if the input is the previous one plus the messages of the previous

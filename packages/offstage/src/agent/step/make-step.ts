@@ -20,7 +20,7 @@ import { checkOutput } from "../config/structured-output.ts";
 import type { Reading } from "../ports/driver.ts";
 import type { Stamp } from "../run/recorder.ts";
 import type { Run } from "../run/run.ts";
-import type { StepPlace } from "../run/run-parts.ts";
+import type { StepPlace, StepStart } from "../run/run-parts.ts";
 import { releaseText, type StampedReply } from "./call-model.ts";
 
 /** A finished call: its complete result, and the message that the model sees. */
@@ -125,27 +125,16 @@ export function callsToApprove(run: Run, calls: readonly StepToolCall[]): string
     .map(({ toolCallId }) => toolCallId);
 }
 
-export interface StepTiming {
-  /** ISO 8601. */
-  readonly startedAt: string;
-  /** By the monotonic clock. */
-  readonly startedMs: number;
-}
-
 /** The step of a reply and the results of its calls so far; pending if calls still wait. */
-export function stepOf(
-  run: Run,
-  read: ReadReply,
-  { index, called, started }: { readonly index: number; readonly called: CalledTools; readonly started: StepTiming },
-): Step | PendingStep {
+export function stepOf(run: Run, read: ReadReply, at: StepStart, called: CalledTools): Step | PendingStep {
   const { reply, message, text, calls, correction, isDraft = false } = read;
   const settled = settledOf(called);
   const waiting = waitingOf(called);
-  const note = correction === undefined ? [] : [noteMessage(run, correction.message, index)];
+  const note = correction === undefined ? [] : [noteMessage(run, correction.message, at.step)];
   const modelId = reply.modelId ?? run.input.setup.model.modelId;
   const cost = run.agent.pricing.costOf(reply.usage, modelId);
   const step: Step = {
-    index,
+    index: at.step,
     messages: [message, ...settled.map((each) => each.message), ...note],
     text,
     ...(reply.reasoning !== "" && { reasoning: reply.reasoning }),
@@ -157,8 +146,8 @@ export function stepOf(
     usage: reply.usage,
     ...(cost !== undefined && { cost }),
     modelId,
-    startedAt: started.startedAt,
-    durationMs: performance.now() - started.startedMs,
+    startedAt: at.startedAt,
+    durationMs: performance.now() - at.startedMs,
   };
   const edited = withEdits(step, called);
   return waiting.length === 0 ? edited : { step: edited, waiting };
@@ -251,6 +240,7 @@ export interface ResultPlace extends StepPlace {
 /** The tool message of a result. */
 export function resultMessage(run: Run, { isEdited }: StepToolCall, at: ResultPlace): ToolMessage {
   const { toolCallId, toolName, content, output, isError, status, childRunId, durationMs } = at.result;
+  const name = storedName(run, toolName);
   const metadata = run.record.stamp(at, at.number);
   if (isEdited) metadata.isEdited = true;
   metadata.durationMs = Math.round(durationMs * 1000) / 1000;
@@ -259,7 +249,7 @@ export function resultMessage(run: Run, { isEdited }: StepToolCall, at: ResultPl
   // The value is the content itself: JSON text, or parts.
   if (typeof output !== "string") metadata.isJson = true;
   if (childRunId !== undefined) metadata.childRunId = childRunId;
-  return { role: "tool", tool_call_id: toolCallId, name: storedName(run, toolName), content, metadata };
+  return { role: "tool", tool_call_id: toolCallId, name, content, metadata };
 }
 
 /** A user message from the runtime to the model: a correction, or a critic's feedback. */

@@ -36,6 +36,7 @@ export async function ruleBefore(run: Run, state: AgentState): Promise<AgentStat
   const { criteria } = run.limits;
   // Before the first step only shared limits apply: all other criteria judge steps.
   const asked = state.stepCount > 0 ? criteria : criteria.filter(({ isShared }) => isShared);
+  if (asked.length === 0) return state;
   const { outcome } = await rulingOf(run, state, { criteria: asked, step: undefined });
   return outcome === undefined ? state : state.withOutcome(outcome);
 }
@@ -110,6 +111,13 @@ async function blockedAnswer(run: Run, { text, index }: Step): Promise<Outcome |
   return blockedOutcome(await guard(run, "output", { subject, step: index }));
 }
 
+/** The outcome of a run if an input guardrail blocks these messages. */
+export async function blockedInput(run: Run, messages: readonly Message[]): Promise<Outcome | undefined> {
+  if (run.agent.guardrails.input.length === 0) return undefined;
+  const subject = { text: messages.map(textOf).join("\n"), messages };
+  return blockedOutcome(await guard(run, "input", { subject }));
+}
+
 /** The state without a reply that the output guardrails should have checked and have not, because the run failed or was aborted. */
 export function withoutUnchecked({ agent }: Run, state: AgentState): AgentState {
   const { toolCalls } = state.currentStep as Step;
@@ -153,6 +161,6 @@ export async function guard<Stage extends keyof Guardrails>(
 }
 
 /** The outcome of a run that guardrails blocked; undefined if there is no trip. */
-export function blockedOutcome([trip]: readonly GuardrailTrip[]): Outcome | undefined {
+function blockedOutcome([trip]: readonly GuardrailTrip[]): Outcome | undefined {
   return trip && { status: "stopped", reason: "guardrail", message: trip.message };
 }

@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ResumeOptions, RunInput, RunOptions } from "../../agent/ports/agent-options.ts";
 import type { RunResult } from "../../agent/ports/run-result.ts";
-import { isoNow } from "../../base/clock.ts";
 import { warn } from "../../base/warn.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import type { Journaled } from "../../sessions/journal/plain-journal.ts";
@@ -124,7 +123,14 @@ async function endAsFailed(store: Store, job: Job, message: string): Promise<Wor
   const { runId, agent, input } = job;
   const { journal } = sessionOf(store, job);
   try {
-    const start = { runId, agent, input, startedAt: isoNow(), historyLimit: 0, onBusy: "queue" } as const;
+    const start = {
+      runId,
+      agent,
+      input,
+      startedAt: new Date().toISOString(),
+      historyLimit: 0,
+      onBusy: "queue",
+    } as const;
     const log = await journal.open(start).catch((error) => {
       // The turn to replace is no longer the newest: the conversation stays as it is.
       if (job.replaces === undefined || !isOffstageError(error, "session-conflict")) throw error;
@@ -137,7 +143,7 @@ async function endAsFailed(store: Store, job: Job, message: string): Promise<Wor
       reason: job.lost > 0 ? "worker-lost" : "engine",
       usage,
       error,
-      endedAt: isoNow(),
+      endedAt: new Date().toISOString(),
       answer: [],
     });
   } catch (error) {

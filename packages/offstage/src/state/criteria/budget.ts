@@ -2,9 +2,8 @@
 import { checkOptions, checkRequired, objectWith, positiveNumber } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { AgentState } from "../agent-state.ts";
-import type { Criterion } from "../criterion.ts";
+import { type Criterion, limitReached } from "../criterion.ts";
 import type { Step } from "../step.ts";
-import { limitReached } from "./defaults.ts";
 import { checkPriced } from "./limits.ts";
 
 /** A store, as far as a budget needs it. */

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { buildState, buildStep, buildToolStep, buildUsage } from "../../../test/support/build-state.ts";
-import type { Criterion } from "../criterion.ts";
-import { retryLimit, stepLimit } from "./defaults.ts";
+import { type Criterion, retryLimit, stepLimit } from "../criterion.ts";
 import { costLimit, deadline, timeLimit, tokenLimit, withAgentPrices } from "./limits.ts";
 
 afterEach(() => vi.useRealTimers());

@@ -1,12 +1,11 @@
 // Limits: token, time, cost and deadline. Each votes to stop; no vote to continue can override it.
 import { checkOptions, checkRequired, type OptionRule, positiveNumber } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
-import { Pricing } from "../../tokens/cost.ts";
 import { type PriceTable, priceTable } from "../../tokens/price-of.ts";
+import { Pricing } from "../../tokens/usage.ts";
 import type { AgentState } from "../agent-state.ts";
-import type { Criterion } from "../criterion.ts";
+import { type Criterion, limitReached } from "../criterion.ts";
 import type { Step } from "../step.ts";
-import { limitReached } from "./defaults.ts";
 
 /** Stops the run once it has used this many tokens, including its subagents. */
 export function tokenLimit(maxTokens: number): Criterion {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { buildState, buildStep, buildToolStep } from "../../../test/support/build-state.ts";
+import { toolCallPresence } from "../criterion.ts";
 import type { Step } from "../step.ts";
-import { toolCallPresence } from "./defaults.ts";
 import { finishReason, repeatedCall, responseContent } from "./replies.ts";
 import { selfCritic } from "./self-critic.ts";
 
