@@ -6,7 +6,7 @@ import { Messages } from "../../messages/messages.ts";
 import { Downloads } from "../../models/downloads.ts";
 import { ModelInput, type ModelInputOptions } from "../../models/model-input.ts";
 import { journalFor } from "../../sessions/journal/plain-journal.ts";
-import { createReentrancyScope } from "../../sessions/lease/held-session.ts";
+import { createReentrancyScope } from "../../sessions/lease/lease.ts";
 import { type AgentContext, contextOf } from "../../state/agent-context.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import { stepLimit } from "../../state/criteria/defaults.ts";

@@ -1,6 +1,6 @@
 // The transcript of a session: everything that was said and done, subagents included, in the order in which it happened.
 import type { Message } from "../../messages/message.ts";
-import { messagesOf, type PlacedMessage } from "../conversation/read-messages.ts";
+import { messagesOf, type PlacedMessage } from "../conversation/conversation.ts";
 import type { SessionCells } from "../head/session-cell.ts";
 import type { RunRow } from "../ports/tables.ts";
 import { rowIdentity } from "../rows/message-row.ts";

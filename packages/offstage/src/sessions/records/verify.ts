@@ -4,7 +4,7 @@ import { isObject, parseJson } from "../../base/json.ts";
 import { checkOptions, type OptionRule, someFunction } from "../../base/options.ts";
 import type { OffstageError } from "../../errors.ts";
 import { toolCallsOf } from "../../messages/message.ts";
-import { messagesOf } from "../conversation/read-messages.ts";
+import { messagesOf } from "../conversation/conversation.ts";
 import { type SessionCells, sessionCells } from "../head/session-cell.ts";
 import type { RunRecord } from "../ports/run-record.ts";
 import type { Row } from "../ports/store-driver.ts";
