@@ -9,7 +9,7 @@ import { checkLimit } from "../ports/session.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { MessageRow, SessionRow } from "../ports/tables.ts";
 import { corrupt, type Report } from "../rows/check-row.ts";
-import { type Content, putContent, referencesIn } from "../rows/contents.ts";
+import { type Content, putContent, referencesOf } from "../rows/contents.ts";
 import { type MessagePlace, readMessage, storeMessage } from "../rows/message-row.ts";
 import { frozenCopy, plainCopy } from "../rows/plain-json.ts";
 
@@ -35,8 +35,7 @@ export async function messagesOf(
   rows: readonly MessageRow[],
   { report = cell.context.report, withProviderParts }: ReadRowsOptions = {},
 ): Promise<PlacedMessage[]> {
-  const references = rows.flatMap(({ parts }) => referencesIn(parts));
-  const contents = await contentsOf(cell.context, cell.id, references);
+  const contents = await contentsOf(cell.context, cell.id, referencesOf(rows));
   return rows.flatMap((row) => {
     try {
       return [{ row, message: readMessage(row, { contents, withProviderParts }) }];

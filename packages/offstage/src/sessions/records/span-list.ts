@@ -7,7 +7,7 @@ import type { StoreContext } from "../head/store-context.ts";
 import type { RunRow, SpanRow } from "../ports/tables.ts";
 import { checkId } from "../rows/check-row.ts";
 import { redactSpans } from "../rows/redaction.ts";
-import { putSpan, readSpan } from "../rows/span-row.ts";
+import { putSpan, readSpan } from "../rows/run-row.ts";
 import { findRun } from "./run-reader.ts";
 
 /** Selects spans by one of the three. */
