@@ -54,8 +54,8 @@ function markInterrupted(message: Message): Message {
 /** Changes the state after a step. */
 export type StepChange = (after: AgentState, step: Step) => AgentState;
 
-/** Appends the messages of a step to the conversation. */
-export const appendAll: StepChange = (after, step) =>
+/** The mode without a separate tool trace: the messages of a step join the conversation. */
+export const keepTogether: StepChange = (after, step) =>
   after.withMessageStore(after.store.append(AgentState.DEFAULT_SECTION, step.messages));
 
 /** Appends the turn of a run that has ended to the conversation. */
@@ -77,9 +77,6 @@ export function clearBuffer(after: AgentState): AgentState {
   if (status !== "completed" && status !== "stopped") return after;
   return after.executionBuffer.isEmpty ? after : after.withSection(AgentState.EXECUTION_BUFFER_SECTION, []);
 }
-
-/** The mode without a separate tool trace: everything joins the conversation. */
-export const keepTogether: StepChange = appendAll;
 
 /** The other mode: the tool trace is in the buffer while the run continues, and only the answer joins the conversation. */
 export const keepSeparate: StepChange = (after, step) => clearBuffer(appendTurn(bufferTrace(after, step), step));

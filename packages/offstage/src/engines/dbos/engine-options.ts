@@ -77,6 +77,7 @@ export interface CheckedEngineOptions extends Pick<DbosEngineOptions, "store" | 
   readonly name: string;
   readonly concurrency: number;
   readonly limits: WorkLimits;
+  readonly maxLost: number;
   readonly pollMs: number;
   readonly watchMs: number;
 }
@@ -96,9 +97,10 @@ export function checkEngineOptions(options: DbosEngineOptions): CheckedEngineOpt
       'dbosEngine() needs a store on Postgres: pass postgresStore({ url }), or the address of the database as "url".',
     );
   const { concurrency = 10, name = "offstage", maxRunning, rateLimit, meter } = options;
-  const { maxRetries = 3, retryDelayMs = 1000, maxLostWorkers = 3, pollMs = 100, watchMs = 1000 } = options;
-  const limits = { maxRetries, retryDelayMs, maxLost: maxLostWorkers };
-  return { store, agents: byName, url, concurrency, name, maxRunning, rateLimit, meter, limits, pollMs, watchMs };
+  const { maxRetries = 3, retryDelayMs = 1000, maxLostWorkers: maxLost = 3, pollMs = 100, watchMs = 1000 } = options;
+  const limits = { maxRetries, retryDelayMs };
+  const given = { store, url, name, concurrency, maxRunning, rateLimit, meter };
+  return { ...given, agents: byName, limits, maxLost, pollMs, watchMs };
 }
 
 function namesOf(agents: readonly EngineAgent[]): string {

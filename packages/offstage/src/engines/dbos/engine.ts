@@ -186,7 +186,7 @@ async function startWorker(parts: StartParts): Promise<Worker> {
       "invalid-argument",
       "This process has started an engine already: DBOS allows one per process.",
     );
-  const { url, name, concurrency, maxRunning, rateLimit, pollMs, watchMs } = options;
+  const { url, name, concurrency, maxRunning, rateLimit, maxLost, pollMs, watchMs } = options;
   const workerId = crypto.randomUUID();
   await client.registerQueue(names.queue, {
     workerConcurrency: concurrency,
@@ -217,7 +217,7 @@ async function startWorker(parts: StartParts): Promise<Worker> {
     await signOfLife.stop();
     throw error;
   }
-  const reaper = startReaper({ client, names, workerId, signOfLife, everyMs: watchMs });
+  const reaper = startReaper({ client, names, workerId, signOfLife, everyMs: watchMs, maxLost });
   return { dbos, reaper, signOfLife, onSchedule };
 }
 

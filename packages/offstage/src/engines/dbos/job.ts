@@ -23,6 +23,8 @@ export interface Job {
   readonly serial: number;
   /** How many workers died while they worked on it. */
   readonly lost: number;
+  /** Whether too many workers died while they worked on it, the last of them on no other run that was lost as often. */
+  readonly isToBlame?: boolean | undefined;
 }
 
 /** The names under which workers and clients meet. */

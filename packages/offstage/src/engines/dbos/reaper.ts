@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { warn } from "../../base/warn.ts";
 import { messageOf } from "../../errors.ts";
-import { enqueueJob, jobOf, type QueueNames } from "./job.ts";
+import { enqueueJob, type Job, jobOf, type QueueNames } from "./job.ts";
 import type { DbosClient, Workflow } from "./sdk.ts";
 import type { SignOfLife } from "./sign-of-life.ts";
 
@@ -12,6 +12,8 @@ export interface ReaperParts {
   readonly workerId: string;
   readonly signOfLife: SignOfLife;
   readonly everyMs: number;
+  /** How many workers may die while they work on a run, before it counts as the cause. */
+  readonly maxLost: number;
 }
 
 export interface Reaper {
@@ -51,19 +53,29 @@ async function reap(parts: ReaperParts, silentBefore: ReadonlySet<string>): Prom
   for (const [other, workflows] of byWorker) {
     if (other === workerId || (await signOfLife.isAlive(other))) continue;
     silent.add(other);
-    if (silentBefore.has(other)) for (const workflow of workflows) await requeue(parts, workflow);
+    if (silentBefore.has(other)) await requeueAll(parts, workflows);
   }
   return silent;
 }
 
+// A healthy run is lost with the run that kills its worker. So no run is to blame while one that was lost as often shares its worker.
+async function requeueAll(parts: ReaperParts, workflows: readonly Workflow[]): Promise<void> {
+  const timesLost = workflows.map((workflow) => jobOf(workflow)?.lost ?? 0);
+  const most = Math.max(...timesLost);
+  const hasSuspect = most >= parts.maxLost && timesLost.filter((times) => times === most).length === 1;
+  for (const workflow of workflows) {
+    const job = jobOf(workflow);
+    if (job !== undefined) await requeue(parts, workflow, { ...job, isToBlame: hasSuspect && job.lost === most });
+  }
+}
+
 // First the new job, then the end of the old one: a crash in between leaves both, and the next look does the rest. Two workers that
 // do this at once make the same job.
-async function requeue({ client, names }: ReaperParts, workflow: Workflow): Promise<void> {
-  const job = jobOf(workflow);
-  if (job === undefined) return;
+async function requeue({ client, names }: ReaperParts, workflow: Workflow, job: Job): Promise<void> {
   const lost = job.lost + 1;
-  // Runs that share a worker with one that kills it are lost with it. From the second time on they come back at different moments.
-  const delayMs = lost === 1 ? 0 : Math.random() * 1000 * 2 ** lost;
+  // Runs that share a worker with one that kills it are lost with it. From the second time on they come back at different moments,
+  // until one of them dies without the others.
+  const delayMs = lost === 1 || job.isToBlame ? 0 : Math.random() * 1000 * 2 ** Math.min(lost, 5);
   await enqueueJob(client, names, { ...job, serial: job.serial + 1, lost }, { priority: 0, delayMs });
   await client.cancelWorkflow(workflow.workflowID);
 }

@@ -22,8 +22,6 @@ export interface EngineAgent {
 }
 
 export interface WorkLimits {
-  /** How many workers may die while they work on a run, before it counts as the cause. */
-  readonly maxLost: number;
   /** How many times a run that failed for a passing reason is resumed. */
   readonly maxRetries: number;
   readonly retryDelayMs: number;
@@ -46,9 +44,9 @@ export interface Worked {
  * next run of the session must not overtake it. Never rejects because the run failed.
  */
 export async function work(job: Job, parts: WorkParts): Promise<Worked> {
-  const { maxLost, maxRetries, retryDelayMs } = parts.limits;
+  const { maxRetries, retryDelayMs } = parts.limits;
   const store = parts.store.namespace(job.namespace);
-  if (job.lost > maxLost) return endAsFailed(store, job, lostSentence(job));
+  if (job.isToBlame) return endAsFailed(store, job, lostSentence(job));
   for (let tries = 0; ; tries++) {
     try {
       const agent = agentOf(job, parts);

@@ -1,6 +1,6 @@
 // The changes of turn-of.ts as processors, for agents that choose their own.
 import type { Processor } from "../processor.ts";
-import { appendAll, appendTurn, bufferTrace, clearBuffer, type StepChange } from "../turn-of.ts";
+import { appendTurn, bufferTrace, clearBuffer, keepTogether, type StepChange } from "../turn-of.ts";
 
 function afterStep(change: StepChange): Processor {
   return async (state, next) => {
@@ -11,7 +11,7 @@ function afterStep(change: StepChange): Processor {
 }
 
 /** After a step, all its messages are in `messages`. */
-export const appendStepMessages: Processor = afterStep(appendAll);
+export const appendStepMessages: Processor = afterStep(keepTogether);
 
 /** After the step that ends the run, its answer is in `messages`; after any other step nothing is appended. */
 export const appendFinalResponse: Processor = afterStep(appendTurn);
