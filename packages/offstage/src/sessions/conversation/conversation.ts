@@ -3,8 +3,14 @@
 
 import { parseMessages } from "../../messages/codec.ts";
 import { type Message, textOf } from "../../messages/message.ts";
-import { type Change, emptyTail, type MakeChange, type SessionCell, tailOf } from "../head/session-cell.ts";
-import type { StoreContext } from "../head/store-context.ts";
+import {
+  type Change,
+  emptyTail,
+  type MakeChange,
+  type SessionCell,
+  type StoreContext,
+  tailOf,
+} from "../head/session-cell.ts";
 import { checkLimit } from "../ports/session.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { MessageRow, SessionRow } from "../ports/tables.ts";
@@ -136,7 +142,7 @@ export async function loadHistory(
   head: SessionRow,
   { historyLimit: limit, historyAfter }: HistoryOptions,
 ): Promise<readonly Message[]> {
-  if (head.message_count === 0) cell.keepTail(emptyTail);
+  if (head.message_count === 0) cell.tail = emptyTail;
   const { tail } = cell;
   const known =
     tail &&
@@ -145,7 +151,7 @@ export async function loadHistory(
       : behind(tail.messages, historyAfter, tail.isWhole));
   if (known !== undefined) return known;
   const { turns, read, isWhole } = await loadTurns(cell, { historyLimit: limit, historyAfter });
-  cell.keepTail(tailOf(read, isWhole));
+  cell.tail = tailOf(read, isWhole);
   return turns;
 }
 

@@ -27,7 +27,8 @@ export function takeLease(
   head: SessionRow,
   { runId, onBusy }: Pick<RunStart, "runId" | "onBusy">,
 ): SessionRow {
-  const { holder, holds, rows } = cell.context;
+  const { writer, holds, rows } = cell.context;
+  const { holder } = writer;
   if (holds.isClosed) throw closedError(rows.name);
   const canWait = onBusy === "queue";
   if (head.lease_holder !== null && head.lease_holder !== holder && !isLeft(cell, head, { canWait }))
@@ -52,7 +53,7 @@ function isLeft(cell: SessionCell, head: SessionRow, { canWait }: { readonly can
 /** Throws `SessionBusyError` if a run holds the session, in this process or another. */
 export function checkFree(cell: SessionCell, head: SessionRow): void {
   const { lease_holder: holder, lease_run } = head;
-  const isOurs = holder === cell.context.holder;
+  const isOurs = holder === cell.context.writer.holder;
   if (holder !== null && (isOurs ? cell.gate.isHeld : !isLeft(cell, head, { canWait: false })))
     throw new SessionBusyError(`Session "${cell.id}" is in use by run "${lease_run}". Wait for it to end.`);
 }
@@ -108,11 +109,11 @@ export function holdLease(
     if (isHeldBy(head, tenure) && isAskedToStop(head)) onStop();
   };
   const stop = (): void => {
-    cell.watchers.delete(watcher);
+    cell.stopWatchers.delete(watcher);
     holds.remove(hold);
     release();
   };
-  cell.watchers.add(watcher);
+  cell.stopWatchers.add(watcher);
   const hold = {
     stop,
     renew: () =>
@@ -134,7 +135,7 @@ export function holdLease(
  * rejects.
  */
 export function releaseOrphan(cell: SessionCell, runId: string): Promise<void> {
-  const { holder } = cell.context;
+  const { holder } = cell.context.writer;
   return releaseIf(cell, ({ lease_run, lease_holder }) => lease_run === runId && lease_holder === holder);
 }
 
@@ -206,7 +207,7 @@ const lifeMs = 5_000;
 
 // Marks are renewed every second, so a mark that stays the same belongs to a process that is gone, whatever the clocks say.
 function isOthersTurn(cell: SessionCell, { waiting_holder: holder, waiting_seen: seen }: SessionRow): boolean {
-  if (holder === null || holder === cell.context.holder) return false;
+  if (holder === null || holder === cell.context.writer.holder) return false;
   return unchangedMs(cell.waitingWatch, `${holder} ${seen}`) <= lifeMs && whereIs(holder) !== "gone";
 }
 
@@ -218,7 +219,7 @@ function ignoreConflict(error: unknown): false {
 
 // Leaves or renews our mark, unless another process left one first; true if it is ours.
 function leaveMark(cell: SessionCell): Promise<boolean> {
-  const { holder } = cell.context;
+  const { holder } = cell.context.writer;
   return cell.update("lease.wait", async (head) => {
     if (!exists(head) || isOthersTurn(cell, head)) return { result: false };
     return { result: true, head: { ...head, waiting_holder: holder, waiting_seen: Date.now() } };
@@ -227,7 +228,7 @@ function leaveMark(cell: SessionCell): Promise<boolean> {
 
 // Removes our mark when the run stops waiting. Never rejects: the mark expires on its own.
 async function removeMark(cell: SessionCell): Promise<void> {
-  const { holder } = cell.context;
+  const { holder } = cell.context.writer;
   const removing = cell.update("lease.wait", async (head) =>
     head.waiting_holder === holder ? { result: undefined, head: { ...head, ...noWaiting } } : { result: undefined },
   );

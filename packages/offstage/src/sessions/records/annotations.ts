@@ -2,8 +2,7 @@
 import type { JsonValue } from "../../base/json.ts";
 import { anything, checkOptions, type OptionRule, someText } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
-import { exists, type SessionCells } from "../head/session-cell.ts";
-import type { StoreContext } from "../head/store-context.ts";
+import { exists, type SessionCells, type StoreContext } from "../head/session-cell.ts";
 import type { AnnotationRow } from "../ports/tables.ts";
 import { checkId, jsonOf } from "../rows/check-row.ts";
 import { plainCopy } from "../rows/plain-json.ts";

@@ -4,8 +4,7 @@ import type { OffstageError } from "../../errors.ts";
 import { type Message, type ToolCall, toolCallsOf } from "../../messages/message.ts";
 import { messagesOf, type PlacedMessage } from "../conversation/conversation.ts";
 import { liveRun } from "../head/hold.ts";
-import type { SessionCell, SessionCells } from "../head/session-cell.ts";
-import type { StoreContext } from "../head/store-context.ts";
+import type { SessionCell, SessionCells, StoreContext } from "../head/session-cell.ts";
 import {
   type Approval,
   approvalOf,
