@@ -16,18 +16,12 @@ import type { Write } from "../ports/store-driver.ts";
 import type { MessageRow, SessionRow } from "../ports/tables.ts";
 import { corrupt, type Report } from "../rows/check-row.ts";
 import { type Content, putContent, referencesOf } from "../rows/contents.ts";
-import { type MessagePlace, readMessage, storeMessage } from "../rows/message-row.ts";
+import { type MessagePlace, type PlacedMessage, readMessages, storeMessage } from "../rows/message-row.ts";
 import { frozenCopy, plainCopy } from "../rows/plain-json.ts";
 
 /** Checks and copies the messages of a caller. */
 export function checkMessages(items: readonly Message[]): Message[] {
   return parseMessages(items, { name: "items" }).map((message, index) => plainCopy(message, `items[${index}]`));
-}
-
-/** A message, and the row it was read from. */
-export interface PlacedMessage {
-  readonly row: MessageRow;
-  readonly message: Message;
 }
 
 export interface ReadRowsOptions {
@@ -42,14 +36,13 @@ export async function messagesOf(
   { report = cell.context.report, withProviderParts }: ReadRowsOptions = {},
 ): Promise<PlacedMessage[]> {
   const contents = await contentsOf(cell.context, cell.id, referencesOf(rows));
-  return rows.flatMap((row) => {
-    try {
-      return [{ row, message: readMessage(row, { contents, withProviderParts }) }];
-    } catch (cause) {
-      const place = row.position === null ? `row ${row.seq}` : `message ${row.position}`;
+  return readMessages(rows, {
+    contents,
+    withProviderParts,
+    onDamage: ({ seq, position }, cause) => {
+      const place = position === null ? `row ${seq}` : `message ${position}`;
       report(corrupt(`${place} of ${cell.name}`, cause));
-      return [];
-    }
+    },
   });
 }
 

@@ -39,19 +39,6 @@ const fits: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
   time: (value) => typeof value === "string" && !Number.isNaN(Date.parse(value)),
 };
 
-/** The parsed value of a JSON column; undefined for null. Throws if it is not JSON, or not what `isFit` accepts. */
-export function jsonOf<T>(text: string | null, isFit: (value: unknown) => value is T): T | undefined {
-  if (text === null) return undefined;
-  const value: unknown = parseJson(text);
-  if (!isFit(value)) throw otherForm();
-  return value;
-}
-
-/** The error for a value of an unexpected form. */
-export function otherForm(): Error {
-  return new Error("it has an unexpected form");
-}
-
 /** The error for data that is not as it was written. */
 export function corrupt(name: string, cause: unknown): OffstageError {
   return new OffstageError("store-corrupt", `Damage in ${name}: ${messageOf(cause)}. Nothing was changed.`, { cause });

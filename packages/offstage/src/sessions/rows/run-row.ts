@@ -1,5 +1,5 @@
 // Runs, steps, calls and spans as rows, and back.
-import { isObject, type JsonObject } from "../../base/json.ts";
+import { isObject, type JsonObject, otherForm, readJson } from "../../base/json.ts";
 import { noUsage, type Usage } from "../../tokens/usage.ts";
 import { redactSpan } from "../../tracing/redact-span.ts";
 import type { SpanData, SpanStatus } from "../../tracing/span-data.ts";
@@ -15,7 +15,6 @@ import {
 } from "../ports/run-record.ts";
 import type { Put } from "../ports/store-driver.ts";
 import type { RunRow, SpanRow, StepRow } from "../ports/tables.ts";
-import { jsonOf, otherForm } from "./check-row.ts";
 
 /** ISO 8601 with milliseconds: the given time, or now if it is no time of the years 1 to 9999. */
 export function isoTime(given?: unknown): string {
@@ -114,7 +113,7 @@ export interface Totals {
 
 /** The totals of a run, which are its own tokens and cost if it has no subagents; undefined before its first end. */
 export function totalsOf(row: RunRow): Totals | undefined {
-  const totals = jsonOf(row.totals, isTotals);
+  const totals = readJson(row.totals, isTotals);
   if (totals !== undefined || row.input_tokens === null) return totals;
   return { usage: usageOf(row), ...(row.cost_usd !== null && { cost: row.cost_usd }) };
 }
@@ -138,7 +137,7 @@ export function isOpenCall(status: string): boolean {
 
 /** The notes of a run or a step. */
 export function notesOf({ notes }: Pick<RunRow, "notes">): JsonObject | undefined {
-  return jsonOf(notes, isObject) as JsonObject | undefined;
+  return readJson(notes, isObject) as JsonObject | undefined;
 }
 
 function isRunError(value: unknown): value is RunError {
@@ -150,7 +149,7 @@ export function runInfo(row: RunRow): RunInfo {
   const { status } = row;
   if (!isStatus(status)) throw otherForm();
   const totals = totalsOf(row);
-  const error = jsonOf(row.error, isRunError);
+  const error = readJson(row.error, isRunError);
   const notes = notesOf(row);
   return {
     runId: row.run_id,
@@ -203,8 +202,8 @@ export function stepRow(owner: Owner, record: StepRecord, inputRef: string | und
 /** A finished step without its messages; undefined for a model call that failed. */
 export function readStep(row: StepRow): Omit<StepRecord, "messages"> | undefined {
   if (row.finish_reason === null) return undefined;
-  const verdicts = jsonOf(row.verdicts, isList<VoteRecord>);
-  const retries = jsonOf(row.retries, isList<RetryRecord>);
+  const verdicts = readJson<readonly VoteRecord[]>(row.verdicts, Array.isArray);
+  const retries = readJson<readonly RetryRecord[]>(row.retries, Array.isArray);
   const notes = notesOf(row);
   return {
     step: row.step,
@@ -224,11 +223,7 @@ export function readStep(row: StepRow): Omit<StepRecord, "messages"> | undefined
 /** The failed attempts of a model call that never succeeded, which is the last one of its run; undefined if there are none. */
 export function failedAttemptsOf(steps: readonly StepRow[]): readonly RetryRecord[] | undefined {
   const last = steps.at(-1);
-  return last?.finish_reason === null ? jsonOf(last.retries, isList<RetryRecord>) : undefined;
-}
-
-function isList<T>(value: unknown): value is readonly T[] {
-  return Array.isArray(value);
+  return last?.finish_reason === null ? readJson<readonly RetryRecord[]>(last.retries, Array.isArray) : undefined;
 }
 
 /** The run that a span belongs to; empty texts for none. */
@@ -301,7 +296,7 @@ export function putSpans(owner: SpanOwner, spans: readonly SpanData[], subagents
 
 /** The span of a row. Throws if the row has an unexpected form. */
 export function readSpan(row: SpanRow): SpanData {
-  const content = jsonOf(row.content, isObject);
+  const content = readJson(row.content, isObject);
   return {
     traceId: row.trace_id,
     spanId: row.span_id,
@@ -314,7 +309,7 @@ export function readSpan(row: SpanRow): SpanData {
     startTime: row.start_ms,
     ...(row.duration_ms !== null && { endTime: row.start_ms + row.duration_ms, duration: row.duration_ms }),
     status: row.status as SpanStatus,
-    metadata: (jsonOf(row.metadata, isObject) ?? {}) as JsonObject,
+    metadata: (readJson(row.metadata, isObject) ?? {}) as JsonObject,
     ...(content && { content: content as JsonObject }),
   };
 }
