@@ -2,7 +2,7 @@
 import { poll } from "../base/poll.ts";
 import { OffstageError } from "../errors.ts";
 import { type Message, textOf } from "../messages/message.ts";
-import { busy } from "../sessions/lease/held-session.ts";
+import { busy } from "../sessions/lease/lease.ts";
 import type { SessionInbox, Steering } from "../sessions/ports/journal.ts";
 import type { RunRecord } from "../sessions/ports/run-record.ts";
 import type { Outcome } from "../state/outcome.ts";

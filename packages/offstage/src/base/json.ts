@@ -26,6 +26,19 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
+/** The parsed value of a text; undefined for null. Throws if it is not JSON, or not what `isFit` accepts. Default: any JSON. */
+export function readJson<T = JsonValue>(text: string | null, isFit?: (value: unknown) => value is T): T | undefined {
+  if (text === null) return undefined;
+  const value: unknown = parseJson(text);
+  if (value === undefined || isFit?.(value) === false) throw otherForm();
+  return value as T;
+}
+
+/** The error for a value of an unexpected form. */
+export function otherForm(): Error {
+  return new Error("it has an unexpected form");
+}
+
 // `JSON.stringify` of a prompt with deeper values may overflow the stack.
 const maxDepth = 512;
 

@@ -4,10 +4,9 @@ import { warn } from "../base/warn.ts";
 import { OffstageError } from "../errors.ts";
 import type { BackEnd } from "./drivers/index.ts";
 import { type Connection, connect, type DriverSource } from "./head/connection.ts";
-import { holderOf, holdsOf } from "./head/hold.ts";
+import { holdsOf } from "./head/hold.ts";
 import { type Encryption, NamespaceRows } from "./head/namespace-rows.ts";
-import { type SessionCells, sessionCells, writerLength } from "./head/session-cell.ts";
-import type { KeepInput } from "./head/store-context.ts";
+import { type KeepInput, type SessionCells, StoreWriter, sessionCells } from "./head/session-cell.ts";
 import type { StoreDriver } from "./ports/store-driver.ts";
 import { checkId } from "./rows/check-row.ts";
 import { checkRedactor, type MessageRedactor } from "./rows/redaction.ts";
@@ -63,17 +62,13 @@ export function openCore(source: DriverSource, options: CoreOptions = {}, encryp
   const { namespace = "", redact, onError, keepInput = "all" } = options;
   const report = onError ?? printWarning;
   const connection = connect(source);
-  // Made on first use: loading crypto takes longer than opening a store.
-  const token = lazy(() => crypto.randomUUID().slice(0, writerLength));
-  const holder = lazy(() => holderOf(token()));
-  let operations = 0;
   const shared = {
     redact: redact && checkRedactor(redact),
     keepInput,
     holds: holdsOf(),
     report,
     setups: new WeakMap(),
-    operation: () => `${token()}${(++operations).toString(36)}`,
+    writer: new StoreWriter(),
   };
   const cores = new Map<string, StoreCore>();
   const close = async (): Promise<void> => {
@@ -87,13 +82,7 @@ export function openCore(source: DriverSource, options: CoreOptions = {}, encryp
     const known = cores.get(name);
     if (known !== undefined) return known;
     const rows = new NamespaceRows(connection, { namespace: name, encryption, report });
-    const cells = sessionCells({
-      ...shared,
-      rows,
-      get holder() {
-        return holder();
-      },
-    });
+    const cells = sessionCells({ ...shared, rows });
     const core = {
       source,
       // Only these: the other options of a store contain keys and addresses.
@@ -108,14 +97,6 @@ export function openCore(source: DriverSource, options: CoreOptions = {}, encryp
     return core;
   };
   return coreOf(namespace);
-}
-
-function lazy<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }
 
 function printWarning({ message, code }: OffstageError): void {

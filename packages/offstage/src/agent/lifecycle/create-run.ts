@@ -4,7 +4,7 @@ import type { Message } from "../../messages/message.ts";
 import { Messages } from "../../messages/messages.ts";
 import { ModelInput, type ModelInputOptions } from "../../models/model-input.ts";
 import { journalFor } from "../../sessions/journal/plain-journal.ts";
-import { createReentrancyScope } from "../../sessions/lease/held-session.ts";
+import { createReentrancyScope } from "../../sessions/lease/lease.ts";
 import type { Journal } from "../../sessions/ports/journal.ts";
 import { type AgentContext, contextOf } from "../../state/agent-context.ts";
 import { AgentState } from "../../state/agent-state.ts";

@@ -1,6 +1,6 @@
 // The only loop. `run`, `stream`, `execute` and `resume` all use it, so they persist the same things and fail the same way.
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
-import { enterReentrancyScope } from "../../sessions/lease/held-session.ts";
+import { enterReentrancyScope } from "../../sessions/lease/lease.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import type { PendingStep } from "../../state/pending-step.ts";
 import { chain, type Next } from "../../state/processor.ts";

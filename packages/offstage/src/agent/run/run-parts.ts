@@ -8,7 +8,7 @@ import type { MessageStore, Messages } from "../../messages/messages.ts";
 import type { Downloads } from "../../models/downloads.ts";
 import type { AnyModel } from "../../models/model.ts";
 import type { ModelInput } from "../../models/model-input.ts";
-import type { ReentrancyScope } from "../../sessions/lease/held-session.ts";
+import type { ReentrancyScope } from "../../sessions/lease/lease.ts";
 import type { Journal, StepInput } from "../../sessions/ports/journal.ts";
 import type { RetryRecord } from "../../sessions/ports/run-record.ts";
 import type { SessionPort } from "../../sessions/ports/session.ts";

@@ -1,21 +1,92 @@
-// The conversation of one stored session: reads and changes. Each change is one atomic write. Runs are in journal/.
+// The conversation of one stored session: reads and changes. Each change is one atomic write; a row that cannot be read is reported and
+// skipped. Runs are in journal/.
 
 import { parseMessages } from "../../messages/codec.ts";
 import { type Message, textOf } from "../../messages/message.ts";
-import type { Change, MakeChange, SessionCell } from "../head/session-cell.ts";
-import { emptyTail, tailOf } from "../head/tail.ts";
+import {
+  type Change,
+  emptyTail,
+  type MakeChange,
+  type SessionCell,
+  type StoreContext,
+  tailOf,
+} from "../head/session-cell.ts";
 import { checkLimit } from "../ports/session.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { MessageRow, SessionRow } from "../ports/tables.ts";
-import { corrupt } from "../rows/check-row.ts";
-import { type Content, putContent } from "../rows/contents.ts";
-import { type MessagePlace, storeMessage } from "../rows/message-row.ts";
+import { corrupt, type Report } from "../rows/check-row.ts";
+import { type Content, putContent, referencesOf } from "../rows/contents.ts";
+import { type MessagePlace, type PlacedMessage, readMessages, storeMessage } from "../rows/message-row.ts";
 import { frozenCopy, plainCopy } from "../rows/plain-json.ts";
-import { messagesOf, type PlacedMessage, wholeTurns } from "./read-messages.ts";
 
 /** Checks and copies the messages of a caller. */
 export function checkMessages(items: readonly Message[]): Message[] {
   return parseMessages(items, { name: "items" }).map((message, index) => plainCopy(message, `items[${index}]`));
+}
+
+export interface ReadRowsOptions {
+  readonly report?: Report | undefined;
+  readonly withProviderParts?: boolean | undefined;
+}
+
+/** The messages of these rows of a session. */
+export async function messagesOf(
+  cell: SessionCell,
+  rows: readonly MessageRow[],
+  { report = cell.context.report, withProviderParts }: ReadRowsOptions = {},
+): Promise<PlacedMessage[]> {
+  const contents = await contentsOf(cell.context, cell.id, referencesOf(rows));
+  return readMessages(rows, {
+    contents,
+    withProviderParts,
+    onDamage: ({ seq, position }, cause) => {
+      const place = position === null ? `row ${seq}` : `message ${position}`;
+      report(corrupt(`${place} of ${cell.name}`, cause));
+    },
+  });
+}
+
+/** Contents of a session, by hash. Those that are missing are left out. */
+export async function contentsOf(
+  { rows }: Pick<StoreContext, "rows">,
+  sessionId: string,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const keys = [...new Set(hashes)].map((hash) => [sessionId, hash]);
+  const found = keys.length === 0 ? [] : await rows.getAll("contents", keys);
+  return new Map(found.flatMap((row) => (typeof row?.content === "string" ? [[row.hash, row.content]] : [])));
+}
+
+/**
+ * The latest `limit` messages, cut from the front to the next user message; the newest turn is always whole. `isWhole` means
+ * that `messages` is the whole conversation. Returns undefined if earlier messages are needed.
+ */
+export function wholeTurns(
+  messages: readonly Message[],
+  limit: number | undefined,
+  isWhole: boolean,
+): readonly Message[] | undefined {
+  if (limit === 0) return [];
+  const isShort = limit === undefined || messages.length <= limit;
+  if (isShort && isWhole) return messages;
+  return limit === undefined || messages.length < limit ? undefined : latestTurns(messages, limit, isWhole);
+}
+
+function latestTurns(messages: readonly Message[], limit: number, isWhole: boolean): readonly Message[] | undefined {
+  const start = Math.max(0, messages.length - limit);
+  const first = firstUser(messages, start) ?? lastUserBefore(messages, start);
+  if (first !== undefined) return messages.slice(first);
+  return isWhole ? messages.slice(start) : undefined;
+}
+
+function firstUser(messages: readonly Message[], start: number): number | undefined {
+  for (let i = start; i < messages.length; i++) if (messages[i]?.role === "user") return i;
+  return undefined;
+}
+
+function lastUserBefore(messages: readonly Message[], start: number): number | undefined {
+  for (let i = start - 1; i >= 0; i--) if (messages[i]?.role === "user") return i;
+  return undefined;
 }
 
 /** The latest `limit` readable messages, oldest first; with `before`, of those before that position. */
@@ -24,10 +95,7 @@ export async function readLatest(cell: SessionCell, limit?: number, before?: num
   const { rows: access } = cell.context;
   const raw = await access.readRaw("messages", { order: "said", prefix: [cell.id], before, limit, reverse: true });
   raw.reverse();
-  const placed = await messagesOf(
-    cell,
-    raw.flatMap((row) => access.open("messages", row) ?? []),
-  );
+  const placed = await messagesOf(cell, access.openAll("messages", raw));
   const missing = raw.length - placed.length;
   if (limit === undefined || missing === 0 || raw.length < limit) return placed;
   return [...(await readLatest(cell, missing, Number(raw[0]?.position))), ...placed];
@@ -38,10 +106,7 @@ async function readAll(cell: SessionCell): Promise<Message[]> {
   const { rows: access, report } = cell.context;
   const before = await cell.head();
   const rows = await access.readRaw("messages", { order: "said", prefix: [cell.id] });
-  const placed = await messagesOf(
-    cell,
-    rows.flatMap((row) => access.open("messages", row) ?? []),
-  );
+  const placed = await messagesOf(cell, access.openAll("messages", rows));
   const expected = before?.message_count ?? 0;
   if (rows.length !== expected && (await cell.head())?.activity === before?.activity)
     report(
@@ -70,7 +135,7 @@ export async function loadHistory(
   head: SessionRow,
   { historyLimit: limit, historyAfter }: HistoryOptions,
 ): Promise<readonly Message[]> {
-  if (head.message_count === 0) cell.keepTail(emptyTail);
+  if (head.message_count === 0) cell.tail = emptyTail;
   const { tail } = cell;
   const known =
     tail &&
@@ -79,7 +144,7 @@ export async function loadHistory(
       : behind(tail.messages, historyAfter, tail.isWhole));
   if (known !== undefined) return known;
   const { turns, read, isWhole } = await loadTurns(cell, { historyLimit: limit, historyAfter });
-  cell.keepTail(tailOf(read, isWhole));
+  cell.tail = tailOf(read, isWhole);
   return turns;
 }
 

@@ -15,8 +15,7 @@ import type { Write } from "../ports/store-driver.ts";
 import type { InboxRow, SessionRow } from "../ports/tables.ts";
 import { frozenCopy } from "../rows/plain-json.ts";
 import { isoTime } from "../rows/run-row.ts";
-import { appendRows, touch } from "./conversation.ts";
-import { messagesOf } from "./read-messages.ts";
+import { appendRows, messagesOf, touch } from "./conversation.ts";
 
 export interface SayOptions {
   /** Says it only if a run works on the session. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Message } from "../../messages/message.ts";
-import { wholeTurns } from "./read-messages.ts";
+import { wholeTurns } from "./conversation.ts";
 
 const user: Message = { role: "user", content: "q" };
 const assistant: Message = { role: "assistant", content: "a" };

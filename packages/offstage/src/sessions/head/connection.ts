@@ -14,8 +14,8 @@ export interface Sending {
 }
 
 export interface Connection {
-  /** The place, as errors name it. */
-  readonly name: string;
+  /** The place, as errors name it. The driver, once it is loaded, may know it better. */
+  name: string;
   /** Opens the place now; rejects if that fails. */
   ready(): Promise<StoreDriver>;
   get(places: readonly RowPlace[]): Promise<(Row | undefined)[]>;
@@ -41,13 +41,13 @@ export function connect(source: DriverSource): Connection {
   let driver: StoreDriver | undefined;
   let opening: Promise<StoreDriver> | undefined;
   let closing: Promise<void> | undefined;
-  const name = (): string => driver?.name ?? source.name;
 
   const open = async (): Promise<StoreDriver> => {
     try {
       const loaded = await source.load();
       driver = loaded;
-      await retry(name(), () => openSchema(loaded));
+      connection.name = loaded.name;
+      await retry(loaded.name, () => openSchema(loaded));
       return loaded;
     } catch (error) {
       await driver?.close().catch(() => {});
@@ -56,11 +56,11 @@ export function connect(source: DriverSource): Connection {
     }
   };
   const ready = async (): Promise<StoreDriver> => {
-    if (closing !== undefined) throw closedError(name());
+    if (closing !== undefined) throw closedError(connection.name);
     opening ??= open();
     const opened = await opening;
     // The store may have been closed while it opened.
-    if (closing !== undefined) throw closedError(name());
+    if (closing !== undefined) throw closedError(connection.name);
     return opened;
   };
   const close = async (): Promise<void> => {
@@ -69,13 +69,11 @@ export function connect(source: DriverSource): Connection {
   };
   const call = async <T>(work: (opened: StoreDriver) => Promise<T>, onRepeat?: () => void): Promise<T> => {
     const opened = await ready();
-    return retry(name(), () => work(opened), onRepeat);
+    return retry(connection.name, () => work(opened), onRepeat);
   };
 
-  return {
-    get name() {
-      return name();
-    },
+  const connection: Connection = {
+    name: source.name,
     ready,
     get: (places) => call((opened) => opened.get(places)),
     read: (range) => call((opened) => opened.read(range)),
@@ -92,6 +90,7 @@ export function connect(source: DriverSource): Connection {
       return closing;
     },
   };
+  return connection;
 }
 
 // Creates what is missing. A newer version is refused and left unchanged.

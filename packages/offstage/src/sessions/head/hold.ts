@@ -18,7 +18,9 @@ export interface Holds {
   isClosed: boolean;
   add(hold: Hold): void;
   remove(hold: Hold): void;
-  /** Makes `close` wait for `work`: a lease that is being acquired, or a change that was requested. */
+  /** Work that `close` waits for: changes that were requested, and leases that are being acquired or released. */
+  readonly expected: Set<Promise<unknown>>;
+  /** Adds work until it settles. */
   expect(work: Promise<unknown>): void;
   /** Waits for expected work, and releases all leases, including those acquired meanwhile. Never rejects. */
   close(): Promise<void>;
@@ -52,6 +54,7 @@ export function holdsOf(): Holds {
     remove: (hold) => {
       held.delete(hold);
     },
+    expected,
     expect,
     close: async () => {
       holds.isClosed = true;

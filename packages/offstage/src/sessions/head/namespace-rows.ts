@@ -7,7 +7,6 @@ import type {
   Committed,
   Condition,
   Key,
-  Put,
   Row,
   RowRange,
   Selection,
@@ -15,7 +14,7 @@ import type {
   WriteLabel,
 } from "../ports/store-driver.ts";
 import { type OrderName, type RowOf, type TableName, tables } from "../ports/tables.ts";
-import { checkRow, corrupt, exactRow, type Report, storableRow } from "../rows/check-row.ts";
+import { corrupt, openRows, type Report, storableWrites } from "../rows/check-row.ts";
 import { hashOf } from "../rows/contents.ts";
 import type { Connection, Sending } from "./connection.ts";
 import { selectFrom } from "./select-from.ts";
@@ -109,14 +108,14 @@ export class NamespaceRows {
     }
     await this.#checkNamespace();
     const rows = await this.#connection.get(keys.map((key) => ({ table, key: [this.namespace, ...key] })));
-    return rows.map((row) => row && this.open(table, row, report));
+    return this.#openEach(table, rows, report);
   }
 
   /** The rows of a range, as one snapshot. A row that cannot be read is reported and left out. */
   async read<Name extends TableName>(table: Name, range: Range<Name> = {}): Promise<RowOf<Name>[]> {
     const { report = this.report } = range;
     const rows = await this.readRaw(table, range);
-    return rows.flatMap((row) => this.open(table, row, report) ?? []);
+    return this.openAll(table, rows, report);
   }
 
   /** The rows of a range as the back end has them. */
@@ -129,7 +128,7 @@ export class NamespaceRows {
   /** The rows that meet conditions, or more: those on encrypted columns are left out. A row that cannot be read is reported. */
   async select<Name extends TableName>(selection: Selection & { readonly table: Name }): Promise<RowOf<Name>[]> {
     const rows = await this.selectRaw(selection);
-    return rows.flatMap((row) => this.open(selection.table, row) ?? []);
+    return this.openAll(selection.table, rows);
   }
 
   /** The answer to a question as the back end gives it. If it cannot, the same answer is computed from the rows. */
@@ -174,7 +173,7 @@ export class NamespaceRows {
     const stored = {
       label,
       checks: checks.map((check) => ({ ...check, key: [this.namespace, ...check.key] })),
-      writes: writes.map((write) => this.#stored(write)),
+      writes: storableWrites(writes).map((write) => this.#stored(write)),
     };
     const committed = await this.#connection.commit(stored, sending);
     if (committed.refused === undefined) return committed;
@@ -226,22 +225,31 @@ export class NamespaceRows {
 
   #stored(write: Write): Write {
     if ("remove" in write) return { ...write, remove: [this.namespace, ...write.remove] };
-    return { ...write, row: this.seal(write.table, write.row) };
-  }
-
-  /** The row as the back end gets it. */
-  seal(table: TableName, row: Put["row"]): Row {
-    const storable = storableRow(row);
-    return this.#encryption === undefined ? storable : this.#encryption.rows.seal(table, storable);
+    return this.#encryption === undefined
+      ? write
+      : { ...write, row: this.#encryption.rows.seal(write.table, write.row) };
   }
 
   /** The row as it was written. If it cannot be read, reports that and returns undefined. */
-  open<Name extends TableName>(table: Name, row: Row, report: Report = this.report): RowOf<Name> | undefined {
-    const read = (stored: Row) => {
-      const opened = this.#encryption === undefined ? stored : this.#encryption.rows.open(table, stored);
-      return checkRow(table, exactRow(opened));
-    };
-    return this.parse(table, row, read, report);
+  open<Name extends TableName>(table: Name, row: Row, report?: Report): RowOf<Name> | undefined {
+    return this.#openEach(table, [row], report)[0];
+  }
+
+  /** The rows as they were written. One that cannot be read is reported and left out. */
+  openAll<Name extends TableName>(table: Name, rows: readonly Row[], report?: Report): RowOf<Name>[] {
+    return this.#openEach(table, rows, report).filter((row) => row !== undefined);
+  }
+
+  #openEach<Name extends TableName>(
+    table: Name,
+    rows: readonly (Row | undefined)[],
+    report: Report = this.report,
+  ): (RowOf<Name> | undefined)[] {
+    const { rows: sealer } = this.#encryption ?? {};
+    return openRows(table, rows, {
+      decrypt: sealer && ((row) => sealer.open(table, row)),
+      onDamage: (row, cause) => report(corrupt(this.nameOf(table, row), cause)),
+    });
   }
 
   /** Applies `read` to a row. If it throws, because the row has an unexpected form, reports that and returns undefined. */

@@ -6,13 +6,31 @@ import type { Message } from "../../messages/message.ts";
 import { SessionConflictError } from "../ports/session.ts";
 import type { Committed, Write, WriteLabel } from "../ports/store-driver.ts";
 import type { SessionRow } from "../ports/tables.ts";
-import { checkId } from "../rows/check-row.ts";
-import type { Hasher, RowRef } from "../rows/contents.ts";
+import { checkId, type Report } from "../rows/check-row.ts";
+import type { Content, Hasher, RowRef } from "../rows/contents.ts";
+import { deepFreeze } from "../rows/plain-json.ts";
+import type { MessageRedactor } from "../rows/redaction.ts";
 import type { Sending } from "./connection.ts";
 import { type Fifo, fifo } from "./fifo.ts";
-import { newWatch, type Watch } from "./hold.ts";
-import type { StoreContext } from "./store-context.ts";
-import { extendTail, type Tail } from "./tail.ts";
+import { type Holds, holderOf, newWatch, type Watch } from "./hold.ts";
+import type { NamespaceRows } from "./namespace-rows.ts";
+
+/** Which model inputs a store keeps: all of them, only their hashes, or none. */
+export type KeepInput = "all" | "hashes" | false;
+
+/** The context that all parts of an open store share, for one namespace. */
+export interface StoreContext {
+  readonly rows: NamespaceRows;
+  readonly writer: StoreWriter;
+  /** Changes messages before they are written. */
+  readonly redact: MessageRedactor | undefined;
+  readonly keepInput: KeepInput;
+  readonly report: Report;
+  /** The leases that runs of this store hold. */
+  readonly holds: Holds;
+  /** The contents of model setups that were stored. */
+  readonly setups: WeakMap<object, Content>;
+}
 
 /** A change of a session. */
 export interface Change<T> {
@@ -48,6 +66,7 @@ const mostContents = 1_000;
 
 export class SessionCell {
   readonly id: string;
+  readonly namespace: string;
   readonly context: StoreContext;
   /** Tool traces of finished runs, by run id. */
   readonly traces: Map<string, readonly Message[]> = new Map();
@@ -61,21 +80,21 @@ export class SessionCell {
   readonly leaseWatch: Watch = newWatch();
   /** For how long the mark of another process that waits has not been renewed. */
   readonly waitingWatch: Watch = newWatch();
-  /** Called with each new head that this process writes or reads. They must not throw. */
-  readonly watchers: Set<(head: SessionRow) => void> = new Set();
-  #head: SessionRow | undefined;
+  /** Called with each new head, written or read by this process, that asks a run to stop. They must not throw. */
+  readonly stopWatchers: Set<(head: SessionRow) => void> = new Set();
+  /** The head as this process knows it: as of its last write, or newer. */
+  knownHead: SessionRow | undefined;
+  /** The latest messages, if they are known under the current head. */
+  tail: Tail | undefined;
   #isKnown = false;
-  #tail: Tail | undefined;
   #latest: Promise<void> = Promise.resolve();
   #pending = 0;
 
   constructor(context: StoreContext, id: string) {
+    checkId(id, "session id");
     this.context = context;
     this.id = id;
-  }
-
-  get namespace(): string {
-    return this.context.rows.namespace;
+    this.namespace = context.rows.namespace;
   }
 
   /** The session, as errors name it. */
@@ -91,42 +110,29 @@ export class SessionCell {
     return this.#pending === 0 && !this.gate.isHeld;
   }
 
-  /** The latest messages, if they are known under the current head. */
-  get tail(): Tail | undefined {
-    return this.#tail;
-  }
-
-  /** Caches the latest messages as read under the head that a change was given. */
-  keepTail(tail: Tail): void {
-    this.#tail = tail;
-  }
-
   /** Reads the head from the store; undefined if the session was never written. */
   head(): Promise<SessionRow | undefined> {
     return this.context.rows.get("sessions", [this.id]);
   }
 
-  /** The head as this process knows it: as of its last write, or newer. */
-  get knownHead(): SessionRow | undefined {
-    return this.#head;
-  }
-
   /** Makes the next change read the head again. */
   forget(): void {
     this.#isKnown = false;
-    this.#tail = undefined;
+    this.tail = undefined;
   }
 
   /** Applies a change exactly once, after the changes requested before it. Closing the store waits for it. */
   update<T>(label: WriteLabel, make: MakeChange<T>): Promise<T> {
-    const task = { label, make, operation: this.context.operation(), isRepeated: false };
-    this.#pending++;
+    const { holds, writer } = this.context;
+    const task = { label, make, operation: writer.operation(), isRepeated: false };
     const work = this.#latest.then(() => this.#apply(task));
     const settle = (): void => {
       this.#pending--;
+      holds.expected.delete(work);
     };
+    this.#pending++;
+    holds.expected.add(work);
     this.#latest = work.then(settle, settle);
-    this.context.holds.expect(work);
     return work;
   }
 
@@ -149,7 +155,7 @@ export class SessionCell {
 
   // Undefined if another writer was faster. The head does not change meanwhile, because changes are applied one at a time.
   async #attempt<T>(task: Task<T>): Promise<Pick<Change<T>, "result"> | undefined> {
-    const before = this.#head;
+    const before = this.knownHead;
     const current = before ?? newHead(this.namespace, this.id);
     const change = await task.make(current);
     const { writes = [], isGone = false } = change;
@@ -179,7 +185,7 @@ export class SessionCell {
 
   async #commit<T>(task: Task<T>, change: Change<T>, head: SessionRow | undefined): Promise<Committed> {
     const { writes = [], isActive } = change;
-    const version = this.#head?.version;
+    const version = this.knownHead?.version;
     const where = version === undefined ? undefined : { version };
     const numbered = isActive ? "activity" : undefined;
     const all = head === undefined ? writes : [...writes, { table: "sessions", row: head, numbered } as const];
@@ -198,22 +204,23 @@ export class SessionCell {
     for (const write of writes)
       if (write.table === "contents" && "row" in write && this.contents.size < mostContents)
         this.contents.add(String(write.row.hash));
-    const hasOtherMessages = head !== undefined && head.message_count !== this.#head?.message_count;
-    if (isRewrite || (hasOtherMessages && appended === undefined)) this.#tail = undefined;
+    const hasOtherMessages = head !== undefined && head.message_count !== this.knownHead?.message_count;
+    if (isRewrite || (hasOtherMessages && appended === undefined)) this.tail = undefined;
     if (isGone) {
       this.traces.clear();
       this.contents.clear();
-      this.#head = undefined;
-    } else if (head !== undefined) this.#head = isActive && number !== undefined ? { ...head, activity: number } : head;
-    if (appended !== undefined && this.#tail !== undefined) this.#tail = extendTail(this.#tail, appended);
+      this.knownHead = undefined;
+    } else if (head !== undefined)
+      this.knownHead = isActive && number !== undefined ? { ...head, activity: number } : head;
+    if (appended !== undefined && this.tail !== undefined) this.tail = extendTail(this.tail, appended);
     this.#notify();
   }
 
   // If another writer changed the head, the cached messages are stale.
   #learn(found: SessionRow | undefined): void {
-    if (found?.version === this.#head?.version) return;
-    this.#tail = undefined;
-    this.#head = found;
+    if (found?.version === this.knownHead?.version) return;
+    this.tail = undefined;
+    this.knownHead = found;
     // It may have been deleted and created again.
     this.contents.clear();
     this.traces.clear();
@@ -221,7 +228,8 @@ export class SessionCell {
   }
 
   #notify(): void {
-    if (this.#head !== undefined) for (const watcher of this.watchers) watcher(this.#head);
+    const { knownHead: head } = this;
+    if (head !== undefined && head.stop_requested !== null) for (const watcher of this.stopWatchers) watcher(head);
   }
 }
 
@@ -245,7 +253,6 @@ export function sessionCells(context: StoreContext): SessionCells {
   return {
     context,
     of(sessionId) {
-      checkId(sessionId, "session id");
       const cell = cells.get(sessionId) ?? new SessionCell(context, sessionId);
       cells.delete(sessionId);
       cells.set(sessionId, cell);
@@ -255,8 +262,61 @@ export function sessionCells(context: StoreContext): SessionCells {
   };
 }
 
+const mostMessages = 256;
+const mostCharacters = 256 * 1024;
+
+/** The cached end of a conversation, bounded, so that the next run need not read it again. Its messages are deep-frozen because runs share them. */
+export interface Tail {
+  readonly messages: readonly Message[];
+  /** The cache holds the whole conversation. */
+  readonly isWhole: boolean;
+  /** The total length of its messages as text. */
+  readonly size: number;
+}
+
+export const emptyTail: Tail = { messages: [], isWhole: true, size: 0 };
+
+/** Caches these messages. */
+export function tailOf(messages: readonly Message[], isWhole: boolean): Tail {
+  return extendTail({ ...emptyTail, isWhole }, messages);
+}
+
+/** Appends messages to the cache; beyond its bounds the older half is dropped. */
+export function extendTail(tail: Tail, added: readonly Message[]): Tail {
+  const messages = [...tail.messages, ...added.map((message) => deepFreeze(message))];
+  const size = added.reduce((sum, message) => sum + sizeOf(message), tail.size);
+  if (messages.length <= mostMessages && size <= mostCharacters) return { messages, isWhole: tail.isWhole, size };
+  const kept = messages.slice(messages.length >> 1);
+  return { messages: kept, isWhole: false, size: size * (kept.length / messages.length) };
+}
+
+function sizeOf({ content }: Message): number {
+  return typeof content === "string" ? content.length : JSON.stringify(content ?? null).length;
+}
+
 /** The length of the writer's token at the start of an operation id. */
-export const writerLength = 8;
+const writerLength = 8;
+
+/** A store as a writer. Its token is made on first use: not every runtime has random numbers while modules load. */
+export class StoreWriter {
+  #token: string | undefined;
+  #holder: string | undefined;
+  #operations = 0;
+
+  /** Identifies the store as the holder of leases. */
+  get holder(): string {
+    this.#token ??= crypto.randomUUID().slice(0, writerLength);
+    this.#holder ??= holderOf(this.#token);
+    return this.#holder;
+  }
+
+  /** Makes the id of a new write. */
+  operation(): string {
+    this.#token ??= crypto.randomUUID().slice(0, writerLength);
+    return `${this.#token}${(++this.#operations).toString(36)}`;
+  }
+}
+
 // Enough for about fifteen writers. One operation per writer is enough because each requests one change at a time.
 const versionLength = 200;
 

@@ -7,9 +7,9 @@ import { isThenable } from "../../base/thenable.ts";
 import { warn } from "../../base/warn.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import type { Message, Role } from "../../messages/message.ts";
-import { wholeTurns } from "../conversation/read-messages.ts";
+import { wholeTurns } from "../conversation/conversation.ts";
 import { type Fifo, fifo } from "../head/fifo.ts";
-import { enterSession } from "../lease/held-session.ts";
+import { enterSession } from "../lease/lease.ts";
 import type { Journal, RunEnd, RunLog, RunStart } from "../ports/journal.ts";
 import type { SessionPort } from "../ports/session.ts";
 

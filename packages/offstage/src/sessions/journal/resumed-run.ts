@@ -6,7 +6,6 @@ import { isStoppedByLimit, type RunRecord } from "../ports/run-record.ts";
 import type { RunRow, ToolCallRow } from "../ports/tables.ts";
 import { findRun, type RecordOptions, type RunParts, readParts, recordOf } from "../records/run-reader.ts";
 import { corrupt, type Report } from "../rows/check-row.ts";
-import { rowIdentity } from "../rows/message-row.ts";
 import { callStatuses, isOpenCall } from "../rows/run-row.ts";
 import { hasEnded } from "./run-life.ts";
 
@@ -94,7 +93,7 @@ export async function readToResume(cell: SessionCell, row: RunRow): Promise<Resu
     children,
     beneath,
     done,
-    said: new Set(messages.flatMap(({ row }) => (row.position === null ? [] : (rowIdentity(row) ?? [])))),
+    said: new Set(messages.flatMap(({ row: { position }, identity }) => (position === null ? [] : (identity ?? [])))),
     openInput,
     seqs: new Map(messages.map((each) => [each.message, each.row.seq])),
   };

@@ -27,8 +27,7 @@ import {
   redactStep,
   redactValue,
 } from "../rows/redaction.ts";
-import { isOpenCall, isoTime, stepRow } from "../rows/run-row.ts";
-import { putSpans } from "../rows/span-row.ts";
+import { isOpenCall, isoTime, putSpans, stepRow } from "../rows/run-row.ts";
 import { type StoredInput, storeInput } from "./input-writer.ts";
 import type { ResumedRun } from "./resumed-run.ts";
 

@@ -18,8 +18,18 @@ import { questionText, storedText } from "../rows/question.ts";
 import { redactEnd, redactNotes, redactOnce } from "../rows/redaction.ts";
 import { type Totals, totalsOf } from "../rows/run-row.ts";
 import { findToResume, type ResumedRun, readToResume, reopenRow } from "./resumed-run.ts";
-import { copyRef, isSame, refusalOf, sumOf, withoutSaid, withProviderParts } from "./run-end.ts";
-import { beginRun, endRun, hasEnded, withSeq } from "./run-life.ts";
+import {
+  beginRun,
+  copyRef,
+  endRun,
+  hasEnded,
+  isSame,
+  refusalOf,
+  sumOf,
+  withoutSaid,
+  withProviderParts,
+  withSeq,
+} from "./run-life.ts";
 import { StepWriter, type Written } from "./step-writer.ts";
 
 /** An open run. */
@@ -227,8 +237,7 @@ export class StoredRun implements RunLog {
   ): Change<EndRefusal | undefined> {
     const { cell, resumed } = this.#options;
     const redact = redactOnce(cell.context.redact, resumed?.record);
-    const fresh = withoutSaid(end.answer, resumed?.said);
-    const answer = fresh.map((given) => {
+    const answer = withoutSaid(end.answer, resumed?.said).map((given) => {
       const message = frozenCopy(redact === undefined ? given : redact(given));
       // A message that was written with its call has a row already.
       const isWritten = this.#done.has(identityOf(given) ?? "");

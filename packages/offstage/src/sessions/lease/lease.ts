@@ -1,13 +1,16 @@
-// Leases: one run at a time on a session. A queue orders the runs of this process; the lease in the head excludes other processes.
+// Leases: one run at a time on a session. A queue orders the runs of this process; the lease in the head excludes other processes. A run
+// that would deadlock on a session that an enclosing run holds is refused.
+import type { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { asyncScope } from "../../base/async-scope.ts";
 import type { OffstageError } from "../../errors.ts";
 import { closedError } from "../head/connection.ts";
+import type { Fifo } from "../head/fifo.ts";
 import { type Hold, isAbandoned, silentMs, unchangedMs, whereIs } from "../head/hold.ts";
 import { exists, type SessionCell } from "../head/session-cell.ts";
-import type { RunStart } from "../ports/journal.ts";
+import type { HeldSession, RunStart } from "../ports/journal.ts";
 import { SessionBusyError, SessionConflictError } from "../ports/session.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
-import { busy, enterSession } from "./held-session.ts";
 
 const firstPollMs = 2;
 const longestPollMs = 100;
@@ -24,7 +27,8 @@ export function takeLease(
   head: SessionRow,
   { runId, onBusy }: Pick<RunStart, "runId" | "onBusy">,
 ): SessionRow {
-  const { holder, holds, rows } = cell.context;
+  const { writer, holds, rows } = cell.context;
+  const { holder } = writer;
   if (holds.isClosed) throw closedError(rows.name);
   const canWait = onBusy === "queue";
   if (head.lease_holder !== null && head.lease_holder !== holder && !isLeft(cell, head, { canWait }))
@@ -49,7 +53,7 @@ function isLeft(cell: SessionCell, head: SessionRow, { canWait }: { readonly can
 /** Throws `SessionBusyError` if a run holds the session, in this process or another. */
 export function checkFree(cell: SessionCell, head: SessionRow): void {
   const { lease_holder: holder, lease_run } = head;
-  const isOurs = holder === cell.context.holder;
+  const isOurs = holder === cell.context.writer.holder;
   if (holder !== null && (isOurs ? cell.gate.isHeld : !isLeft(cell, head, { canWait: false })))
     throw new SessionBusyError(`Session "${cell.id}" is in use by run "${lease_run}". Wait for it to end.`);
 }
@@ -105,11 +109,11 @@ export function holdLease(
     if (isHeldBy(head, tenure) && isAskedToStop(head)) onStop();
   };
   const stop = (): void => {
-    cell.watchers.delete(watcher);
+    cell.stopWatchers.delete(watcher);
     holds.remove(hold);
     release();
   };
-  cell.watchers.add(watcher);
+  cell.stopWatchers.add(watcher);
   const hold = {
     stop,
     renew: () =>
@@ -131,7 +135,7 @@ export function holdLease(
  * rejects.
  */
 export function releaseOrphan(cell: SessionCell, runId: string): Promise<void> {
-  const { holder } = cell.context;
+  const { holder } = cell.context.writer;
   return releaseIf(cell, ({ lease_run, lease_holder }) => lease_run === runId && lease_holder === holder);
 }
 
@@ -203,7 +207,7 @@ const lifeMs = 5_000;
 
 // Marks are renewed every second, so a mark that stays the same belongs to a process that is gone, whatever the clocks say.
 function isOthersTurn(cell: SessionCell, { waiting_holder: holder, waiting_seen: seen }: SessionRow): boolean {
-  if (holder === null || holder === cell.context.holder) return false;
+  if (holder === null || holder === cell.context.writer.holder) return false;
   return unchangedMs(cell.waitingWatch, `${holder} ${seen}`) <= lifeMs && whereIs(holder) !== "gone";
 }
 
@@ -215,7 +219,7 @@ function ignoreConflict(error: unknown): false {
 
 // Leaves or renews our mark, unless another process left one first; true if it is ours.
 function leaveMark(cell: SessionCell): Promise<boolean> {
-  const { holder } = cell.context;
+  const { holder } = cell.context.writer;
   return cell.update("lease.wait", async (head) => {
     if (!exists(head) || isOthersTurn(cell, head)) return { result: false };
     return { result: true, head: { ...head, waiting_holder: holder, waiting_seen: Date.now() } };
@@ -224,9 +228,70 @@ function leaveMark(cell: SessionCell): Promise<boolean> {
 
 // Removes our mark when the run stops waiting. Never rejects: the mark expires on its own.
 async function removeMark(cell: SessionCell): Promise<void> {
-  const { holder } = cell.context;
+  const { holder } = cell.context.writer;
   const removing = cell.update("lease.wait", async (head) =>
     head.waiting_holder === holder ? { result: undefined, head: { ...head, ...noWaiting } } : { result: undefined },
   );
   await removing.catch(() => {});
+}
+
+/**
+ * The re-entrancy scope of the code that a run calls. It holds nothing else of the run, because async resources that outlive
+ * the run, such as sockets, keep it alive.
+ */
+export interface ReentrancyScope {
+  /** The run's session; undefined before the run opens it and after the run ends. */
+  held: HeldSession | undefined;
+  /** The scope of the run that started this one. */
+  readonly outer: ReentrancyScope | undefined;
+}
+
+const scopes: AsyncLocalStorage<ReentrancyScope | undefined> = asyncScope("sessions.1");
+
+/** Creates the scope of a new run, inside the current one. Skips outer runs that hold nothing: they may have ended long ago. */
+export function createReentrancyScope(held?: HeldSession): ReentrancyScope {
+  let outer = scopes.getStore();
+  while (outer !== undefined && outer.held === undefined) outer = outer.outer;
+  return { held, outer };
+}
+
+/** Runs `work` inside `scope`; without one, inside the current scope. */
+export function enterReentrancyScope<T>(scope: ReentrancyScope | undefined, work: () => T): T {
+  return scope === undefined ? work() : scopes.run(scope, work);
+}
+
+/** The error for a session that run `runId` holds, or some other run if that is undefined. */
+export function busy(sessionId: string, runId?: string): SessionBusyError {
+  if (runId !== undefined && isEnclosing((held) => held.runId === runId)) return deadlock(sessionId);
+  const user = runId === undefined ? "another run" : `run "${runId}"`;
+  return new SessionBusyError(
+    `Session "${sessionId}" is in use by ${user}. Wait for it to end, or use onBusy: "queue".`,
+  );
+}
+
+/**
+ * Takes the place in the queue of a session, as `Fifo.enter` does. Rejects with `SessionBusyError` if an enclosing run holds the
+ * session, or if any run does and `onBusy` is "reject".
+ */
+export async function enterSession(
+  gate: Fifo,
+  sessionId: string,
+  { onBusy, signal }: Pick<RunStart, "onBusy" | "signal">,
+): Promise<() => void> {
+  if (gate.isHeld) {
+    if (isEnclosing((held) => held.place === gate.current)) throw deadlock(sessionId);
+    if (onBusy === "reject") throw busy(sessionId);
+  }
+  return gate.enter({ signal });
+}
+
+function isEnclosing(isWanted: (held: HeldSession) => boolean): boolean {
+  for (let scope = scopes.getStore(); scope !== undefined; scope = scope.outer)
+    if (scope.held !== undefined && isWanted(scope.held)) return true;
+  return false;
+}
+
+function deadlock(sessionId: string): SessionBusyError {
+  const message = `Session "${sessionId}" is already in use by the enclosing run; waiting for it would deadlock. Make the agent a tool with agent.asTool(), or use another session.`;
+  return new SessionBusyError(message, { isOwn: true });
 }

@@ -108,7 +108,7 @@ export type EndRefusal = "stop" | "inbox";
 /** A run that begins inside another. */
 export type NewRun = Omit<RunStart, "historyLimit" | "historyAfter" | "onBusy" | "join" | "replaces">;
 
-/** The session that a run holds, identified by its place in the queue and by the run id; see lease/held-session.ts. */
+/** The session that a run holds, identified by its place in the queue and by the run id; see lease/lease.ts. */
 export interface HeldSession {
   readonly place: object;
   readonly runId: string;

@@ -1,11 +1,10 @@
 // Annotations: feedback on a run or on one of its messages.
-import type { JsonValue } from "../../base/json.ts";
+import { type JsonValue, readJson } from "../../base/json.ts";
 import { anything, checkOptions, type OptionRule, someText } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
-import { exists, type SessionCells } from "../head/session-cell.ts";
-import type { StoreContext } from "../head/store-context.ts";
+import { exists, type SessionCells, type StoreContext } from "../head/session-cell.ts";
 import type { AnnotationRow } from "../ports/tables.ts";
-import { checkId, jsonOf } from "../rows/check-row.ts";
+import { checkId } from "../rows/check-row.ts";
 import { plainCopy } from "../rows/plain-json.ts";
 import { jsonOrNull } from "../rows/run-row.ts";
 import { findRun } from "./run-reader.ts";
@@ -97,7 +96,7 @@ export async function annotationsIn(cells: SessionCells, sessionIds: readonly st
 }
 
 function readAnnotation(row: AnnotationRow): Annotation {
-  const value = jsonOf(row.value, (each): each is JsonValue => each !== undefined);
+  const value = readJson(row.value);
   return {
     sessionId: row.session_id,
     runId: row.run_id,

@@ -3,7 +3,7 @@ import { parseJson } from "../../base/json.ts";
 import { parseMessage } from "../../messages/codec.ts";
 import { type Message, textOf } from "../../messages/message.ts";
 import { checkMessages } from "../conversation/conversation.ts";
-import type { StoreContext } from "../head/store-context.ts";
+import type { StoreContext } from "../head/session-cell.ts";
 import { SessionConflictError } from "../ports/session.ts";
 import type { MemoryRow } from "../ports/tables.ts";
 import { checkId } from "../rows/check-row.ts";

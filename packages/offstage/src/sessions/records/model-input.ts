@@ -4,7 +4,7 @@ import { shownValue, wholeFrom } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import { promptMessage, promptMessages } from "../../models/prompt.ts";
-import { contentsOf, messagesOf } from "../conversation/read-messages.ts";
+import { contentsOf, messagesOf } from "../conversation/conversation.ts";
 import type { SessionCell, SessionCells } from "../head/session-cell.ts";
 import type { InputSetup } from "../ports/run-record.ts";
 import type { RunRow, StepRow } from "../ports/tables.ts";

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../base/json.ts";
 import { checkOptions, type OptionRule, oneOf, shownValue, someText, yesOrNo } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
-import { contentsOf } from "../conversation/read-messages.ts";
+import { contentsOf } from "../conversation/conversation.ts";
 import type { SessionCells } from "../head/session-cell.ts";
 import type { RunInfo, RunStatus } from "../ports/run-record.ts";
 import { checkLimit } from "../ports/session.ts";
@@ -136,7 +136,7 @@ class RunPages {
     const rows = await this.#read(limit);
     this.#isLast = limit === undefined || rows.length < limit;
     this.#cursor = Number(rows.at(-1)?.seq);
-    return rows.flatMap((row) => access.open("runs", row) ?? []);
+    return access.openAll("runs", rows);
   }
 
   async #read(limit: number | undefined): Promise<Row[]> {

@@ -2,10 +2,9 @@
 // tool trace. Needs no agent.
 import type { OffstageError } from "../../errors.ts";
 import { type Message, type ToolCall, toolCallsOf } from "../../messages/message.ts";
-import { messagesOf, type PlacedMessage } from "../conversation/read-messages.ts";
+import { messagesOf } from "../conversation/conversation.ts";
 import { liveRun } from "../head/hold.ts";
-import type { SessionCell, SessionCells } from "../head/session-cell.ts";
-import type { StoreContext } from "../head/store-context.ts";
+import type { SessionCell, SessionCells, StoreContext } from "../head/session-cell.ts";
 import {
   type Approval,
   approvalOf,
@@ -18,7 +17,7 @@ import {
 } from "../ports/run-record.ts";
 import type { RunRow, SessionRow, StepRow, ToolCallRow } from "../ports/tables.ts";
 import { corrupt, type Report } from "../rows/check-row.ts";
-import { identityOf } from "../rows/message-row.ts";
+import type { PlacedMessage } from "../rows/message-row.ts";
 import { deepFreeze } from "../rows/plain-json.ts";
 import { readQuestion } from "../rows/question.ts";
 import { failedAttemptsOf, readStep, runInfo } from "../rows/run-row.ts";
@@ -136,10 +135,7 @@ interface Steps {
   readonly isIncomplete: boolean;
 }
 
-function stepsOf(
-  { messages, steps }: Pick<RunParts, "messages" | "steps">,
-  { report, name }: Pick<RecordOptions, "report" | "name">,
-): Steps {
+function stepsOf({ messages, steps }: RunParts, { report, name }: RecordOptions): Steps {
   let isIncomplete = false;
   const records = steps.flatMap((row): StepRecord[] => {
     const own = messages.filter(({ row: { step } }) => step === row.step);
@@ -160,7 +156,7 @@ function stepsOf(
 // The reply first, then results in the order of its calls, then notes.
 function inCallOrder(placed: readonly PlacedMessage[]): Message[] {
   // A conversation that was replaced by copies of its messages has them twice.
-  const messages = [...new Map(placed.map(({ message }) => [identityOf(message) ?? message, message])).values()];
+  const messages = [...new Map(placed.map(({ identity, message }) => [identity ?? message, message])).values()];
   const reply = messages.find(({ role }) => role === "assistant");
   const order = new Map((reply ? toolCallsOf(reply) : []).map(({ id }, index) => [id, index]));
   const rank = (message: Message): number => {
@@ -238,12 +234,12 @@ async function traceOf(cell: SessionCell, runId: string): Promise<readonly Messa
   const row = await findRun(cell.context, runId);
   if (row?.session_id !== cell.id) return [];
   const { rows: access, report } = cell.context;
-  const found = await access.read("steps", { prefix: [cell.id, runId] });
-  const { steps } = stepsOf(
-    { steps: found, messages: await readMessages(cell, row, report) },
-    { report, name: cell.name },
-  );
-  const trace = steps.flatMap(({ messages }) => (messages.some(({ role }) => role === "tool") ? messages : []));
+  const steps = await access.read("steps", { prefix: [cell.id, runId] });
+  const messages = await readMessages(cell, row, report);
+  const trace = steps.flatMap(({ step, finish_reason }) => {
+    const own = finish_reason === null ? [] : messages.filter((each) => each.row.step === step);
+    return own.some(({ message }) => message.role === "tool") ? inCallOrder(own) : [];
+  });
   if (row.status === "completed") keepTrace(cell, runId, trace);
   return trace;
 }

@@ -88,7 +88,7 @@ export async function listHeads(cells: SessionCells, options: ListSessionsOption
       ? { from: cursor === undefined ? undefined : cursor + 1 }
       : { before: cursor, reverse: true };
     const raw = await access.readRaw("sessions", { order: "activity", ...range, limit: size });
-    const page = raw.flatMap((row) => access.open("sessions", row) ?? []).filter((head) => isReadable(cells, head));
+    const page = access.openAll("sessions", raw).filter((head) => isReadable(cells, head));
     // One by one: a call cannot have hundreds of thousands of arguments.
     for (const head of page) {
       seen.add(head.session_id);

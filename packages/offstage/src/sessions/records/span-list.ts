@@ -2,12 +2,11 @@
 import { checkOptions, shownValue, someText } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
-import type { SessionCells } from "../head/session-cell.ts";
-import type { StoreContext } from "../head/store-context.ts";
+import type { SessionCells, StoreContext } from "../head/session-cell.ts";
 import type { RunRow, SpanRow } from "../ports/tables.ts";
 import { checkId } from "../rows/check-row.ts";
 import { redactSpans } from "../rows/redaction.ts";
-import { putSpan, readSpan } from "../rows/span-row.ts";
+import { putSpan, readSpan } from "../rows/run-row.ts";
 import { findRun } from "./run-reader.ts";
 
 /** Selects spans by one of the three. */

@@ -1,9 +1,9 @@
 // The transcript of a session: everything that was said and done, subagents included, in the order in which it happened.
 import type { Message } from "../../messages/message.ts";
-import { messagesOf, type PlacedMessage } from "../conversation/read-messages.ts";
+import { messagesOf } from "../conversation/conversation.ts";
 import type { SessionCells } from "../head/session-cell.ts";
 import type { RunRow } from "../ports/tables.ts";
-import { rowIdentity } from "../rows/message-row.ts";
+import type { PlacedMessage } from "../rows/message-row.ts";
 
 /** The messages of both streams of a session, and its runs. */
 export interface Transcript {
@@ -55,9 +55,9 @@ function questionsOf(placed: readonly PlacedMessage[]): ReadonlyMap<string, numb
 function woven(placed: readonly PlacedMessage[], questionOf: (runId: string) => number | undefined): PlacedMessage[] {
   const placeOf = ({ row }: PlacedMessage): number =>
     row.position === null ? Math.max(row.seq, questionOf(row.run_id ?? "") ?? 0) : row.seq;
-  const said = new Set(placed.flatMap(({ row }) => (row.position === null ? [] : (rowIdentity(row) ?? []))));
+  const said = new Set(placed.flatMap(({ row, identity }) => (row.position === null ? [] : (identity ?? []))));
   return placed
-    .filter(({ row }) => row.position !== null || !said.has(rowIdentity(row) ?? ""))
+    .filter(({ row, identity }) => row.position !== null || !said.has(identity ?? ""))
     .map((each, index) => ({ each, index, place: placeOf(each) }))
     .sort(
       (a, b) =>

@@ -1,15 +1,15 @@
 // Checks the invariants of a whole namespace, for tests and operators. Changes nothing.
 
-import { isObject, parseJson } from "../../base/json.ts";
+import { isObject, otherForm, parseJson } from "../../base/json.ts";
 import { checkOptions, type OptionRule, someFunction } from "../../base/options.ts";
 import type { OffstageError } from "../../errors.ts";
 import { toolCallsOf } from "../../messages/message.ts";
-import { messagesOf } from "../conversation/read-messages.ts";
+import { messagesOf } from "../conversation/conversation.ts";
 import { type SessionCells, sessionCells } from "../head/session-cell.ts";
 import type { RunRecord } from "../ports/run-record.ts";
 import type { Row } from "../ports/store-driver.ts";
 import type { RowOf, RunRow, SessionRow, TableName } from "../ports/tables.ts";
-import { corrupt, otherForm } from "../rows/check-row.ts";
+import { corrupt } from "../rows/check-row.ts";
 import { callStatuses } from "../rows/run-row.ts";
 import { readAnnotations } from "./annotations.ts";
 import { readMemory } from "./memories.ts";

@@ -4,7 +4,7 @@
 import { isObject, parseJson } from "../../base/json.ts";
 import { shownValue } from "../../base/options.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
-import type { Row, Value } from "../ports/store-driver.ts";
+import type { Row, Value, Write } from "../ports/store-driver.ts";
 import { type Column, type ColumnType, type RowOf, type TableName, tables } from "../ports/tables.ts";
 
 /** Reports a row that cannot be read. If it throws, the read fails; otherwise the row is skipped. */
@@ -38,19 +38,6 @@ const fits: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
   boolean: (value) => typeof value === "boolean",
   time: (value) => typeof value === "string" && !Number.isNaN(Date.parse(value)),
 };
-
-/** The parsed value of a JSON column; undefined for null. Throws if it is not JSON, or not what `isFit` accepts. */
-export function jsonOf<T>(text: string | null, isFit: (value: unknown) => value is T): T | undefined {
-  if (text === null) return undefined;
-  const value: unknown = parseJson(text);
-  if (!isFit(value)) throw otherForm();
-  return value;
-}
-
-/** The error for a value of an unexpected form. */
-export function otherForm(): Error {
-  return new Error("it has an unexpected form");
-}
 
 /** The error for data that is not as it was written. */
 export function corrupt(name: string, cause: unknown): OffstageError {
@@ -86,6 +73,35 @@ export function exactRow(row: Row): Row {
   if (!isObject(exact) || !Object.values(exact).every((value) => typeof value === "string"))
     throw new Error('its column "exact" has an unexpected form');
   return { ...row, ...(exact as Record<string, Value>), exact: null };
+}
+
+/** How rows that were read are opened. */
+export interface OpenRowsOptions {
+  /** Decrypts a row. Default: rows are not encrypted. */
+  readonly decrypt?: ((row: Row) => Row) | undefined;
+  /** Called for each row that cannot be read. */
+  onDamage(row: Row, cause: unknown): void;
+}
+
+/** The rows as they were written, checked; undefined for one that is missing or cannot be read. */
+export function openRows<Name extends TableName>(
+  table: Name,
+  rows: readonly (Row | undefined)[],
+  { decrypt, onDamage }: OpenRowsOptions,
+): (RowOf<Name> | undefined)[] {
+  return rows.map((row) => {
+    try {
+      return row && checkRow(table, exactRow(decrypt === undefined ? row : decrypt(row)));
+    } catch (cause) {
+      onDamage(row as Row, cause);
+      return undefined;
+    }
+  });
+}
+
+/** The writes with storable texts only. */
+export function storableWrites(writes: readonly Write[]): Write[] {
+  return writes.map((write) => ("row" in write ? { ...write, row: storableRow(write.row) } : write));
 }
 
 /** True if the value can be an id: text of 1 to 512 bytes, well-formed and without NUL. */

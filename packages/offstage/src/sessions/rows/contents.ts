@@ -70,6 +70,11 @@ export function referencesIn(json: string | null): readonly string[] {
   return isObject(stored) && Array.isArray(stored.contents) ? (stored.contents as string[]) : [];
 }
 
+/** The hashes of the contents that these rows refer to, each once. */
+export function referencesOf(rows: readonly { readonly parts: string | null }[]): readonly string[] {
+  return [...new Set(rows.flatMap(({ parts }) => referencesIn(parts)))];
+}
+
 /** The parts as they were. Throws if a content is missing. */
 export function joinParts(json: string, contents: ReadonlyMap<string, string>): JsonValue {
   const stored = parseJson(json);

@@ -1,11 +1,11 @@
 // A message as a row, and back. Columns that repeat its metadata are for reading; the message itself is role, content or parts,
 // tool_calls, tool_call_id, tool_name, metadata, provider_parts and fields.
-import { isObject, type JsonObject, type JsonValue } from "../../base/json.ts";
+import { isObject, type JsonObject, readJson } from "../../base/json.ts";
 import { parseMessage } from "../../messages/codec.ts";
 import { type Message, textOf, toolCallsOf } from "../../messages/message.ts";
 import type { Put } from "../ports/store-driver.ts";
 import type { MessageRow } from "../ports/tables.ts";
-import { jsonOf, longestId } from "./check-row.ts";
+import { longestId } from "./check-row.ts";
 import { type Content, type Hasher, hashOf, joinParts, splitParts } from "./contents.ts";
 import { isoTime } from "./run-row.ts";
 
@@ -106,25 +106,46 @@ export interface ReadMessageOptions {
   readonly withProviderParts?: boolean | undefined;
 }
 
+/** A message, and the row it was read from. */
+export interface PlacedMessage {
+  readonly row: MessageRow;
+  readonly message: Message;
+  /** The same as `identityOf(message)`. */
+  readonly identity: string | undefined;
+}
+
+export interface ReadMessagesOptions extends ReadMessageOptions {
+  /** Called for each row that is not one that was written. */
+  onDamage(row: MessageRow, cause: unknown): void;
+}
+
+/** The messages of these rows. One that cannot be read is left out. */
+export function readMessages(rows: readonly MessageRow[], options: ReadMessagesOptions): PlacedMessage[] {
+  return rows.flatMap((row) => {
+    try {
+      return [{ row, message: readMessage(row, options), identity: rowIdentity(row) }];
+    } catch (cause) {
+      options.onDamage(row, cause);
+      return [];
+    }
+  });
+}
+
 /** The message of a row. Throws if the row is not one that was written. */
 export function readMessage(row: MessageRow, { contents, withProviderParts }: ReadMessageOptions = {}): Message {
   const message: Fields = { role: row.role };
   if (row.tool_call_id !== null) message.tool_call_id = row.tool_call_id;
   if (row.tool_name !== null) message.name = row.tool_name;
   message.content = row.parts === null ? row.content : joinParts(row.parts, contents ?? new Map());
-  if (row.tool_calls !== null) message.tool_calls = jsonOf(row.tool_calls, isAny);
+  if (row.tool_calls !== null) message.tool_calls = readJson(row.tool_calls);
   if (row.metadata !== null) message.metadata = metadataOf(row, withProviderParts);
-  const { content, ...fields } = jsonOf(row.fields, isObject) ?? {};
+  const { content, ...fields } = readJson(row.fields, isObject) ?? {};
   if (content === false) delete message.content;
   return parseMessage({ ...message, ...fields });
 }
 
 function metadataOf({ metadata, provider_parts }: MessageRow, withProviderParts = false): JsonObject | undefined {
-  const data = jsonOf(metadata, isObject) as JsonObject | undefined;
+  const data = readJson(metadata, isObject) as JsonObject | undefined;
   if (!withProviderParts || provider_parts === null) return data;
-  return { ...data, providerParts: jsonOf(provider_parts, isAny) };
-}
-
-function isAny(value: unknown): value is JsonValue {
-  return value !== undefined;
+  return { ...data, providerParts: readJson(provider_parts) };
 }

@@ -1,8 +1,7 @@
 // The questions of a call, as JSON in its row: the latest question, and the answers so far.
-import { isObject, type JsonValue, parseJson } from "../../base/json.ts";
+import { isObject, type JsonValue, parseJson, readJson } from "../../base/json.ts";
 import { textOf } from "../../messages/message.ts";
 import type { AnswerRecord, QuestionRecord } from "../ports/run-record.ts";
-import { jsonOf } from "./check-row.ts";
 import type { MessageRedactor } from "./redaction.ts";
 
 /** The question of a call as it is stored. Its answers are redacted like messages. */
@@ -35,7 +34,7 @@ export function answeredQuestion(answers: readonly AnswerRecord[]): QuestionReco
 
 /** The question of a row; undefined if there is none. Throws if it has an unexpected form. */
 export function readQuestion(question: string | null): QuestionRecord | undefined {
-  return jsonOf(question, isQuestion);
+  return readJson(question, isQuestion);
 }
 
 function isQuestion(value: unknown): value is QuestionRecord {

@@ -1,6 +1,8 @@
 // Runs, steps, calls and spans as rows, and back.
-import { isObject, type JsonObject } from "../../base/json.ts";
+import { isObject, type JsonObject, otherForm, readJson } from "../../base/json.ts";
 import { noUsage, type Usage } from "../../tokens/usage.ts";
+import { redactSpan } from "../../tracing/redact-span.ts";
+import type { SpanData, SpanStatus } from "../../tracing/span-data.ts";
 import type { NewRun } from "../ports/journal.ts";
 import {
   type RetryRecord,
@@ -11,8 +13,8 @@ import {
   type StepRecord,
   type VoteRecord,
 } from "../ports/run-record.ts";
-import type { RunRow, StepRow } from "../ports/tables.ts";
-import { jsonOf, otherForm } from "./check-row.ts";
+import type { Put } from "../ports/store-driver.ts";
+import type { RunRow, SpanRow, StepRow } from "../ports/tables.ts";
 
 /** ISO 8601 with milliseconds: the given time, or now if it is no time of the years 1 to 9999. */
 export function isoTime(given?: unknown): string {
@@ -111,7 +113,7 @@ export interface Totals {
 
 /** The totals of a run, which are its own tokens and cost if it has no subagents; undefined before its first end. */
 export function totalsOf(row: RunRow): Totals | undefined {
-  const totals = jsonOf(row.totals, isTotals);
+  const totals = readJson(row.totals, isTotals);
   if (totals !== undefined || row.input_tokens === null) return totals;
   return { usage: usageOf(row), ...(row.cost_usd !== null && { cost: row.cost_usd }) };
 }
@@ -135,7 +137,7 @@ export function isOpenCall(status: string): boolean {
 
 /** The notes of a run or a step. */
 export function notesOf({ notes }: Pick<RunRow, "notes">): JsonObject | undefined {
-  return jsonOf(notes, isObject) as JsonObject | undefined;
+  return readJson(notes, isObject) as JsonObject | undefined;
 }
 
 function isRunError(value: unknown): value is RunError {
@@ -147,7 +149,7 @@ export function runInfo(row: RunRow): RunInfo {
   const { status } = row;
   if (!isStatus(status)) throw otherForm();
   const totals = totalsOf(row);
-  const error = jsonOf(row.error, isRunError);
+  const error = readJson(row.error, isRunError);
   const notes = notesOf(row);
   return {
     runId: row.run_id,
@@ -200,8 +202,8 @@ export function stepRow(owner: Owner, record: StepRecord, inputRef: string | und
 /** A finished step without its messages; undefined for a model call that failed. */
 export function readStep(row: StepRow): Omit<StepRecord, "messages"> | undefined {
   if (row.finish_reason === null) return undefined;
-  const verdicts = jsonOf(row.verdicts, isList<VoteRecord>);
-  const retries = jsonOf(row.retries, isList<RetryRecord>);
+  const verdicts = readJson<readonly VoteRecord[]>(row.verdicts, Array.isArray);
+  const retries = readJson<readonly RetryRecord[]>(row.retries, Array.isArray);
   const notes = notesOf(row);
   return {
     step: row.step,
@@ -221,9 +223,93 @@ export function readStep(row: StepRow): Omit<StepRecord, "messages"> | undefined
 /** The failed attempts of a model call that never succeeded, which is the last one of its run; undefined if there are none. */
 export function failedAttemptsOf(steps: readonly StepRow[]): readonly RetryRecord[] | undefined {
   const last = steps.at(-1);
-  return last?.finish_reason === null ? jsonOf(last.retries, isList<RetryRecord>) : undefined;
+  return last?.finish_reason === null ? readJson<readonly RetryRecord[]>(last.retries, Array.isArray) : undefined;
 }
 
-function isList<T>(value: unknown): value is readonly T[] {
-  return Array.isArray(value);
+/** The run that a span belongs to; empty texts for none. */
+export interface SpanOwner {
+  readonly namespace: string;
+  readonly sessionId: string;
+  readonly runId: string;
+}
+
+/** The row of a span. */
+export function putSpan({ namespace, sessionId, runId }: SpanOwner, span: SpanData): Put {
+  // Telemetry must not fail a write, so a time that is no number is 0.
+  const startTime = timeOf(span.startTime) ?? 0;
+  const row: SpanRow = {
+    namespace,
+    session_id: sessionId,
+    run_id: runId,
+    trace_id: span.traceId,
+    span_id: span.spanId,
+    parent_span_id: span.parentSpanId ?? null,
+    parent_is_remote: span.parentIsRemote === true,
+    name: span.name,
+    kind: span.kind,
+    status: span.status,
+    started_at: isoTime(startTime),
+    start_ms: startTime,
+    duration_ms: timeOf(span.duration ?? (span.endTime ?? Number.NaN) - startTime),
+    trace_name: span.traceName ?? null,
+    group_id: span.groupId ?? null,
+    ...textsOf(span),
+    exact: null,
+  };
+  return { table: "spans", row };
+}
+
+// As JSON; values that are not JSON are replaced.
+function textsOf({ metadata, content }: SpanData): Pick<SpanRow, "metadata" | "content"> {
+  try {
+    return {
+      metadata: Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata),
+      content: content === undefined ? null : JSON.stringify(content),
+    };
+  } catch {
+    const safe = redactSpan({ ...emptySpan, metadata, content }, (texts) => texts);
+    return { metadata: JSON.stringify(safe.metadata), content: JSON.stringify(safe.content) ?? null };
+  }
+}
+
+const emptySpan = { traceId: "", spanId: "", name: "", kind: "", startTime: 0, status: "ok", metadata: {} } as const;
+
+function timeOf(time: number | undefined): number | null {
+  return typeof time === "number" && Number.isFinite(time) ? time : null;
+}
+
+/** The rows of the spans of a run. Those of a subagent's run, one of `subagents`, belong to that run. */
+export function putSpans(owner: SpanOwner, spans: readonly SpanData[], subagents: ReadonlySet<string>): Put[] {
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const runOf = (span: SpanData): string => {
+    for (let each: SpanData | undefined = span; each !== undefined; each = byId.get(each.parentSpanId ?? "")) {
+      const { runId } = each.metadata;
+      if (each.kind === "run" && typeof runId === "string" && subagents.has(runId)) return runId;
+    }
+    return owner.runId;
+  };
+  const parents = new Set(spans.map(({ parentSpanId }) => parentSpanId));
+  // Reads and writes of the session are left out, unless one failed or something happened within it.
+  const isKept = ({ kind, status, spanId }: SpanData) => kind !== "session" || status !== "ok" || parents.has(spanId);
+  return spans.filter(isKept).map((span) => putSpan({ ...owner, runId: runOf(span) }, span));
+}
+
+/** The span of a row. Throws if the row has an unexpected form. */
+export function readSpan(row: SpanRow): SpanData {
+  const content = readJson(row.content, isObject);
+  return {
+    traceId: row.trace_id,
+    spanId: row.span_id,
+    ...(row.parent_span_id !== null && { parentSpanId: row.parent_span_id }),
+    ...(row.parent_is_remote && { parentIsRemote: true }),
+    ...(row.trace_name !== null && { traceName: row.trace_name }),
+    ...(row.group_id !== null && { groupId: row.group_id }),
+    name: row.name,
+    kind: row.kind,
+    startTime: row.start_ms,
+    ...(row.duration_ms !== null && { endTime: row.start_ms + row.duration_ms, duration: row.duration_ms }),
+    status: row.status as SpanStatus,
+    metadata: (readJson(row.metadata, isObject) ?? {}) as JsonObject,
+    ...(content && { content: content as JsonObject }),
+  };
 }

@@ -2,7 +2,7 @@
 import { isObject, parseJson } from "../../../base/json.ts";
 import { type Message, textOf } from "../../../messages/message.ts";
 import type { RunSummary } from "../../../query/run-summary.ts";
-import { contentsOf } from "../../conversation/read-messages.ts";
+import { contentsOf } from "../../conversation/conversation.ts";
 import type { SessionCells } from "../../head/session-cell.ts";
 import type { AnnotationRow, RunRow, StepRow } from "../../ports/tables.ts";
 import { keptRef, parseInput } from "../../rows/contents.ts";

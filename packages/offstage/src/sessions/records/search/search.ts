@@ -5,7 +5,7 @@ import { checkOptions, type OptionRule, oneOf, someText, yesOrNo } from "../../.
 import { OffstageError } from "../../../errors.ts";
 import type { Message, ToolCall } from "../../../messages/message.ts";
 import { filterMessages, type MessageCriteria } from "../../../query/filter.ts";
-import { messagesOf } from "../../conversation/read-messages.ts";
+import { messagesOf } from "../../conversation/conversation.ts";
 import type { SessionCells } from "../../head/session-cell.ts";
 import type { RunInfo } from "../../ports/run-record.ts";
 import { checkLimit } from "../../ports/session.ts";

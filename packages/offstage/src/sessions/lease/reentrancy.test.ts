@@ -9,7 +9,7 @@ import { journalFor } from "../journal/plain-journal.ts";
 import { memoryStore, sqliteStore } from "../open-store.ts";
 import type { Journal, RunLog } from "../ports/journal.ts";
 import { SessionBusyError } from "../ports/session.ts";
-import { createReentrancyScope, enterReentrancyScope } from "./held-session.ts";
+import { createReentrancyScope, enterReentrancyScope } from "./lease.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-held-"));
 const path = join(folder, "held.db");
