@@ -1,6 +1,8 @@
 // Counts how far a reader has to walk to follow one durable turn with one tool call: the files and functions it visits, and
-// how often it changes from one file to another. Usage: node bench/walk.mjs [--list] [--max-files 45] [--max-changes 300]
-// Exits with code 1 beyond a limit. `--source <folder>` measures the sources of another checkout.
+// how often it changes from one file to another. Exits with code 1 beyond a limit.
+// Usage: node bench/walk.mjs [--list] [--pairs] [--max-files 45] [--max-changes 300]
+// `--list` prints the visited files, `--pairs` the changes between each pair of files. `--source <folder>` measures the sources
+// of another checkout.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -15,6 +17,7 @@ const { values: options } = parseArgs({
     "max-changes": { type: "string", default: "300" },
     source: { type: "string", default: path.join(import.meta.dirname, "../packages/offstage/src") },
     list: { type: "boolean", default: false },
+    pairs: { type: "boolean", default: false },
   },
 });
 
@@ -28,6 +31,7 @@ const files = traceCalls(options.source, {
 await measureTurn();
 const visits = visitedFiles();
 if (options.list) printVisits(visits);
+if (options.pairs) printPairs();
 report();
 
 /** Measures the second turn of a session. Another session has loaded the code and the statements that are loaded on first use. */
@@ -90,8 +94,21 @@ function printVisits() {
   printTable("Files by first visit", ["file", "lines", "functions", "calls"], rows);
 }
 
+function printPairs() {
+  const pairs = Map.groupBy(changesOfFile(), ({ from, to }) => [files[from], files[to]].sort().join("  "));
+  const rows = [...pairs].map(([pair, changes]) => [pair, changes.length]).sort((a, b) => b[1] - a[1]);
+  printTable("Changes between two files", ["files", "changes"], rows);
+}
+
+function changesOfFile() {
+  return calls
+    .slice(1)
+    .map(({ file }, index) => ({ from: calls[index].file, to: file }))
+    .filter(({ from, to }) => from !== to);
+}
+
 function report() {
-  const changes = calls.filter((call, index) => index > 0 && call.file !== calls[index - 1].file).length;
+  const changes = changesOfFile().length;
   const sum = (numberOf) => visits.reduce((total, visit) => total + numberOf(visit), 0);
   const measured = [
     ["files visited", visits.length, Number(options["max-files"])],
