@@ -1,16 +1,24 @@
 // Lists the sessions of a store by last activity, describes them, and deletes one with everything that belongs to it.
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { checkOptions, type OptionRule, oneOf, someText } from "../../base/options.ts";
+import { checkOptions, type OptionRule, someText } from "../../base/options.ts";
 import { liveRun } from "../head/hold.ts";
 import { exists, type SessionCell, type SessionCells } from "../head/session-cell.ts";
 import { checkFree } from "../lease/lease.ts";
 import type { RunStatus } from "../ports/run-record.ts";
-import { checkLimit } from "../ports/session.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { SessionRow } from "../ports/tables.ts";
 import { corrupt } from "../rows/check-row.ts";
 import { plainCopy } from "../rows/plain-json.ts";
-import { containsText, filterRules, hasMetadata, isWithin, someCursor, type Time } from "./filters.ts";
+import {
+  containsText,
+  hasMetadata,
+  isWithin,
+  type ListPart,
+  listPages,
+  listRules,
+  type Time,
+  type TimeRange,
+} from "./lists.ts";
 import { listRuns, metadataOf } from "./run-list.ts";
 
 /** A session as lists show it. */
@@ -36,7 +44,7 @@ export interface SessionInfo {
   readonly cursor: string;
 }
 
-export interface ListSessionsOptions {
+export interface ListSessionsOptions extends ListPart {
   /** Text in the title or the id, in any case. */
   readonly text?: string | undefined;
   /** Values that the metadata of the session has. */
@@ -49,20 +57,7 @@ export interface ListSessionsOptions {
   readonly since?: Time | undefined;
   /** Last active at this time or earlier. */
   readonly until?: Time | undefined;
-  /** Most recently active first, by default; "oldest" reverses that. */
-  readonly order?: "newest" | "oldest" | undefined;
-  /** The maximum number of sessions. Default: all. */
-  readonly limit?: number | undefined;
-  /** The `cursor` of the last session of the previous page. */
-  readonly before?: string | undefined;
 }
-
-const { limit, since, until, agent, status, text, metadata } = filterRules;
-const listRules: Readonly<Record<keyof ListSessionsOptions, OptionRule>> = {
-  ...{ limit, since, until, agent, status, text, metadata },
-  order: oneOf("newest", "oldest"),
-  before: someCursor(),
-};
 
 /** Lists sessions, most recently active first. Without a limit, the list is one snapshot. */
 export async function listSessions(cells: SessionCells, options: ListSessionsOptions = {}): Promise<SessionInfo[]> {
@@ -72,38 +67,42 @@ export async function listSessions(cells: SessionCells, options: ListSessionsOpt
 /** The heads of the same sessions. */
 export async function listHeads(cells: SessionCells, options: ListSessionsOptions = {}): Promise<SessionRow[]> {
   checkOptions(options, listRules, "sessions.list()");
-  const most = checkLimit(options.limit) ?? Number.POSITIVE_INFINITY;
-  const { rows: access } = cells.context;
-  await access.ready();
-  const isWanted = most === 0 ? () => false : await filterOf(cells, options);
-  const isOldest = options.order === "oldest";
+  const { order, limit: most = Number.POSITIVE_INFINITY } = options;
+  await cells.context.rows.ready();
+  if (most === 0) return [];
+  const isWanted = await filterOf(cells, options);
   const found: SessionRow[] = [];
-  let cursor = options.before === undefined ? undefined : Number(options.before);
-  const first = cursor;
-  let newest: number | undefined;
-  const seen = new Set<string>();
-  while (found.length < most) {
-    const size = most === Number.POSITIVE_INFINITY ? undefined : Math.max(most, 100);
-    const range = isOldest
-      ? { from: cursor === undefined ? undefined : cursor + 1 }
-      : { before: cursor, reverse: true };
-    const raw = await access.readRaw("sessions", { order: "activity", ...range, limit: size });
-    const page = access.openAll("sessions", raw).filter((head) => isReadable(cells, head));
+  for await (const page of headPages(cells, options)) {
     // One by one: a call cannot have hundreds of thousands of arguments.
-    for (const head of page) {
-      seen.add(head.session_id);
-      if (isWanted(head)) found.push(head);
-    }
-    newest ??= raw[0] === undefined ? undefined : Number(raw[0].activity);
-    if (size === undefined || raw.length < size) break;
-    cursor = Number(raw.at(-1)?.activity);
+    for (const head of page) if (isWanted(head)) found.push(head);
+    if (found.length >= most) break;
   }
-  // Sessions that became active between two pages have moved to the front, past the pages that were still to come.
-  if (!isOldest && first === undefined && found.length < most && newest !== undefined) {
-    const moved = await access.read("sessions", { order: "activity", from: newest + 1, reverse: true });
-    found.unshift(...moved.filter((head) => !seen.has(head.session_id) && isWanted(head)));
-  }
+  // Sessions that became active meanwhile come last in the pages, and first in the list.
+  if (order !== "oldest") found.sort((a, b) => b.activity - a.activity);
   return most === Number.POSITIVE_INFINITY ? found : found.slice(0, most);
+}
+
+/**
+ * The heads of sessions by last activity, page by page. Sessions that became active between two pages have moved to the front, past
+ * the pages that were still to come: they are a last page.
+ */
+export async function* headPages(
+  cells: SessionCells,
+  options: ListPart & TimeRange,
+): AsyncGenerator<SessionRow[], void> {
+  const { rows } = cells.context;
+  const where = isWithin("updated_at", options);
+  const seen = new Set<string>();
+  let newest = 0;
+  for await (const heads of listPages(rows, { table: "sessions", order: "activity", where }, options)) {
+    newest ||= heads[0]?.activity ?? 0;
+    for (const { session_id } of heads) seen.add(session_id);
+    yield heads.filter((head) => isReadable(cells, head));
+  }
+  if (options.order === "oldest" || options.limit === undefined || options.before !== undefined) return;
+  const isNewer = { column: "activity", from: newest + 1 };
+  const moved = await rows.select({ table: "sessions", where: [...where, isNewer], newestBy: "activity" });
+  yield moved.filter((head) => !seen.has(head.session_id) && isReadable(cells, head));
 }
 
 function isReadable({ context }: SessionCells, head: SessionRow): boolean {
@@ -112,18 +111,18 @@ function isReadable({ context }: SessionCells, head: SessionRow): boolean {
   return false;
 }
 
-async function filterOf(cells: SessionCells, options: ListSessionsOptions): Promise<(head: SessionRow) => boolean> {
-  const { agent: agents, status: statuses, text: wanted, metadata: values } = options;
-  const isOfRuns = agents !== undefined || statuses !== undefined;
-  const runs = isOfRuns
-    ? await listRuns(cells, { agent: agents, status: statuses, subagents: agents !== undefined })
-    : [];
+// What conditions on the row of a session cannot tell.
+async function filterOf(
+  cells: SessionCells,
+  { agent, status, text, metadata }: ListSessionsOptions,
+): Promise<(head: SessionRow) => boolean> {
+  const isOfRuns = agent !== undefined || status !== undefined;
+  const runs = isOfRuns ? await listRuns(cells, { agent, status, subagents: agent !== undefined }) : [];
   const sessions = new Set(runs.map(({ sessionId }) => sessionId));
   return (head) =>
-    isWithin(head.updated_at, options) &&
     (!isOfRuns || sessions.has(head.session_id)) &&
-    (wanted === undefined || containsText([head.title, head.session_id], wanted)) &&
-    (values === undefined || hasMetadata(metadataOf(head), values));
+    (text === undefined || containsText([head.title, head.session_id], text)) &&
+    (metadata === undefined || hasMetadata(metadataOf(head), metadata));
 }
 
 /** A session as lists show it. */

@@ -2,17 +2,12 @@
 import type { SessionCells } from "../../head/session-cell.ts";
 import type { Condition, Grouping, Row } from "../../ports/store-driver.ts";
 import type { RunRow } from "../../ports/tables.ts";
-import { type Time, timeConditions } from "../filters.ts";
+import { isWithin, type TimeRange } from "../lists.ts";
+import { headsOf, isOpen } from "../run-list.ts";
 import { readInfo } from "../run-reader.ts";
 
 /** The columns that numbers add up. */
 export const tokenSums = ["input_tokens", "output_tokens", "total_tokens", "cost_usd"] as const;
-
-/** When the rows began. */
-export interface TimeRange {
-  readonly since?: Time | undefined;
-  readonly until?: Time | undefined;
-}
 
 /** Runs that began within the options, with the status that lists show. */
 export async function runRows(
@@ -20,12 +15,11 @@ export async function runRows(
   condition: Condition | undefined,
   options: TimeRange,
 ): Promise<RunRow[]> {
-  const { rows: access } = cells.context;
-  const where = [...(condition === undefined ? [] : [condition]), ...timeConditions("started_at", options)];
-  const wanted = await access.select({ table: "runs", where });
-  const open = wanted.filter(({ status }) => status === "running").map(({ session_id }) => [session_id]);
-  const heads = new Map((await access.getAll("sessions", open)).map((head) => [head?.session_id, head]));
-  return wanted.flatMap((row) => {
+  const { rows } = cells.context;
+  const where = [...(condition === undefined ? [] : [condition]), ...isWithin("started_at", options)];
+  const found = await rows.select({ table: "runs", where });
+  const heads = await headsOf(rows, found.filter(isOpen));
+  return found.flatMap((row) => {
     const info = readInfo(cells.context, row, heads.get(row.session_id));
     return info === undefined ? [] : [{ ...row, status: info.status }];
   });
@@ -58,6 +52,6 @@ export async function grouped(
   table: NumbersTable,
   { where = [], groups, options }: Groups,
 ): Promise<Row[]> {
-  const all = [...where, ...timeConditions("started_at", options)];
+  const all = [...where, ...isWithin("started_at", options)];
   return cells.context.rows.selectRaw({ table, where: all, groups });
 }

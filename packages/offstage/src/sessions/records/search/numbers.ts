@@ -8,7 +8,7 @@ import type { SessionCells } from "../../head/session-cell.ts";
 import { runStatuses } from "../../ports/run-record.ts";
 import type { Grouping, Row, Value } from "../../ports/store-driver.ts";
 import type { RunRow } from "../../ports/tables.ts";
-import { epochOf, filterRules, type Time } from "../filters.ts";
+import { epochOf, listRules, type Time } from "../lists.ts";
 import { grouped, runRows, stepsOf, tokenSums } from "./number-rows.ts";
 
 const dimensions = ["day", "agent", "model", "tool", "session", "status"] as const;
@@ -59,8 +59,8 @@ const rules: Readonly<Record<keyof NumbersOptions, OptionRule>> = {
     isFit: (value) => [value].flat().every((each) => dimensions.includes(each as Dimension)),
     words: `one of ${dimensions.join(", ")}, or a list of these`,
   },
-  since: filterRules.since,
-  until: filterRules.until,
+  since: listRules.since,
+  until: listRules.until,
 };
 
 /** The numbers of all runs of a namespace, by group. */

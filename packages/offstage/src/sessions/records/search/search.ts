@@ -1,20 +1,18 @@
 // Searches the messages of all sessions, newest first: sessions by last activity, and within a session from its end. A back end
 // that can search narrows the rows; the same filter as `query().filter` decides.
-import { parseJson } from "../../../base/json.ts";
 import { checkOptions, type OptionRule, oneOf, someText, yesOrNo } from "../../../base/options.ts";
 import { OffstageError } from "../../../errors.ts";
-import type { Message, ToolCall } from "../../../messages/message.ts";
+import { type Message, toolCallsOf } from "../../../messages/message.ts";
 import { filterMessages, type MessageCriteria } from "../../../query/filter.ts";
 import { messagesOf } from "../../conversation/conversation.ts";
-import type { SessionCells } from "../../head/session-cell.ts";
+import type { SessionCell, SessionCells } from "../../head/session-cell.ts";
 import type { RunInfo } from "../../ports/run-record.ts";
-import { checkLimit } from "../../ports/session.ts";
 import type { Condition } from "../../ports/store-driver.ts";
 import type { MessageRow, SessionRow } from "../../ports/tables.ts";
 import { isStorable } from "../../rows/check-row.ts";
-import { filterRules, isWithin, someCursor, type Time, timeConditions, valuesOf } from "../filters.ts";
-import { readInfo } from "../run-reader.ts";
-import { listHeads, type SessionInfo, sessionInfo } from "../session-list.ts";
+import { isOneOf, isWithin, listRules, someCursor, type Time } from "../lists.ts";
+import { findRun, readInfo } from "../run-reader.ts";
+import { headPages, type SessionInfo, sessionInfo } from "../session-list.ts";
 
 export interface SearchOptions {
   /** Text found anywhere in the content, in any case. */
@@ -65,17 +63,16 @@ const searchRules: Readonly<Record<keyof SearchOptions, OptionRule>> = {
   agent: someText,
   isError: yesOrNo,
   session: someText,
-  since: filterRules.since,
-  until: filterRules.until,
+  since: listRules.since,
+  until: listRules.until,
   stream: oneOf("said", "done"),
-  limit: filterRules.limit,
+  limit: listRules.limit,
   before: someCursor(/^\d+\.\d+\..+$/),
 };
 
 /** Finds messages. Options are checked before it returns. */
 export function search(cells: SessionCells, options: SearchOptions = {}): AsyncIterable<FoundMessage> {
   checkOptions(options, searchRules, "search()");
-  checkLimit(options.limit);
   if (options.regex === true && options.text === undefined)
     throw new OffstageError("invalid-argument", 'search() needs the pattern as "text" if "regex" is true.');
   // Checks the pattern too.
@@ -107,7 +104,7 @@ async function* found(cells: SessionCells, options: SearchOptions): AsyncGenerat
   const runs = new Map<string, RunInfo | undefined>();
   let count = 0;
   if (limit === 0) return;
-  for await (const page of headPages(cells, options, cursor)) {
+  for await (const page of pagesOf(cells, options, cursor)) {
     const rows = await candidates(cells, page, options);
     for (const head of page) {
       const own = rows.get(head.session_id) ?? [];
@@ -129,35 +126,19 @@ async function* found(cells: SessionCells, options: SearchOptions): AsyncGenerat
 }
 
 // Sessions by last activity, in pages. A search without a limit takes one snapshot of the list.
-async function* headPages(
+async function* pagesOf(
   cells: SessionCells,
   { session, limit }: SearchOptions,
   cursor: Cursor | undefined,
 ): AsyncGenerator<SessionRow[], void> {
   const begun = session ?? cursor?.sessionId;
-  if (begun !== undefined) {
-    const head = await cells.of(begun).head();
-    if (head !== undefined) yield [head];
-    if (session !== undefined) return;
-  }
-  const size = limit === undefined ? undefined : sessionsPerPage;
-  let before = cursor && String(cursor.activity);
-  const seen = new Set<string>();
-  let newest = cursor?.activity;
-  for (;;) {
-    const heads = await listHeads(cells, { before, limit: size });
-    newest ??= heads[0]?.activity;
-    for (const { session_id } of heads) seen.add(session_id);
+  const head = begun === undefined ? undefined : await cells.of(begun).head();
+  if (head !== undefined) yield [head];
+  if (session !== undefined) return;
+  const part = { before: cursor && String(cursor.activity), limit: limit && sessionsPerPage };
+  for await (const heads of headPages(cells, part))
     for (let start = 0; start < heads.length; start += sessionsPerPage)
       yield heads.slice(start, start + sessionsPerPage);
-    if (size === undefined) return;
-    if (heads.length < size) break;
-    before = String(heads.at(-1)?.activity);
-  }
-  // Sessions that became active between two pages have moved to the front. They were still to come.
-  if (cursor !== undefined || newest === undefined) return;
-  const moved = await cells.context.rows.read("sessions", { order: "activity", from: newest + 1, reverse: true });
-  yield moved.filter(({ session_id }) => !seen.has(session_id));
 }
 
 // The rows of these sessions that may match, newest first, by session.
@@ -166,27 +147,28 @@ async function candidates(
   heads: readonly SessionRow[],
   options: SearchOptions,
 ): Promise<ReadonlyMap<string, MessageRow[]>> {
-  const { rows: access } = cells.context;
-  const ids = heads.map(({ session_id }) => session_id);
-  const where = [{ column: "session_id", in: ids }, ...conditionsOf(options)];
-  const bySession = Map.groupBy(await access.select({ table: "messages", where }), ({ session_id }) => session_id);
-  for (const own of bySession.values()) own.sort((a, b) => b.seq - a.seq);
-  return bySession;
+  const isOfThese = isOneOf(
+    "session_id",
+    heads.map(({ session_id }) => session_id),
+  );
+  const rows = await cells.context.rows.select({ table: "messages", where: [...isOfThese, ...conditionsOf(options)] });
+  return Map.groupBy(
+    rows.sort((a, b) => b.seq - a.seq),
+    ({ session_id }) => session_id,
+  );
 }
 
 function conditionsOf(options: SearchOptions): Condition[] {
   const { text, regex, role, agent, isError, stream, toolName } = options;
-  const roles = valuesOf(role);
+  const isText = text !== undefined && text !== "" && regex !== true && isStorable(text);
   return [
-    ...(text === undefined || text === "" || regex === true || !isStorable(text)
-      ? []
-      : [{ column: "content", contains: text }]),
-    ...(roles === undefined ? [] : [{ column: "role", in: roles }]),
-    ...(agent === undefined ? [] : [{ column: "agent", in: [agent] }]),
-    ...(isError === undefined ? [] : [{ column: "is_error", in: [isError] }]),
-    ...(stream === undefined ? [] : [{ column: "stream", in: [stream] }]),
-    ...(toolName === undefined ? [] : [{ column: "role", in: ["assistant", "tool"] }]),
-    ...timeConditions("created_at", options),
+    ...(isText ? [{ column: "content", contains: text }] : []),
+    ...isOneOf("role", role),
+    ...isOneOf("agent", agent),
+    ...isOneOf("is_error", isError),
+    ...isOneOf("stream", stream),
+    ...(toolName === undefined ? [] : isOneOf("role", ["assistant", "tool"])),
+    ...isWithin("created_at", options),
   ];
 }
 
@@ -194,32 +176,30 @@ function criteriaOf({ text, regex, role, toolName, isError }: SearchOptions): Me
   return { ...(text !== undefined && { content: text }), regex, role, toolName, isError };
 }
 
-// The message of a row, if all options select it. Time, agent and text are those of the row, which a back end can search too.
+// The message of a row that meets the conditions, if its content and its tool do too. The text is that of the row, which a back end can
+// search.
 async function matchRow(cells: SessionCells, row: MessageRow, options: SearchOptions): Promise<Message | undefined> {
-  const { stream, since, until, agent, toolName } = options;
-  if (stream !== undefined && (row.position === null ? "done" : "said") !== stream) return undefined;
-  if (!isWithin(row.created_at, { since, until }) || (agent !== undefined && row.agent !== agent)) return undefined;
-  const [placed] = await messagesOf(cells.of(row.session_id), [row]);
+  const cell = cells.of(row.session_id);
+  const [placed] = await messagesOf(cell, [row]);
   if (placed === undefined) return undefined;
-  const name = toolName === undefined ? undefined : await nameOfTool(cells, row);
+  const name = options.toolName === undefined ? undefined : await nameOfTool(cell, row);
   const read = { ...placed.message, content: row.content, ...(name !== undefined && { name }) } as Message;
   return filterMessages([read], [criteriaOf(options)]).length > 0 ? placed.message : undefined;
 }
 
 // A result that does not name its tool has the name of the call that it answers.
 async function nameOfTool(
-  { context }: SessionCells,
-  { role, tool_name, tool_call_id, session_id, seq }: MessageRow,
+  cell: SessionCell,
+  { role, tool_name, tool_call_id, seq }: MessageRow,
 ): Promise<string | undefined> {
   if (role !== "tool" || tool_name !== null) return undefined;
-  const rows = await context.rows.read("messages", { prefix: [session_id], before: seq });
-  const calls = rows.flatMap(({ tool_calls }) => (tool_calls === null ? [] : toolCallsIn(tool_calls)));
+  const rows = await cell.context.rows.read("messages", { prefix: [cell.id], before: seq });
+  const replies = await messagesOf(
+    cell,
+    rows.filter(({ tool_calls }) => tool_calls !== null),
+  );
+  const calls = replies.flatMap(({ message }) => toolCallsOf(message));
   return calls.findLast(({ id }) => id === tool_call_id)?.function.name;
-}
-
-function toolCallsIn(json: string): readonly ToolCall[] {
-  const calls = parseJson(json);
-  return Array.isArray(calls) ? (calls as unknown as ToolCall[]) : [];
 }
 
 interface RunSource {
@@ -234,7 +214,7 @@ async function runOf(
 ): Promise<RunInfo | undefined> {
   if (run_id === null) return undefined;
   if (!runs.has(run_id)) {
-    const [row] = await cells.context.rows.read("runs", { order: "id", prefix: [run_id], limit: 1 });
+    const row = await findRun(cells.context, run_id);
     // The run of a message that a branch copied belongs to another session.
     const own = row === undefined || row.session_id === head.session_id ? head : await cells.of(row.session_id).head();
     runs.set(run_id, row && readInfo(cells.context, row, own));
