@@ -36,7 +36,7 @@ export function startStream<Output>(
     run = created.run;
     const open: Open = async (opening) => {
       const state = await (created.open ?? openRun)(opening);
-      if (!opening.scope.cancellation.isAborted) started.resolve();
+      if (!opening.scope.cancellation.signal.aborted) started.resolve();
       return state;
     };
     return runOrSteer(run, open) as Promise<RunResult<Output>>;

@@ -26,8 +26,8 @@ import type {
 import type { Emit } from "./ports/events.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import { createResumedRun } from "./resume/resume.ts";
+import { TrackedMessages } from "./run/recorder.ts";
 import { type Run, subagentKey } from "./run/run.ts";
-import { TrackedMessages } from "./run/tracked-messages.ts";
 import { runOrSteer } from "./steer.ts";
 import { runSubagent, subagentToolName } from "./subagent.ts";
 

@@ -15,8 +15,8 @@ import { createRun } from "./lifecycle/create-run.ts";
 import { loop, type Open } from "./lifecycle/loop.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import { restoreState } from "./resume/restore-state.ts";
+import { TrackedMessages } from "./run/recorder.ts";
 import type { Run } from "./run/run.ts";
-import { TrackedMessages } from "./run/tracked-messages.ts";
 
 // The runs of this process that work, by the store and namespace of their session. In another process the record tells the result.
 const working = new WeakMap<object, Map<string, Promise<RunResult<unknown>>>>();

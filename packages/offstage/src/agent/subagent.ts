@@ -17,8 +17,8 @@ import { openLog } from "./lifecycle/open-run.ts";
 import type { SubagentOptions } from "./ports/agent-options.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import { continueRun, nextStep } from "./resume/resume.ts";
+import type { TrackedMessages } from "./run/recorder.ts";
 import { callerOf, type Run } from "./run/run.ts";
-import type { TrackedMessages } from "./run/tracked-messages.ts";
 
 export interface RunSubagentOptions {
   readonly about: ToolRunOptions;
@@ -55,13 +55,13 @@ export async function runSubagent(
   try {
     const result = await (known === undefined ? loop(run) : loop(run, (child) => reopen(child, known)));
     // A subagent that was asked to stop has a result, but the run above it stops too.
-    run.scope.cancellation.throwIfAborted();
+    run.scope.cancellation.signal.throwIfAborted();
     const { runId } = run.identity;
     if (result.outcome.status === "waiting")
       return new ToolWaiting({ child: { runId, agent: agent.name, state: result.state.toJSON() } });
     return answerOf(result, name, await structuredOutput(run, result));
   } catch (error) {
-    if (run.scope.cancellation.isAborted) throw error;
+    if (run.scope.cancellation.signal.aborted) throw error;
     return failure(name, messageOf(error), run.identity.runId);
   }
 }

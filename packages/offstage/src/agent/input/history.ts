@@ -58,7 +58,7 @@ function cutOf(run: Run, { earlierCount, history }: RunLog, shown: number): Hist
 
 /** Tells listeners that a limit cut off the beginning of the conversation, if it did. */
 export function announceCut({ input, record }: Run): void {
-  if (input.historyCut !== undefined) record.emit({ type: "history-cut", ...input.historyCut });
+  if (input.historyCut !== undefined) record.emit?.({ type: "history-cut", ...input.historyCut });
 }
 
 /** The newest whole turns within a token budget. The newest turn is included even if it exceeds the budget. */

@@ -102,7 +102,7 @@ function compact(run: Run, state: AgentState, { compaction, at }: Compacting): P
     if (report === undefined) return view;
     for (const { modelId, usage } of report.usage ?? []) run.limits.ledger.add(modelId, usage);
     run.draft.notes = { compaction: { report, note: compaction.note } as unknown as JsonValue };
-    run.record.emit({ type: "compaction-end", step: at.step, report });
+    run.record.emit?.({ type: "compaction-end", step: at.step, report });
     const { strategy, tokensBefore, tokensAfter, error } = report;
     span.setMetadata({ strategy, tokensBefore, tokensAfter });
     if (error !== undefined) span.end("error");
@@ -121,7 +121,7 @@ export async function closePrompt(run: Run, state: AgentState, answer: readonly 
     // An abort does not wait for a memory that ignores it.
     if (input.feed !== undefined) await scope.cancellation.race(input.feed.add(answer));
   } catch (error) {
-    if (!scope.cancellation.isAborted) record.emit({ type: "error", error, source: "memory" });
+    if (!scope.cancellation.signal.aborted) record.emit?.({ type: "error", error, source: "memory" });
   }
   return request.hasOwnState ? state.withMetadata(metadataKey, (note ?? null) as unknown as JsonValue) : state;
 }
@@ -225,7 +225,7 @@ async function resolve<Value>(
     const asked = ask(context, { step, runId, signal: cancellation.signal });
     return isThenable(asked) ? await cancellation.race(asked as Promise<Value>) : (asked as Value);
   } catch (cause) {
-    if (cancellation.isAborted || isOffstageError(cause)) throw cause;
+    if (cancellation.signal.aborted || isOffstageError(cause)) throw cause;
     const sentence = `The ${name} function of agent "${agent.name}" failed: ${messageOf(cause)}`;
     throw new OffstageError("run-failed", sentence, { cause });
   }

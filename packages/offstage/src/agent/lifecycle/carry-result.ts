@@ -16,7 +16,7 @@ export function failureWithResult(error: OffstageError, result: RunResult<unknow
  * `result` of the caller's own stays. If runs share a signal, the run that ended last is the one whose result it carries.
  */
 export function reasonWithResult({ identity, scope }: Run, result: RunResult<unknown>): unknown {
-  const { reason } = scope.cancellation;
+  const { reason } = scope.cancellation.signal;
   // A subagent shares the reason of its parent, which ends later.
   if (identity.parent === undefined && mayCarry(reason)) defineResult(reason, result);
   return reason;

@@ -39,15 +39,15 @@ export function endingOf(run: Run, thrown: unknown): Ending {
   const { finished } = run.draft;
   const isAhead = finished !== undefined && finished.stepCount > run.state.stepCount;
   const state = (isAhead ? finished : run.state).withUsage(run.limits.ledger.usageByModel);
-  if (run.scope.cancellation.isAborted) return { state: state.withOutcome(abortedOutcome(run)) };
+  if (run.scope.cancellation.signal.aborted) return { state: state.withOutcome(abortedOutcome(run)) };
   const reason = isOffstageError(error) ? error.code : "error";
   return { state: state.withOutcome({ status: "failed", reason, message: messageOf(error) }), error, isRefused };
 }
 
 export function abortedOutcome({ scope }: Run): Outcome {
-  const { reason } = scope.cancellation;
+  const { reason } = scope.cancellation.signal;
   if (reason instanceof StopRequest) return stoppedOutcome(reason);
-  const message = `The run was aborted: ${messageOf(scope.cancellation.reason)}`;
+  const message = `The run was aborted: ${messageOf(scope.cancellation.signal.reason)}`;
   return { status: "stopped", reason: "aborted", message };
 }
 
@@ -83,11 +83,10 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   if (typeof writeFailure === "string") return conclude(run, ending);
   const closed = await closePrompt(run, ending.state, answer);
   const state = writeFailure === undefined ? closed : closed.withOutcome(writeFailure.outcome);
-  record.leave();
-  const { unfinished, partial } = restOf(run, state, answer);
-  if (unfinished.length > 0) record.trackUnfinished(unfinished);
-  if (partial.length > 0) record.track(partial);
-  const rest = [...unfinished, ...partial];
+  // Code that is called from now on, such as a hook, is not part of this run.
+  if (scope.reentrancy !== undefined) scope.reentrancy.held = undefined;
+  const rest = restOf(run, state, answer);
+  record.track(rest);
   const result = finishedRun(run, { state, rest, totals, ...outputOf(run, ending.state, answer) });
   identity.parent?.record.addSubagent({ toolCallId: identity.parentToolCallId, result });
   const failure = state.outcome?.status === "failed" ? (writeFailure?.error ?? failureOf(run, ending)) : undefined;
@@ -96,8 +95,8 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   if (failure === undefined) scope.span.end(status);
   else scope.span.fail(failure);
   const error = failure && (ending.isRefused ? failure : failureWithResult(failure, result));
-  if (error !== undefined) record.emit({ type: "error", error, source: "run" });
-  record.emit({ type: "run-end", outcome: result.outcome, result });
+  if (error !== undefined) record.emit?.({ type: "error", error, source: "run" });
+  record.emit?.({ type: "run-end", outcome: result.outcome, result });
   if (error !== undefined) throw error;
   if (isAborted(state)) throw reasonWithResult(run, result);
   return result;
@@ -170,7 +169,7 @@ function runEnd(run: Run, state: AgentState, answer: readonly Message[]): Omit<R
   const { status, reason, message } = state.outcome as Outcome;
   const isEverything = run.request.options.persist === "everything";
   const notes = notesOf(run, state);
-  const { reason: cancelled } = run.scope.cancellation;
+  const { reason: cancelled } = run.scope.cancellation.signal;
   const setup: StepSetup | undefined = run.input.setup;
   return {
     status,
@@ -216,22 +215,15 @@ function isCopy({ metadata }: Message, message: Message): boolean {
   return id !== undefined && id === message.metadata?.id && toolCallsOf(message).length === 0;
 }
 
-interface Rest {
-  /** The messages so far of a step that waits or was interrupted. */
-  readonly unfinished: readonly Message[];
-  /** The text of an aborted run, if no other message has it. */
-  readonly partial: readonly Message[];
-}
-
-// The messages that are in no finished step.
-function restOf({ draft }: Run, state: AgentState, answer: readonly Message[]): Rest {
+// The messages that are in no finished step: those so far of a step that waits or was interrupted, and the text of an aborted run if no
+// other message has it.
+function restOf({ draft }: Run, state: AgentState, answer: readonly Message[]): readonly Message[] {
   const pending = state.pendingStep?.step.messages ?? [];
   const unfinished = state.outcome?.status === "waiting" ? pending : (draft.messages ?? pending);
-  const isKnown = ({ metadata }: Message): boolean =>
-    [...state.steps.flatMap(({ messages }) => messages), ...unfinished].some(
-      (each) => each.metadata?.id === metadata?.id,
-    );
-  return { unfinished, partial: isCutOff(state) ? answer.filter((message) => !isKnown(message)) : [] };
+  if (!isCutOff(state)) return unfinished;
+  const known = [...state.steps.flatMap(({ messages }) => messages), ...unfinished];
+  const partial = answer.filter(({ metadata }) => !known.some((each) => each.metadata?.id === metadata?.id));
+  return [...unfinished, ...partial];
 }
 
 // The text and output of the result. An answer that could not be stored is included; a failed run has the text so far.

@@ -19,10 +19,10 @@ import type { RunOptions } from "../ports/agent-options.ts";
 import { DecisionBook } from "../ports/decision-book.ts";
 import type { Emit } from "../ports/events.ts";
 import { emitToHooks } from "../ports/hooks.ts";
+import type { TrackedMessages } from "../run/recorder.ts";
 import { Recorder } from "../run/recorder.ts";
 import type { CallingTool, Run, RunIdentity } from "../run/run.ts";
 import type { Draft, RunRequest, RunScope } from "../run/run-parts.ts";
-import type { TrackedMessages } from "../run/tracked-messages.ts";
 
 export interface CreateRunOptions {
   /** The new messages of the run. */
@@ -163,7 +163,8 @@ function emitOf(agent: AgentConfig, { asked, context }: EmitParts): Emit | undef
 function relayTo(caller: CallingTool | undefined): Emit | undefined {
   if (caller === undefined) return undefined;
   const { run, step, toolCallId } = caller;
-  return (event) => run.record.emit({ type: "subagent-event", step, toolCallId, event });
+  const { emit } = run.record;
+  return emit && ((event) => emit({ type: "subagent-event", step, toolCallId, event }));
 }
 
 function criteriaOf(agent: AgentConfig, { maxSteps }: RunOptions, parent: Run | undefined): readonly Criterion[] {

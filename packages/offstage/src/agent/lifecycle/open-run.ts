@@ -16,8 +16,8 @@ import { blockedInput, ruleBefore } from "../step/rule.ts";
 export async function openRun(run: Run): Promise<AgentState> {
   const { identity, record, request, scope } = run;
   const { parent } = identity;
-  record.emit({ type: "run-start", ...(parent && { parentRunId: parent.identity.runId }), input: record.input });
-  scope.cancellation.throwIfAborted();
+  record.emit?.({ type: "run-start", ...(parent && { parentRunId: parent.identity.runId }), input: record.input });
+  scope.cancellation.signal.throwIfAborted();
   const ownBlocked = await blockedInput(run, record.input);
   await setUpStep(run, run.state.stepCount + 1);
   record.track(record.input);
@@ -98,13 +98,11 @@ export async function joinInbox(run: Run, state: AgentState): Promise<AgentState
   if (pending.length === 0) return state;
   const step = state.stepCount;
   const { messages: joining, blocked } = await guardJoining(run, pending, step);
-  await record.join(joining, step, blocked !== undefined);
+  await log.join(step, joining, blocked !== undefined);
   if (blocked !== undefined) return state.withOutcome(blocked);
-  return withJoined(
-    run,
-    state,
-    joining.map(({ message }) => message),
-  );
+  const messages = joining.map(({ message }) => message);
+  record.joined(messages, step);
+  return withJoined(run, state, messages);
 }
 
 interface Guarded {
@@ -166,7 +164,8 @@ function withJoined(run: Run, state: AgentState, messages: readonly Message[]): 
  */
 export async function reopenAnswer(run: Run, state: AgentState): Promise<AgentState | undefined> {
   const { currentStep } = state;
-  if (currentStep === undefined || (await run.record.inbox()).length === 0) return undefined;
+  const said = (await run.record.log?.inbox()) ?? [];
+  if (currentStep === undefined || said.length === 0) return undefined;
   const draft = Object.freeze({ ...currentStep, isAnswer: false });
   const open = withDraft(run, state, state.withCurrentStep(draft).withOutcome(undefined));
   return (await ruleBefore(run, open)).outcome === undefined ? open : undefined;

@@ -144,7 +144,7 @@ export async function continueRun(run: Run, counted: UsageByModel = {}): Promise
   const steps = stepsOf(state);
   run.input.modelInput.reserveCallIds(steps.flatMap((step) => step.toolCalls.map(({ toolCallId }) => toolCallId)));
   record.resume([...record.input, ...steps.flatMap((step) => step.messages)]);
-  record.emit({ type: "run-start", input: [], isResumed: true });
+  record.emit?.({ type: "run-start", input: [], isResumed: true });
   announceCut(run);
   await openPrompt(run, state, recorded && compactionNote(recorded));
   return state;

@@ -1,19 +1,12 @@
 // The recorder: the only part of a run that writes to its journal, emits events, opens spans and adds to the agent's own list. It
 // numbers messages, and adds run id and agent to every event.
 import type { JsonObject } from "../../base/json.ts";
-import {
-  type AssistantMessage,
-  type Message,
-  type MessageMetadata,
-  type ToolMessage,
-  withEditedCall,
-} from "../../messages/message.ts";
-import type { CallChange, EndRefusal, RunEnd, RunLog } from "../../sessions/ports/journal.ts";
-import type { QuestionRecord, StepRecord, VoteRecord } from "../../sessions/ports/run-record.ts";
-import type { PendingMessage } from "../../sessions/ports/session.ts";
+import { type AssistantMessage, type Message, type MessageMetadata, withEditedCall } from "../../messages/message.ts";
+import type { CallChange, EndRefusal, RunEnd, RunLog, StepInput } from "../../sessions/ports/journal.ts";
+import type { StepRecord, VoteRecord } from "../../sessions/ports/run-record.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { NamedVerdict, Outcome } from "../../state/outcome.ts";
-import type { Step, StepToolCall } from "../../state/step.ts";
+import type { Step } from "../../state/step.ts";
 import { noUsage } from "../../tokens/usage.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
 import { inSpan, type TraceSpan } from "../../tracing/trace-span.ts";
@@ -24,7 +17,6 @@ import type { RunResult } from "../ports/run-result.ts";
 import type { Draft, RunScope, StepPlace, StepStart } from "./run-parts.ts";
 import { StopRequest } from "./stop-request.ts";
 import { type SubagentRun, withSubagents } from "./subagent-run.ts";
-import type { TrackedMessages } from "./tracked-messages.ts";
 
 /** An event without run id and agent, which the recorder adds. */
 export type EventBody<Event = AgentEvent> = Event extends AgentEvent ? Omit<Event, "runId" | "agent"> : never;
@@ -61,6 +53,8 @@ export class Recorder {
   /** The same with the calls that they answer, and also those that wait. */
   readonly subagents: SubagentRun[] = [];
   readonly trips: GuardrailTrip[] = [];
+  /** Emits an event to all listeners. Undefined if there is none. */
+  readonly emit: ((event: EventBody) => void) | undefined;
   readonly #parts: RecorderParts;
   #latest = { ms: Number.NaN, text: "" };
   #lastNumber = 0;
@@ -70,13 +64,9 @@ export class Recorder {
   #refused: { readonly step: StepRecord | undefined; readonly spans: readonly SpanData[] } | undefined;
 
   constructor(parts: RecorderParts) {
+    const { emit, runId, agent } = parts;
     this.#parts = parts;
-  }
-
-  /** Emits an event to all listeners. */
-  emit(event: EventBody): void {
-    const { emit, runId, agent } = this.#parts;
-    emit?.({ runId, agent, ...event } as AgentEvent);
+    this.emit = emit && ((event) => emit({ runId, agent, ...event } as AgentEvent));
   }
 
   /** Creates the metadata of the run's next message. Without `at`, it is a message of the input. */
@@ -112,7 +102,7 @@ export class Recorder {
       try {
         return await cancellation.race(opened);
       } catch (error) {
-        if (cancellation.isAborted) opened.then(endAborted).catch(() => undefined);
+        if (cancellation.signal.aborted) opened.then(endAborted).catch(() => undefined);
         throw error;
       }
     });
@@ -121,14 +111,11 @@ export class Recorder {
     return this.log;
   }
 
-  /** Adds messages to the agent's own list. */
+  /** Adds messages to the agent's own list, with those of the subagents that ended since the last step. */
   track(messages: readonly Message[]): void {
-    this.#parts.tracked.add(messages);
-  }
-
-  /** Adds the messages of a step that waits or was interrupted. Those of the finished step replace them. */
-  trackUnfinished(messages: readonly Message[]): void {
-    this.#parts.tracked.addUnfinished(this.#parts.runId, this.#withSubagents(messages));
+    const ended = this.subagents.slice(this.#trackedSubagents);
+    this.#trackedSubagents = this.subagents.length;
+    this.#parts.tracked.add(ended.length === 0 ? messages : withSubagents(messages, ended));
   }
 
   /** Adds the result of a subagent, which answers a call of this run or waits. */
@@ -139,7 +126,7 @@ export class Recorder {
 
   /** Emits an event for each message. */
   announce(messages: readonly Message[], step?: number): void {
-    if (this.#parts.emit === undefined) return;
+    if (this.emit === undefined) return;
     for (const message of messages) this.emit({ type: "message-added", ...(step !== undefined && { step }), message });
   }
 
@@ -154,7 +141,7 @@ export class Recorder {
   /** Runs one step in its span. */
   inStep<T>(step: number, work: (at: StepStart) => Promise<T>): Promise<T> {
     const { span, cancellation } = this.#parts.scope;
-    this.emit({ type: "step-start", step });
+    this.emit?.({ type: "step-start", step });
     const init = { name: "step", kind: "step" as const, metadata: { step } };
     const start = { step, startedAt: this.#now(), startedMs: performance.now() };
     return inSpan(span, init, (stepSpan) => work({ ...start, span: stepSpan }), cancellation.signal);
@@ -171,14 +158,8 @@ export class Recorder {
   }
 
   /** Journals the calls of a reply before they run; `waiting` are the ids of those that need approval first. */
-  intend(at: StepPlace, message: AssistantMessage, waiting: readonly string[]): Promise<void> {
-    this.#parts.draft.messages = [message];
-    return this.log?.intend(at.step, message, waiting, this.#takeInput()?.failedInput) ?? Promise.resolve();
-  }
-
-  /** Journals that a call waits: for approval, before it begins, or for the answer to its question. */
-  wait(at: StepPlace, call: StepToolCall, question?: QuestionRecord): Promise<void> {
-    return this.log?.wait(at.step, call.toolCallId, question) ?? Promise.resolve();
+  async intend(at: StepPlace, message: AssistantMessage, waiting: readonly string[]): Promise<void> {
+    await this.log?.intend(at.step, message, waiting, this.#takeInput());
   }
 
   /** Journals what a person decided about a call while the run works. */
@@ -192,53 +173,37 @@ export class Recorder {
     await this.log?.decide(at.step, change, message);
   }
 
-  /** Journals the result of a call. */
-  settle(at: StepPlace, message: ToolMessage): Promise<void> {
-    this.#parts.draft.messages?.push(message);
-    return this.log?.settle(at.step, message) ?? Promise.resolve();
-  }
-
   trip(trip: GuardrailTrip, step?: number): void {
     this.trips.push(trip);
-    this.emit({ type: "guardrail-trip", ...(step !== undefined && { step }), trip });
+    this.emit?.({ type: "guardrail-trip", ...(step !== undefined && { step }), trip });
   }
 
-  /** Announces a finished step and journals it. The last step of a run is written together with the end instead. */
-  async step({ currentStep, outcome }: AgentState): Promise<void> {
-    const { draft, tracked, endedSpans } = this.#parts;
+  /** Announces a finished step, and adds it to the agent's own list. */
+  finish({ currentStep }: AgentState): void {
+    const { draft } = this.#parts;
     const step = freezeStep(currentStep as Step);
     draft.text = "";
     draft.messages = undefined;
-    tracked.add(this.#withSubagents(step.messages));
+    this.track(step.messages);
     this.announce(step.messages, step.index);
-    this.emit({ type: "step-end", step: step.index, result: step });
-    const log = this.log;
+    this.emit?.({ type: "step-end", step: step.index, result: step });
+  }
+
+  /** Journals a finished step. The last step of a run is written together with the end instead. */
+  async step({ currentStep, outcome }: AgentState): Promise<void> {
+    const { log } = this;
     if (log === undefined || outcome !== undefined) return;
-    const record = this.#stepRecord(step, undefined);
-    const spans = endedSpans.length > 0 ? { spans: takeSpans(endedSpans) } : undefined;
-    await this.#inSessionSpan("session.step", async () => log.step({ ...record, ...spans }));
+    const step = currentStep as Step;
+    const spans = takeSpans(this.#parts.endedSpans);
+    const record = { ...this.#stepRecord(step, undefined), ...(spans.length > 0 && { spans }) };
+    await this.#inSessionSpan("session.step", () => log.step(record));
     this.#recordedSteps = step.index;
-  }
-
-  /** The messages of the inbox that the run has not seen. */
-  async inbox(): Promise<readonly PendingMessage[]> {
-    return (await this.log?.inbox()) ?? [];
-  }
-
-  /** Journals messages that join the run behind a step. Blocked ones are neither tracked nor announced. */
-  async join(joining: readonly PendingMessage[], step: number, isBlocked: boolean): Promise<void> {
-    await this.log?.join(step, joining, isBlocked);
-    if (!isBlocked)
-      this.joined(
-        joining.map(({ message }) => message),
-        step,
-      );
   }
 
   /** Tracks and announces messages that joined the run behind a step; 0 is the input. */
   joined(messages: readonly Message[], step: number): void {
     this.track(messages);
-    for (const message of messages) this.emit({ type: "message-joined", ...(step > 0 && { step }), message });
+    for (const message of messages) this.emit?.({ type: "message-joined", ...(step > 0 && { step }), message });
     this.announce(messages, step > 0 ? step : undefined);
   }
 
@@ -261,49 +226,33 @@ export class Recorder {
    * the step are kept for the next write.
    */
   async end(end: RunEnd, { lastStep, verdicts, span }: LastParts): Promise<EndRefusal | undefined> {
-    const log = this.log;
+    const { log } = this;
     if (log === undefined) return undefined;
     const { endedSpans, draft } = this.#parts;
     const isUnwritten = lastStep !== undefined && lastStep.index > this.#recordedSteps;
-    const step = isUnwritten ? { lastStep: { ...this.#refused?.step, ...this.#stepRecord(lastStep, verdicts) } } : {};
-    const failed = this.#takeInput()?.failedInput;
+    const step = isUnwritten ? { ...this.#refused?.step, ...this.#stepRecord(lastStep, verdicts) } : undefined;
+    const failed = this.#takeInput();
     const retries = draft.retries.splice(0);
-    const failedInput = failed && { ...failed, ...(retries.length > 0 && { retries }) };
     const spans = [...(this.#refused?.spans ?? []), ...takeSpans(endedSpans)];
-    const withSpans = spans.length > 0 ? { spans: [...spans, span] } : undefined;
-    const refusal = await this.#inSessionSpan("session.end", async () =>
-      log.end({ ...end, ...step, ...withSpans, ...(failedInput && { failedInput }) }),
-    );
-    this.#refused = refusal && { step: step.lastStep, spans };
+    const parts = {
+      ...(step && { lastStep: step }),
+      ...(failed && { failedInput: { ...failed, ...(retries.length > 0 && { retries }) } }),
+      ...(spans.length > 0 && { spans: [...spans, span] }),
+    };
+    const refusal = await this.#inSessionSpan("session.end", () => log.end({ ...end, ...parts }));
+    this.#refused = refusal && { step, spans };
     return refusal;
-  }
-
-  /** Leaves the re-entrancy scope: code that is called from now on, such as a hook, is not part of this run. */
-  leave(): void {
-    const { reentrancy } = this.#parts.scope;
-    if (reentrancy !== undefined) reentrancy.held = undefined;
-  }
-
-  // With the messages of subagents that ended since the last step.
-  #withSubagents(messages: readonly Message[]): readonly Message[] {
-    if (this.subagents.length === this.#trackedSubagents) return messages;
-    const ended = this.subagents.slice(this.#trackedSubagents);
-    this.#trackedSubagents = this.subagents.length;
-    return withSubagents(messages, ended);
   }
 
   #stepRecord(step: Step, verdicts: Outcome["verdicts"]): StepRecord {
     const { draft } = this.#parts;
     const { notes } = draft;
     const retries = draft.retries.splice(0);
-    const { failedInput } = this.#takeInput() ?? {};
+    const call = this.#takeInput();
     draft.notes = undefined;
     return {
       ...stepRecord(step),
-      ...(failedInput?.step === step.index && {
-        provider: failedInput.input.setup.provider,
-        input: failedInput.input,
-      }),
+      ...(call?.step === step.index && { provider: call.input.setup.provider, input: call.input }),
       ...(retries.length > 0 && { retries }),
       ...(verdicts !== undefined && { verdicts: verdicts.map(voteRecord) }),
       ...(notes !== undefined && { notes }),
@@ -311,16 +260,49 @@ export class Recorder {
   }
 
   // The input of the latest model call, unless it was recorded with its step.
-  #takeInput(): Pick<RunEnd, "failedInput"> | undefined {
+  #takeInput(): StepInput | undefined {
     const { draft } = this.#parts;
     const { input } = draft;
     draft.input = undefined;
-    return input && { failedInput: input };
+    return input;
   }
 
   #inSessionSpan<T>(name: string, work: () => Promise<T>): Promise<T> {
     const { span, cancellation } = this.#parts.scope;
     return inSpan(span, { name, kind: "session" }, work, cancellation.signal);
+  }
+}
+
+/** The latest messages of an agent's runs, oldest first; at most `keep` of them. */
+export class TrackedMessages {
+  readonly #keep: number;
+  // By run and id: the messages of a step that waited are added again with the finished step, and so are those of a subagent.
+  #messages = new Map<unknown, Message>();
+
+  constructor(keep: number) {
+    this.#keep = keep;
+  }
+
+  /** Adds messages, in place of those with the same ids. Leaves out what is none: a state of the caller's may have anything. */
+  add(messages: readonly Message[]): void {
+    if (this.#keep === 0) return;
+    for (const message of messages) {
+      if (message?.role === undefined) continue;
+      const { id, runId } = message.metadata ?? {};
+      const key = id === undefined ? message : `${runId} ${id}`;
+      this.#messages.delete(key);
+      this.#messages.set(key, message);
+    }
+    // Trimmed only when they are twice as many, so that adding is cheap.
+    if (this.#messages.size > this.#keep * 2) this.#messages = new Map([...this.#messages].slice(-this.#keep));
+  }
+
+  all(): readonly Message[] {
+    return [...this.#messages.values()].slice(-this.#keep);
+  }
+
+  clear(): void {
+    this.#messages.clear();
   }
 }
 

@@ -51,7 +51,7 @@ async function askPerson<Decided>(
 ): Promise<Decided | undefined> {
   const { record, request, scope } = run;
   const { toolCallId, toolName } = approval;
-  if (!at.isKnown) record.emit({ type: "approval-request", step: at.step, toolCallId, toolName, approval });
+  if (!at.isKnown) record.emit?.({ type: "approval-request", step: at.step, toolCallId, toolName, approval });
   const { onApproval } = request;
   if (onApproval === undefined) return undefined;
   const { cancellation, context } = scope;
@@ -59,8 +59,8 @@ async function askPerson<Decided>(
     const decision = await cancellation.race(onApproval(approval, { context, signal: cancellation.signal }));
     return decision === undefined ? undefined : await read(decision);
   } catch (error) {
-    cancellation.throwIfAborted();
-    record.emit({ type: "error", error, source: "onApproval" });
+    cancellation.signal.throwIfAborted();
+    record.emit?.({ type: "error", error, source: "onApproval" });
     warn(`"onApproval" did not decide about the tool "${toolName}", so the call waits: ${messageOf(error)}`);
     return undefined;
   }

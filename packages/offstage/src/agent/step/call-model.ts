@@ -34,14 +34,14 @@ export async function callModel(run: Run, sections: readonly Messages[], at: Ste
     // If a function chose the model, it was unknown when the run began.
     if (agent.setup === undefined) scope.span.setMetadata({ provider, model: modelId });
     const attempts = { retries: 0 };
-    record.emit({ type: "model-start", step, provider, modelId });
+    record.emit?.({ type: "model-start", step, provider, modelId });
     const metadata = request.isStreaming ? { ...spanMetadata, stream: true } : spanMetadata;
     try {
       return await record.inStepPart(at, { name: modelId, kind: "model", metadata }, (span) =>
         replyTo(run, sections, { step, span, attempts }),
       );
     } catch (error) {
-      scope.cancellation.throwIfAborted();
+      scope.cancellation.signal.throwIfAborted();
       const failure = modelFailure(run, error, { step, tries: attempts.retries + 1 });
       if (!fallBack(run, at, failure)) throw failure;
     }
@@ -58,7 +58,7 @@ function fallBack(run: Run, { step }: StepPlace, error: unknown): boolean {
   input.modelInput.useModel(next.model);
   const { modelId, provider } = model;
   draft.retries.push({ attempt: draft.retries.length + 1, delayMs: 0, error: messageOf(error) });
-  record.emit({ type: "model-fallback", step, provider, modelId, nextModelId: next.model.modelId, error });
+  record.emit?.({ type: "model-fallback", step, provider, modelId, nextModelId: next.model.modelId, error });
   return true;
 }
 
@@ -101,7 +101,7 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
       call.attempts.retries = attempt;
       draft.retries.push({ attempt, delayMs, error: messageOf(error) });
       span.setMetadata({ retries: attempt });
-      record.emit({ type: "model-retry", step: call.step, attempt, delayMs, error });
+      record.emit?.({ type: "model-retry", step: call.step, attempt, delayMs, error });
     },
   });
   return recordReply(run, reply, call);
@@ -128,7 +128,7 @@ function inputOf(run: Run, prompt: readonly PromptMessage[]): InputRecord {
 
 function tryOnce(run: Run, options: ModelCallOptions, at: StepPlace): Promise<ModelReply> {
   const { request, scope, draft } = run;
-  scope.cancellation.throwIfAborted();
+  scope.cancellation.signal.throwIfAborted();
   draft.text = "";
   draft.reasoning = "";
   return request.isStreaming
@@ -151,14 +151,14 @@ function listenerOf(run: Run, { step, span }: StepPlace): DeltaListener {
     text(delta) {
       if (draft.text === "") span.setMetadata({ timeToFirstTokenMs: performance.now() - startedAt });
       draft.text += delta;
-      if (!holdsBack(run)) record.emit({ type: "text-delta", step, delta });
+      if (!holdsBack(run)) record.emit?.({ type: "text-delta", step, delta });
     },
     reasoning(delta) {
       if (holdsBack(run)) draft.reasoning += delta;
-      else record.emit({ type: "reasoning-delta", step, delta });
+      else record.emit?.({ type: "reasoning-delta", step, delta });
     },
     toolInput: (toolCallId, toolName, delta) =>
-      record.emit({ type: "tool-input-delta", step, toolCallId, toolName, delta }),
+      record.emit?.({ type: "tool-input-delta", step, toolCallId, toolName, delta }),
   };
 }
 
@@ -172,8 +172,8 @@ export function releaseText(run: Run, step: number): void {
   if (!holdsBack(run)) return;
   const { text, reasoning } = run.draft;
   run.draft.reasoning = "";
-  if (reasoning !== "") run.record.emit({ type: "reasoning-delta", step, delta: reasoning });
-  if (text !== "") run.record.emit({ type: "text-delta", step, delta: text });
+  if (reasoning !== "") run.record.emit?.({ type: "reasoning-delta", step, delta: reasoning });
+  if (text !== "") run.record.emit?.({ type: "text-delta", step, delta: text });
 }
 
 function recordReply(run: Run, reply: ModelReply, { step, span }: StepPlace): StampedReply {
@@ -191,7 +191,7 @@ function recordReply(run: Run, reply: ModelReply, { step, span }: StepPlace): St
   });
   if (span.keepsContent) span.setContent({ text: reply.text, toolCalls: reply.calls.map((call) => ({ ...call })) });
   limits.ledger.add(modelId, usage);
-  record.emit({ type: "model-end", step, modelId, finishReason, usage });
+  record.emit?.({ type: "model-end", step, modelId, finishReason, usage });
   return { reply, metadata };
 }
 

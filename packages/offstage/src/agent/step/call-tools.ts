@@ -54,25 +54,28 @@ function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<Settl
   const metadata = { toolCallId: call.toolCallId, toolType: "function", ...described };
   const init = { name: tool?.name ?? "unknown_tool", kind: "tool" as const, metadata };
   return record.inStepPart(place, init, async (span) => {
-    scope.cancellation.throwIfAborted();
+    scope.cancellation.signal.throwIfAborted();
     const here = { ...place, span };
     const at = place.before === undefined ? here : await decideAgain(run, call, here);
     const site = callSite(run, call, at);
     const startedAt = performance.now();
     try {
-      const made = resultWithoutRun(call, at) ?? (await runTool(call, site).finally(site.ended));
+      const made = resultWithoutRun(call, at) ?? (await runTool(call, site));
+      site.ended();
       const used = site.edited ?? call;
       const edit = site.edited && { editedInput: site.edited.inputText };
       if (made instanceof ToolWaiting) return { waiting: await recordWaiting(run, call, { at, made }), ...edit };
       const result = used.isEdited ? { ...made, content: withEditNote(made.content) } : made;
       const message = resultMessage(run, used, { ...at, result });
-      await record.settle(at, message);
+      run.draft.messages?.push(message);
+      if (record.log !== undefined) await record.log.settle(at.step, message);
       endSpan(span, used, { result, message });
       emitEnd(run, at, result);
       return { result, message, ...edit };
     } catch (error) {
       // The run ends here. Whoever heard of the start hears of the end.
       const durationMs = performance.now() - startedAt;
+      site.ended();
       if (site.hasStarted) emitEnd(run, at, { ...interruptedResult(call), durationMs });
       throw error;
     }
@@ -81,7 +84,7 @@ function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<Settl
 
 function emitEnd({ record }: Run, { step }: StepPlace, result: ToolResult): void {
   const { toolCallId, toolName } = result;
-  record.emit({ type: "tool-end", step, toolCallId, toolName, result });
+  record.emit?.({ type: "tool-end", step, toolCallId, toolName, result });
 }
 
 // Lets `onApproval` decide about a call that waited before the run was resumed, and still does.
@@ -111,7 +114,8 @@ interface WaitingPlace {
 async function recordWaiting(run: Run, call: StepToolCall, { at, made }: WaitingPlace): Promise<WaitingCall> {
   const { toolCallId } = call;
   const { child, question, answers } = made;
-  if (!isKnownToWait(run, call, { at, made })) await run.record.wait(at, call, question && { ...question, answers });
+  if (!isKnownToWait(run, call, { at, made }))
+    await run.record.log?.wait(at.step, toolCallId, question && { ...question, answers });
   at.span.setMetadata({ isWaiting: true });
   at.span.end("cancelled");
   if (question !== undefined) return { toolCallId, why: "question", question, answers };
@@ -192,7 +196,7 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
   const questions = questionsOf(run, call, start);
   let hasEnded = false;
   const progress = (value: unknown): void => {
-    if (!hasEnded) record.emit({ type: "tool-progress", step, toolCallId, toolName, value: jsonSafe(value, bounds) });
+    if (!hasEnded) record.emit?.({ type: "tool-progress", step, toolCallId, toolName, value: jsonSafe(value, bounds) });
   };
   // Not a getter: V8 keeps the accessors of an object literal, and with them the run, until a full collection.
   const site: RunCallSite = {
@@ -216,13 +220,13 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
       return permission;
     },
     unasked(error) {
-      record.emit({ type: "error", error, source: "needsApproval" });
+      record.emit?.({ type: "error", error, source: "needsApproval" });
       warn(`"needsApproval" of the tool "${toolName}" threw, so the call waits for approval: ${messageOf(error)}`);
     },
     started(used) {
       site.hasStarted = true;
       // The call of a subagent that is resumed started before.
-      if (before?.child === undefined) record.emit({ type: "tool-start", step, toolCallId, toolName, call: used });
+      if (before?.child === undefined) record.emit?.({ type: "tool-start", step, toolCallId, toolName, call: used });
     },
   };
   return site;

@@ -82,21 +82,28 @@ export interface ReadReply {
   readonly isDraft?: boolean;
 }
 
-/** Reads a reply: gives its calls unique ids, and checks an answer against the output schema. */
-export async function readReply(run: Run, stamped: StampedReply, { step }: StepPlace): Promise<ReadReply> {
-  const { reply, metadata } = stamped;
+/** Reads a reply, and gives its calls unique ids. */
+export function readReply(run: Run, { reply, metadata }: StampedReply, { step }: StepPlace): ReadReply {
   const { text, calls: requested, correction } = readWithDriver(run, reply);
   const calls = identifyCalls(run, requested);
   const message = replyMessage(run, { text, reply, calls, metadata });
-  if (calls.length > 0) {
-    releaseText(run, step);
-    return { reply, message, text, calls, correction: undefined };
+  if (calls.length === 0) {
+    // If the run ends during this step, this is its text, streamed or not.
+    run.draft.text = text;
+    return { reply, message, text, calls, correction };
   }
-  // If the run ends during this step, this is its text, streamed or not.
-  run.draft.text = text;
-  const problem = correction ?? (await checkAnswer(run, text));
-  const isDraft = problem !== undefined && (await run.record.inbox()).length > 0;
-  return { reply, message, text, calls, correction: isDraft ? undefined : problem, isDraft };
+  run.draft.messages = [message];
+  releaseText(run, step);
+  return { reply, message, text, calls, correction: undefined };
+}
+
+/** Checks an answer against the output schema. */
+export async function checkAnswer(run: Run, read: ReadReply): Promise<ReadReply> {
+  const correction = read.correction ?? (await outputCorrection(run, read.text));
+  if (correction === undefined) return read;
+  const said = (await run.record.log?.inbox()) ?? [];
+  const isDraft = said.length > 0;
+  return { ...read, correction: isDraft ? undefined : correction, isDraft };
 }
 
 function readWithDriver({ agent }: Run, reply: ModelReply): Reading {
@@ -108,7 +115,7 @@ function readWithDriver({ agent }: Run, reply: ModelReply): Reading {
   }
 }
 
-async function checkAnswer(run: Run, text: string): Promise<Correction | undefined> {
+async function outputCorrection(run: Run, text: string): Promise<Correction | undefined> {
   const { output } = run.agent;
   if (output === undefined) return undefined;
   const checked = await checkOutput(output, text, run.scope.cancellation);

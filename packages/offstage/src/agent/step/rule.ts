@@ -47,11 +47,11 @@ interface Asked extends Asking {
 
 async function rulingOf(run: Run, state: AgentState, { criteria, step }: Asked): Promise<Ruling> {
   try {
-    run.scope.cancellation.throwIfAborted();
+    run.scope.cancellation.signal.throwIfAborted();
     const asking = { step, namespace: run.record.log?.namespace };
     return await run.scope.cancellation.race(askCriteria(criteria, state, asking));
   } catch (cause) {
-    run.scope.cancellation.throwIfAborted();
+    run.scope.cancellation.signal.throwIfAborted();
     if (isOffstageError(cause)) throw cause;
     const sentence = `A criterion of agent "${run.agent.name}" threw: ${messageOf(cause)}`;
     throw new OffstageError("criterion-failed", sentence, { cause });
