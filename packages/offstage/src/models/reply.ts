@@ -33,19 +33,21 @@ export interface ModelReply {
 export function replyOf(
   result: Pick<ModelResult, "content" | "finishReason" | "usage" | "providerMetadata" | "response">,
 ): ModelReply {
-  const parts = result.content.filter((part) => !isEmpty(part));
   let [text, reasoning] = ["", ""];
   const calls: RequestedCall[] = [];
-  for (const part of parts) {
+  let isPlain = true;
+  for (const part of result.content) {
+    const isOwnCall = part.type === "tool-call" && part.providerExecuted !== true;
     if (part.type === "text") text += part.text ?? "";
     if (part.type === "reasoning") reasoning += part.text ?? "";
-    if (isOwnCall(part)) calls.push(callOf(part));
+    if (isOwnCall) calls.push(callOf(part));
+    isPlain &&= isEmpty(part) || (part.providerMetadata === undefined && (part.type === "text" || isOwnCall));
   }
   return {
     text,
     reasoning,
     calls,
-    parts: parts.every(isPlain) ? undefined : parts.map(jsonPart),
+    parts: isPlain ? undefined : result.content.filter((part) => !isEmpty(part)).map(jsonPart),
     finishReason: textOr(result.finishReason?.unified, "other"),
     usage: usageOf(result.usage, result.providerMetadata),
     responseId: textOr(result.response?.id, undefined),
@@ -56,15 +58,6 @@ export function replyOf(
 // Some providers leave empty blocks out of a stream, others do not.
 function isEmpty(part: ModelContent): boolean {
   return part.text === "" && part.providerMetadata === undefined;
-}
-
-function isOwnCall(part: ModelContent): boolean {
-  return part.type === "tool-call" && part.providerExecuted !== true;
-}
-
-// True if the reply's text and calls contain everything in the part.
-function isPlain(part: ModelContent): boolean {
-  return part.providerMetadata === undefined && (part.type === "text" || isOwnCall(part));
 }
 
 function callOf(part: ModelContent): RequestedCall {

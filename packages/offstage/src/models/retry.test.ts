@@ -1,14 +1,6 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Cancellation } from "../base/cancellation.ts";
-import {
-  failureDetails,
-  isRetryable,
-  type RetryOptions,
-  sleep,
-  type WithRetriesOptions,
-  withRetries,
-} from "./retry.ts";
+import { failureDetails, isRetryable, type RetryOptions, retryDelay, sleep } from "./retry.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.parse("2026-01-01T00:00:00Z") });
@@ -19,21 +11,15 @@ const failing = (fields: object): Error => Object.assign(new Error("no"), fields
 const busy = (headers: unknown = {}): Error => failing({ statusCode: 429, responseHeaders: headers });
 
 /** Plays these outcomes, one per try. Returns the waits in between, the number of tries, and the value or error. */
-async function tried(outcomes: readonly unknown[], options: RetryOptions = {}, more: Partial<WithRetriesOptions> = {}) {
+function tried(outcomes: readonly unknown[], options?: RetryOptions) {
   const waits: number[] = [];
-  let count = 0;
-  const attempt = async () => {
-    const outcome = outcomes[count++];
-    if (outcome instanceof Error) throw outcome;
-    return outcome;
-  };
-  const onRetry: WithRetriesOptions["onRetry"] = ({ delayMs }) => waits.push(delayMs);
-  const ended = withRetries(attempt, { options, cancellation: new Cancellation(), onRetry, ...more }).then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  await vi.runAllTimersAsync();
-  return { ...(await ended), waits, count };
+  for (let tries = 1; ; tries++) {
+    const outcome = outcomes[tries - 1];
+    if (!(outcome instanceof Error)) return { value: outcome, waits, count: tries };
+    const delayMs = retryDelay(outcome, tries, options);
+    if (delayMs === undefined) return { error: outcome, waits, count: tries };
+    waits.push(delayMs);
+  }
 }
 
 describe("an error is retryable or not", () => {
@@ -69,40 +55,27 @@ describe("an error is retryable or not", () => {
   });
 });
 
-describe("withRetries", () => {
+describe("a failed call", () => {
   test("resolves with the first success", async () => {
-    expect(await tried([busy(), "done"])).toMatchObject({ value: "done", count: 2 });
+    expect(tried([busy(), "done"])).toMatchObject({ value: "done", count: 2 });
   });
 
   test("rejects with the last error after two retries by default", async () => {
     const last = busy();
-    expect(await tried([busy(), busy(), last])).toMatchObject({ error: last, count: 3 });
+    expect(tried([busy(), busy(), last])).toMatchObject({ error: last, count: 3 });
   });
 
   test("does not retry with maxRetries: 0", async () => {
-    expect((await tried([busy()], { maxRetries: 0 })).count).toBe(1);
-  });
-
-  test("waits as long as a timer can if the server asks for longer and there is no limit", async () => {
-    const ended = withRetries(() => Promise.reject(busy({ "retry-after": "1e9" })), {
-      options: { maxDelayMs: Infinity },
-      cancellation: new Cancellation(),
-    }).catch(() => "given up");
-    await vi.advanceTimersByTimeAsync(1_000_000);
-    expect(await Promise.race([ended, "waiting"])).toBe("waiting");
+    expect(tried([busy()], { maxRetries: 0 }).count).toBe(1);
   });
 
   test("does not retry an error that is not retryable", async () => {
     const error = failing({ statusCode: 400 });
-    expect(await tried([error, "never"])).toMatchObject({ error, count: 1 });
-  });
-
-  test("does not retry if mayRetry returns false", async () => {
-    expect((await tried([busy(), "never"], {}, { mayRetry: () => false })).count).toBe(1);
+    expect(tried([error, "never"])).toMatchObject({ error, count: 1 });
   });
 
   test("doubles each wait, plus or minus a quarter", async () => {
-    const { waits } = await tried([busy(), busy(), busy(), busy()], { maxRetries: 3, initialDelayMs: 100 });
+    const { waits } = tried([busy(), busy(), busy(), busy()], { maxRetries: 3, initialDelayMs: 100 });
     expect(waits).toHaveLength(3);
     for (const [i, wait] of waits.entries()) {
       expect(wait).toBeGreaterThanOrEqual(75 * 2 ** i);
@@ -111,13 +84,13 @@ describe("withRetries", () => {
   });
 
   test("waits whole milliseconds", async () => {
-    const { waits } = await tried([busy(), busy(), "done"], { initialDelayMs: 333.3 });
+    const { waits } = tried([busy(), busy(), "done"], { initialDelayMs: 333.3 });
     expect(waits.map(Number.isInteger)).toEqual([true, true]);
-    expect((await tried([busy({ "retry-after-ms": "30.2" }), "done"])).waits).toEqual([31]);
+    expect(tried([busy({ "retry-after-ms": "30.2" }), "done"]).waits).toEqual([31]);
   });
 
   test("waits no longer than maxDelayMs, plus or minus a quarter", async () => {
-    const { waits } = await tried([busy(), "done"], { initialDelayMs: 10_000, maxDelayMs: 100 });
+    const { waits } = tried([busy(), "done"], { initialDelayMs: 10_000, maxDelayMs: 100 });
     expect(waits[0]).toBeLessThanOrEqual(125);
   });
 });
@@ -134,54 +107,49 @@ describe("the delay a server asks for", () => {
     ["in capital letters", { "Retry-After": "2" }, 2000],
     ["in a Headers object", new Headers({ "Retry-After": "2" }), 2000],
   ] as const)("is respected: %s", async ([, headers, expected]) => {
-    expect((await tried([busy(headers), "done"])).waits).toEqual([expected]);
+    expect(tried([busy(headers), "done"]).waits).toEqual([expected]);
   });
 
   test("is respected in a cause", async () => {
     const error = failing({ cause: { status_code: 429, headers: { "retry-after": "2" } } });
-    expect((await tried([error, "done"])).waits).toEqual([2000]);
+    expect(tried([error, "done"]).waits).toEqual([2000]);
   });
 
   test("prevents the retry if it exceeds maxDelayMs", async () => {
-    expect((await tried([busy({ "retry-after": "31" }), "never"])).count).toBe(1);
+    expect(tried([busy({ "retry-after": "31" }), "never"]).count).toBe(1);
   });
 
   test.for([[{ "retry-after": "soon" }], [{ "retry-after": 5 }], ["text"], [null]])(
     "is ignored if it cannot be read: %j",
     async ([headers]) => {
-      const { waits } = await tried([busy(headers), "done"], { initialDelayMs: 100 });
+      const { waits } = tried([busy(headers), "done"], { initialDelayMs: 100 });
       expect(waits[0]).toBeGreaterThanOrEqual(75);
     },
   );
 });
 
-describe("an abort", () => {
-  test("ends the wait with its reason and prevents further tries", async () => {
-    const cancellation = new Cancellation();
-    let count = 0;
-    const attempt = async () => {
-      count++;
-      throw busy();
-    };
-    const ended = withRetries(attempt, { cancellation });
-    const reason = new Error("user left");
-    setTimeout(() => cancellation.abort(reason), 10);
-    const expectation = expect(ended).rejects.toBe(reason);
-    await vi.runAllTimersAsync();
-    await expectation;
-    expect(count).toBe(1);
-    expect(getEventListeners(cancellation.signal, "abort")).toEqual([]);
+describe("a wait", () => {
+  test("ends with the reason of an abort, and leaves no listener behind", async () => {
+    const { signal, abort } = abortable();
+    const waiting = expect(sleep(1000, { signal })).rejects.toThrow("user left");
+    setTimeout(() => abort(new Error("user left")), 10);
+    await vi.advanceTimersByTimeAsync(10);
+    await waiting;
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  test("during a try replaces the error of that try", async () => {
-    const cancellation = new Cancellation();
-    const attempt = async () => {
-      cancellation.abort("gone");
-      throw busy();
-    };
-    await expect(withRetries(attempt, { cancellation })).rejects.toBe("gone");
+  test("takes as long as a timer can if the server asks for longer and there is no limit", async () => {
+    const delayMs = retryDelay(busy({ "retry-after": "1e9" }), 1, { maxDelayMs: Infinity });
+    const waiting = sleep(delayMs ?? 0, abortable());
+    await vi.advanceTimersByTimeAsync(1_000_000);
+    expect(await Promise.race([waiting, "waiting"])).toBe("waiting");
   });
 });
+
+function abortable(): { signal: AbortSignal; abort: (reason: unknown) => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: (reason) => controller.abort(reason) };
+}
 
 test.for([
   [{ statusCode: 429 }, 3, " after 3 tries with HTTP status 429"],

@@ -1,5 +1,4 @@
 // Retry: which model errors are worth another try, how long to wait before it, and how a failure describes its tries.
-import type { Cancellation } from "../base/cancellation.ts";
 import { checkOptions, numberFrom } from "../base/options.ts";
 
 export interface RetryOptions {
@@ -18,43 +17,8 @@ export function checkRetryOptions(options: RetryOptions): void {
   checkOptions(options, rules, "retry");
 }
 
-/** A failed try that is followed by another one. */
-export interface Retry {
-  /** The number of the failed try, from 1. */
-  readonly attempt: number;
-  /** The wait before the next try, in whole milliseconds. */
-  readonly delayMs: number;
-  readonly error: unknown;
-}
-
-export interface WithRetriesOptions {
-  readonly options?: RetryOptions | undefined;
-  /** Ends the wait, and prevents further tries. */
-  readonly cancellation: Cancellation;
-  /** Called before each retry. Return false once part of the reply was passed on: it cannot be taken back. */
-  readonly mayRetry?: (() => boolean) | undefined;
-  /** Called before each wait. */
-  readonly onRetry?: ((retry: Retry) => void) | undefined;
-}
-
-/** Resolves as `attempt` does. If it fails with a retryable error, waits and tries again; rejects with the last error. */
-export async function withRetries<T>(attempt: () => Promise<T>, settings: WithRetriesOptions): Promise<T> {
-  const { options = {}, cancellation, mayRetry, onRetry } = settings;
-  for (let tries = 1; ; tries++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      cancellation.throwIfAborted();
-      const delayMs = delayFor(error, tries, options);
-      if (delayMs === undefined || mayRetry?.() === false) throw error;
-      onRetry?.({ attempt: tries, delayMs, error });
-      await sleep(delayMs, { signal: cancellation.signal });
-    }
-  }
-}
-
-// Undefined if there is no further try.
-function delayFor(error: unknown, tries: number, options: RetryOptions): number | undefined {
+/** The wait after a failed try, in whole milliseconds; undefined if there is no further try. `tries` counts those so far. */
+export function retryDelay(error: unknown, tries: number, options: RetryOptions = {}): number | undefined {
   const { maxRetries = 2, initialDelayMs = 500, maxDelayMs = 30_000 } = options;
   if (tries > maxRetries || !isRetryable(error)) return undefined;
   const requested = retryAfterMs(error);

@@ -7,7 +7,7 @@ import { Downloads } from "../../models/downloads.ts";
 import type { ModelCallOptions, PromptMessage } from "../../models/model.ts";
 import { promptMessage, promptMessages } from "../../models/prompt.ts";
 import { type ModelReply, replyOf } from "../../models/reply.ts";
-import { failureDetails, withRetries } from "../../models/retry.ts";
+import { failureDetails, retryDelay, sleep } from "../../models/retry.ts";
 import { type DeltaListener, readStream } from "../../models/stream-reply.ts";
 import type { InputRecord } from "../../sessions/ports/run-record.ts";
 import type { Usage } from "../../tokens/usage.ts";
@@ -55,7 +55,7 @@ function fallBack(run: Run, { step }: StepPlace, error: unknown): boolean {
   if (next === undefined || !canRestart(run)) return false;
   input.failedModels.add(source);
   input.setup = next;
-  input.modelInput.useModel(next.model);
+  input.modelInput.useModel(next);
   const { modelId, provider } = model;
   draft.retries.push({ attempt: draft.retries.length + 1, delayMs: 0, error: messageOf(error) });
   record.emit?.({ type: "model-fallback", step, provider, modelId, nextModelId: next.model.modelId, error });
@@ -76,7 +76,7 @@ interface ModelCall extends StepPlace {
 }
 
 async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall): Promise<StampedReply> {
-  const { agent, scope, record, input, draft } = run;
+  const { scope, request, record, input, draft } = run;
   const { cancellation } = scope;
   const { span } = call;
   if (span.keepsContent) span.setContent({ messages: sections.flatMap(withoutMetadata) });
@@ -92,19 +92,33 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
     prompt,
     abortSignal: cancellation.signal,
   };
-  const reply = await withRetries(() => tryOnce(run, options, call), {
-    options: agent.options.retry,
-    cancellation,
-    // Text that was streamed cannot be taken back.
-    mayRetry: () => canRestart(run),
-    onRetry({ attempt, delayMs, error }) {
-      call.attempts.retries = attempt;
-      draft.retries.push({ attempt, delayMs, error: messageOf(error) });
-      span.setMetadata({ retries: attempt });
-      record.emit?.({ type: "model-retry", step: call.step, attempt, delayMs, error });
-    },
-  });
-  return recordReply(run, reply, call);
+  for (;;) {
+    cancellation.signal.throwIfAborted();
+    draft.text = "";
+    draft.reasoning = "";
+    try {
+      const reply = request.isStreaming
+        ? await streamReply(run, options, call)
+        : replyOf(await cancellation.race(run.input.setup.model.doGenerate(options)));
+      return recordReply(run, reply, call);
+    } catch (error) {
+      await waitToRetry(run, error, call);
+    }
+  }
+}
+
+// Rejects with the error if there is no further try. Text that was streamed cannot be taken back.
+async function waitToRetry(run: Run, error: unknown, { step, span, attempts }: ModelCall): Promise<void> {
+  const { record, draft, scope, agent } = run;
+  scope.cancellation.signal.throwIfAborted();
+  const attempt = attempts.retries + 1;
+  const delayMs = retryDelay(error, attempt, agent.options.retry);
+  if (delayMs === undefined || !canRestart(run)) throw error;
+  attempts.retries = attempt;
+  draft.retries.push({ attempt, delayMs, error: messageOf(error) });
+  span.setMetadata({ retries: attempt });
+  record.emit?.({ type: "model-retry", step, attempt, delayMs, error });
+  await sleep(delayMs, scope.cancellation);
 }
 
 function downloadsOf({ input, agent, scope }: Run): Downloads {
@@ -124,16 +138,6 @@ function inputOf(run: Run, prompt: readonly PromptMessage[]): InputRecord {
   const isOrdinary =
     added !== undefined && added.length === last?.length && added.every((message, index) => message === last[index]);
   return { setup, ...(!isOrdinary && { messages: [...messages] }) };
-}
-
-function tryOnce(run: Run, options: ModelCallOptions, at: StepPlace): Promise<ModelReply> {
-  const { request, scope, draft } = run;
-  scope.cancellation.signal.throwIfAborted();
-  draft.text = "";
-  draft.reasoning = "";
-  return request.isStreaming
-    ? streamReply(run, options, at)
-    : scope.cancellation.race(run.input.setup.model.doGenerate(options)).then(replyOf);
 }
 
 async function streamReply(run: Run, options: ModelCallOptions, at: StepPlace): Promise<ModelReply> {
