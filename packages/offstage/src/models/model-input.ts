@@ -2,7 +2,7 @@
 // the provider by outgoing-prompt.ts.
 import type { JsonValue } from "../base/json.ts";
 import { warn } from "../base/warn.ts";
-import type { Message, ToolCall } from "../messages/message.ts";
+import type { Message, ToolCall, UserMessage } from "../messages/message.ts";
 import { addedMessages, joinLists, type Messages } from "../messages/messages.ts";
 import { PairingCheck } from "../messages/pairing.ts";
 import { repairMessages } from "../messages/repair.ts";
@@ -25,18 +25,25 @@ export interface ModelInputOptions {
   readonly caches?: "instructions" | "turns" | undefined;
 }
 
+/** The model of the next prompts, and the rules of its provider. */
+export interface PromptModel {
+  readonly model: Pick<Model, "modelId">;
+  readonly rules: ProviderRules;
+}
+
 /**
  * The prompts of one run. While the sections only grow at their end, a prompt costs the conversion of the new messages and
  * one copy of an array. After any other change all messages are checked, repaired if necessary, and converted again.
  */
 export class ModelInput {
+  /** The messages of the latest prompt, after repair. */
+  messages: Message[] = [];
+  /** The messages that the latest prompt has at its end, behind those of the prompt before; undefined if it was made anew. */
+  added: readonly Message[] | undefined;
   readonly #toPrompt: ToPrompt;
   #rules: ProviderRules;
   #sections: readonly Messages[] = [];
   #outgoing: OutgoingPrompt | undefined;
-  /** The messages behind the prompt, repaired. */
-  #messages: Message[] = [];
-  #added: readonly Message[] | undefined;
   /** The length that the prompt had when it was made. */
   #length = 0;
   #pairing = new PairingCheck();
@@ -56,11 +63,10 @@ export class ModelInput {
     this.#rules = provider === "" ? generalRules : rulesOf(provider);
   }
 
-  /** The model of the next prompts. If it wants another form than the one before, the next prompt is made anew. */
-  useModel({ provider, modelId }: Pick<Model, "provider" | "modelId">): void {
-    const rules = rulesOf(provider);
+  /** Sets the model of the next prompts. If it wants another form than the one before, the next prompt is made anew. */
+  useModel({ model, rules }: PromptModel): void {
     const { cache } = rules;
-    const isMarked = this.#options.caches !== undefined && (cache?.models?.test(modelId) ?? true);
+    const isMarked = this.#options.caches !== undefined && (cache?.models?.test(model.modelId) ?? true);
     const mark = isMarked ? cache?.mark : undefined;
     if (rules === this.#rules && mark === this.#cacheMark) return;
     this.#rules = rules;
@@ -90,8 +96,8 @@ export class ModelInput {
   promptOf(sections: readonly Messages[]): PromptMessage[] {
     // A caller may have added to the list that it was given, or removed from it.
     const isIntact = this.#outgoing?.messages.length === this.#length;
-    this.#added = isIntact ? addedMessages(this.#sections, sections) : undefined;
-    if (this.#added === undefined || !this.#accepts(this.#added)) this.#rebuild(sections);
+    this.added = isIntact ? addedMessages(this.#sections, sections) : undefined;
+    if (this.added === undefined || !this.#accepts(this.added)) this.#rebuild(sections);
     this.#sections = sections;
     this.#inputs.clear();
     return this.#handOut();
@@ -114,18 +120,8 @@ export class ModelInput {
     return this.#length > maxCopied ? messages : messages.slice();
   }
 
-  /** The messages of the latest prompt, after repair. */
-  get messages(): readonly Message[] {
-    return this.#messages;
-  }
-
-  /** The messages that the latest prompt has at its end, behind those of the prompt before; undefined if it was made anew. */
-  get added(): readonly Message[] | undefined {
-    return this.#added;
-  }
-
   #rebuild(sections: readonly Messages[]): void {
-    this.#added = undefined;
+    this.added = undefined;
     const messages = joinLists(sections);
     this.#reset();
     if (this.#accepts(messages)) return;
@@ -137,58 +133,46 @@ export class ModelInput {
     this.reserveCallIds(this.#pairing.seenIds);
     for (const { id } of this.#inputs.keys()) this.#earlierIds.add(id);
     this.#outgoing = undefined;
-    this.#messages = [];
+    this.messages = [];
     this.#pairing = new PairingCheck();
   }
 
   // False if the messages do not continue the prompt as a valid list: it has to be rebuilt.
   #accepts(given: readonly Message[]): boolean {
     if (!this.#pairing.accepts(given, this.#inputs)) return false;
-    const messages = given.map((message) => this.#shown(message));
-    const prompts = promptForms(messages, { toPrompt: this.#toPrompt, inputs: this.#inputs });
-    const added = messages.map((message, index) => ({
-      prompt: prompts[index] as PromptMessage,
-      isInput: this.#isInput(message),
-      isEarlier: this.#isEarlier(message),
-    }));
+    const messages = given.map((message) => (typeof message.content === "string" ? message : this.#shown(message)));
     this.#outgoing ??= this.#newOutgoing();
-    this.#outgoing.add(added);
-    for (const message of messages) this.#messages.push(message);
+    this.#outgoing.add(promptForms(messages, { toPrompt: this.#toPrompt, inputs: this.#inputs }));
+    for (const message of messages) this.messages.push(message);
     return true;
   }
 
   #newOutgoing(): OutgoingPrompt {
-    const cachesTurns = this.#options.caches === "turns";
-    return new OutgoingPrompt(this.#rules, { cacheMark: this.#cacheMark, cachesTurns });
+    const { runId, caches } = this.#options;
+    return new OutgoingPrompt(this.#rules, { runId, cacheMark: this.#cacheMark, cachesTurns: caches === "turns" });
   }
 
   /** The tools of the latest prompt. Without instructions behind them, the last one has the mark. */
   markTools(tools: ModelCallOptions["tools"]): ModelCallOptions["tools"] {
-    const place = tools?.findLastIndex(({ type }) => type === "function") ?? -1;
     const mark = this.#cacheMark;
-    if (mark === undefined || place === -1 || this.#outgoing?.messages[0]?.role === "system") return tools;
+    if (mark === undefined || this.#outgoing?.messages[0]?.role === "system") return tools;
+    const place = tools?.findLastIndex(({ type }) => type === "function");
     return tools?.map((tool, index) => (index === place ? { ...tool, providerOptions: mark } : tool));
   }
 
+  // The files that a tool returned in an earlier turn are not shown again.
   #shown(message: Message): Message {
-    if (typeof message.content === "string") return message;
-    if (message.role === "user") this.#warnOnce(unreadableTypes(message.content));
-    return message.role === "tool" && this.#isEarlier(message) ? withoutFiles(message) : message;
-  }
-
-  #isEarlier({ metadata }: Message): boolean {
     const { runId } = this.#options;
-    return runId !== undefined && metadata?.runId !== runId;
-  }
-
-  // Without messages that joined: another user may have started the run.
-  #isInput(message: Message): boolean {
-    return message.role === "user" && message.metadata?.isJoined !== true && !this.#isEarlier(message);
+    if (message.role === "user") this.#warnOnce(message);
+    const isEarlier = runId !== undefined && message.metadata?.runId !== runId;
+    return message.role === "tool" && isEarlier ? withoutFiles(message) : message;
   }
 
   // Once per run: a conversation may have the same parts in every message.
-  #warnOnce(types: readonly string[]): void {
-    if (types.length === 0 || this.#hasWarned) return;
+  #warnOnce({ content }: UserMessage): void {
+    if (this.#hasWarned || typeof content === "string") return;
+    const types = unreadableTypes(content);
+    if (types.length === 0) return;
     this.#hasWarned = true;
     const named = [...new Set(types)].map((type) => `"${type}"`).join(", ");
     warn(

@@ -1,5 +1,7 @@
 // The outgoing copy of a prompt, valid for one provider. The only place that applies provider-rules.ts. It grows at its end; each
 // message is adapted once.
+
+import type { Message } from "../messages/message.ts";
 import { validCallId, validToolName } from "./call-names.ts";
 import type { Downloads, UrlFile } from "./downloads.ts";
 import { brokenMarkerOf, markerOf, markerWith, textOfFile } from "./media.ts";
@@ -10,16 +12,15 @@ import { fitsMediaType, type ProviderRules } from "./provider-rules.ts";
 type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
 type UserPart = PromptText | PromptFile;
 
-/** A message to send, and its place in the run. */
+/** A message to send, and the message that it was made from. */
 export interface OutgoingMessage {
   readonly prompt: PromptMessage;
-  /** True for the input of the run: a file in it that cannot be fetched refuses the run. In any other message it becomes a marker. */
-  readonly isInput?: boolean | undefined;
-  /** True for instructions and messages of earlier turns. */
-  readonly isEarlier?: boolean | undefined;
+  readonly source?: Message | undefined;
 }
 
 export interface OutgoingPromptOptions {
+  /** The run that the prompt is for. Default: all messages belong to it. */
+  readonly runId?: string | undefined;
   /** The provider options that mark where a cached beginning of the prompt ends. Default: nothing is marked. */
   readonly cacheMark?: ProviderData | undefined;
   /** Whether the last turn before the run is marked too, or only the instructions. Default false. */
@@ -38,7 +39,7 @@ export class OutgoingPrompt {
   #growing: PromptToolResult[] | undefined;
   /** The files of these results that go into a user message behind them. */
   #resultFiles: UserPart[] = [];
-  /** The places of messages with files at URLs, and whether a file that cannot be sent refuses the run. */
+  /** The places of messages with files at URLs, and whether a file that cannot be fetched refuses the run instead of becoming a marker. */
   #withUrls: { readonly place: number; readonly mayRefuse: boolean }[] = [];
   /** The latest place that was considered for a cache mark. */
   #passed: "start" | "instructions" | "turns" = "start";
@@ -50,30 +51,28 @@ export class OutgoingPrompt {
 
   /** Adds messages at the end, with their provider options. Neighbouring tool results become one message, within one call. */
   add(added: readonly OutgoingMessage[]): void {
-    for (const message of added) this.#add(message);
+    const { cacheMark } = this.#options;
+    for (const { prompt, source } of added) {
+      if (cacheMark !== undefined) this.#markCache(cacheMark, prompt.role, source);
+      const before = this.messages.at(-1);
+      this.#append(prompt, source);
+      const { providerOptions } = prompt;
+      // A message of which nothing can be sent is left out.
+      const isAdded = prompt.role === "tool" || this.messages.at(-1) !== before;
+      if (providerOptions !== undefined && isAdded) this.#addOptions(providerOptions);
+    }
     this.#showResultFiles();
     this.#growing = undefined;
   }
 
-  #add({ prompt, isInput = false, isEarlier = false }: OutgoingMessage): void {
-    const { cacheMark } = this.#options;
-    if (cacheMark !== undefined) this.#markCache(cacheMark, prompt.role, isEarlier);
-    const before = this.messages.at(-1);
-    this.#append(prompt, isInput);
-    const { providerOptions } = prompt;
-    // A message of which nothing can be sent is left out.
-    const isAdded = prompt.role === "tool" || this.messages.at(-1) !== before;
-    if (providerOptions !== undefined && isAdded) this.#addOptions(providerOptions);
-  }
-
   // Marks the end of the instructions, and of the last turn before this run: up to there, later prompts begin with the same bytes.
   // Called before each message is added.
-  #markCache(mark: ProviderData, role: PromptMessage["role"], isEarlier: boolean): void {
+  #markCache(mark: ProviderData, role: PromptMessage["role"], source: Message | undefined): void {
     if (this.#passed === "start" && role !== "system") {
       this.#passed = "instructions";
       this.#addOptions(mark);
     }
-    if (this.#passed === "turns" || isEarlier) return;
+    if (this.#passed === "turns" || this.#isEarlier(source)) return;
     this.#passed = "turns";
     if (this.#options.cachesTurns && this.messages.at(-1)?.role !== "system") this.#addOptions(mark);
   }
@@ -87,15 +86,19 @@ export class OutgoingPrompt {
     this.messages.push({ ...last, providerOptions: { ...own, ...Object.fromEntries(merged) } });
   }
 
-  #append(message: PromptMessage, isInput: boolean): void {
-    if (message.role === "system" && (!this.#hasBegun || this.#rules.system === "anywhere")) {
-      this.#push(message);
-      return;
-    }
-    if (message.role === "tool") this.#addResults(message.content.map((part) => this.#result(this.#named(part))));
+  // True for instructions and messages of earlier turns.
+  #isEarlier(source: Message | undefined): boolean {
+    const { runId } = this.#options;
+    return runId !== undefined && source?.metadata?.runId !== runId;
+  }
+
+  #append(message: PromptMessage, source: Message | undefined): void {
+    const isSystem = message.role === "system";
+    if (isSystem && (!this.#hasBegun || this.#rules.system === "anywhere")) this.#push(message);
+    else if (isSystem) this.#addUser([foldedSystem(message.content)]);
+    else if (message.role === "tool") this.#addResults(message.content.map((part) => this.#result(this.#named(part))));
     else if (message.role === "assistant") this.#addAssistant(message.content.map((part) => this.#assistantPart(part)));
-    else if (message.role === "system") this.#addUser([foldedSystem(message.content)]);
-    else this.#addUser(this.#userParts(message.content), isInput);
+    else this.#addUser(this.#userParts(message.content), source);
   }
 
   /** Replaces the files that the model does not fetch itself. */
@@ -128,16 +131,22 @@ export class OutgoingPrompt {
     this.#addUser(content);
   }
 
-  #addUser(content: UserPart[], mayRefuse = false): void {
+  #addUser(content: UserPart[], source?: Message): void {
     const { afterResult } = this.#rules;
     if (afterResult !== undefined && this.messages.at(-1)?.role === "tool")
       this.#push({ role: "assistant", content: [{ type: "text", text: afterResult }] });
     this.#hasBegun = true;
     if (content.some(isUrlFile)) {
-      this.#withUrls.push({ place: this.messages.length, mayRefuse });
+      this.#withUrls.push({ place: this.messages.length, mayRefuse: this.#isInput(source) });
       this.hasUrls = true;
     }
     this.#push({ role: "user", content });
+  }
+
+  // A file in the input of the run that cannot be fetched refuses the run. A message that joined is not input: another user may have
+  // started the run.
+  #isInput(source: Message | undefined): boolean {
+    return source?.role === "user" && source.metadata?.isJoined !== true && !this.#isEarlier(source);
   }
 
   // A message of which nothing can be sent is left out: providers refuse it.

@@ -13,6 +13,7 @@ import {
 import { contentParts, resultParts } from "./content-parts.ts";
 import type { PromptFile, PromptMessage, PromptText, PromptToolCall } from "./model.ts";
 import type { ProviderData } from "./model-settings.ts";
+import type { OutgoingMessage } from "./outgoing-prompt.ts";
 
 type InputOf = (call: ToolCall) => JsonValue | undefined;
 type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
@@ -31,14 +32,17 @@ export interface PromptFormsOptions {
 }
 
 /** The prompt forms of messages in which each result follows its call, with the provider options that the messages carry. */
-export function promptForms(messages: readonly Message[], { toPrompt, inputs }: PromptFormsOptions): PromptMessage[] {
+export function promptForms(
+  messages: readonly Message[],
+  { toPrompt, inputs }: PromptFormsOptions,
+): readonly OutgoingMessage[] {
   const names = new Map<string, string>();
   const toolName = (callId: string) => names.get(callId) ?? "unknown_tool";
   const inputOf = (call: ToolCall) => inputs.get(call);
-  return messages.map((message) => {
-    const calls = message.role === "assistant" ? message.tool_calls : undefined;
+  return messages.map((source) => {
+    const calls = source.role === "assistant" ? source.tool_calls : undefined;
     for (const call of calls ?? []) names.set(call.id, call.function.name);
-    return withOptions(toPrompt(message, toolName, inputOf), message);
+    return { prompt: withOptions(toPrompt(source, toolName, inputOf), source), source };
   });
 }
 
@@ -57,20 +61,18 @@ export const promptMessage: ToPrompt = (message, toolName, inputOf) => {
       return { role: "user", content: partsOf(message.content) };
     case "assistant":
       return { role: "assistant", content: assistantParts(message, inputOf) };
-    case "tool":
-      return toolPrompt(message, message.name ?? toolName(message.tool_call_id));
+    case "tool": {
+      const { tool_call_id: toolCallId, name = toolName(toolCallId) } = message;
+      return {
+        role: "tool",
+        content: [{ type: "tool-result", toolCallId, toolName: name, output: toolOutput(message) }],
+      };
+    }
   }
 };
 
 function partsOf(content: Content): (PromptText | PromptFile)[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : contentParts(content);
-}
-
-function toolPrompt(message: ToolMessage, toolName: string): PromptMessage {
-  return {
-    role: "tool",
-    content: [{ type: "tool-result", toolCallId: message.tool_call_id, toolName, output: toolOutput(message) }],
-  };
 }
 
 function toolOutput(message: ToolMessage) {

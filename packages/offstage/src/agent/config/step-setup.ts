@@ -5,6 +5,7 @@ import { withToolNames } from "../../models/call-names.ts";
 import { modelsOf } from "../../models/fallback-model.ts";
 import type { AnyModel, HostedModelTool, Model, ModelCallOptions, ModelTool } from "../../models/model.ts";
 import { callSettings, forcesCall } from "../../models/model-settings.ts";
+import { type ProviderRules, rulesOf } from "../../models/provider-rules.ts";
 import type { InputSetup } from "../../sessions/ports/run-record.ts";
 import { recordedTool } from "../../tools/hosted-tool.ts";
 import type { CompiledSchema } from "../../tools/schema.ts";
@@ -16,6 +17,8 @@ export interface StepSetup {
   readonly model: Model;
   /** The model as it was passed in. */
   readonly source: AnyModel;
+  /** What its provider accepts. */
+  readonly rules: ProviderRules;
   /** The tools that run here, by name. Hosted tools are only in `call`. */
   readonly tools: ReadonlyMap<string, Tool>;
   /** The options of the model call, beside its prompt. */
@@ -45,8 +48,9 @@ export function stepSetup(parts: SetupParts, given: { model: AnyModel; tools: re
   const isForcedOnce = forcesCall(toolChoice) && parts.options.modelSettings?.toolChoiceOn !== "every-step";
   const setupOf = (source: AnyModel, next: StepSetup | undefined): StepSetup => {
     const model = withToolNames(adaptModel(source), [...tools.keys()]);
+    const rules = rulesOf(model.provider);
     const setupWith = (call: StepSetup["call"], following: StepSetup | undefined): StepSetup => ({
-      ...{ model, source, tools, call, next: following },
+      ...{ model, source, rules, tools, call, next: following },
       recorded: recordedSetup(model, call),
       spanMetadata: spanMetadata(model, call),
     });

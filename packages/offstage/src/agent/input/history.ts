@@ -206,8 +206,8 @@ function rememberedReply(message: AssistantMessage, policies: Policies, { budget
 function rememberedResult(message: ToolMessage, policies: Policies, budget: number): Message[] {
   const policy = policies.get(message.tool_call_id) ?? "none";
   if (policy === "none") return [];
-  const bare = withoutFiles(message);
-  const text = textWithMarkers(bare.content);
+  const bare = typeof message.content === "string" ? message : withoutFiles(message);
+  const text = typeof bare.content === "string" ? bare.content : textWithMarkers(bare.content);
   const clipped = policy === "full" ? text : clip(text, budget).text;
   return [clipped === text ? bare : { ...bare, content: clipped }];
 }

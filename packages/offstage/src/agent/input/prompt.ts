@@ -167,7 +167,7 @@ export async function setUpStep(run: Run, step: number): Promise<void> {
   const resolved = agent.setup ?? (await resolveSetup(agent, place));
   const setup = firstWorking(input, (step > 1 && resolved.later) || resolved);
   input.setup = setup;
-  input.modelInput.useModel(setup.model);
+  input.modelInput.useModel(setup);
   await setInstructions(run, setup, place);
   input.setUpFor = step;
 }
