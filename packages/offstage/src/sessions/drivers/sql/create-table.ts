@@ -1,7 +1,6 @@
 // Makes the statements that create tables, columns and indexes. A person who opens the database reads their result.
 import { type Column, type Order, type Table, type TableName, tables } from "../../ports/tables.ts";
 import type { Dialect } from "./dialect.ts";
-import { tableNotes } from "./table-notes.ts";
 
 export const tableNames: readonly TableName[] = Object.keys(tables) as TableName[];
 
@@ -12,14 +11,12 @@ export const columnsOf = ({ scope, by }: Order): readonly string[] => [...scope,
 /** Creates a table, with notes as comments in it. SQLite keeps them. */
 export function createTable(dialect: Dialect, name: TableName): string {
   const table = tableOf(name);
-  const notes = tableNotes[name];
-  const columns = Object.keys(table.columns).map((column) => {
-    const note = notes.columns?.[column];
-    const required = table.columns[column]?.isOptional ? "" : " NOT NULL";
+  const columns = Object.entries(table.columns).map(([column, { isOptional, note }]) => {
+    const required = isOptional ? "" : " NOT NULL";
     return `  ${defineColumn(dialect, table, column)}${required},${note === undefined ? "" : ` -- ${note}`}`;
   });
   const key = `  PRIMARY KEY (${columnsOf(table.key).join(", ")})`;
-  return [`CREATE TABLE IF NOT EXISTS ${dialect.table(name)} (`, `  -- ${notes.row}`, ...columns, key, ")"].join("\n");
+  return [`CREATE TABLE IF NOT EXISTS ${dialect.table(name)} (`, `  -- ${table.note}`, ...columns, key, ")"].join("\n");
 }
 
 /**
