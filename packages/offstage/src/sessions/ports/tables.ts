@@ -1,11 +1,14 @@
-// The schema of the record, as data: tables, columns, keys and orders. SQL back ends make their statements from it; others keep
-// the same rows as objects with the same names. What columns mean is in drivers/sql/table-notes.ts.
+// The schema of the record, as data: tables, columns, keys and orders. SQL back ends make their statements from it, and their
+// comments from its notes; others keep the same rows as objects with the same names.
 
 /** "json" is text that parses as JSON; "time" is ISO 8601 text with milliseconds. */
 export type ColumnType = "text" | "json" | "integer" | "real" | "boolean" | "time";
 
-/** A column in words: its type, with "?" if it may be null; "sealed" if it is encrypted in an encrypted store. */
-type ColumnWords = ColumnType | `${ColumnType}?` | "sealed text" | "sealed json";
+/** The kind of a column: its type, with "?" if it may be null; "sealed" if it is encrypted in an encrypted store. */
+type ColumnKind = ColumnType | `${ColumnType}?` | "sealed text" | "sealed json";
+
+/** A column in words: its kind, and a note for those who read the database, if it needs one. */
+type ColumnWords = ColumnKind | `${ColumnKind}: ${string}`;
 
 export interface Column {
   readonly type: ColumnType;
@@ -13,6 +16,7 @@ export interface Column {
   readonly isOptional: boolean;
   /** The column is encrypted in an encrypted store. It may be null too. */
   readonly isSealed: boolean;
+  readonly note?: string | undefined;
 }
 
 /**
@@ -25,6 +29,8 @@ export interface Order {
 }
 
 export interface Table {
+  /** What a row is. */
+  readonly note: string;
   readonly columns: Readonly<Record<string, Column>>;
   /** The primary key. */
   readonly key: Order;
@@ -37,8 +43,8 @@ export interface Table {
  * `exact` holds the exact values of texts that a back end cannot store as they are (see rows/check-row.ts).
  */
 export const schema = {
-  /** A conversation. */
   sessions: {
+    note: "A conversation.",
     columns: {
       namespace: "text",
       session_id: "text",
@@ -50,39 +56,34 @@ export const schema = {
       run_count: "integer",
       last_agent: "text?",
       last_status: "text?",
-      branched_from: "text?",
-      branched_at: "integer?",
-      /** The store's number of the last change of the conversation: the order of sessions. */
-      activity: "integer",
+      branched_from: "text?: the session that this one was copied from",
+      branched_at: "integer?: how many messages were copied",
+      activity: "integer: rises with every change of the conversation: the order of sessions",
       next_seq: "integer",
       next_position: "integer",
       next_run: "integer",
-      /** Changes with every write, and names the latest write of each writer. */
-      version: "text",
-      fence: "integer",
-      lease_run: "text?",
+      version: "text: changes with every write, and names the latest write of each writer",
+      fence: "integer: rises when another process takes the session over",
+      lease_run: "text?: the run that is writing",
       lease_holder: "text?",
       lease_seen: "integer?",
       waiting_holder: "text?",
       waiting_seen: "integer?",
-      /** The number of messages in the inbox. */
-      inbox_count: "integer",
-      /** The run that holds the session and is asked to stop. */
-      stop_requested: "text?",
-      exact: "sealed json",
+      inbox_count: "integer: the number of messages in the inbox",
+      stop_requested: "text?: the run that is asked to stop",
+      exact: "sealed json: JSON: exact values of texts that a column cannot hold",
     },
     key: { scope: ["namespace", "session_id"], by: [] },
     orders: { activity: { scope: ["namespace"], by: ["activity"] } },
   },
-  /** One message of either stream. */
   messages: {
+    note: "A message of either stream.",
     columns: {
       namespace: "text",
       session_id: "text",
-      seq: "integer",
-      /** "said": part of the conversation. "done": what a run did to say it. */
-      stream: "text",
-      position: "integer?",
+      seq: "integer: the order of both streams",
+      stream: "text: said: part of the conversation; done: the work of a run behind it",
+      position: "integer?: the place in the conversation; null in the stream done",
       run_id: "text?",
       step: "integer?",
       agent: "text?",
@@ -96,9 +97,9 @@ export const schema = {
       is_error: "boolean",
       created_at: "time",
       metadata: "sealed json",
-      provider_parts: "sealed json",
-      fields: "sealed json",
-      exact: "sealed json",
+      provider_parts: "sealed json: the provider's own parts of a reply, such as signed reasoning",
+      fields: "sealed json: JSON: fields without a column of their own",
+      exact: "sealed json: JSON: exact values of texts that a column cannot hold",
     },
     key: { scope: ["namespace", "session_id"], by: ["seq"] },
     orders: {
@@ -106,15 +107,14 @@ export const schema = {
       run: { scope: ["namespace", "session_id"], by: ["run_id", "seq"] },
     },
   },
-  /** One run of an agent. Tokens and cost are its own, without those of its subagents. */
   runs: {
+    note: "A run of an agent. Tokens and cost are its own, without those of its subagents.",
     columns: {
       namespace: "text",
       session_id: "text",
-      number: "integer",
+      number: "integer: the order of the runs of a session",
       run_id: "text",
-      /** The store's number of the start: the order of runs of all sessions. */
-      seq: "integer",
+      seq: "integer: the order of the runs of all sessions",
       parent_run_id: "text?",
       parent_tool_call_id: "text?",
       root_run_id: "text?",
@@ -122,28 +122,27 @@ export const schema = {
       agent: "text",
       model: "text?",
       provider: "text?",
-      status: "text",
+      status: "text: running, completed, stopped, failed or waiting; a running one whose process died is interrupted",
       reason: "text?",
-      input_count: "integer",
+      input_count: "integer: the number of messages the run was started with",
       step_count: "integer",
-      /** The number of tool calls that failed. */
-      error_count: "integer",
+      error_count: "integer: the number of tool calls that failed",
       input_tokens: "integer?",
       output_tokens: "integer?",
       total_tokens: "integer?",
       cached_tokens: "integer?",
       cache_write_tokens: "integer?",
       reasoning_tokens: "integer?",
-      cost_usd: "real?",
-      totals: "json?",
+      cost_usd: "real?: fixed when the row was written",
+      totals: "json?: JSON: tokens and cost together with those of subagents; null if the run has none",
       started_at: "time",
       ended_at: "time?",
       duration_ms: "real?",
       trace_id: "text?",
-      stop_requested: "text?",
+      stop_requested: "text?: why the run was asked to stop",
       error: "sealed json",
       notes: "sealed json",
-      exact: "sealed json",
+      exact: "sealed json: JSON: exact values of texts that a column cannot hold",
     },
     key: { scope: ["namespace", "session_id"], by: ["number"] },
     orders: {
@@ -152,8 +151,8 @@ export const schema = {
       parent: { scope: ["namespace", "session_id"], by: ["parent_run_id", "number"] },
     },
   },
-  /** One model reply with the results of its calls. */
   steps: {
+    note: "A step of a run: one model reply, with the results of its tool calls.",
     columns: {
       namespace: "text",
       session_id: "text",
@@ -169,47 +168,46 @@ export const schema = {
       cached_tokens: "integer?",
       cache_write_tokens: "integer?",
       reasoning_tokens: "integer?",
-      cost_usd: "real?",
+      cost_usd: "real?: fixed when the row was written",
       started_at: "time",
       duration_ms: "real",
-      /** The model input of the step (see records/model-input.ts). */
-      input_ref: "text?",
-      verdicts: "sealed json",
-      retries: "sealed json",
+      input_ref:
+        "text?: the model input: hash of model and tools in contents, then + or messages (#hash, p position, m seq)",
+      verdicts: "sealed json: JSON: the votes of the criteria after the step",
+      retries: "sealed json: JSON: failed attempts of the model call",
       notes: "sealed json",
-      exact: "sealed json",
+      exact: "sealed json: JSON: exact values of texts that a column cannot hold",
     },
     key: { scope: ["namespace", "session_id"], by: ["run_id", "step"] },
     orders: {},
   },
-  /** One tool call. */
   tool_calls: {
+    note: "A tool call.",
     columns: {
       namespace: "text",
       session_id: "text",
       run_id: "text",
       step: "integer",
-      position: "integer",
+      position: "integer: the place among the calls of the step",
       call_id: "text",
       tool: "text",
       agent: "text",
       model: "text?",
       arguments: "sealed text",
-      status: "text",
+      status: "text: intended, waiting, ok, error, interrupted or rejected",
       started_at: "time",
       duration_ms: "real?",
-      child_run_id: "text?",
-      /** The hash of the whole result in `contents`, if it was clipped for the model. */
-      result_ref: "text?",
-      edited_arguments: "sealed text",
-      question: "sealed json",
-      exact: "sealed json",
+      child_run_id: "text?: the run of a subagent",
+      result_ref: "text?: the whole result, in contents, if the model got a part of it",
+      edited_arguments: "sealed text: the arguments as a person changed them",
+      question: "sealed json: JSON: the question that the call waits for",
+      exact: "sealed json: JSON: exact values of texts that a column cannot hold",
     },
     key: { scope: ["namespace", "session_id"], by: ["run_id", "step", "position"] },
     orders: {},
   },
-  /** One timed operation. `session_id` is empty for a span that belongs to no run. */
   spans: {
+    note: "A timed operation. The session is empty for a span that belongs to no run.",
     columns: {
       namespace: "text",
       session_id: "text",
@@ -222,46 +220,46 @@ export const schema = {
       kind: "text",
       status: "text",
       started_at: "time",
-      start_ms: "real",
+      start_ms: "real: milliseconds since 1970, with fractions",
       duration_ms: "real?",
       trace_name: "text?",
       group_id: "text?",
       metadata: "sealed json",
       content: "sealed json",
-      exact: "sealed json",
+      exact: "sealed json: JSON: exact values of texts that a column cannot hold",
     },
     key: { scope: ["namespace", "session_id"], by: ["run_id", "start_ms", "span_id"] },
     orders: { trace: { scope: ["namespace", "trace_id"], by: ["start_ms"] } },
   },
-  /** A text, a file or a large value, kept once per session by its hash. */
   contents: {
+    note: "A text, a file or a large value, kept once per session.",
     columns: {
       namespace: "text",
       session_id: "text",
       hash: "text",
       content: "sealed text",
       bytes: "integer",
-      exact: "sealed json",
+      exact: "sealed json: JSON: exact values of texts that a column cannot hold",
     },
     key: { scope: ["namespace", "session_id"], by: ["hash"] },
     orders: {},
   },
-  /** A message that was said while a run works, and has not joined a run yet. */
   inbox: {
+    note: "A message that was said while a run works, and waits to join a run.",
     columns: {
       namespace: "text",
       session_id: "text",
       seq: "integer",
       content: "sealed text",
-      message: "sealed json",
+      message: "sealed json: JSON: the whole message",
       created_at: "time",
-      exact: "sealed json",
+      exact: "sealed json: JSON: exact values of texts that a column cannot hold",
     },
     key: { scope: ["namespace", "session_id"], by: ["seq"] },
     orders: {},
   },
-  /** Feedback on a run or on one of its messages. */
   annotations: {
+    note: "Feedback on a run, or on one of its messages.",
     columns: {
       namespace: "text",
       session_id: "text",
@@ -271,15 +269,15 @@ export const schema = {
       label: "text",
       value: "sealed json",
       note: "sealed text",
-      by: "text?",
+      by: "text?: who gave it",
       created_at: "time",
-      exact: "sealed json",
+      exact: "sealed json: JSON: exact values of texts that a column cannot hold",
     },
     key: { scope: ["namespace", "session_id"], by: ["seq"] },
     orders: { run: { scope: ["namespace", "session_id"], by: ["run_id", "seq"] } },
   },
-  /** One message of a persistent memory. */
   memories: {
+    note: "A message of a persistent memory.",
     columns: {
       namespace: "text",
       memory_id: "text",
@@ -288,17 +286,17 @@ export const schema = {
       content: "sealed text",
       message: "sealed json",
       created_at: "time",
-      exact: "sealed json",
+      exact: "sealed json: JSON: exact values of texts that a column cannot hold",
     },
     key: { scope: ["namespace", "memory_id"], by: ["seq"] },
     orders: { all: { scope: ["namespace"], by: ["seq"] } },
   },
-  /** A tenant, and whether its rows are encrypted. */
   namespaces: {
+    note: "A tenant, and whether its rows are encrypted.",
     columns: {
       namespace: "text",
       is_sealed: "boolean",
-      key_proofs: "json?",
+      key_proofs: "json?: JSON: a proof of each encryption key, by key id",
       created_at: "time",
     },
     key: { scope: ["namespace"], by: [] },
@@ -308,35 +306,35 @@ export const schema = {
 
 export type TableName = keyof typeof schema;
 
+interface TableWords extends Omit<Table, "columns"> {
+  readonly columns: Readonly<Record<string, ColumnWords>>;
+}
+
 /** All tables, for makers of statements. */
 export const tables: Readonly<Record<TableName, Table>> = Object.fromEntries(
-  Object.entries(schema).map(([name, { columns, key, orders }]) => [
-    name,
-    {
-      columns: Object.fromEntries(
-        Object.entries<ColumnWords>(columns).map(([column, words]): [string, Column] => [column, columnOf(words)]),
-      ),
-      key,
-      orders,
-    },
-  ]),
-) as unknown as Readonly<Record<TableName, Table>>;
+  Object.entries<TableWords>(schema).map(([name, { columns, ...table }]) => {
+    const described = Object.entries(columns).map(([column, words]) => [column, columnOf(words)]);
+    return [name, { ...table, columns: Object.fromEntries(described) }];
+  }),
+) as Record<TableName, Table>;
 
 function columnOf(words: ColumnWords): Column {
-  const isSealed = words.startsWith("sealed ");
-  const type = words.replace(/^sealed |\?$/g, "") as ColumnType;
-  return { type, isSealed, isOptional: isSealed || words.endsWith("?") };
+  const [, sealed, type, isOptional, note] = /^(sealed )?(\w+)(\?)?(?:: (.*))?$/.exec(words) ?? [];
+  const isSealed = sealed !== undefined;
+  return { type: type as ColumnType, isSealed, isOptional: isSealed || isOptional !== undefined, note };
 }
 
 type Values = { text: string; json: string; time: string; integer: number; real: number; boolean: boolean };
 
-type ValueOf<Words> = Words extends `sealed ${string}`
-  ? string | null
-  : Words extends `${infer Type extends ColumnType}?`
-    ? Values[Type] | null
-    : Words extends ColumnType
-      ? Values[Words]
-      : never;
+type ValueOf<Words> = Words extends `${infer Kind}: ${string}`
+  ? ValueOf<Kind>
+  : Words extends `sealed ${string}`
+    ? string | null
+    : Words extends `${infer Type extends ColumnType}?`
+      ? Values[Type] | null
+      : Words extends ColumnType
+        ? Values[Words]
+        : never;
 
 /** A row of a table: one value for each column. */
 export type RowOf<Name extends TableName> = {

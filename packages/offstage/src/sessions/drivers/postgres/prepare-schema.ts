@@ -2,7 +2,6 @@
 import type { TableName } from "../../ports/tables.ts";
 import { addColumn, createIndexes, createTable, tableNames, tableOf } from "../sql/create-table.ts";
 import { type Dialect, postgresDialect } from "../sql/dialect.ts";
-import { tableNotes } from "../sql/table-notes.ts";
 import { createCommit, createRowOf } from "./commit-function.ts";
 import { literal, scriptOf } from "./rows.ts";
 
@@ -37,10 +36,11 @@ export function prepareSchema(schema: string, version: number): string {
 }
 
 function comments(dialect: Dialect, name: TableName): readonly string[] {
-  const { row, columns = {} } = tableNotes[name];
+  const { note, columns } = tableOf(name);
   const table = dialect.table(name);
+  const noted = Object.entries(columns).filter(([, column]) => column.note !== undefined);
   return [
-    `COMMENT ON TABLE ${table} IS ${literal(row)}`,
-    ...Object.entries(columns).map(([column, note]) => `COMMENT ON COLUMN ${table}.${column} IS ${literal(note)}`),
+    `COMMENT ON TABLE ${table} IS ${literal(note)}`,
+    ...noted.map(([column, { note = "" }]) => `COMMENT ON COLUMN ${table}.${column} IS ${literal(note)}`),
   ];
 }

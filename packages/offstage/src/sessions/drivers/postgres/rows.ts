@@ -3,7 +3,7 @@ import type { Commit, Committed, Key, Put, Row, RowPlace, RowRange, Selection } 
 import type { TableName } from "../../ports/tables.ts";
 import { columnsOf, tableOf } from "../sql/create-table.ts";
 import { type Dialect, postgresDialect } from "../sql/dialect.ts";
-import { getRow, keyPrefix, rangeReader, type Statement, typeOf } from "../sql/row-statements.ts";
+import { getRow, keyPrefix, readRange, type Statement, typeOf } from "../sql/row-statements.ts";
 import { selectRows } from "../sql/select-rows.ts";
 
 export interface PostgresQuery {
@@ -23,7 +23,6 @@ export interface Rows {
 
 export function rowsOf(query: Query, schema: string): Rows {
   const dialect = postgresDialect(schema);
-  const readRange = rangeReader(dialect);
   // As JSON, a row needs no conversion, and does not depend on the type parsers of the caller's pool.
   const all = async ({ text, values }: Statement): Promise<Row[]> => {
     const found = await query({
@@ -40,7 +39,7 @@ export function rowsOf(query: Query, schema: string): Rows {
         rows[Number(n)] = JSON.parse(String(row)) as Row;
       return rows;
     },
-    read: async (range) => all(readRange(range)),
+    read: async (range) => all(readRange(dialect, range)),
     select: async (selection) => all(selectRows(dialect, selection)),
     commit: async (commit) => {
       const [found] = await query({ text: commitScript(dialect, schema, commit) });

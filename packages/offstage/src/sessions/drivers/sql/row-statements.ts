@@ -42,58 +42,59 @@ export function removeRows(dialect: Dialect, name: TableName, count: number, key
   return `DELETE FROM ${dialect.table(name)} WHERE ${hasKey(name, key, keyValue)}`;
 }
 
+interface PutOptions {
+  /**
+   * Leaves a row as it is if a put would change its place in a further order. Such a put costs less: the database need not
+   * maintain the indexes of these orders.
+   */
+  readonly inPlace?: boolean | undefined;
+}
+
 /** Puts rows: `source` is VALUES or a SELECT with a value for each column. */
-export function putRows(dialect: Dialect, name: TableName, source: string): string {
-  const table = tableOf(name);
-  const columns = Object.keys(table.columns);
-  const key = columnsOf(table.key);
-  const changes = columns.filter((column) => !key.includes(column)).map((column) => `${column} = excluded.${column}`);
-  return `INSERT INTO ${dialect.table(name)} (${columns.join(", ")}) ${source} ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${changes.join(", ")}`;
+export function putRows(dialect: Dialect, name: TableName, source: string, { inPlace }: PutOptions = {}): string {
+  const columns = Object.keys(tableOf(name).columns);
+  const key = columnsOf(tableOf(name).key);
+  const kept = inPlace ? orderColumns(name) : [];
+  const changed = columns.filter((column) => !key.includes(column) && !kept.includes(column));
+  const isSame = kept.map((column) => `${name}.${column} IS excluded.${column}`);
+  return [
+    `INSERT INTO ${dialect.table(name)} (${columns.join(", ")}) ${source}`,
+    `ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${changed.map((column) => `${column} = excluded.${column}`).join(", ")}`,
+    ...(isSame.length === 0 ? [] : [`WHERE ${isSame.join(" AND ")}`]),
+  ].join(" ");
 }
 
-/** Makes the statements that read ranges. Ranges that differ only in their values share a text, which is made once. */
-export function rangeReader(dialect: Dialect): (range: RowRange) => Statement {
-  const known = new Map<string, RangeText>();
-  return (range) => {
-    const { table, order, prefix, from, before, limit, reverse } = range;
-    const isGiven = [from, before, limit].map((value) => value !== undefined);
-    const shape = JSON.stringify([table, order, prefix.length, isGiven, reverse]);
-    const { text, types } = known.get(shape) ?? rangeText(dialect, range);
-    known.set(shape, { text, types });
-    const values = [...prefix, from, before, limit].filter((value) => value !== undefined);
-    return { text, values: values.map((value, index) => bound(value, types[index] ?? "integer")) };
-  };
+/** The columns of the further orders of a table that are not part of its key. */
+export function orderColumns(name: TableName): readonly string[] {
+  const { key, orders } = tableOf(name);
+  const inKey = new Set(columnsOf(key));
+  return [...new Set(Object.values(orders).flatMap(columnsOf))].filter((column) => !inKey.has(column));
 }
 
-interface RangeText {
-  readonly text: string;
-  /** The types of its parameters. */
-  readonly types: readonly ColumnType[];
-}
-
-function rangeText(dialect: Dialect, range: RowRange): RangeText {
+/** Reads a range. Ranges that differ only in their values have the same text. */
+export function readRange(dialect: Dialect, range: RowRange): Statement {
   const { table: name, prefix, from, before, limit, reverse = false } = range;
   const columns = columnsOf(orderOf(name, range.order));
   const rest = columns.slice(prefix.length);
-  const types: ColumnType[] = [];
-  const compare = (column: string, operator: string): string => {
+  const values: unknown[] = [];
+  const compare = (column: string, operator: string, value: string | number): string => {
     const type = typeOf(name, column);
-    return `${column} ${operator} ${dialect.parameter(types.push(type), type)}`;
+    return `${column} ${operator} ${dialect.parameter(values.push(bound(value, type)), type)}`;
   };
   const [next = ""] = rest;
   const conditions = [
-    ...prefix.map((_, index) => compare(columns[index] ?? "", "=")),
-    ...(from === undefined ? [] : [compare(next, ">=")]),
-    ...(before === undefined ? [] : [compare(next, "<")]),
+    ...prefix.map((value, index) => compare(columns[index] ?? "", "=", value)),
+    ...(from === undefined ? [] : [compare(next, ">=", from)]),
+    ...(before === undefined ? [] : [compare(next, "<", before)]),
     ...sparseColumns(tableOf(name), columns).map((column) => `${column} IS NOT NULL`),
   ];
   const direction = reverse ? " DESC" : "";
   const text = [
     `SELECT ${readColumns(dialect, name)} FROM ${dialect.table(name)} WHERE ${conditions.join(" AND ")}`,
     ...(rest.length === 0 ? [] : [`ORDER BY ${rest.map((column) => column + direction).join(", ")}`]),
-    ...(limit === undefined ? [] : [`LIMIT ${dialect.parameter(types.push("integer"), "integer")}`]),
+    ...(limit === undefined ? [] : [`LIMIT ${dialect.parameter(values.push(limit), "integer")}`]),
   ];
-  return { text: text.join(" "), types };
+  return { text: text.join(" "), values };
 }
 
 /** An order of a table; without a name, its key. */

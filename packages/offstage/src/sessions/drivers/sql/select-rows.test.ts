@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sqliteDialect } from "./dialect.ts";
-import { rangeReader, removeRows } from "./row-statements.ts";
+import { readRange, removeRows } from "./row-statements.ts";
 import { selectRows } from "./select-rows.ts";
 
 const hostile = "role; DROP TABLE messages";
@@ -19,7 +19,7 @@ test("names of columns and orders that a table does not have are refused, since 
   for (const selection of selections) {
     expect(() => selectRows(sqliteDialect, { table: "messages", ...selection })).toThrow(/has no (column|order)/);
   }
-  expect(() => rangeReader(sqliteDialect)({ table: "messages", order: hostile, prefix: [] })).toThrow(/has no order/);
+  expect(() => readRange(sqliteDialect, { table: "messages", order: hostile, prefix: [] })).toThrow(/has no order/);
 });
 
 test("a key shorter than its scope removes nothing", () => {

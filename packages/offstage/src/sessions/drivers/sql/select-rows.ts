@@ -26,12 +26,6 @@ export function selectRows(dialect: Dialect, selection: Selection): Statement {
   return { text: text.join(" "), values };
 }
 
-/** The columns of an answer that are booleans. */
-export function booleansOf({ table: name, groups }: Selection): readonly string[] {
-  const found = groups?.by.filter((key) => typeof key === "string") ?? Object.keys(tableOf(name).columns);
-  return found.filter((column) => typeOf(name, column) === "boolean");
-}
-
 interface GroupKey {
   readonly name: string;
   readonly expression: string;

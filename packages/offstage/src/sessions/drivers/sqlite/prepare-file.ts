@@ -1,5 +1,6 @@
 // Creates the tables, columns and indexes that a file does not have yet, and records its schema version.
 import type { DatabaseSync } from "node:sqlite";
+import type { TableName } from "../../ports/tables.ts";
 import { addColumn, createIndexes, createTable, tableNames, tableOf } from "../sql/create-table.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
 
@@ -12,6 +13,16 @@ const createCounter = `CREATE TABLE IF NOT EXISTS counter (
   value INTEGER NOT NULL
 )`;
 
+// Tables with small rows, which are kept in the order of their key. The rows of others have a number, and their key is an index.
+const ordered: ReadonlySet<TableName> = new Set([
+  "sessions",
+  "steps",
+  "tool_calls",
+  "inbox",
+  "annotations",
+  "namespaces",
+]);
+
 /** Prepares a file for a schema version. Several processes may do so at the same time; the highest version stays. */
 export function prepareFile(database: DatabaseSync, version: number): void {
   inTransaction(database, () => {
@@ -19,7 +30,7 @@ export function prepareFile(database: DatabaseSync, version: number): void {
     markFile(database);
     database.exec(createCounter);
     for (const name of tableNames) {
-      database.exec(createTable(sqliteDialect, name));
+      database.exec(`${createTable(sqliteDialect, name)}${ordered.has(name) ? " WITHOUT ROWID" : ""}`);
       const found = new Set(
         database
           .prepare(`PRAGMA table_info(${name})`)

@@ -1,14 +1,10 @@
-// The SQLite driver: the tables of the record in one file, through node:sqlite. Before a write it checks that the file is still the one
-// that was opened: SQLite would go on writing to a deleted one.
-
-import { resolve } from "node:path";
+// The SQLite driver: the tables of the record in one file, through node:sqlite.
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { OffstageError } from "../../../errors.ts";
 import type {
   Check,
   Commit,
   Committed,
-  Key,
   Put,
   Row,
   RowPlace,
@@ -16,15 +12,13 @@ import type {
   Selection,
   StoreDriver,
   Value,
-  Write,
   WriteLabel,
 } from "../../ports/store-driver.ts";
-import type { TableName } from "../../ports/tables.ts";
-import { tableOf } from "../sql/create-table.ts";
+import { type Table, type TableName, tables } from "../../ports/tables.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
-import { getRow, hasRow, putRows, rangeReader, removeRows } from "../sql/row-statements.ts";
-import { booleansOf, selectRows } from "../sql/select-rows.ts";
-import { backupFile, checkPages, openFile, type SqliteOptions } from "./file.ts";
+import { getRow, hasRow, putRows, readRange, removeRows } from "../sql/row-statements.ts";
+import { selectRows } from "../sql/select-rows.ts";
+import { backupFile, checkPages, openFile, type SqliteOptions, sameFiles } from "./file.ts";
 import { prepareFile, schemaOf } from "./prepare-file.ts";
 import { nameOf, typedError } from "./typed-error.ts";
 
@@ -66,7 +60,7 @@ export function sqliteDriver(options: SqliteOptions = {}): SqliteDriver {
         // Several stores may share a driver, so a second `open` must keep the connection.
         if (opened !== undefined) return schemaOf(opened.database);
         const { database, version } = openFile({ ...options, path });
-        opened = openedFile(database, path);
+        opened = { database, rows: rowsOf(database), beforeWrite: guardWrites(database, path) };
         return version;
       }),
     prepare: (version) => guard(() => prepareFile(fileToWrite("prepare").database, version)),
@@ -89,21 +83,17 @@ interface OpenFile {
   readonly database: DatabaseSync;
   readonly rows: Rows;
   /** Throws `store-gone` if the file is no longer there. */
-  beforeWrite(label: WriteLabel | "prepare"): void;
+  readonly beforeWrite: (label: WriteLabel | "prepare") => void;
 }
 
-function openedFile(database: DatabaseSync, path: string): OpenFile {
+function guardWrites(database: DatabaseSync, path: string): OpenFile["beforeWrite"] {
   const checkSame = sameFiles(path);
   let isInWalMode = false;
-  return {
-    database,
-    rows: rowsOf(database),
-    beforeWrite: (label) => {
-      // Changes a file that another tool has taken out of WAL mode. Reading never does.
-      if (!isInWalMode) database.exec("PRAGMA journal_mode = WAL");
-      isInWalMode = true;
-      checkSame(label);
-    },
+  return (label) => {
+    // Changes a file that another tool has taken out of WAL mode. Reading never does.
+    if (!isInWalMode) database.exec("PRAGMA journal_mode = WAL");
+    isInWalMode = true;
+    checkSame(label);
   };
 }
 
@@ -117,118 +107,85 @@ interface Rows {
 const nextNumber =
   "INSERT INTO counter (id, value) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET value = value + 1 RETURNING value";
 
-/** Reads and writes rows through one connection, with statements that are prepared once. */
+/** Reads and writes rows through one connection. */
 function rowsOf(database: DatabaseSync): Rows {
-  const readRange = rangeReader(sqliteDialect);
   const prepared = new Map<string, StatementSync>();
-  const prepare = (text: string): StatementSync => {
-    let statement = prepared.get(text);
-    if (statement === undefined) {
-      statement = database.prepare(text);
-      prepared.set(text, statement);
-    }
-    return statement;
+  /** The statement for a purpose. Its text is made and prepared once. */
+  const statement = (purpose: string, text: () => string): StatementSync => {
+    const known = prepared.get(purpose);
+    if (known !== undefined) return known;
+    const made = database.prepare(text());
+    prepared.set(purpose, made);
+    return made;
   };
-  const tables = new Map<TableName, TableStatements>();
-  const at = (name: TableName): TableStatements => {
-    let statements = tables.get(name);
-    if (statements === undefined) {
-      statements = tableStatements(database, name);
-      tables.set(name, statements);
-    }
-    return statements;
+  const run = (text: string): void => {
+    statement(text, () => text).run();
   };
 
-  const getOne = ({ table, key }: RowPlace): Row | undefined => at(table).get(key);
-  const isMet = ({ table, key, where }: Check): boolean => {
-    return where === undefined ? getOne({ table, key }) === undefined : at(table).has(key, where);
+  const getOne = ({ table, key }: RowPlace): Row | undefined => {
+    const found = statement(`get ${table}`, () => getRow(sqliteDialect, table, () => "?")).get(...key);
+    return found && rowFrom(table, found);
   };
-  const issueNumber = (writes: readonly Write[]): number | undefined => {
-    if (!writes.some((write) => "row" in write && write.numbered !== undefined)) return undefined;
-    return Number(prepare(nextNumber).get()?.value);
+  const isMet = ({ table, key, where }: Check): boolean => {
+    if (where === undefined) return getOne({ table, key }) === undefined;
+    const columns = Object.keys(where);
+    const has = () => hasRow(sqliteDialect, table, { keyValue: () => "?", where: columns });
+    return statement(`has ${table} ${columns}`, has).get(...key, ...Object.values(where).map(toSql)) !== undefined;
+  };
+  const put = ({ table, row, numbered }: Put, number: number | undefined): void => {
+    const columns = Object.keys(tables[table].columns);
+    const values = columns.map((column) => toSql(column === numbered ? number : row[column]));
+    const text = (inPlace: boolean) => () =>
+      putRows(sqliteDialect, table, `VALUES (${columns.map(() => "?").join(", ")})`, { inPlace });
+    const { changes } = statement(`put ${table} in place`, text(true)).run(...values);
+    if (changes === 0) statement(`put ${table}`, text(false)).run(...values);
   };
 
   return {
     get: (places) => {
       if (places.length < 2) return places.map(getOne);
-      prepare("BEGIN").run();
+      run("BEGIN");
       try {
         return places.map(getOne);
       } finally {
-        prepare("COMMIT").run();
+        run("COMMIT");
       }
     },
     read: (range) => {
-      const { text, values } = readRange(range);
-      return rowsFrom(prepare(text).all(...(values as SQLInputValue[])), at(range.table).booleans);
+      const { table, order, prefix, from, before, limit, reverse } = range;
+      const bounds = [from, before, limit];
+      const shape = [table, order, prefix.length, ...bounds.map((value) => value !== undefined), reverse].join(" ");
+      const reading = statement(`read ${shape}`, () => readRange(sqliteDialect, range).text);
+      const values = [...prefix, ...bounds.filter((value) => value !== undefined)];
+      return reading.all(...values).map((row) => rowFrom(table, row));
     },
     select: (selection) => {
       const { text, values } = selectRows(sqliteDialect, selection);
-      const found = database.prepare(text).all(...values.map((value) => toSql(value as Value)));
-      return rowsFrom(found, booleansOf(selection));
+      const found = database.prepare(text).all(...(values as SQLInputValue[]));
+      return found.map((row) => rowFrom(selection.table, row));
     },
     commit: ({ checks, writes }) => {
-      prepare("BEGIN IMMEDIATE").run();
+      run("BEGIN IMMEDIATE");
       try {
         if (!checks.every(isMet)) {
           const refused = checks.map(getOne);
-          prepare("ROLLBACK").run();
+          run("ROLLBACK");
           return { refused };
         }
-        const number = issueNumber(writes);
-        for (const write of writes) if ("remove" in write) at(write.table).remove(write.remove);
-        for (const write of writes) if ("row" in write) at(write.table).put(write, number);
-        prepare("COMMIT").run();
+        const puts = writes.filter((write) => "row" in write);
+        const isNumbered = puts.some(({ numbered }) => numbered !== undefined);
+        const number = isNumbered ? Number(statement("number", () => nextNumber).get()?.value) : undefined;
+        for (const { table, remove } of writes.filter((write) => "remove" in write)) {
+          const text = () => removeRows(sqliteDialect, table, remove.length, () => "?");
+          statement(`remove ${table} ${remove.length}`, text).run(...remove);
+        }
+        for (const each of puts) put(each, number);
+        run("COMMIT");
         return { number };
       } catch (error) {
-        if (database.isTransaction) prepare("ROLLBACK").run();
+        if (database.isTransaction) run("ROLLBACK");
         throw error;
       }
-    },
-  };
-}
-
-interface TableStatements {
-  readonly booleans: readonly string[];
-  get(key: Key): Row | undefined;
-  /** True if the row with this key has these values. */
-  has(key: Key, where: Row): boolean;
-  put(put: Put, number: number | undefined): void;
-  remove(prefix: Key): void;
-}
-
-function tableStatements(database: DatabaseSync, name: TableName): TableStatements {
-  const columns = Object.keys(tableOf(name).columns);
-  const booleans = columns.filter((column) => tableOf(name).columns[column]?.type === "boolean");
-  const get = database.prepare(getRow(sqliteDialect, name, () => "?"));
-  const put = database.prepare(putRows(sqliteDialect, name, `VALUES (${columns.map(() => "?").join(", ")})`));
-  const removes: StatementSync[] = [];
-  const checks = new Map<string, StatementSync>();
-  return {
-    booleans,
-    get: (key) => {
-      const found = get.get(...key);
-      return found && rowFrom(found, booleans);
-    },
-    has: (key, where) => {
-      const given = Object.keys(where);
-      const text = given.join();
-      const check =
-        checks.get(text) ?? database.prepare(hasRow(sqliteDialect, name, { keyValue: () => "?", where: given }));
-      checks.set(text, check);
-      return check.get(...key, ...Object.values(where).map(toSql)) !== undefined;
-    },
-    put: ({ row, numbered }, number) => {
-      const values: SQLInputValue[] = [];
-      for (const column of columns) {
-        const value = column === numbered ? number : row[column];
-        values.push(typeof value === "boolean" ? Number(value) : (value ?? null));
-      }
-      put.run(...values);
-    },
-    remove: (prefix) => {
-      removes[prefix.length] ??= database.prepare(removeRows(sqliteDialect, name, prefix.length, () => "?"));
-      removes[prefix.length]?.run(...prefix);
     },
   };
 }
@@ -237,59 +194,18 @@ function toSql(value: Value | undefined): SQLInputValue {
   return typeof value === "boolean" ? Number(value) : (value ?? null);
 }
 
-function rowsFrom(found: readonly object[], booleans: readonly string[]): Row[] {
-  return found.map((row) => rowFrom(row, booleans));
-}
+/** The columns of each table that are booleans. */
+const booleans = new Map(
+  Object.entries<Table>(tables).map(([name, { columns }]) => [
+    name as TableName,
+    Object.keys(columns).filter((column) => columns[column]?.type === "boolean"),
+  ]),
+);
 
-// A damaged value is returned as it is.
-function rowFrom(found: object, booleans: readonly string[]): Row {
+// SQLite has no booleans. A damaged value is returned as it is.
+function rowFrom(table: TableName, found: object): Row {
   const row = { ...found } as Record<string, Value>;
-  for (const column of booleans) if (row[column] === 0 || row[column] === 1) row[column] = row[column] === 1;
+  for (const column of booleans.get(table) ?? [])
+    if (row[column] === 0 || row[column] === 1) row[column] = row[column] === 1;
   return row;
-}
-
-const { statSync } = process.getBuiltinModule("node:fs");
-
-// How long a check stays valid. Checking before every write would cost as much as the write.
-const betweenRunsMs = 20;
-const withinRunMs = 1_000;
-
-// The database, its write-ahead log, and the index of the log. The last two exist from the first transaction to the last close.
-const suffixes = ["", "-wal", "-shm"];
-
-/**
- * Returns a function to call before every write, which throws `store-gone` if a file was deleted or replaced. It checks the first
- * time, then at most every 20 ms when a run begins or ends or a session changes, and at most once a second for other writes.
- */
-export function sameFiles(path: string): (label: WriteLabel | "prepare") => void {
-  if (path === ":memory:") return () => {};
-  // Absolute, because the working directory may change.
-  const place = resolve(path);
-  const known = new Map(suffixes.map((suffix) => [suffix, identityOf(place + suffix)]));
-  let checkedAt = Number.NEGATIVE_INFINITY;
-  return (label) => {
-    const now = performance.now();
-    if (now - checkedAt < validMs(label)) return;
-    for (const suffix of suffixes) {
-      const [before, found] = [known.get(suffix), identityOf(place + suffix)];
-      // The log of a file that was not in WAL mode appears later.
-      if (before === undefined) known.set(suffix, found);
-      else if (found !== before) throw gone(path + suffix);
-    }
-    checkedAt = now;
-  };
-}
-
-function identityOf(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found && `${found.dev}/${found.ino}`;
-}
-
-function validMs(label: WriteLabel | "prepare"): number {
-  return label === "run.begin" || label === "run.end" || label.startsWith("session.") ? betweenRunsMs : withinRunMs;
-}
-
-function gone(path: string): OffstageError {
-  const message = `${nameOf(path)} was deleted or replaced while it was open. Nothing was written. Save its content with store.backup(), then close the store and open it again.`;
-  return new OffstageError("store-gone", message);
 }
