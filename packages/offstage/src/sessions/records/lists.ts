@@ -48,8 +48,10 @@ export interface ListPart {
   readonly before?: string | undefined;
 }
 
+type SharedOption = "order" | "limit" | "before" | "since" | "until" | "agent" | "status" | "text" | "metadata";
+
 /** The rules of the options that lists share. */
-export const listRules = {
+export const listRules: Readonly<Record<SharedOption, OptionRule>> = {
   order: oneOf("newest", "oldest"),
   limit: {
     isFit: (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0,
