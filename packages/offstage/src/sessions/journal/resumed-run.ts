@@ -4,7 +4,7 @@ import { type Message, toolCallsOf } from "../../messages/message.ts";
 import type { SessionCell } from "../head/session-cell.ts";
 import { isStoppedByLimit, type RunRecord } from "../ports/run-record.ts";
 import type { RunRow, ToolCallRow } from "../ports/tables.ts";
-import { findRun, type RecordOptions, type RunParts, readParts, recordOf } from "../records/run-reader.ts";
+import { findRun, type RunParts, readParts, recordOf } from "../records/run-reader.ts";
 import { corrupt, type Report } from "../rows/check-row.ts";
 import { callStatuses, isOpenCall } from "../rows/run-row.ts";
 import { hasEnded } from "./run-life.ts";
@@ -72,10 +72,12 @@ export interface ResumedRun {
  */
 export async function readToResume(cell: SessionCell, row: RunRow): Promise<ResumedRun> {
   const report = refuseDamage(row.run_id);
-  const [parts, head] = await Promise.all([readParts(cell, row, report), cell.head()]);
-  const options = { rows: cell.context.rows, head, report, name: cell.name };
-  const record = recordOf(parts, options) as RunRecord;
-  checkWhole(parts, record, options);
+  const rows = cell.context.rows.reporting(report);
+  const [parts, head] = await Promise.all([readParts(cell, row, rows), cell.head()]);
+  const record = recordOf(parts, rows, head) as RunRecord;
+  checkWhole(parts, record, (step, problem) =>
+    report(corrupt(`step ${step} of run "${row.run_id}" of ${cell.name}`, new Error(problem))),
+  );
   const beneath = new Map<string, ResumedRun>();
   for (const child of parts.children) {
     const run = await readToResume(cell, child);
@@ -100,9 +102,11 @@ export async function readToResume(cell: SessionCell, row: RunRow): Promise<Resu
 }
 
 // Throws unless everything is there that resuming relies on: without it, calls might run twice.
-function checkWhole({ row, calls, children }: RunParts, record: RunRecord, { report, name }: RecordOptions): void {
-  const refuse = (step: number, problem: string): void =>
-    report(corrupt(`step ${step} of run "${row.run_id}" of ${name}`, new Error(problem)));
+function checkWhole(
+  { row, calls, children }: RunParts,
+  record: RunRecord,
+  refuse: (step: number, problem: string) => void,
+): void {
   const { steps, openStep } = record;
   if (record.input.length < row.input_count && row.parent_run_id !== null) refuse(0, "its input is missing");
   if (steps.length < row.step_count || steps.some(({ step }, index) => step !== index + 1))

@@ -77,7 +77,7 @@ export async function listRuns(cells: SessionCells, options: ListRunsOptions = {
     const heads = await headsOf(rows, options.metadata === undefined ? page.filter(isOpen) : page);
     for (const row of page) {
       const head = heads.get(row.session_id);
-      const info = readInfo(cells.context, row, head);
+      const info = readInfo(rows, row, head);
       if (info === undefined || !(await isWanted(rows, { row, info, head }, options))) continue;
       found.push({ ...info, cursor: String(row.seq) });
       if (found.length === most) return withAnnotations(cells, found);

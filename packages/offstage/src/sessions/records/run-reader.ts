@@ -1,16 +1,14 @@
 // Reads one run: its row, its messages grouped into steps, its calls, the calls that wait for approval, its subagents' runs, and its
 // tool trace. Needs no agent.
-import type { OffstageError } from "../../errors.ts";
-import { type Message, type ToolCall, toolCallsOf } from "../../messages/message.ts";
+import { type Message, toolCallsOf } from "../../messages/message.ts";
 import { messagesOf } from "../conversation/conversation.ts";
 import { liveRun } from "../head/hold.ts";
+import type { NamespaceRows } from "../head/namespace-rows.ts";
 import type { SessionCell, SessionCells, StoreContext } from "../head/session-cell.ts";
 import {
   type Approval,
   approvalOf,
   type OpenStep,
-  type QuestionRecord,
-  type RetryRecord,
   type RunInfo,
   type RunRecord,
   type StepRecord,
@@ -29,18 +27,22 @@ export async function findRun(context: StoreContext, runId: string, report?: Rep
   return row;
 }
 
-/** A run as lists show it, under the current head of its session; undefined if its row has an unexpected form, which is reported. */
-export function readInfo(
-  { rows, report }: Pick<StoreContext, "rows" | "report">,
-  row: RunRow,
-  head: SessionRow | undefined,
-): RunInfo | undefined {
-  const info = rows.parse("runs", row, runInfo, report);
-  return info?.status === "running" && !isLive(row, head) ? { ...info, status: "interrupted" } : info;
+/** The run and the runs of its subagents, at all levels. */
+export async function withSubagents(rows: NamespaceRows, run: RunRow): Promise<RunRow[]> {
+  const children = await readChildren(rows, run);
+  return [run, ...(await Promise.all(children.map((child) => withSubagents(rows, child)))).flat()];
 }
 
-function isLive({ root_run_id, run_id }: RunRow, head: SessionRow | undefined): boolean {
-  return head !== undefined && liveRun(head) === (root_run_id ?? run_id);
+// A subagent's run begins after its parent. A damaged row that says otherwise would make readers go in circles.
+function readChildren(rows: NamespaceRows, { session_id, run_id, number }: RunRow): Promise<RunRow[]> {
+  return rows.read("runs", { order: "parent", prefix: [session_id, run_id], from: number + 1 });
+}
+
+/** A run as lists show it, under the current head of its session; undefined if its row has an unexpected form, which is reported. */
+export function readInfo(rows: NamespaceRows, row: RunRow, head: SessionRow | undefined): RunInfo | undefined {
+  const info = rows.parse("runs", row, runInfo);
+  const isLive = head !== undefined && liveRun(head) === (row.root_run_id ?? row.run_id);
+  return info?.status === "running" && !isLive ? { ...info, status: "interrupted" } : info;
 }
 
 /** Everything that is read of a run. */
@@ -52,58 +54,47 @@ export interface RunParts {
   readonly children: readonly RunRow[];
 }
 
-/** Reads a run; rows that cannot be read are passed to `report`. */
-export async function readParts(cell: SessionCell, row: RunRow, report: Report): Promise<RunParts> {
-  const { rows: access } = cell.context;
+/** Reads a run. What happens with rows that cannot be read is up to `rows`. */
+export async function readParts(cell: SessionCell, row: RunRow, rows: NamespaceRows): Promise<RunParts> {
   const prefix = [cell.id, row.run_id];
   const [steps, calls, children] = await Promise.all([
-    access.read("steps", { prefix, report }),
-    access.read("tool_calls", { prefix, report }),
-    // A subagent's run begins after its parent. A damaged row that says otherwise would make readers go in circles.
-    access.read("runs", { order: "parent", prefix, from: row.number + 1, report }),
+    rows.read("steps", { prefix }),
+    rows.read("tool_calls", { prefix }),
+    readChildren(rows, row),
   ]);
   // Read last: the messages of a step are written before it, or with it.
-  const messages = await readMessages(cell, row, report);
-  return { row, messages, steps, calls, children };
+  return { row, messages: await readMessages(cell, row.run_id, rows), steps, calls, children };
 }
 
-async function readMessages(cell: SessionCell, { run_id }: RunRow, report: Report): Promise<PlacedMessage[]> {
-  const rows = await cell.context.rows.read("messages", { order: "run", prefix: [cell.id, run_id], report });
-  const messages = await messagesOf(cell, rows, { report, withProviderParts: true });
+async function readMessages(cell: SessionCell, runId: string, rows: NamespaceRows): Promise<PlacedMessage[]> {
+  const found = await rows.read("messages", { order: "run", prefix: [cell.id, runId] });
+  const messages = await messagesOf(cell, found, { report: rows.report, withProviderParts: true });
   for (const placed of messages) cell.refs.set(placed.message, placed.row);
   return messages;
 }
 
 /** Everything readable that is recorded of a run; undefined if its row has an unexpected form. */
 export async function readRun(cell: SessionCell, row: RunRow): Promise<RunRecord | undefined> {
-  const { report } = cell.context;
-  const [parts, head] = await Promise.all([readParts(cell, row, report), cell.head().catch(reportTo(report))]);
-  return recordOf(parts, { rows: cell.context.rows, head, report, name: cell.name });
+  const { rows } = cell.context;
+  const [parts, [head]] = await Promise.all([readParts(cell, row, rows), rows.getAll("sessions", [[cell.id]])]);
+  return recordOf(parts, rows, head);
 }
 
-function reportTo(report: Report): (error: unknown) => undefined {
-  return (error) => {
-    report(error as OffstageError);
-    return undefined;
-  };
-}
-
-export interface RecordOptions extends Pick<StoreContext, "rows"> {
-  readonly head: SessionRow | undefined;
-  readonly report: Report;
-  /** The session, as errors name it. */
-  readonly name: string;
-}
-
-/** The record of a run; undefined if its row has an unexpected form and `report` does not throw. */
-export function recordOf(parts: RunParts, options: RecordOptions): RunRecord | undefined {
+/** The record of a run; undefined if its row has an unexpected form. */
+export function recordOf(parts: RunParts, rows: NamespaceRows, head: SessionRow | undefined): RunRecord | undefined {
   const { row, messages, calls, children } = parts;
-  const info = readInfo(options, row, options.head);
+  const info = readInfo(rows, row, head);
   if (info === undefined) return undefined;
-  const input = messages.filter((each) => each.row.step === null).map(({ message }) => message);
-  const { steps, isIncomplete } = stepsOf(parts, options);
-  const openStep = openStepOf(parts, options, steps.at(-1)?.step ?? 0);
-  const failedAttempts = readFailedAttempts(parts, options);
+  const byStep = Map.groupBy(messages, (each) => each.row.step);
+  const input = (byStep.get(null) ?? []).map(({ message }) => message);
+  const steps = parts.steps.flatMap((step): StepRecord[] => {
+    const record = rows.parse("steps", step, readStep);
+    return record === undefined ? [] : [{ ...record, messages: inCallOrder(byStep.get(step.step)) }];
+  });
+  const isIncomplete = input.length < row.input_count || steps.some((step) => step.messages[0]?.role !== "assistant");
+  const openStep = openStepOf(parts, rows, steps.at(-1)?.step ?? 0);
+  const lastStep = parts.steps.at(-1);
+  const failedAttempts = lastStep && rows.parse("steps", lastStep, failedAttemptsOf);
   return {
     ...info,
     stepCount: steps.length,
@@ -112,49 +103,13 @@ export function recordOf(parts: RunParts, options: RecordOptions): RunRecord | u
     steps,
     ...(openStep && { openStep }),
     ...(failedAttempts && { failedAttempts }),
-    ...((input.length < row.input_count || isIncomplete) && { isIncomplete: true }),
-    children: children.flatMap((child) => readInfo(options, child, options.head) ?? []),
+    ...(isIncomplete && { isIncomplete }),
+    children: children.flatMap((child) => readInfo(rows, child, head) ?? []),
   };
 }
 
-function readFailedAttempts(
-  { steps, row }: RunParts,
-  { report, name }: RecordOptions,
-): readonly RetryRecord[] | undefined {
-  try {
-    return failedAttemptsOf(steps);
-  } catch (cause) {
-    report(corrupt(`the failed attempts of run "${row.run_id}" of ${name}`, cause));
-    return undefined;
-  }
-}
-
-interface Steps {
-  readonly steps: readonly StepRecord[];
-  /** Some messages of a step are missing. */
-  readonly isIncomplete: boolean;
-}
-
-function stepsOf({ messages, steps }: RunParts, { report, name }: RecordOptions): Steps {
-  let isIncomplete = false;
-  const records = steps.flatMap((row): StepRecord[] => {
-    const own = messages.filter(({ row: { step } }) => step === row.step);
-    try {
-      const record = readStep(row);
-      if (record === undefined) return [];
-      const ordered = inCallOrder(own);
-      if (ordered[0]?.role !== "assistant") isIncomplete = true;
-      return [{ ...record, messages: ordered }];
-    } catch (cause) {
-      report(corrupt(`step ${row.step} of run "${row.run_id}" of ${name}`, cause));
-      return [];
-    }
-  });
-  return { steps: records, isIncomplete };
-}
-
-// The reply first, then results in the order of its calls, then notes.
-function inCallOrder(placed: readonly PlacedMessage[]): Message[] {
+// The messages of a step: the reply first, then results in the order of its calls, then notes.
+function inCallOrder(placed: readonly PlacedMessage[] = []): Message[] {
   // A conversation that was replaced by copies of its messages has them twice.
   const messages = [...new Map(placed.map(({ identity, message }) => [identity ?? message, message])).values()];
   const reply = messages.find(({ role }) => role === "assistant");
@@ -166,54 +121,32 @@ function inCallOrder(placed: readonly PlacedMessage[]): Message[] {
   return messages.sort((a, b) => rank(a) - rank(b));
 }
 
-function openStepOf(
-  { row, messages, calls }: RunParts,
-  { report, name }: RecordOptions,
-  lastStep: number,
-): OpenStep | undefined {
-  const open = messages.filter(({ row: { step } }) => step !== null && step > lastStep);
-  const step = Math.max(calls.at(-1)?.step ?? 0, ...open.map(({ row: placed }) => placed.step ?? 0));
-  const [message, ...rest] = inCallOrder(open.filter((each) => each.row.step === step));
+function openStepOf({ row, messages, calls }: RunParts, rows: NamespaceRows, lastStep: number): OpenStep | undefined {
+  const later = messages.filter((each) => (each.row.step ?? 0) > lastStep);
+  const step = Math.max(calls.at(-1)?.step ?? 0, ...later.map((each) => each.row.step ?? 0));
   if (step <= lastStep) return undefined;
+  const [message, ...rest] = inCallOrder(later.filter((each) => each.row.step === step));
   if (message?.role !== "assistant") {
-    report(corrupt(`step ${step} of run "${row.run_id}" of ${name}`, new Error("its calls have no message")));
+    rows.report(corrupt(rows.nameOf("runs", row), new Error(`the calls of step ${step} have no message`)));
     return undefined;
   }
   const results = rest.filter((each) => each.role === "tool");
   const settled = new Set(results.map(({ tool_call_id }) => tool_call_id));
   const pending = toolCallsOf(message).filter(({ id }) => !settled.has(id));
-  const pendingIds = new Set(pending.map(({ id }) => id));
-  const waiting = calls
-    .filter((call) => call.step === step && call.status === "waiting" && pendingIds.has(call.call_id))
-    .map(({ call_id }) => call_id);
-  const questions = questionsIn(
-    calls.filter((call) => call.step === step && pendingIds.has(call.call_id)),
-    (cause) => report(corrupt(`a question in step ${step} of run "${row.run_id}" of ${name}`, cause)),
-  );
+  const open = calls.filter((call) => call.step === step && pending.some(({ id }) => id === call.call_id));
+  const waiting = open.filter(({ status }) => status === "waiting").map(({ call_id }) => call_id);
+  const questions = open.flatMap((call) => {
+    const question = rows.parse("tool_calls", call, ({ question: text }) => readQuestion(text));
+    return question === undefined ? [] : [[call.call_id, question] as const];
+  });
   return {
     step,
     message,
     results,
     pending,
     ...(waiting.length > 0 && { waiting }),
-    ...(Object.keys(questions).length > 0 && { questions }),
+    ...(questions.length > 0 && { questions: Object.fromEntries(questions) }),
   };
-}
-
-function questionsIn(
-  calls: readonly ToolCallRow[],
-  onDamage: (cause: unknown) => void,
-): Readonly<Record<string, QuestionRecord>> {
-  const found = calls.flatMap(({ call_id, question }): [string, QuestionRecord][] => {
-    try {
-      const read = readQuestion(question);
-      return read === undefined ? [] : [[call_id, read]];
-    } catch (cause) {
-      onDamage(cause);
-      return [];
-    }
-  });
-  return Object.fromEntries(found);
 }
 
 const mostTraces = 64;
@@ -233,12 +166,12 @@ async function traceOf(cell: SessionCell, runId: string): Promise<readonly Messa
   if (known !== undefined) return known;
   const row = await findRun(cell.context, runId);
   if (row?.session_id !== cell.id) return [];
-  const { rows: access, report } = cell.context;
-  const steps = await access.read("steps", { prefix: [cell.id, runId] });
-  const messages = await readMessages(cell, row, report);
+  const { rows } = cell.context;
+  const steps = await rows.read("steps", { prefix: [cell.id, runId] });
+  const byStep = Map.groupBy(await readMessages(cell, runId, rows), (each) => each.row.step);
   const trace = steps.flatMap(({ step, finish_reason }) => {
-    const own = finish_reason === null ? [] : messages.filter((each) => each.row.step === step);
-    return own.some(({ message }) => message.role === "tool") ? inCallOrder(own) : [];
+    const own = finish_reason === null ? [] : inCallOrder(byStep.get(step));
+    return own.some(({ role }) => role === "tool") ? own : [];
   });
   if (row.status === "completed") keepTrace(cell, runId, trace);
   return trace;
@@ -277,26 +210,22 @@ export async function getRun(cells: SessionCells, runId: string): Promise<FoundR
 async function approvalsIn(cells: SessionCells, run: RunRecord): Promise<Approval[]> {
   // The notes of a run that was resumed are stale.
   if (run.status !== "waiting") return [];
-  const pending = new Map(run.openStep?.pending.map((call) => [call.id, call]));
-  const found = await Promise.all(waitingNotes(run).map((note) => approvalsFor(cells, { run, pending }, note)));
+  const found = await Promise.all(waitingNotes(run).map((note) => approvalsFor(cells, run, note)));
   return found.flat();
 }
 
-interface WaitingRun {
-  readonly run: RunRecord;
-  /** Its calls without a result, by id. */
-  readonly pending: ReadonlyMap<string, ToolCall>;
-}
-
-async function approvalsFor(cells: SessionCells, { run, pending }: WaitingRun, note: WaitingNote): Promise<Approval[]> {
-  const { toolCallId, why, child } = note;
+async function approvalsFor(
+  cells: SessionCells,
+  run: RunRecord,
+  { toolCallId, why, child }: WaitingNote,
+): Promise<Approval[]> {
   if (child !== undefined) {
     // Damaged notes could name the run itself or its parent, which would never end.
     const isBeneath = run.children.some(({ runId }) => runId === child.runId);
     const below = isBeneath ? await readRecord(cells, child.runId) : undefined;
     return below === undefined ? [] : approvalsIn(cells, below);
   }
-  const call = pending.get(toolCallId)?.function;
+  const call = run.openStep?.pending.find(({ id }) => id === toolCallId)?.function;
   if ((why !== "approval" && why !== "question") || call === undefined) return [];
   const question = why === "question" ? run.openStep?.questions?.[toolCallId] : undefined;
   return [approvalOf({ toolCallId, toolName: call.name, inputText: call.arguments, question }, run)];

@@ -3,11 +3,11 @@ import { checkOptions, shownValue, someText } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
 import type { SessionCells, StoreContext } from "../head/session-cell.ts";
-import type { RunRow, SpanRow } from "../ports/tables.ts";
+import type { SpanRow } from "../ports/tables.ts";
 import { checkId } from "../rows/check-row.ts";
 import { redactSpans } from "../rows/redaction.ts";
 import { putSpan, readSpan } from "../rows/run-row.ts";
-import { findRun } from "./run-reader.ts";
+import { findRun, withSubagents } from "./run-reader.ts";
 
 /** Selects spans by one of the three. */
 export type SpanPlace = { readonly runId: string } | { readonly traceId: string } | { readonly sessionId: string };
@@ -46,15 +46,11 @@ function spansOfTrace({ rows }: StoreContext, traceId: string): Promise<SpanRow[
 
 async function spansOfRun(context: StoreContext, runId: string): Promise<SpanRow[]> {
   const run = await findRun(context, runId);
-  return run === undefined ? [] : spansBelow(context, run);
-}
-
-async function spansBelow(context: StoreContext, run: RunRow): Promise<SpanRow[]> {
-  const prefix = [run.session_id, run.run_id];
-  const own = await context.rows.read("spans", { prefix });
-  // A subagent's run begins after its parent.
-  const beneath = await context.rows.read("runs", { order: "parent", prefix, from: run.number + 1 });
-  return [...own, ...(await Promise.all(beneath.map((child) => spansBelow(context, child)))).flat()];
+  const runs = run === undefined ? [] : await withSubagents(context.rows, run);
+  const spans = await Promise.all(
+    runs.map(({ session_id, run_id }) => context.rows.read("spans", { prefix: [session_id, run_id] })),
+  );
+  return spans.flat();
 }
 
 async function spansOfSession(context: StoreContext, sessionId: string): Promise<SpanRow[]> {

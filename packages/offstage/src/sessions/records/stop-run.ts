@@ -6,7 +6,7 @@ import { releaseLease } from "../lease/lease.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
 import { isOpenCall, isoTime } from "../rows/run-row.ts";
-import { findRun } from "./run-reader.ts";
+import { findRun, withSubagents } from "./run-reader.ts";
 
 export interface StopRunOptions {
   /** Why; part of the outcome and of the record. */
@@ -51,23 +51,16 @@ interface Ending {
 async function endNow(cell: SessionCell, { row, head, reason }: Ending): Promise<Change<boolean>> {
   const ended_at = isoTime();
   const writes: Write[] = [];
-  for (const run of await withSubagents(cell, row)) {
+  const { rows } = cell.context;
+  for (const run of await withSubagents(rows, row)) {
     if (run.status !== "running" && run.status !== "waiting") continue;
     const duration_ms = Math.max(0, Date.parse(ended_at) - Date.parse(run.started_at));
     const ended = { status: "stopped", reason: "stop-requested", stop_requested: reason, ended_at, duration_ms };
     writes.push({ table: "runs", row: { ...run, ...ended } });
-    for (const call of await cell.context.rows.read("tool_calls", { prefix: [cell.id, run.run_id] }))
+    for (const call of await rows.read("tool_calls", { prefix: [cell.id, run.run_id] }))
       if (isOpenCall(call.status)) writes.push({ table: "tool_calls", row: { ...call, status: "interrupted" } });
   }
   // The new fence keeps a holder that was only thought to be dead from writing.
   const free = head.lease_run === row.run_id ? { ...releaseLease(head), fence: head.fence + 1 } : head;
   return { result: true, head: { ...free, last_status: "stopped" }, writes };
-}
-
-// The run and the runs of its subagents, at all levels.
-async function withSubagents(cell: SessionCell, row: RunRow): Promise<RunRow[]> {
-  const prefix = [cell.id, row.run_id];
-  const children = await cell.context.rows.read("runs", { order: "parent", prefix, from: row.number + 1 });
-  const below = await Promise.all(children.map((child) => withSubagents(cell, child)));
-  return [row, ...below.flat()];
 }

@@ -220,10 +220,9 @@ export function readStep(row: StepRow): Omit<StepRecord, "messages"> | undefined
   };
 }
 
-/** The failed attempts of a model call that never succeeded, which is the last one of its run; undefined if there are none. */
-export function failedAttemptsOf(steps: readonly StepRow[]): readonly RetryRecord[] | undefined {
-  const last = steps.at(-1);
-  return last?.finish_reason === null ? readJson<readonly RetryRecord[]>(last.retries, Array.isArray) : undefined;
+/** The failed attempts of a model call that never succeeded, from its row; undefined if the row is that of a finished step. */
+export function failedAttemptsOf({ finish_reason, retries }: StepRow): readonly RetryRecord[] | undefined {
+  return finish_reason === null ? readJson<readonly RetryRecord[]>(retries, Array.isArray) : undefined;
 }
 
 /** The run that a span belongs to; empty texts for none. */

@@ -20,7 +20,7 @@ export async function runRows(
   const found = await rows.select({ table: "runs", where });
   const heads = await headsOf(rows, found.filter(isOpen));
   return found.flatMap((row) => {
-    const info = readInfo(cells.context, row, heads.get(row.session_id));
+    const info = readInfo(rows, row, heads.get(row.session_id));
     return info === undefined ? [] : [{ ...row, status: info.status }];
   });
 }

@@ -30,7 +30,7 @@ async function summariesIn(cells: SessionCells, sessionId: string, runs: readonl
   const instructions = await instructionsOf(cells, sessionId, own);
   const feedback = Map.groupBy(annotations, ({ run_id }) => run_id);
   return runs.flatMap((run) => {
-    const found = readInfo(cells.context, run, head);
+    const found = readInfo(cells.context.rows, run, head);
     if (found === undefined) return [];
     const { notes: _, stepCount, errorCount: __, traceId: ___, ...info } = found;
     const finished = own.filter(({ run_id, finish_reason }) => run_id === run.run_id && finish_reason !== null);

@@ -217,7 +217,7 @@ async function runOf(
     const row = await findRun(cells.context, run_id);
     // The run of a message that a branch copied belongs to another session.
     const own = row === undefined || row.session_id === head.session_id ? head : await cells.of(row.session_id).head();
-    runs.set(run_id, row && readInfo(cells.context, row, own));
+    runs.set(run_id, row && readInfo(cells.context.rows, row, own));
   }
   return runs.get(run_id);
 }

@@ -4,7 +4,7 @@ import { MessageQuery, type MessageQueryOptions } from "../../../query/message-q
 import type { SessionCells } from "../../head/session-cell.ts";
 import type { RunRow } from "../../ports/tables.ts";
 import { checkId } from "../../rows/check-row.ts";
-import { findRun } from "../run-reader.ts";
+import { findRun, withSubagents } from "../run-reader.ts";
 import { readTranscript } from "../transcript.ts";
 import { summariesOf } from "./run-summaries.ts";
 import { type FoundMessage, type SearchOptions, search } from "./search.ts";
@@ -55,14 +55,7 @@ async function queryOneRun(
   const row = await findRun(cells.context, runId);
   if (row === undefined)
     throw new OffstageError("run-not-found", `Run "${runId}" was not found in this namespace of the store.`);
-  const options = { tokenCounter, where, ...(runs !== undefined && { runs }) };
-  return queryRun(await querySession(cells, row.session_id, options), runId);
-}
-
-function queryRun(query: MessageQuery, runId: string): MessageQuery {
-  const runs = new Set([runId]);
-  // The run of a subagent follows the call that started it, so its parent is known by then.
-  for (const { metadata } of query.all())
-    if (metadata?.parentRunId !== undefined && runs.has(metadata.parentRunId)) runs.add(String(metadata.runId));
-  return query.where(({ metadata }) => metadata?.runId !== undefined && runs.has(metadata.runId));
+  const query = await querySession(cells, row.session_id, { tokenCounter, where, ...(runs !== undefined && { runs }) });
+  const runIds = new Set((await withSubagents(cells.context.rows, row)).map(({ run_id }) => run_id));
+  return query.where(({ metadata }) => metadata?.runId !== undefined && runIds.has(metadata.runId));
 }
