@@ -1,7 +1,6 @@
 // A store that is encrypted at rest, and the rotation of its keys.
 import { anything, type OptionRule, shownValue, someText } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { rowSealer } from "./encryption/sealed-rows.ts";
 import { type EncryptionOptions, sealerOf } from "./encryption/sealer.ts";
 import { rotate } from "./records/rotate.ts";
 import { type Store, storeOf, storeOptions, storeSource } from "./store.ts";
@@ -37,8 +36,7 @@ export function encryptedStore(store: Store, options: EncryptedStoreOptions): En
     throw new OffstageError("invalid-argument", `encryptedStore() needs a store; found ${shownValue(store)}.`);
   checkStoreOptions("encryptedStore()", options, rules);
   const sealer = sealerOf(options);
-  const encryption = { sealer, rows: rowSealer(sealer) };
-  return encryptedOf(openCore(store[storeSource], { ...store[storeOptions], ...given(options) }, encryption));
+  return encryptedOf(openCore(store[storeSource], { ...store[storeOptions], ...given(options) }, sealer));
 }
 
 function encryptedOf(core: StoreCore): EncryptedStore {

@@ -3,9 +3,10 @@ import { checkOptions, type OptionRule, type OptionRules, shownValue, someFuncti
 import { warn } from "../base/warn.ts";
 import { OffstageError } from "../errors.ts";
 import type { BackEnd } from "./drivers/index.ts";
+import type { Sealer } from "./encryption/sealer.ts";
 import { type Connection, connect, type DriverSource } from "./head/connection.ts";
 import { holdsOf } from "./head/hold.ts";
-import { type Encryption, NamespaceRows } from "./head/namespace-rows.ts";
+import { NamespaceRows } from "./head/namespace-rows.ts";
 import { type KeepInput, type SessionCells, StoreWriter, sessionCells } from "./head/session-cell.ts";
 import type { StoreDriver } from "./ports/store-driver.ts";
 import { checkId } from "./rows/check-row.ts";
@@ -58,7 +59,7 @@ export interface StoreCore {
 }
 
 /** Creates the core of a store. */
-export function openCore(source: DriverSource, options: CoreOptions = {}, encryption?: Encryption): StoreCore {
+export function openCore(source: DriverSource, options: CoreOptions = {}, sealer?: Sealer): StoreCore {
   const { namespace = "", redact, onError, keepInput = "all" } = options;
   const report = onError ?? printWarning;
   const connection = connect(source);
@@ -81,7 +82,7 @@ export function openCore(source: DriverSource, options: CoreOptions = {}, encryp
     if (name !== "") checkId(name, "namespace");
     const known = cores.get(name);
     if (known !== undefined) return known;
-    const rows = new NamespaceRows(connection, { namespace: name, encryption, report });
+    const rows = new NamespaceRows(connection, { namespace: name, sealer, report });
     const cells = sessionCells({ ...shared, rows });
     const core = {
       source,

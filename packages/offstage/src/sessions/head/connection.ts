@@ -67,9 +67,9 @@ export function connect(source: DriverSource): Connection {
     await opening?.catch(() => {});
     await driver?.close();
   };
-  const call = async <T>(work: (opened: StoreDriver) => Promise<T>, onRepeat?: () => void): Promise<T> => {
+  const call = async <T>(work: (opened: StoreDriver) => Promise<T>, sending?: Sending): Promise<T> => {
     const opened = await ready();
-    return retry(connection.name, () => work(opened), onRepeat);
+    return retry(connection.name, () => work(opened), sending);
   };
 
   const connection: Connection = {
@@ -78,13 +78,7 @@ export function connect(source: DriverSource): Connection {
     get: (places) => call((opened) => opened.get(places)),
     read: (range) => call((opened) => opened.read(range)),
     select: (selection) => call(async (opened) => opened.select?.(selection)),
-    commit: (commit, sending) =>
-      call(
-        (opened) => opened.commit(commit),
-        () => {
-          if (sending !== undefined) sending.isRepeated = true;
-        },
-      ),
+    commit: (commit, sending) => call((opened) => opened.commit(commit), sending),
     close: () => {
       closing ??= close();
       return closing;
@@ -102,15 +96,15 @@ async function openSchema(driver: StoreDriver): Promise<void> {
   throw new OffstageError("schema-newer", message);
 }
 
-/** Calls `work`, and retries it if the connection was lost; `onRepeat` is called before each retry. */
-async function retry<T>(name: string, work: () => Promise<T>, onRepeat?: () => void): Promise<T> {
+/** Calls `work`, and retries it if the connection was lost; `sending` then says so. */
+async function retry<T>(name: string, work: () => Promise<T>, sending?: Sending): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await work();
     } catch (error) {
       const delayMs = retryDelaysMs[attempt];
       if (delayMs === undefined || !isOffstageError(error, "store-connection")) throw failureOf(name, error);
-      onRepeat?.();
+      if (sending !== undefined) sending.isRepeated = true;
       await sleep(delayMs * (0.5 + Math.random() / 2));
     }
   }

@@ -1,23 +1,26 @@
-// The rows of one namespace, typed: exact texts, encryption, and a check of every row that is read. The only user of a connection.
+// The rows of one namespace, typed, on their way to a back end and back: exact texts, encryption, and a check of every row that is
+// read. The only user of a connection.
+import { isObject, parseJson } from "../../base/json.ts";
 import { namespaceRow, withCurrentKeyOnly } from "../encryption/namespace-seal.ts";
-import { isSealedColumn, type RowSealer } from "../encryption/sealed-rows.ts";
+import { isSealedWith, sealRow, unsealRow } from "../encryption/sealed-rows.ts";
 import type { Sealer } from "../encryption/sealer.ts";
 import type {
   Check,
+  Commit,
   Committed,
-  Condition,
   Key,
   Row,
   RowRange,
   Selection,
+  Value,
   Write,
   WriteLabel,
 } from "../ports/store-driver.ts";
-import { type OrderName, type RowOf, type TableName, tables } from "../ports/tables.ts";
-import { corrupt, openRows, type Report, storableWrites } from "../rows/check-row.ts";
+import { type ColumnType, type OrderName, type RowOf, type TableName, tables } from "../ports/tables.ts";
+import { corrupt, isStorable, type Report } from "../rows/check-row.ts";
 import { hashOf } from "../rows/contents.ts";
 import type { Connection, Sending } from "./connection.ts";
-import { selectFrom } from "./select-from.ts";
+import { answerFrom } from "./select-from.ts";
 
 /** A range of rows. The namespace is left out of `prefix`. */
 export interface Range<Name extends TableName> extends Omit<RowRange, "table" | "order" | "prefix"> {
@@ -27,22 +30,10 @@ export interface Range<Name extends TableName> extends Omit<RowRange, "table" | 
   readonly report?: Report | undefined;
 }
 
-/** A write with checks. The namespace is left out of keys, and in the rows it is the one of these rows. */
-export interface RowCommit {
-  readonly label: WriteLabel;
-  readonly checks: readonly Check[];
-  readonly writes: readonly Write[];
-}
-
-/** The keys of a namespace: the current one, and earlier ones. */
-export interface Encryption {
-  readonly sealer: Sealer;
-  readonly rows: RowSealer;
-}
-
 export interface NamespaceRowsOptions {
   readonly namespace: string;
-  readonly encryption?: Encryption | undefined;
+  /** Encrypts and decrypts rows. Default: they are plain. */
+  readonly sealer?: Sealer | undefined;
   readonly report: Report;
 }
 
@@ -50,30 +41,25 @@ export class NamespaceRows {
   readonly namespace: string;
   readonly report: Report;
   readonly #connection: Connection;
-  readonly #encryption: Encryption | undefined;
+  readonly #sealer: Sealer | undefined;
   #isKnown = false;
   #beginning: Promise<void> | undefined;
 
-  constructor(connection: Connection, { namespace, encryption, report }: NamespaceRowsOptions) {
+  constructor(connection: Connection, { namespace, sealer, report }: NamespaceRowsOptions) {
     this.namespace = namespace;
     this.report = report;
     this.#connection = connection;
-    this.#encryption = encryption;
+    this.#sealer = sealer;
   }
 
   /** The same rows with another report function. */
   reporting(report: Report): NamespaceRows {
-    return new NamespaceRows(this.#connection, { namespace: this.namespace, encryption: this.#encryption, report });
+    return new NamespaceRows(this.#connection, { namespace: this.namespace, sealer: this.#sealer, report });
   }
 
   /** The store, as errors name it. */
   get name(): string {
     return this.#connection.name;
-  }
-
-  /** True if sealed columns are encrypted, so that a back end cannot search them. */
-  get isEncrypted(): boolean {
-    return this.#encryption !== undefined;
   }
 
   /** Opens the store, and checks that the namespace is encrypted as expected. Writes nothing. */
@@ -85,9 +71,14 @@ export class NamespaceRows {
   // Until the first write, another process may still decide whether the namespace is encrypted, so it is read again.
   async #checkNamespace(): Promise<void> {
     if (this.#isKnown) return;
-    const [found] = await this.#connection.get([{ table: "namespaces", key: [this.namespace] }]);
-    if (found !== undefined) namespaceRow(this, found, this.#encryption?.sealer);
+    const found = await this.#namespaceRow();
+    if (found !== undefined) namespaceRow(this, found, this.#sealer);
     this.#isKnown = found !== undefined;
+  }
+
+  async #namespaceRow(): Promise<Row | undefined> {
+    const [found] = await this.#connection.get([{ table: "namespaces", key: [this.namespace] }]);
+    return found;
   }
 
   /** The row with this key; undefined if there is none. Throws `store-corrupt` if it cannot be read. */
@@ -108,7 +99,7 @@ export class NamespaceRows {
     }
     await this.#checkNamespace();
     const rows = await this.#connection.get(keys.map((key) => ({ table, key: [this.namespace, ...key] })));
-    return this.#openEach(table, rows, report);
+    return rows.map((row) => row && this.open(table, row, report));
   }
 
   /** The rows of a range, as one snapshot. A row that cannot be read is reported and left out. */
@@ -134,46 +125,27 @@ export class NamespaceRows {
   /** The answer to a question as the back end gives it. If it cannot, the same answer is computed from the rows. */
   async selectRaw(selection: Selection): Promise<Row[]> {
     await this.#checkNamespace();
-    const { table } = selection;
-    const where = selection.where.filter(({ column }) => !this.isEncrypted || !isSealedColumn(table, column));
+    const { columns } = tables[selection.table];
+    const isReadable = (column: string) => this.#sealer === undefined || columns[column]?.isSealed !== true;
+    const where = selection.where.filter(({ column }) => isReadable(column));
     const inNamespace = { column: "namespace", in: [this.namespace] };
     const selected = await this.#connection.select({ ...selection, where: [inNamespace, ...where] });
-    return selected ?? this.#selectFromRows({ ...selection, where });
+    return (
+      selected ?? answerFrom((table, range) => this.readRaw(table, range as Range<TableName>), { ...selection, where })
+    );
   }
 
-  async #selectFromRows({ table, where, groups, newestBy, limit }: Selection): Promise<Row[]> {
-    if (newestBy === undefined) return selectFrom(await this.#readAll(table, where), { where, groups }).slice(0, limit);
-    const [column = ""] = tables[table].orders[newestBy]?.by ?? [];
-    const size = limit === undefined ? undefined : Math.max(limit, 100);
-    const bound = where.find((condition) => condition.column === column && "before" in condition);
-    const found: Row[] = [];
-    let before = bound && "before" in bound ? Number(bound.before) : undefined;
-    for (;;) {
-      const range = { order: newestBy as OrderName<TableName>, reverse: true, before, limit: size };
-      const page = await this.readRaw(table, range);
-      for (const row of selectFrom(page, { where })) found.push(row);
-      if (size === undefined || page.length < size || found.length >= (limit ?? 0)) return found.slice(0, limit);
-      before = Number(page.at(-1)?.[column]);
-    }
-  }
-
-  // The rows of the sessions that a condition names, or of all sessions.
-  async #readAll(table: TableName, where: readonly Condition[]): Promise<Row[]> {
-    const named = where.find((condition) => condition.column === "session_id" && "in" in condition);
-    const heads = named === undefined ? await this.readRaw("sessions", { order: "activity" }) : [];
-    const ids = named && "in" in named ? named.in : heads.map(({ session_id }) => session_id);
-    const rows = await Promise.all(ids.map((id) => this.readRaw(table, { prefix: [String(id)] })));
-    return rows.flat();
-  }
-
-  /** Commits writes. The first write of a namespace records whether it is encrypted. */
-  async commit({ label, checks, writes }: RowCommit, sending?: Sending): Promise<Committed> {
+  /**
+   * Commits writes. The namespace is left out of keys, and in the rows it is the one of these rows. The first write of a namespace
+   * records whether it is encrypted.
+   */
+  async commit({ label, checks, writes }: Commit, sending?: Sending): Promise<Committed> {
     await this.#checkNamespace();
     if (writes.length > 0) await this.#begun();
     const stored = {
       label,
       checks: checks.map((check) => ({ ...check, key: [this.namespace, ...check.key] })),
-      writes: storableWrites(writes).map((write) => this.#stored(write)),
+      writes: writes.map((write) => this.#stored(write)),
     };
     const committed = await this.#connection.commit(stored, sending);
     if (committed.refused === undefined) return committed;
@@ -194,18 +166,10 @@ export class NamespaceRows {
 
   // Two processes may begin a namespace at the same time, so the row is written only if it is still as it was read.
   async #begin(): Promise<void> {
-    const key = [this.namespace];
-    const place = { table: "namespaces" as const, key };
-    for (let [found] = await this.#connection.get([place]); ; ) {
-      const row = namespaceRow(this, found, this.#encryption?.sealer);
+    for (let found = await this.#namespaceRow(); ; ) {
+      const row = namespaceRow(this, found, this.#sealer);
       if (row === undefined) return;
-      const where = found && { key_proofs: found.key_proofs ?? null };
-      const commit = {
-        label: "namespace.begin" as const,
-        checks: [{ ...place, where }],
-        writes: [{ table: place.table, row }],
-      };
-      const { refused } = await this.#connection.commit(commit);
+      const { refused } = await this.#putNamespace("namespace.begin", found, row);
       if (refused === undefined) return;
       [found] = refused;
     }
@@ -213,43 +177,34 @@ export class NamespaceRows {
 
   /** Makes earlier keys unfit to open the namespace, once no row is encrypted with them. */
   async forgetEarlierKeys(): Promise<void> {
-    const { sealer } = this.#encryption ?? {};
-    const key = [this.namespace];
-    const [found] = await this.#connection.get([{ table: "namespaces", key }]);
-    if (sealer === undefined || found === undefined) return;
-    const row = withCurrentKeyOnly(this, found, sealer);
-    const checks = [{ table: "namespaces" as const, key, where: { key_proofs: found.key_proofs ?? null } }];
+    const found = await this.#namespaceRow();
+    if (this.#sealer === undefined || found === undefined) return;
     // If it is refused, another process began to use a further key, and keeps the proofs.
-    await this.#connection.commit({ label: "store.rotate", checks, writes: [{ table: "namespaces", row }] });
+    await this.#putNamespace("store.rotate", found, withCurrentKeyOnly(this, found, this.#sealer));
+  }
+
+  #putNamespace(label: WriteLabel, found: Row | undefined, row: Row): Promise<Committed> {
+    const where = found && { key_proofs: found.key_proofs ?? null };
+    const checks = [{ table: "namespaces" as const, key: [this.namespace], where }];
+    return this.#connection.commit({ label, checks, writes: [{ table: "namespaces", row }] });
   }
 
   #stored(write: Write): Write {
     if ("remove" in write) return { ...write, remove: [this.namespace, ...write.remove] };
-    return this.#encryption === undefined
-      ? write
-      : { ...write, row: this.#encryption.rows.seal(write.table, write.row) };
+    const row = storableRow(write.row);
+    return { ...write, row: this.#sealer === undefined ? row : sealRow(this.#sealer, write.table, row) };
   }
 
   /** The row as it was written. If it cannot be read, reports that and returns undefined. */
-  open<Name extends TableName>(table: Name, row: Row, report?: Report): RowOf<Name> | undefined {
-    return this.#openEach(table, [row], report)[0];
+  open<Name extends TableName>(table: Name, row: Row, report: Report = this.report): RowOf<Name> | undefined {
+    const sealer = this.#sealer;
+    const read = () => checkRow(table, exactRow(sealer === undefined ? row : unsealRow(sealer, table, row)));
+    return this.parse(table, row, read, report);
   }
 
   /** The rows as they were written. One that cannot be read is reported and left out. */
   openAll<Name extends TableName>(table: Name, rows: readonly Row[], report?: Report): RowOf<Name>[] {
-    return this.#openEach(table, rows, report).filter((row) => row !== undefined);
-  }
-
-  #openEach<Name extends TableName>(
-    table: Name,
-    rows: readonly (Row | undefined)[],
-    report: Report = this.report,
-  ): (RowOf<Name> | undefined)[] {
-    const { rows: sealer } = this.#encryption ?? {};
-    return openRows(table, rows, {
-      decrypt: sealer && ((row) => sealer.open(table, row)),
-      onDamage: (row, cause) => report(corrupt(this.nameOf(table, row), cause)),
-    });
+    return rows.map((row) => this.open(table, row, report)).filter((row) => row !== undefined);
   }
 
   /** Applies `read` to a row. If it throws, because the row has an unexpected form, reports that and returns undefined. */
@@ -276,15 +231,61 @@ export class NamespaceRows {
 
   /** The hash of a content. With encryption the hash is keyed, so that a guessed content cannot be confirmed. */
   hashOf(text: string): string {
-    return this.#encryption?.sealer.hash(text) ?? hashOf(text);
+    return this.#sealer?.hash(text) ?? hashOf(text);
   }
 
   /** True if the row is encrypted with the current key, or not to be encrypted. */
   isCurrent(table: TableName, row: Row): boolean {
-    return this.#encryption === undefined || this.#encryption.rows.isCurrent(table, row);
+    return this.#sealer === undefined || isSealedWith(this.#sealer, table, row);
   }
 }
 
 function throwIt(error: Error): never {
   throw error;
 }
+
+/**
+ * The row with texts only that every back end can store: a text with NUL or a lone surrogate is readable with U+FFFD in its column,
+ * and exact, as JSON, in the column `exact`. JSON needs no care: it escapes them itself.
+ */
+export function storableRow(row: Row): Row {
+  let exact: Record<string, string> | undefined;
+  for (const name in row) {
+    const value = row[name];
+    if (typeof value !== "string" || isStorable(value)) continue;
+    exact ??= {};
+    exact[name] = value;
+  }
+  if (exact === undefined) return row;
+  const readable = Object.entries(exact).map(([name, text]) => [name, text.toWellFormed().replaceAll("\0", "\ufffd")]);
+  return { ...row, ...Object.fromEntries(readable), exact: JSON.stringify(exact) };
+}
+
+/** The row with its exact texts. Throws if `exact` is no JSON object of texts. */
+export function exactRow(row: Row): Row {
+  if (typeof row.exact !== "string") return row;
+  const exact = parseJson(row.exact);
+  if (!isObject(exact) || !Object.values(exact).every((value) => typeof value === "string"))
+    throw new Error('its column "exact" has an unexpected form');
+  return { ...row, ...(exact as Record<string, Value>), exact: null };
+}
+
+/** The row with its type. Throws unless it has a value of the right type in every column. */
+export function checkRow<Name extends TableName>(table: Name, row: Row): RowOf<Name> {
+  for (const [name, { type, isOptional }] of Object.entries(tables[table].columns)) {
+    const value = row[name] ?? null;
+    if (!(value === null ? isOptional : fits[type](value)))
+      throw new Error(`its column "${name}" has an unexpected value`);
+  }
+  return row as unknown as RowOf<Name>;
+}
+
+const fits: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
+  text: (value) => typeof value === "string",
+  // Parsed where it is used.
+  json: (value) => typeof value === "string",
+  integer: (value) => Number.isSafeInteger(value),
+  real: (value) => typeof value === "number" && Number.isFinite(value),
+  boolean: (value) => typeof value === "boolean",
+  time: (value) => typeof value === "string" && !Number.isNaN(Date.parse(value)),
+};

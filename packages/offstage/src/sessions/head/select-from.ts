@@ -1,5 +1,35 @@
 // Answers a selection from rows, as a back end's own `select` does it. For back ends that have none.
-import type { Condition, Grouping, Row, Selection, Value } from "../ports/store-driver.ts";
+import type { Condition, Grouping, Row, RowRange, Selection, Value } from "../ports/store-driver.ts";
+import { type TableName, tables } from "../ports/tables.ts";
+
+/** Reads a range of rows of a namespace. */
+type ReadRows = (table: TableName, range: Partial<Omit<RowRange, "table">>) => Promise<readonly Row[]>;
+
+/** The answer to a selection, from the rows that it needs. */
+export async function answerFrom(read: ReadRows, selection: Selection): Promise<Row[]> {
+  const { table, where, newestBy, limit } = selection;
+  if (newestBy === undefined) return selectFrom(await readAll(read, selection), selection).slice(0, limit);
+  const [column = ""] = tables[table].orders[newestBy]?.by ?? [];
+  const size = limit === undefined ? undefined : Math.max(limit, 100);
+  const bound = where.find((condition) => condition.column === column && "before" in condition);
+  const found: Row[] = [];
+  let before = bound && "before" in bound ? Number(bound.before) : undefined;
+  for (;;) {
+    const page = await read(table, { order: newestBy, reverse: true, before, limit: size });
+    for (const row of selectFrom(page, { where })) found.push(row);
+    if (size === undefined || page.length < size || found.length >= (limit ?? 0)) return found.slice(0, limit);
+    before = Number(page.at(-1)?.[column]);
+  }
+}
+
+// The rows of the sessions that a condition names, or of all sessions.
+async function readAll(read: ReadRows, { table, where }: Selection): Promise<Row[]> {
+  const named = where.find((condition) => condition.column === "session_id" && "in" in condition);
+  const heads = named === undefined ? await read("sessions", { order: "activity" }) : [];
+  const ids = named && "in" in named ? named.in : heads.map(({ session_id }) => session_id);
+  const rows = await Promise.all(ids.map((id) => read(table, { prefix: [String(id)] })));
+  return rows.flat();
+}
 
 /** The rows that meet the conditions, or their groups. */
 export function selectFrom(rows: readonly Row[], { where, groups }: Pick<Selection, "where" | "groups">): Row[] {

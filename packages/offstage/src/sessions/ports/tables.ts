@@ -40,7 +40,7 @@ export interface Table {
 
 /**
  * All tables. Every key starts with the namespace; the rows of a session also share its id, so that they can be removed together.
- * `exact` holds the exact values of texts that a back end cannot store as they are (see rows/check-row.ts).
+ * `exact` holds the exact values of texts that a back end cannot store as they are (see head/namespace-rows.ts).
  */
 export const schema = {
   sessions: {
