@@ -69,9 +69,8 @@ function invalid(message: string): OffstageError {
   return new OffstageError("invalid-argument", message);
 }
 
-/** The parts that a value consists of: one part, or a list of parts and nothing else. Undefined for any other value. */
-export function partsIn(value: unknown): readonly ContentPart[] | undefined {
-  if (typeof value !== "object") return undefined;
+/** The parts that an object consists of: one part, or a list of parts and nothing else. Undefined for any other object. */
+export function partsIn(value: object | null): readonly ContentPart[] | undefined {
   try {
     const list: readonly unknown[] = Array.isArray(value) ? value : [value];
     return list.length > 0 && list.every(isPart) ? list : undefined;

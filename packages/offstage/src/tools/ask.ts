@@ -48,8 +48,6 @@ export type Ask = <Schema extends AnySchema | undefined = undefined>(
 /** The questions that a call may ask. */
 export interface CallQuestions {
   readonly ask: Ask;
-  /** Resolves when the call has to wait for an answer; never rejects. */
-  readonly waiting: Promise<ToolWaiting>;
   /** How long the call has waited for `answer` so far. */
   askedMs(): number;
 }
@@ -61,6 +59,8 @@ export interface QuestionsOptions {
   recorded(text: string): string;
   /** Asks for an answer at once; undefined if the run has to wait. */
   answer(question: AskedQuestion, earlier: readonly RecordedAnswer[]): Promise<RecordedAnswer | undefined>;
+  /** Called when the call has to wait for an answer. */
+  wait(waiting: ToolWaiting): void;
 }
 
 const questionRules: Readonly<Record<keyof Question, OptionRule>> = {
@@ -72,7 +72,6 @@ const questionRules: Readonly<Record<keyof Question, OptionRule>> = {
 
 /** The questions of one call. The n-th question gets the n-th recorded answer, if that was given to the same text. */
 export function callQuestions(options: QuestionsOptions): CallQuestions {
-  const { promise: waiting, resolve } = Promise.withResolvers<ToolWaiting>();
   let given = options.answers;
   let asked = 0;
   let [askedMs, since] = [0, undefined as number | undefined];
@@ -100,7 +99,7 @@ export function callQuestions(options: QuestionsOptions): CallQuestions {
     const now = inline && (await givenValue(inline, schema));
     if (inline === undefined || now === undefined) {
       question.onWait?.();
-      resolve(new ToolWaiting({ question: pending, answers: given }));
+      options.wait(new ToolWaiting({ question: pending, answers: given }));
       return new Promise(() => {});
     }
     given = [...given, inline];
@@ -112,7 +111,7 @@ export function callQuestions(options: QuestionsOptions): CallQuestions {
     return answering;
   };
   const total = (): number => askedMs + (since === undefined ? 0 : performance.now() - since);
-  return { ask: ask as Ask, waiting, askedMs: total };
+  return { ask: ask as Ask, askedMs: total };
 }
 
 function plainState(state: JsonValue): JsonValue {

@@ -9,7 +9,6 @@ import type { Content } from "../messages/message.ts";
 import { partsIn } from "../messages/parts.ts";
 import { longestTimer } from "../models/retry.ts";
 import type { StepToolCall, ToolResult } from "../state/step.ts";
-import type { CallQuestions } from "./ask.ts";
 import { clip, collect, isAsyncIterable, jsonSafe } from "./json-safe.ts";
 import { partsOf } from "./result-parts.ts";
 import type { Checked } from "./schema.ts";
@@ -74,9 +73,9 @@ async function execute(tool: Tool, input: unknown, site: CallSite): Promise<unkn
     // A subagent's run ends by itself when it is aborted, and the run that called it ends after it.
     if (tool.isSubagent) return await running;
     // If the tool asks a question, what it does after that does not count: it runs again.
-    const { waiting } = site.questions;
-    const value = await cancellation.race<unknown>(running, waiting);
-    return isAsyncIterable(value) ? await cancellation.race<unknown>(collect(value, { cancellation }), waiting) : value;
+    const value = await cancellation.race<unknown>(running, site.waiting);
+    if (!isAsyncIterable(value)) return value;
+    return await cancellation.race<unknown>(collect(value, { cancellation }), site.waiting);
   } catch (error) {
     site.cancellation.throwIfAborted();
     const text =
@@ -96,14 +95,14 @@ interface TimeLimit {
   stop(): void;
 }
 
-function timeLimitOf({ name, timeoutMs }: Tool, { cancellation: parent, questions }: CallSite): TimeLimit | undefined {
+function timeLimitOf({ name, timeoutMs }: Tool, { cancellation: parent, askedMs }: CallSite): TimeLimit | undefined {
   if (timeoutMs === undefined || timeoutMs > longestTimer) return undefined;
   const cancellation = new Cancellation(parent.signal);
   const late = new DOMException(`The tool "${name}" took longer than ${timeoutMs} ms.`, "TimeoutError");
   const startedAt = performance.now();
   // The time in which a person thinks about a question is not the tool's.
   const check = (): void => {
-    const left = timeoutMs + questions.askedMs() - (performance.now() - startedAt);
+    const left = timeoutMs + askedMs() - (performance.now() - startedAt);
     if (left < 1) cancellation.abort(late);
     else timer = setTimeout(check, left);
   };
@@ -158,7 +157,7 @@ interface ShownValue {
 }
 
 function contentOf(value: unknown, { maxResultBytes }: Tool): ShownValue {
-  const parts = partsIn(value);
+  const parts = typeof value === "object" ? partsIn(value) : undefined;
   if (parts !== undefined) return partsOf(parts, maxResultBytes);
   const output = jsonSafe(value);
   const whole = typeof output === "string" ? output : JSON.stringify(output);
@@ -194,8 +193,10 @@ export interface CallSite {
   readonly guard: ToolGuard | undefined;
   /** True if a subagent's run inside the call is resumed: the call was checked and approved when that run began. */
   readonly hasBegun: boolean;
-  /** The questions that the call may ask. */
-  readonly questions: CallQuestions;
+  /** Resolves when the call asked a question and has to wait for the answer; never rejects. */
+  readonly waiting: Promise<ToolWaiting>;
+  /** How long the call has waited for people so far. */
+  readonly askedMs: () => number;
   /** The options of the tool, given the cancellation that aborts it. */
   about(cancellation: Cancellation): ToolRunOptions;
   /** Decides about a call that needs approval. */

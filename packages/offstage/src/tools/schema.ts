@@ -3,10 +3,10 @@
 import { Cancellation } from "../base/cancellation.ts";
 import { isObject } from "../base/json.ts";
 import { messageOf, OffstageError } from "../errors.ts";
-import { compileJsonSchema } from "./json-schema/compile-json-schema.ts";
+import { type Checked, jsonSchemaCheck } from "./json-schema/compile-json-schema.ts";
 import { type SchemaOwner, schemaText } from "./json-schema/lean-schema.ts";
 
-export type { SchemaOwner };
+export type { Checked, SchemaOwner };
 
 export type JsonSchema = { [key: string]: unknown };
 
@@ -76,9 +76,6 @@ export type OutputOf<Schema> =
         ? Awaited<Output>
         : // biome-ignore lint/suspicious/noExplicitAny: a bare JSON Schema says nothing at compile time
           any;
-
-/** The value to use, or the problems of the value that was checked. */
-export type Checked = { readonly value: unknown } | { readonly problems: readonly string[] };
 
 export interface CompiledSchema {
   readonly jsonSchema: JsonSchema;
@@ -157,14 +154,7 @@ function compileRaw({ jsonSchema: given, validate }: RawSchema, owner: SchemaOwn
   const jsonSchema = JSON.parse(schemaText(given, owner)) as JsonSchema;
   if (validate !== undefined)
     return { jsonSchema, check: checking(async (value) => ({ value: await validate(value) })) };
-  const problemsIn = compileJsonSchema(jsonSchema, owner);
-  return {
-    jsonSchema,
-    check(value) {
-      const problems = problemsIn(value);
-      return Promise.resolve(problems.length === 0 ? { value } : { problems });
-    },
-  };
+  return { jsonSchema, check: jsonSchemaCheck(jsonSchema, owner) };
 }
 
 // An abort does not wait for a check that is not ours.

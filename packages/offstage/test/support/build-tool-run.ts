@@ -6,6 +6,7 @@ import { callQuestions } from "../../src/tools/ask.ts";
 import type { CallSite } from "../../src/tools/run-tool.ts";
 import { runTool } from "../../src/tools/run-tool.ts";
 import { splitTools, type Tool, type ToolOptions, tool } from "../../src/tools/tool.ts";
+import type { ToolWaiting } from "../../src/tools/tool-answer.ts";
 
 type AnyOptions = Partial<ToolOptions<Record<string, unknown>, Record<string, unknown>>>;
 
@@ -27,7 +28,8 @@ export interface BuildRunOptions extends Partial<Omit<CallSite, "tools" | "about
 /** Runs one call with every approval given and returns its result. Throws if it waits nevertheless. */
 export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResult> {
   const { call, tools = [buildTool()], cancellation = new Cancellation() } = options;
-  const questions = callQuestions({ answers: [], recorded: (text) => text, answer: async () => undefined });
+  const { promise: waiting, resolve: wait } = Promise.withResolvers<ToolWaiting>();
+  const questions = callQuestions({ answers: [], recorded: (text) => text, answer: async () => undefined, wait });
   const about: CallSite["about"] = (own) => ({
     get signal() {
       return own.signal;
@@ -41,7 +43,8 @@ export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResul
     asked: [],
     progress: () => undefined,
   });
-  const run = { permit: async () => "run", started: () => undefined, guard: undefined, questions, ...options };
+  const { askedMs } = questions;
+  const run = { permit: async () => "run", started: () => undefined, guard: undefined, waiting, askedMs, ...options };
   const site = { ...run, tools: splitTools(tools).tools, cancellation, about } as CallSite;
   const result = await runTool(buildCall(call), site);
   if (!("output" in result)) throw new Error("The call waits.");

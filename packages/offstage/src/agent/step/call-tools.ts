@@ -8,7 +8,7 @@ import { withEditNote } from "../../messages/message.ts";
 import { textWithMarkers } from "../../models/content-parts.ts";
 import { byCallId, type WaitingCall } from "../../state/pending-step.ts";
 import type { StepToolCall, ToolResult } from "../../state/step.ts";
-import { type CallQuestions, callQuestions } from "../../tools/ask.ts";
+import { type Ask, type CallQuestions, callQuestions, type QuestionsOptions } from "../../tools/ask.ts";
 import { jsonSafe } from "../../tools/json-safe.ts";
 import { type CallSite, type Permission, runTool, runTools, type ToolGuard } from "../../tools/run-tool.ts";
 import type { ToolRunOptions } from "../../tools/tool.ts";
@@ -193,7 +193,12 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
   const { step, span, before } = start;
   const { toolCallId, toolName } = call;
   const caller: CallingTool = { run, step, span, toolCallId, before };
-  const questions = questionsOf(run, call, start);
+  const { promise: waiting, resolve: wait } = Promise.withResolvers<ToolWaiting>();
+  let questions: CallQuestions | undefined;
+  const ask: Ask = (question) => {
+    questions ??= questionsOf(run, call, { ...start, wait });
+    return questions.ask(question);
+  };
   let hasEnded = false;
   const progress = (value: unknown): void => {
     if (!hasEnded) record.emit?.({ type: "tool-progress", step, toolCallId, toolName, value: jsonSafe(value, bounds) });
@@ -209,8 +214,9 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
     cancellation: scope.cancellation,
     guard: guardOf(run, step),
     hasBegun: before?.child !== undefined,
-    questions,
-    about: (cancellation) => toolRunOptions(caller, cancellation, { ask: questions.ask, progress }),
+    waiting,
+    askedMs: () => questions?.askedMs() ?? 0,
+    about: (cancellation) => toolRunOptions(caller, cancellation, { ask, progress }),
     async permit() {
       const permission = await permissionOf(run, call, start);
       if (typeof permission === "object" && "edited" in permission) {
@@ -243,8 +249,9 @@ async function permissionOf(run: Run, call: StepToolCall, start: CallStart): Pro
 }
 
 // The answers that are recorded come first. `onApproval` may answer further questions at once.
-function questionsOf(run: Run, call: StepToolCall, start: CallStart): CallQuestions {
+function questionsOf(run: Run, call: StepToolCall, start: CallStart & Pick<QuestionsOptions, "wait">): CallQuestions {
   return callQuestions({
+    wait: start.wait,
     answers: start.before?.answers ?? [],
     recorded: (text) => run.record.log?.questionText(text) ?? text,
     async answer(question, earlier) {

@@ -15,18 +15,28 @@ import {
 } from "./lean-schema.ts";
 import { isLinearPattern } from "./pattern.ts";
 
-/** Says what is wrong with a value: one sentence each, with its place; none if it fits. Never throws. */
-export type JsonSchemaCheck = (value: unknown) => readonly string[];
+/** The value to use, or the problems of the value that was checked. */
+export type Checked = { readonly value: unknown } | { readonly problems: readonly string[] };
 
 const timeoutMs = 100;
 // How many schemas the package can nest, which takes the stack. Measured: about 500 before V8 has compiled it.
 const maxNested = 384;
 
+/** The check of a JSON Schema, as a schema has one: see `compileJsonSchema`. */
+export function jsonSchemaCheck(schema: Schema, owner: SchemaOwner): (value: unknown) => Promise<Checked> {
+  const problemsIn = compileJsonSchema(schema, owner);
+  return async (value) => {
+    const problems = problemsIn(value);
+    return problems.length === 0 ? { value } : { problems };
+  };
+}
+
 /**
- * Compiles the check of a JSON Schema, of draft 7 or 2020-12. "format" and other annotations constrain nothing. Throws if the
+ * Returns a function that says what is wrong with a value: one sentence each, with its place; none if it fits. It never throws.
+ * Compiles a JSON Schema, of draft 7 or 2020-12. "format" and other annotations constrain nothing. Throws if the
  * schema is malformed, refers to something outside of it, refers to itself without end, or has an invalid pattern.
  */
-export function compileJsonSchema(schema: Schema, owner: SchemaOwner): JsonSchemaCheck {
+export function compileJsonSchema(schema: Schema, owner: SchemaOwner): (value: unknown) => readonly string[] {
   const isDraft7 = /draft-0[4-7]/.test(String(schema.$schema));
   const lean = leanSchema(schema, { owner, isDraft7 });
   const lookup = schemasByUri(lean, owner);
