@@ -98,17 +98,18 @@ export function joinLists(lists: readonly Messages[]): Message[] {
 }
 
 /**
- * The messages that `after`, one list after another, has behind those of `before`. Undefined if anything else changed: only one list may
- * have grown, and no messages may follow it.
+ * The messages that `after`, one list after another, has behind those of `before`. Undefined if anything else changed: lists may only
+ * have grown behind the last message of `before`.
  */
 export function addedMessages(before: readonly Messages[], after: readonly Messages[]): Message[] | undefined {
   if (before.length !== after.length) return undefined;
-  const grown = after.findIndex((list, index) => list !== before[index]);
-  if (grown === -1) return [];
-  const old = before[grown] as Messages;
-  const now = after[grown] as Messages;
-  const isFollowed = after.some((list, index) => index > grown && (list.length > 0 || before[index]?.length !== 0));
-  return !isFollowed && now.extends(old) ? now.toArray(old.length) : undefined;
+  const added: Message[] = [];
+  for (const [index, now] of after.entries()) {
+    const old = before[index] as Messages;
+    if (added.length > 0 ? old.length > 0 : !now.extends(old)) return undefined;
+    if (now.length > old.length) for (const message of now.toArray(old.length)) added.push(message);
+  }
+  return added;
 }
 
 // Types forbid it; JavaScript does not.

@@ -17,7 +17,8 @@ export class PairingCheck {
    * calls that are known to be well-formed; those of the other calls are added to it.
    */
   accepts(messages: readonly Message[], inputs: Map<ToolCall, JsonValue> = new Map()): boolean {
-    return messages.every((message) => this.#acceptsNext(message, inputs)) && this.#open.size === 0;
+    for (const message of messages) if (!this.#acceptsNext(message, inputs)) return false;
+    return this.#open.size === 0;
   }
 
   #acceptsNext(message: Message, inputs: Map<ToolCall, JsonValue>): boolean {

@@ -86,10 +86,8 @@ function assistantParts(message: AssistantMessage, inputOf?: InputOf): Assistant
   const { content, tool_calls, metadata } = message;
   const own = metadata?.providerParts;
   const calls = (tool_calls ?? []).map((call) => callPart(call, inputOf));
-  const parts =
-    Array.isArray(own) && own.every(isObject) && matches(own, message, calls.length)
-      ? replay(own, calls)
-      : [...partsOf(content ?? ""), ...calls];
+  const isOwn = Array.isArray(own) && own.every(isObject) && matches(own, message, calls.length);
+  const parts = isOwn ? replay(own, calls) : [...(content ? partsOf(content) : []), ...calls];
   return parts.filter(isWorthSending);
 }
 

@@ -59,17 +59,14 @@ export function criterionOf(source: Criterion | CriterionFunction): Criterion {
 
 /** Asks all criteria at once and rules on their verdicts. Rejects if one throws or rejects. */
 export async function askCriteria(criteria: readonly Criterion[], state: AgentState, asking: Asking): Promise<Ruling> {
-  return rulingOn(criteria, await Promise.all(criteria.map(async (criterion) => criterion.decide(state, asking))));
-}
-
-// A verdict without a decision is no opinion.
-function rulingOn(criteria: readonly Criterion[], verdicts: readonly (Verdict | undefined)[]): Ruling {
-  const votes = criteria.map(({ name }, index) => voteOf(name, verdicts[index]));
-  return weigh(votes.filter((vote) => vote !== undefined).sort(byContent));
-}
-
-function voteOf(criterion: string, verdict: Verdict | undefined): NamedVerdict | undefined {
-  return verdict?.decision === undefined ? undefined : { ...verdict, criterion };
+  const verdicts = await Promise.all(criteria.map(async (criterion) => criterion.decide(state, asking)));
+  const votes: NamedVerdict[] = [];
+  for (const [index, { name }] of criteria.entries()) {
+    const verdict = verdicts[index];
+    // A verdict without a decision is no opinion.
+    if (verdict?.decision !== undefined) votes.push({ ...verdict, criterion: name });
+  }
+  return weigh(votes.sort(byContent));
 }
 
 function weigh(votes: readonly NamedVerdict[]): Ruling {
