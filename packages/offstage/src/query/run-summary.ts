@@ -35,9 +35,9 @@ export interface RunSummary {
 /** Feedback on a run. */
 export interface RunAnnotation {
   readonly label: string;
-  readonly value?: JsonValue;
-  readonly note?: string;
-  readonly by?: string;
+  readonly value?: JsonValue | undefined;
+  readonly note?: string | undefined;
+  readonly by?: string | undefined;
   readonly createdAt?: string;
 }
 

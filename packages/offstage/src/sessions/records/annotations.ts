@@ -2,11 +2,13 @@
 import { type JsonValue, readJson } from "../../base/json.ts";
 import { anything, checkOptions, type OptionRule, someText } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
+import type { NamespaceRows } from "../head/namespace-rows.ts";
 import { exists, type SessionCells, type StoreContext } from "../head/session-cell.ts";
 import type { AnnotationRow } from "../ports/tables.ts";
 import { checkId } from "../rows/check-row.ts";
 import { plainCopy } from "../rows/plain-json.ts";
 import { jsonOrNull } from "../rows/run-row.ts";
+import { isOneOf } from "./lists.ts";
 import { findRun } from "./run-reader.ts";
 
 /** Feedback on a run or on one of its messages. */
@@ -73,26 +75,19 @@ export async function annotationsOf(cells: SessionCells, runId: string): Promise
   const run = await findRun(cells.context, runId);
   if (run === undefined) return [];
   const rows = await cells.context.rows.read("annotations", { order: "run", prefix: [run.session_id, runId] });
-  return readAnnotations(cells.context, rows);
+  return readAnnotations(cells.context.rows, rows);
 }
 
-/** The feedback of these rows. A row of an unexpected form is reported and left out. */
-export function readAnnotations(
-  { rows: access, report }: Pick<StoreContext, "rows" | "report">,
-  rows: readonly AnnotationRow[],
-): Annotation[] {
-  return rows.flatMap((row) => access.parse("annotations", row, readAnnotation, report) ?? []);
+/** The feedback of these rows, oldest first in each session. A row of an unexpected form is reported and left out. */
+export function readAnnotations(access: NamespaceRows, rows: readonly AnnotationRow[]): Annotation[] {
+  const ordered = rows.toSorted((a, b) => a.seq - b.seq);
+  return ordered.flatMap((row) => access.parse("annotations", row, readAnnotation) ?? []);
 }
 
 /** The feedback on all runs of these sessions, oldest first in each session. */
-export async function annotationsIn(cells: SessionCells, sessionIds: readonly string[]): Promise<Annotation[]> {
-  const { rows: access } = cells.context;
-  const where = [{ column: "session_id", in: sessionIds }];
-  const rows = sessionIds.length === 0 ? [] : await access.select({ table: "annotations", where });
-  return readAnnotations(
-    cells.context,
-    rows.toSorted((a, b) => a.seq - b.seq),
-  );
+export async function annotationsIn({ rows }: StoreContext, sessionIds: readonly string[]): Promise<Annotation[]> {
+  if (sessionIds.length === 0) return [];
+  return readAnnotations(rows, await rows.select({ table: "annotations", where: isOneOf("session_id", sessionIds) }));
 }
 
 function readAnnotation(row: AnnotationRow): Annotation {

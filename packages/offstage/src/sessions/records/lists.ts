@@ -52,18 +52,18 @@ type SharedOption = "order" | "limit" | "before" | "since" | "until" | "agent" |
 
 /** The rules of the options that lists share. */
 export const listRules: Readonly<Record<SharedOption, OptionRule>> = {
-  order: oneOf("newest", "oldest"),
   limit: {
     isFit: (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0,
     words: "a whole number of at least 0",
   },
-  before: someCursor(),
   since: someTime,
   until: someTime,
   agent: oneOrMore(someText),
   status: oneOrMore(oneOf(...runStatuses)),
   text: someText,
   metadata: { isFit: isObject, words: "an object with the values to find" },
+  order: oneOf("newest", "oldest"),
+  before: someCursor(),
 };
 
 /** The values of an option that takes one value or several; undefined if it was left out. */

@@ -3,6 +3,7 @@ import { parseJson } from "../../base/json.ts";
 import { parseMessage } from "../../messages/codec.ts";
 import { type Message, textOf } from "../../messages/message.ts";
 import { checkMessages } from "../conversation/conversation.ts";
+import type { NamespaceRows } from "../head/namespace-rows.ts";
 import type { StoreContext } from "../head/session-cell.ts";
 import { SessionConflictError } from "../ports/session.ts";
 import type { MemoryRow } from "../ports/tables.ts";
@@ -27,7 +28,7 @@ export function memoryRows(context: StoreContext, id: string): MemoryRows {
   return {
     getItems: async () => {
       const rows = await access.read("memories", { prefix: [id] });
-      return rows.flatMap((row) => readMemory(context, row));
+      return rows.flatMap((row) => readMemory(access, row));
     },
     addItems: async (items) => {
       const messages = checkMessages(items).map((message) => context.redact?.(message) ?? message);
@@ -41,21 +42,20 @@ export function memoryRows(context: StoreContext, id: string): MemoryRows {
 }
 
 // Processes add at the same time: the first one gets the next places, and the others try again behind it.
-async function add(context: StoreContext, id: string, messages: readonly Message[]): Promise<void> {
-  const { rows: access } = context;
+async function add({ rows: access }: StoreContext, id: string, messages: readonly Message[]): Promise<void> {
   const sending = { isRepeated: false };
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const [last] = await access.readRaw("memories", { prefix: [id], limit: 1, reverse: true });
     const first = Number(last?.seq ?? 0) + 1;
-    const added = messages.map((message, index) =>
-      rowOf(message, { namespace: access.namespace, id, seq: first + index }),
-    );
-    const checks = [{ table: "memories" as const, key: [id, first] }];
+    const added = messages.map((message, index) => rowOf(message, access.namespace, id, first + index));
+    const checks = added.map(({ seq }) => ({ table: "memories" as const, key: [id, seq] }));
     const writes = added.map((row) => ({ table: "memories" as const, row }));
     const { refused } = await access.commit({ label: "memory.add", checks, writes }, sending);
     if (refused === undefined) return;
     // The reply of the first attempt was lost, and the rows are there.
-    if (sending.isRepeated && (await isThere(context, id, added))) return;
+    const isThere = ({ message, created_at }: MemoryRow, index: number): boolean =>
+      refused[index]?.message === message && refused[index]?.created_at === created_at;
+    if (sending.isRepeated && added.every(isThere)) return;
     sending.isRepeated = false;
   }
   throw new SessionConflictError(
@@ -63,39 +63,21 @@ async function add(context: StoreContext, id: string, messages: readonly Message
   );
 }
 
-async function isThere({ rows: access }: StoreContext, id: string, added: readonly MemoryRow[]): Promise<boolean> {
-  const found = await access.getAll(
-    "memories",
-    added.map(({ seq }) => [id, seq]),
-  );
-  return added.every(
-    (row, index) => found[index]?.message === row.message && found[index]?.created_at === row.created_at,
-  );
-}
-
-interface Place {
-  readonly namespace: string;
-  readonly id: string;
-  readonly seq: number;
-}
-
-function rowOf(message: Message, { namespace, id, seq }: Place): MemoryRow {
-  const created_at = isoTime(message.metadata?.createdAt);
-  const { role } = message;
+function rowOf(message: Message, namespace: string, id: string, seq: number): MemoryRow {
   return {
     namespace,
     memory_id: id,
     seq,
-    role,
+    role: message.role,
     content: textOf(message),
     message: JSON.stringify(message),
-    created_at,
+    created_at: isoTime(message.metadata?.createdAt),
     exact: null,
   };
 }
 
 /** The message of a row; none if it cannot be read, which is reported. */
-export function readMemory({ rows, report }: Pick<StoreContext, "rows" | "report">, row: MemoryRow): Message[] {
-  const message = rows.parse("memories", row, () => parseMessage(parseJson(row.message ?? "")), report);
+export function readMemory(rows: NamespaceRows, row: MemoryRow): Message[] {
+  const message = rows.parse("memories", row, () => parseMessage(parseJson(row.message ?? "")));
   return message === undefined ? [] : [message];
 }

@@ -1,15 +1,15 @@
 // Model input: the input of a step, put together from the messages and contents that its reference names.
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../base/json.ts";
-import { shownValue, wholeFrom } from "../../base/options.ts";
-import { OffstageError } from "../../errors.ts";
+import { checkRequired, wholeFrom } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import { promptMessage, promptMessages } from "../../models/prompt.ts";
 import { contentsOf, messagesOf } from "../conversation/conversation.ts";
-import type { SessionCell, SessionCells } from "../head/session-cell.ts";
+import type { SessionCell, SessionCells, StoreContext } from "../head/session-cell.ts";
 import type { InputSetup } from "../ports/run-record.ts";
 import type { RunRow, StepRow } from "../ports/tables.ts";
 import { corrupt } from "../rows/check-row.ts";
-import { keptRef, type MessageRef, parseInput } from "../rows/contents.ts";
+import { type InputRef, keptRef, type MessageRef, parseInput } from "../rows/contents.ts";
+import type { PlacedMessage } from "../rows/message-row.ts";
 import { findRun, readRun } from "./run-reader.ts";
 
 /** The input of one model call, as it was sent. */
@@ -35,133 +35,112 @@ export interface InputChanges {
 
 /** The input of a step of a run; undefined if there is no such step, or if its input was not kept. */
 export async function readInput(cells: SessionCells, runId: string, step: number): Promise<RecordedInput | undefined> {
-  if (!wholeFrom(1).isFit(step))
-    throw new OffstageError(
-      "invalid-argument",
-      `"step" must be a whole number of at least 1; found ${shownValue(step)}.`,
-    );
+  checkRequired("step", step, wholeFrom(1));
   const run = await findRun(cells.context, runId);
   if (run === undefined) return undefined;
   const cell = cells.of(run.session_id);
-  const rows = await cell.context.rows.read("steps", { prefix: [cell.id, runId], before: step + 1 });
-  const reading = new InputReader(cell, run, rows);
-  return rows.at(-1)?.step === step ? reading.read(step) : undefined;
+  const steps = await cell.context.rows.read("steps", { prefix: [cell.id, runId], before: step + 1 });
+  const row = steps.at(-1);
+  const input = row?.step === step ? await inputOf(cell, row) : undefined;
+  const refs = input && (await refsOf(cell, run, steps));
+  if (row === undefined || input === undefined || refs === undefined) return undefined;
+  const found = await messagesBehind(cell, run, refs);
+  const messages = refs.flatMap((ref) => (typeof ref === "string" ? (found.get(ref) ?? []) : ref));
+  const setup = parseSetup((await contentsOf(cell.context, cell.id, [input.setup])).get(input.setup));
+  const isIncomplete = setup === undefined || messages.length < refs.length;
+  return recordedInput(setup ?? unknownSetup(row, run), messages, isIncomplete);
 }
 
-class InputReader {
-  readonly #cell: SessionCell;
-  readonly #run: RunRow;
-  readonly #steps: readonly StepRow[];
-  #isIncomplete = false;
-
-  constructor(cell: SessionCell, run: RunRow, steps: readonly StepRow[]) {
-    this.#cell = cell;
-    this.#run = run;
-    this.#steps = steps;
+/** The references of the inputs of these steps of a session, by step. Those that were not kept are left out. */
+export async function inputsOf(
+  context: StoreContext,
+  sessionId: string,
+  steps: readonly StepRow[],
+): Promise<ReadonlyMap<StepRow, InputRef>> {
+  const kept = steps.flatMap(({ input_ref }) => keptRef(input_ref) ?? []);
+  const long = await contentsOf(context, sessionId, kept);
+  const found = new Map<StepRow, InputRef>();
+  for (const step of steps) {
+    const input = parseInput(long.get(keptRef(step.input_ref) ?? "") ?? step.input_ref ?? "");
+    if (input !== undefined) found.set(step, input);
   }
+  return found;
+}
 
-  async read(step: number): Promise<RecordedInput | undefined> {
-    const found = await this.#refs(step);
-    if (found === undefined) return undefined;
-    const setup = (await this.#setup(found.setup)) ?? this.#unknownSetup(step);
-    const messages = await this.#messages(found.refs);
-    return recordedInput(setup, messages, this.#isIncomplete);
-  }
+async function inputOf({ context, id }: SessionCell, step: StepRow): Promise<InputRef | undefined> {
+  return (await inputsOf(context, id, [step])).get(step);
+}
 
-  // The references of a step's messages. A step that continues the one before has its messages too.
-  async #refs(step: number): Promise<{ setup: string; refs: readonly (MessageRef | Message)[] } | undefined> {
-    const parsed = await this.#parse(step);
-    if (parsed === undefined || parsed.messages !== undefined)
-      return parsed && { setup: parsed.setup, refs: parsed.messages ?? [] };
-    let first = step - 1;
-    for (; first >= 1; first--) if ((await this.#parse(first))?.messages !== undefined) break;
-    const base = await this.#parse(first);
-    if (base?.messages === undefined) return undefined;
-    const { steps = [] } = (await readRun(this.#cell, this.#run)) ?? {};
-    const between = steps.filter((each) => each.step >= first && each.step < step).flatMap(({ messages }) => messages);
-    return { setup: parsed.setup, refs: [...base.messages, ...between] };
+// The messages of the last of these steps. A step that continues the one before has its messages too.
+async function refsOf(
+  cell: SessionCell,
+  run: RunRow,
+  steps: readonly StepRow[],
+): Promise<readonly (MessageRef | Message)[] | undefined> {
+  for (const first of steps.toReversed()) {
+    const { messages } = (await inputOf(cell, first)) ?? {};
+    if (messages === undefined) continue;
+    const last = steps.at(-1);
+    if (first === last) return messages;
+    const record = await readRun(cell, run);
+    const between = record?.steps.filter(({ step }) => step >= first.step && step < (last?.step ?? 0)) ?? [];
+    return [...messages, ...between.flatMap((each) => each.messages)];
   }
+  return undefined;
+}
 
-  async #parse(step: number): Promise<ReturnType<typeof parseInput>> {
-    const ref = this.#steps.find((each) => each.step === step)?.input_ref;
-    if (ref === undefined || ref === null) return undefined;
-    const kept = keptRef(ref);
-    const text = kept === undefined ? ref : await this.#content(kept);
-    return text === undefined ? undefined : parseInput(text);
-  }
+function parseSetup(text: string | undefined): InputSetup | undefined {
+  const value = text === undefined ? undefined : parseJson(text);
+  return isObject(value) ? (value as unknown as InputSetup) : undefined;
+}
 
-  async #setup(hash: string): Promise<InputSetup | undefined> {
-    const text = await this.#content(hash);
-    const value = text === undefined ? undefined : parseJson(text);
-    return isObject(value) ? (value as unknown as InputSetup) : undefined;
-  }
+// Only the hash of the setup was kept. The step tells the model.
+function unknownSetup(step: StepRow, run: RunRow): InputSetup {
+  const modelId = step.model ?? run.model ?? "";
+  return { modelId, provider: step.provider ?? run.provider ?? "", tools: [], settings: {} };
+}
 
-  // Only the hash of the setup was kept. The step tells the model.
-  #unknownSetup(step: number): InputSetup {
-    this.#isIncomplete = true;
-    const { model, provider } = this.#steps.find((each) => each.step === step) ?? {};
-    return {
-      modelId: model ?? this.#run.model ?? "",
-      provider: provider ?? this.#run.provider ?? "",
-      tools: [],
-      settings: {},
-    };
-  }
+async function messagesBehind(
+  cell: SessionCell,
+  run: RunRow,
+  refs: readonly (MessageRef | Message)[],
+): Promise<ReadonlyMap<string, Message>> {
+  const placesOf = (kind: string) =>
+    refs.flatMap((ref) => (typeof ref === "string" && ref.startsWith(kind) ? [ref.slice(1)] : []));
+  const done = await readDone(cell, run, placesOf("m").map(Number));
+  const said = await readSaid(cell, placesOf("p").map(Number));
+  return new Map([
+    ...said.map(({ row, message }) => [`p${row.position}`, message] as const),
+    ...done.map(({ row, message }) => [`m${row.seq}`, message] as const),
+    ...(await readContents(cell, placesOf("#"))),
+  ]);
+}
 
-  async #content(hash: string): Promise<string | undefined> {
-    return (await contentsOf(this.#cell.context, this.#cell.id, [hash])).get(hash);
-  }
+// Messages of the conversation, which are sent without the provider's own parts.
+async function readSaid(cell: SessionCell, positions: readonly number[]): Promise<PlacedMessage[]> {
+  if (positions.length === 0) return [];
+  const bounds = { from: Math.min(...positions), before: Math.max(...positions) + 1 };
+  const rows = await cell.context.rows.read("messages", { order: "said", prefix: [cell.id], ...bounds });
+  return messagesOf(cell, rows);
+}
 
-  async #messages(refs: readonly (MessageRef | Message)[]): Promise<Message[]> {
-    const numbersOf = (kind: string) =>
-      refs.flatMap((ref) => (typeof ref === "string" && ref.startsWith(kind) ? [ref.slice(1)] : []));
-    const found = new Map<MessageRef, Message>([
-      ...(await this.#said(numbersOf("p").map(Number))),
-      ...(await this.#done(numbersOf("m").map(Number))),
-      ...(await this.#contents(numbersOf("#"))),
-    ]);
-    return refs.flatMap((ref) => {
-      const message = typeof ref === "object" ? ref : found.get(ref);
-      if (message === undefined) this.#isIncomplete = true;
-      return message ?? [];
-    });
-  }
+// Only the messages of the run itself are sent with the parts of their provider.
+async function readDone(cell: SessionCell, { run_id }: RunRow, seqs: readonly number[]): Promise<PlacedMessage[]> {
+  const keys = seqs.map((seq) => [cell.id, seq]);
+  const rows = (await cell.context.rows.getAll("messages", keys)).filter((row) => row !== undefined);
+  const own = rows.filter((row) => row.run_id === run_id);
+  const others = rows.filter((row) => row.run_id !== run_id);
+  return [...(await messagesOf(cell, own, { withProviderParts: true })), ...(await messagesOf(cell, others))];
+}
 
-  // Messages of the conversation, which are sent without the provider's own parts.
-  async #said(positions: readonly number[]): Promise<[MessageRef, Message][]> {
-    if (positions.length === 0) return [];
-    const bounds = { from: Math.min(...positions), before: Math.max(...positions) + 1 };
-    const rows = await this.#cell.context.rows.read("messages", { order: "said", prefix: [this.#cell.id], ...bounds });
-    const placed = await messagesOf(this.#cell, rows);
-    return placed.map(({ row, message }) => [`p${row.position ?? 0}`, message]);
-  }
-
-  async #done(seqs: readonly number[]): Promise<[MessageRef, Message][]> {
-    const rows = await this.#cell.context.rows.getAll(
-      "messages",
-      seqs.map((seq) => [this.#cell.id, seq]),
-    );
-    const present = rows.filter((row) => row !== undefined);
-    // Only the messages of the run itself are sent with the parts of their provider.
-    const [own, others] = [true, false].map((isOwn) =>
-      present.filter(({ run_id }) => (run_id === this.#run.run_id) === isOwn),
-    );
-    const placed = [
-      ...(await messagesOf(this.#cell, own ?? [], { withProviderParts: true })),
-      ...(await messagesOf(this.#cell, others ?? [])),
-    ];
-    return placed.map(({ row, message }) => [`m${row.seq}`, message]);
-  }
-
-  async #contents(hashes: readonly string[]): Promise<[MessageRef, Message][]> {
-    const contents = await contentsOf(this.#cell.context, this.#cell.id, hashes);
-    return [...contents].flatMap(([hash, content]): [MessageRef, Message][] => {
-      const message = parseJson(content);
-      if (isObject(message)) return [[`#${hash}`, message as unknown as Message]];
-      this.#cell.context.report(corrupt(`content "${hash}" of ${this.#cell.name}`, new Error("it is no message")));
-      return [];
-    });
-  }
+async function readContents(cell: SessionCell, hashes: readonly string[]): Promise<[string, Message][]> {
+  const contents = await contentsOf(cell.context, cell.id, hashes);
+  return [...contents].flatMap(([hash, content]): [string, Message][] => {
+    const message = parseJson(content);
+    if (isObject(message)) return [[`#${hash}`, message as unknown as Message]];
+    cell.context.report(corrupt(`content "${hash}" of ${cell.name}`, new Error("it is no message")));
+    return [];
+  });
 }
 
 function recordedInput(setup: InputSetup, stored: readonly Message[], isIncomplete: boolean): RecordedInput {

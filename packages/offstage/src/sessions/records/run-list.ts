@@ -52,11 +52,13 @@ export interface ListedRun extends RunInfo {
   readonly cursor: string;
 }
 
+const { limit, since, until, agent, ...others } = listRules;
 const rules: Readonly<Record<keyof ListRunsOptions, OptionRule>> = {
-  ...listRules,
-  sessionId: someText,
+  ...{ limit, since, until, agent },
   model: oneOrMore(someText),
+  ...others,
   label: oneOrMore(someText),
+  sessionId: someText,
   subagents: yesOrNo,
 };
 
@@ -103,7 +105,7 @@ export async function headsOf(rows: NamespaceRows, runs: readonly RunRow[]): Pro
 
 async function withAnnotations(cells: SessionCells, runs: readonly ListedRun[]): Promise<ListedRun[]> {
   const sessionIds = [...new Set(runs.map(({ sessionId }) => sessionId))];
-  const found = Map.groupBy(await annotationsIn(cells, sessionIds), ({ runId }) => runId);
+  const found = Map.groupBy(await annotationsIn(cells.context, sessionIds), ({ runId }) => runId);
   return runs.map((run) => {
     const annotations = found.get(run.runId);
     return annotations === undefined ? run : { ...run, annotations };

@@ -27,11 +27,7 @@ const isWaiting = fields<WaitingNote>({ toolCallId: isText, why: oneOf(...reason
 
 /** The calls that had no result when the run last ended. */
 export function waitingNotes({ notes }: RunInfo): readonly WaitingNote[] {
-  return fitting(notes?.waiting, isWaiting).map(({ toolCallId, why, child }) => {
-    if (child === undefined) return { toolCallId, why };
-    const { runId, agent, awaits } = child;
-    return { toolCallId, why, child: { runId, agent, ...(awaits && { awaits }) } };
-  });
+  return fitting(notes?.waiting, isWaiting);
 }
 
 /** The calls that were approved when the run was last resumed. */

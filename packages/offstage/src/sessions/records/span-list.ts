@@ -2,6 +2,7 @@
 import { checkOptions, shownValue, someText } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
+import type { NamespaceRows } from "../head/namespace-rows.ts";
 import type { SessionCells, StoreContext } from "../head/session-cell.ts";
 import type { SpanRow } from "../ports/tables.ts";
 import { checkId } from "../rows/check-row.ts";
@@ -26,16 +27,13 @@ export async function findSpans({ context }: SessionCells, place: SpanPlace): Pr
       : runId !== undefined
         ? await spansOfRun(context, runId)
         : await spansOfSession(context, sessionId as string);
-  return spansOf(context, rows);
+  return spansOf(context.rows, rows);
 }
 
 /** The spans of these rows, ordered by start time. A row of an unexpected form is reported and left out. */
-export function spansOf(
-  { rows: access, report }: Pick<StoreContext, "rows" | "report">,
-  rows: readonly SpanRow[],
-): SpanData[] {
+export function spansOf(access: NamespaceRows, rows: readonly SpanRow[]): SpanData[] {
   const ordered = rows.toSorted((a, b) => a.start_ms - b.start_ms);
-  const spans = ordered.flatMap((row) => access.parse("spans", row, readSpan, report) ?? []);
+  const spans = ordered.flatMap((row) => access.parse("spans", row, readSpan) ?? []);
   const byId = new Map(spans.map((span) => [`${span.traceId} ${span.spanId}`, span]));
   return [...byId.values()];
 }

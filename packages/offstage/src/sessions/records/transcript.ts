@@ -1,8 +1,8 @@
 // The transcript of a session: everything that was said and done, subagents included, in the order in which it happened.
 import type { Message } from "../../messages/message.ts";
 import { messagesOf } from "../conversation/conversation.ts";
-import type { SessionCells } from "../head/session-cell.ts";
-import type { RunRow } from "../ports/tables.ts";
+import type { SessionCell, SessionCells } from "../head/session-cell.ts";
+import type { MessageRow, RunRow, SessionRow } from "../ports/tables.ts";
 import type { PlacedMessage } from "../rows/message-row.ts";
 
 /** The messages of both streams of a session, and its runs. */
@@ -17,31 +17,42 @@ export interface Transcript {
  */
 export async function readTranscript(cells: SessionCells, sessionId: string): Promise<Transcript> {
   const cell = cells.of(sessionId);
-  const { rows: access } = cell.context;
-  const [head, rows, runs] = await Promise.all([
-    cell.head(),
-    access.read("messages", { prefix: [sessionId] }),
-    access.read("runs", { prefix: [sessionId] }),
-  ]);
+  const { head, rows, runs, rootOf } = await readStreams(cell);
   const placed = await messagesOf(cell, rows);
   const questions = questionsOf(placed);
   const hasSaid = placed.some(({ row }) => row.position !== null);
   const isShown = (run: RunRow) => questions.has(run.run_id) || (run.input_count === 0 && hasSaid);
-  const roots = new Map(runs.map((run) => [run.run_id, run.root_run_id ?? run.run_id]));
   const shown = new Set(runs.filter(isShown).map(({ run_id }) => run_id));
   const own = woven(
-    placed.filter(({ row }) => row.position !== null || shown.has(roots.get(row.run_id ?? "") ?? "")),
-    (runId) => questions.get(roots.get(runId) ?? runId),
+    placed.filter(({ row }) => row.position !== null || shown.has(rootOf(row) ?? "")),
+    (row) => questions.get(rootOf(row) ?? row.run_id ?? ""),
   );
-  const origin = head?.branched_from ?? undefined;
-  const foreign = origin === undefined ? [] : [...questions.keys()].filter((runId) => !roots.has(runId));
-  if (origin === undefined || foreign.length === 0) return { messages: own.map(({ message }) => message), runs };
-  const behind = await originOf(cells, origin, { wanted: new Set(foreign), visited: new Set([sessionId]) });
+  const copied = [...questions.keys()].filter((runId) => rootOf({ run_id: runId }) === undefined);
+  const origin = await readOrigin(cells, head, copied);
   const messages = own.flatMap(({ row, message }) => {
     const isQuestion = row.position !== null && questions.get(row.run_id ?? "") === row.seq;
-    return isQuestion ? [message, ...(behind.traces.get(row.run_id ?? "") ?? [])] : [message];
+    return isQuestion ? [message, ...(origin.traces.get(row.run_id ?? "") ?? [])] : [message];
   });
-  return { messages, runs: [...behind.runs, ...runs] };
+  return { messages, runs: [...origin.runs, ...runs] };
+}
+
+interface Streams {
+  readonly head: SessionRow | undefined;
+  readonly rows: readonly MessageRow[];
+  readonly runs: readonly RunRow[];
+  /** The outermost run that a row belongs to; undefined if it is none of this session. */
+  rootOf(row: Pick<MessageRow, "run_id">): string | undefined;
+}
+
+async function readStreams(cell: SessionCell): Promise<Streams> {
+  const { rows: access } = cell.context;
+  const [head, rows, runs] = await Promise.all([
+    cell.head(),
+    access.read("messages", { prefix: [cell.id] }),
+    access.read("runs", { prefix: [cell.id] }),
+  ]);
+  const roots = new Map(runs.map((run) => [run.run_id, run.root_run_id ?? run.run_id]));
+  return { head, rows, runs, rootOf: ({ run_id }) => roots.get(run_id ?? "") };
 }
 
 // The last row of each run's question, by run.
@@ -52,20 +63,14 @@ function questionsOf(placed: readonly PlacedMessage[]): ReadonlyMap<string, numb
 
 // Sorts by write order. After `replaceItems` a question may have been written after its trace; the trace then follows the
 // question.
-function woven(placed: readonly PlacedMessage[], questionOf: (runId: string) => number | undefined): PlacedMessage[] {
+function woven(placed: readonly PlacedMessage[], questionOf: (row: MessageRow) => number | undefined): PlacedMessage[] {
   const placeOf = ({ row }: PlacedMessage): number =>
-    row.position === null ? Math.max(row.seq, questionOf(row.run_id ?? "") ?? 0) : row.seq;
+    row.position === null ? Math.max(row.seq, questionOf(row) ?? 0) : row.seq;
+  const isDone = ({ row }: PlacedMessage): number => Number(row.position === null);
   const said = new Set(placed.flatMap(({ row, identity }) => (row.position === null ? [] : (identity ?? []))));
   return placed
     .filter(({ row, identity }) => row.position !== null || !said.has(identity ?? ""))
-    .map((each, index) => ({ each, index, place: placeOf(each) }))
-    .sort(
-      (a, b) =>
-        a.place - b.place ||
-        Number(a.each.row.position === null) - Number(b.each.row.position === null) ||
-        a.index - b.index,
-    )
-    .map(({ each }) => each);
+    .sort((a, b) => placeOf(a) - placeOf(b) || isDone(a) - isDone(b));
 }
 
 interface Origin {
@@ -73,33 +78,32 @@ interface Origin {
   readonly runs: readonly RunRow[];
 }
 
-interface Tracing {
-  readonly wanted: ReadonlySet<string>;
-  /** Sessions that were read before: ids can be used again, so origins may form a circle. */
-  readonly visited: ReadonlySet<string>;
-}
-
-// Reads the traces of these runs from the session that was branched, or from its own origin.
-async function originOf(cells: SessionCells, sessionId: string, { wanted, visited }: Tracing): Promise<Origin> {
-  if (visited.has(sessionId)) return { traces: new Map(), runs: [] };
-  const cell = cells.of(sessionId);
-  const { rows: access } = cell.context;
-  const runs = (await access.read("runs", { prefix: [sessionId] })).filter((run) =>
-    wanted.has(run.root_run_id ?? run.run_id),
-  );
-  const roots = new Map(runs.map((run) => [run.run_id, run.root_run_id ?? run.run_id]));
-  const traces = new Map<string, Message[]>();
-  if (runs.length > 0) {
-    const rows = await access.read("messages", { prefix: [sessionId] });
-    const done = rows.filter(({ position, run_id }) => position === null && roots.has(run_id ?? ""));
-    for (const { row, message } of await messagesOf(cell, done)) {
-      const root = roots.get(row.run_id ?? "") ?? "";
-      traces.set(root, [...(traces.get(root) ?? []), message]);
-    }
+// The runs of questions that a branch copied, with their traces: from the session that was branched, or from the origin of that one.
+async function readOrigin(
+  cells: SessionCells,
+  branch: SessionRow | undefined,
+  runIds: readonly string[],
+): Promise<Origin> {
+  const traces = new Map<string, readonly Message[]>();
+  const found: RunRow[] = [];
+  // Ids can be used again, so origins may form a circle.
+  const visited = new Set([branch?.session_id]);
+  let missing = new Set(runIds);
+  for (let id = branch?.branched_from ?? undefined; id !== undefined && missing.size > 0 && !visited.has(id); ) {
+    visited.add(id);
+    const cell = cells.of(id);
+    const { head, rows, runs, rootOf } = await readStreams(cell);
+    const isWanted = (row: Pick<MessageRow, "run_id">) => missing.has(rootOf(row) ?? "");
+    const done = rows.filter((row) => row.position === null && isWanted(row));
+    const byRoot = Map.groupBy(await messagesOf(cell, done), ({ row }) => rootOf(row) ?? "");
+    for (const [root, trace] of byRoot)
+      traces.set(
+        root,
+        trace.map(({ message }) => message),
+      );
+    found.unshift(...runs.filter(isWanted));
+    missing = new Set([...missing].filter((runId) => rootOf({ run_id: runId }) === undefined));
+    id = head?.branched_from ?? undefined;
   }
-  const missing = new Set([...wanted].filter((runId) => !roots.has(runId)));
-  const next = missing.size === 0 ? undefined : (await cell.head())?.branched_from;
-  if (next === undefined || next === null) return { traces, runs };
-  const earlier = await originOf(cells, next, { wanted: missing, visited: new Set([...visited, sessionId]) });
-  return { traces: new Map([...earlier.traces, ...traces]), runs: [...earlier.runs, ...runs] };
+  return { traces, runs: found };
 }

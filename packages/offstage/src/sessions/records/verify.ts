@@ -124,8 +124,8 @@ async function damageIn(cells: SessionCells, sessionId: string): Promise<Offstag
   for (const row of await read("contents")) check("contents", row, row.content !== null);
   for (const row of await read("tool_calls")) check("tool_calls", row, callStatuses.includes(row.status));
   for (const row of await read("inbox")) check("inbox", row, isObject(parseJson(row.message ?? "")));
-  spansOf({ rows, report }, await read("spans"));
-  readAnnotations({ rows, report }, await read("annotations"));
+  spansOf(rows.reporting(report), await read("spans"));
+  readAnnotations(rows.reporting(report), await read("annotations"));
   await read("steps");
   return found;
 }
@@ -133,8 +133,8 @@ async function damageIn(cells: SessionCells, sessionId: string): Promise<Offstag
 // Reads what belongs to no session.
 async function readLoose(cells: SessionCells): Promise<void> {
   const { rows } = cells.context;
-  spansOf(cells.context, await rows.read("spans", { prefix: [""] }));
-  for (const row of await rows.read("memories", { order: "all" })) readMemory(cells.context, row);
+  spansOf(rows, await rows.read("spans", { prefix: [""] }));
+  for (const row of await rows.read("memories", { order: "all" })) readMemory(rows, row);
 }
 
 function countProblems(head: SessionRow, runs: readonly RunRow[]): string[] {

@@ -2,7 +2,6 @@
 import { OffstageError } from "../../../errors.ts";
 import { MessageQuery, type MessageQueryOptions } from "../../../query/message-query.ts";
 import type { SessionCells } from "../../head/session-cell.ts";
-import type { RunRow } from "../../ports/tables.ts";
 import { checkId } from "../../rows/check-row.ts";
 import { findRun, withSubagents } from "../run-reader.ts";
 import { readTranscript } from "../transcript.ts";
@@ -34,10 +33,8 @@ export async function queryOver(
   for await (const each of search(cells, options)) found.push(each);
   const messages = found.map(({ message }) => message).reverse();
   const runIds = [...new Set(found.flatMap(({ run }) => run?.runId ?? []))];
-  const rows = await Promise.all(
-    runIds.map((runId) => cells.context.rows.read("runs", { order: "id", prefix: [runId], limit: 1 })),
-  );
-  const runs: RunRow[] = rows.flat().sort((a, b) => a.seq - b.seq);
+  const rows = await Promise.all(runIds.map((id) => findRun(cells.context, id)));
+  const runs = rows.filter((row) => row !== undefined).sort((a, b) => a.seq - b.seq);
   return new MessageQuery(messages, { tokenCounter, where, runs: given ?? (await summariesOf(cells, runs)) });
 }
 
