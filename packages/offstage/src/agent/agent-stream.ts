@@ -1,13 +1,12 @@
 // A run as a stream of events, of its text, or of partial objects. Leaving the loop early aborts the run.
 import { OffstageError } from "../errors.ts";
 import { EventQueue } from "./event-queue.ts";
-import type { Open } from "./lifecycle/loop.ts";
+import type { loop, Open } from "./lifecycle/loop.ts";
 import { openRun } from "./lifecycle/open-run.ts";
 import { type DeepPartial, PartialJson } from "./partial-json.ts";
 import type { AgentEvent, Emit } from "./ports/events.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import type { Run } from "./run/run.ts";
-import { runOrSteer } from "./steer.ts";
 
 /** A run that is being streamed, and its readers. */
 interface StreamedRun<Output> {
@@ -24,6 +23,7 @@ interface StreamedRun<Output> {
 /** Starts a run at once, and streams its events. Refused input or options reject `result` instead of throwing here. */
 export function startStream<Output>(
   create: (listener: Emit) => { readonly run: Run; readonly open?: Open },
+  start: typeof loop,
 ): AgentStream<Output> {
   const queue = new EventQueue();
   const queues = new Set([queue]);
@@ -39,7 +39,7 @@ export function startStream<Output>(
       if (!opening.scope.cancellation.signal.aborted) started.resolve();
       return state;
     };
-    return runOrSteer(run, open) as Promise<RunResult<Output>>;
+    return start(run, open) as Promise<RunResult<Output>>;
   };
   const result = begin();
   const end = (ended?: { readonly error: unknown }) => {

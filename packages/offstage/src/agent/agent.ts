@@ -13,8 +13,8 @@ import { type Tool, tool } from "../tools/tool.ts";
 import { type AgentStream, startStream } from "./agent-stream.ts";
 import { type AgentConfig, agentConfig } from "./config/agent-config.ts";
 import { checkRunOptions, checkSubagentOptions } from "./config/option-rules.ts";
-import { createRun } from "./lifecycle/create-run.ts";
-import { loop } from "./lifecycle/loop.ts";
+import { loop, type Open } from "./lifecycle/loop.ts";
+import { createRun } from "./lifecycle/open-run.ts";
 import type {
   AgentOptions,
   OptionArguments,
@@ -28,7 +28,7 @@ import type { RunResult } from "./ports/run-result.ts";
 import { createResumedRun } from "./resume/resume.ts";
 import { TrackedMessages } from "./run/recorder.ts";
 import { type Run, subagentKey } from "./run/run.ts";
-import { runOrSteer } from "./steer.ts";
+import { steer } from "./steer.ts";
 import { runSubagent, subagentToolName } from "./subagent.ts";
 
 /** The size of the list behind `agent.messages`. */
@@ -59,12 +59,12 @@ class ConfiguredAgent<Output = string, Values extends object = AnyValues> {
     input: RunInput,
     ...[options = {}]: OptionArguments<RunOptions<Values>, Values>
   ): Promise<RunResult<Output>> {
-    return runOrSteer(this.#create(input, options)) as Promise<RunResult<Output>>;
+    return start(this.#create(input, options)) as Promise<RunResult<Output>>;
   }
 
   /** Runs on new input and streams the events. Starts immediately. */
   stream(input: RunInput, ...[options = {}]: OptionArguments<RunOptions<Values>, Values>): AgentStream<Output> {
-    return startStream((listener) => ({ run: this.#create(input, options, listener) }));
+    return startStream((listener) => ({ run: this.#create(input, options, listener) }), start);
   }
 
   /** Runs on the conversation of a state and returns the new state. Throws if the state waits for approval. */
@@ -84,7 +84,7 @@ class ConfiguredAgent<Output = string, Values extends object = AnyValues> {
     }
     checkRunOptions(options);
     const base = state.outcome === undefined ? state : state.forContinuation();
-    const result = await runOrSteer(createRun(this.#config, { ...splitInput(base), options, tracked: this.#tracked }));
+    const result = await start(createRun(this.#config, { ...splitInput(base), options, tracked: this.#tracked }));
     return result.state;
   }
 
@@ -105,9 +105,8 @@ class ConfiguredAgent<Output = string, Values extends object = AnyValues> {
     source: AgentState | string,
     ...[options = {}]: OptionArguments<ResumeOptions<Values>, Values>
   ): AgentStream<Output> {
-    return startStream((listener) =>
-      createResumedRun(this.#config, source, { options, listener, tracked: this.#tracked }),
-    );
+    const tracked = this.#tracked;
+    return startStream((listener) => createResumedRun(this.#config, source, { options, listener, tracked }), loop);
   }
 
   /** A new agent with some options replaced; `undefined` restores a default. Its list of messages is its own. */
@@ -169,6 +168,11 @@ class ConfiguredAgent<Output = string, Values extends object = AnyValues> {
     const messages = parseInput(input);
     return createRun(this.#config, { input: messages, options, listener, tracked: this.#tracked });
   }
+}
+
+/** Runs to the end; with `onBusy: "steer"`, first tries to say the messages to a run that works on the session. */
+function start(run: Run, open?: Open): Promise<RunResult<unknown>> {
+  return run.request.options.onBusy === "steer" ? steer(run, open) : loop(run, open);
 }
 
 /** Makes agents. The type of the output follows from the schema; JSON Schema tells none, so it is unknown unless it is declared. */

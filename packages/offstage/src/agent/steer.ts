@@ -11,22 +11,15 @@ import type { AgentConfig } from "./config/agent-config.ts";
 import { checkOutput } from "./config/structured-output.ts";
 import { setUpStep } from "./input/prompt.ts";
 import { finishedRun, totalsOf } from "./lifecycle/conclude.ts";
-import { createRun } from "./lifecycle/create-run.ts";
-import { loop, type Open } from "./lifecycle/loop.ts";
+import { loop, type Open, workingRun } from "./lifecycle/loop.ts";
+import { createRun } from "./lifecycle/open-run.ts";
 import type { RunResult } from "./ports/run-result.ts";
 import { restoreState } from "./resume/restore-state.ts";
 import { TrackedMessages } from "./run/recorder.ts";
 import type { Run } from "./run/run.ts";
 
-// The runs of this process that work, by the store and namespace of their session. In another process the record tells the result.
-const working = new WeakMap<object, Map<string, Promise<RunResult<unknown>>>>();
-
-/** Runs to the end; with `onBusy: "steer"` on a busy session, says the messages to the run that works instead. */
-export function runOrSteer(run: Run, open?: Open): Promise<RunResult<unknown>> {
-  return run.request.options.onBusy === "steer" ? steerOrRun(run, open) : remember(run, loop(run, open));
-}
-
-async function steerOrRun(run: Run, open?: Open): Promise<RunResult<unknown>> {
+/** Says the messages of a run to the run that works on its session, and resolves as that one does. Runs to the end itself if none works. */
+export async function steer(run: Run, open?: Open): Promise<RunResult<unknown>> {
   const { session, journal } = run.request;
   const messages = run.record.input.map(withoutStamp);
   const inbox = journal?.inbox;
@@ -34,9 +27,9 @@ async function steerOrRun(run: Run, open?: Open): Promise<RunResult<unknown>> {
     if (session !== undefined && inbox === undefined) throw noInbox(session.sessionId);
     const sent = messages.length === 0 ? undefined : await inbox?.steer(messages);
     // Looked up now, because that run may have ended when its result is needed.
-    const here = working.get(journal?.scope ?? run)?.get(sent?.runId ?? "");
+    const here = journal && sent?.runId && workingRun(journal, sent.runId);
     const taker = sent && (await takerOf(run, sent));
-    if (taker === undefined || inbox === undefined) return await remember(run, loop(run, open));
+    if (taker === undefined || inbox === undefined) return await loop(run, open);
     discard(run);
     return await (taker === sent?.runId && here ? run.scope.cancellation.race(here) : resultOf(run, taker, inbox));
   } catch (error) {
@@ -70,18 +63,6 @@ async function takerOf(run: Run, sent: Steering): Promise<string | undefined> {
 function discard({ scope }: Run): void {
   scope.cancellation[Symbol.dispose]();
   scope.span.end("cancelled");
-}
-
-function remember(run: Run, running: Promise<RunResult<unknown>>): Promise<RunResult<unknown>> {
-  const { scope } = run.request.journal ?? {};
-  if (scope === undefined) return running;
-  const runs = working.get(scope) ?? new Map<string, Promise<RunResult<unknown>>>();
-  working.set(scope, runs);
-  const { runId } = run.identity;
-  runs.set(runId, running);
-  const forget = (): void => void runs.delete(runId);
-  running.then(forget, forget);
-  return running;
 }
 
 async function resultOf(run: Run, runId: string, inbox: SessionInbox): Promise<RunResult<unknown>> {

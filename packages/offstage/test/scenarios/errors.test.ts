@@ -2,7 +2,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { toolCallingDriver } from "../../src/agent/drivers/tool-calling.ts";
 import {
   Agent,
   AgentBuilder,
@@ -10,6 +9,7 @@ import {
   isOffstageError,
   OffstageError,
   type Processor,
+  reactDriver,
   tool,
   user,
 } from "../../src/index.ts";
@@ -149,7 +149,7 @@ describe("failing user code", () => {
     ["a processor that never calls next", { processors: [((state) => state) satisfies Processor] }, "processor-failed"],
     ["a criterion that throws", { stopWhen: boom }, "criterion-failed"],
     ["a criterion that rejects", { stopWhen: async () => boom() }, "criterion-failed"],
-    ["a driver that throws", { driver: { ...toolCallingDriver(), read: boom } }, "run-failed"],
+    ["a driver that throws", { driver: { ...reactDriver(), read: boom } }, "run-failed"],
     [
       "a memory that returns invalid messages",
       { memory: { ...quietMemory(), getMessages: async () => [7] } },

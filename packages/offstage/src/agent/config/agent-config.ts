@@ -10,7 +10,6 @@ import { type TokenCounter, tokenCounter } from "../../tokens/token-counter.ts";
 import { Pricing } from "../../tokens/usage.ts";
 import { type CompiledSchema, compileSchema } from "../../tools/schema.ts";
 import type { Remember } from "../../tools/tool.ts";
-import { toolCallingDriver } from "../drivers/tool-calling.ts";
 import type { AgentOptions } from "../ports/agent-options.ts";
 import type { Driver } from "../ports/driver.ts";
 import type { GuardrailLists } from "../ports/guardrails.ts";
@@ -21,7 +20,8 @@ import { ViewNotes } from "./view-notes.ts";
 export interface AgentConfig {
   readonly options: AgentOptions<unknown>;
   readonly name: string;
-  readonly driver: Driver;
+  /** Undefined for the model's own tool calling. */
+  readonly driver: Driver | undefined;
   /** The setup of all steps; undefined if functions choose the model or the tools of each step. */
   readonly setup: StepSetup | undefined;
   /** True if the setup or the instructions may differ from step to step. */
@@ -48,8 +48,7 @@ export function agentConfig(options: AgentOptions<unknown>): AgentConfig {
   if (!isObject(options))
     throw new OffstageError("invalid-argument", "The agent options are missing. Use new Agent({ model, … }).");
   checkAgentOptions(options);
-  const { name = "agent", driver = toolCallingDriver(), maxParallelTools = 16 } = options;
-  const { toolHistory = "digest" } = options;
+  const { name = "agent", driver, maxParallelTools = 16, toolHistory = "digest" } = options;
   const owner = { name: `the output of agent "${name}"`, code: "invalid-argument" } as const;
   const output = options.output === undefined ? undefined : compileSchema(options.output, owner);
   const setup = fixedSetup({ options, driver, output });

@@ -36,7 +36,7 @@ export interface StepSetup {
 /** The parts of an agent that its setups have in common. */
 export interface SetupParts {
   readonly options: AgentOptions<unknown>;
-  readonly driver: Driver;
+  readonly driver: Driver | undefined;
   readonly output: CompiledSchema | undefined;
 }
 
@@ -66,12 +66,19 @@ function callOptions(
   tools: readonly Tool[],
   hosted: readonly HostedModelTool[],
 ): StepSetup["call"] {
-  const all = [...(driver.modelTools(tools) ?? []), ...hosted];
+  const own = driver === undefined ? tools.map(modelTool) : (driver.modelTools(tools) ?? []);
+  const all = [...own, ...hosted];
   return {
-    ...callSettings(driver.settings, options.modelSettings),
+    ...callSettings(driver?.settings, options.modelSettings),
     ...(all.length > 0 && { tools: all }),
     ...(output !== undefined && { responseFormat: { type: "json" as const, schema: output.jsonSchema } }),
   };
+}
+
+function modelTool({ name, description, schema, hosted }: Tool): ModelTool | HostedModelTool {
+  if (hosted !== undefined) return hosted;
+  const base: ModelTool = { type: "function", name, inputSchema: schema.jsonSchema };
+  return description === undefined ? base : { ...base, description };
 }
 
 // Headers may hold keys, so they are never recorded.

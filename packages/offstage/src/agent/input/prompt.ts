@@ -202,7 +202,7 @@ async function setInstructions({ agent, input }: Run, { tools }: StepSetup, plac
       `The instructions of agent "${name}" must be text; found ${typeof own}.`,
     );
   // The agent's own text, then the additions of its driver and its output schema.
-  const text = [own, driver.preamble([...tools.values()]), output && outputPreamble(output)]
+  const text = [own, driver?.preamble([...tools.values()]), output && outputPreamble(output)]
     .filter((part) => part !== undefined && part !== "")
     .join("\n\n");
   if (text === input.instructions.toArray().map(textOf).join("")) return;

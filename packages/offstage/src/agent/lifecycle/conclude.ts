@@ -22,7 +22,7 @@ import type { Run } from "../run/run.ts";
 import { StopRequest } from "../run/stop-request.ts";
 import { type SubagentRun, withSubagents } from "../run/subagent-run.ts";
 import { failureWithResult, reasonWithResult } from "./carry-result.ts";
-import { reopenAnswer } from "./open-run.ts";
+import { reopenAnswer } from "./inbox.ts";
 
 /** The end of a run: its last state, which has an outcome, and the error it failed with. */
 export interface Ending {

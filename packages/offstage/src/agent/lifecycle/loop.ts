@@ -1,5 +1,6 @@
 // The only loop. `run`, `stream`, `execute` and `resume` all use it, so they persist the same things and fail the same way.
 import { enterReentrancyScope } from "../../sessions/lease/lease.ts";
+import type { Journal, RunLog } from "../../sessions/ports/journal.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import type { PendingStep } from "../../state/pending-step.ts";
 import type { Step } from "../../state/step.ts";
@@ -15,7 +16,8 @@ import { callTools } from "../step/call-tools.ts";
 import { callsToApprove, checkAnswer, readReply, stepOf, withResults } from "../step/make-step.ts";
 import { rule, ruleBefore, withoutUnchecked } from "../step/rule.ts";
 import { conclude, type Ending, endingOf } from "./conclude.ts";
-import { joinInbox, openRun } from "./open-run.ts";
+import { joinMessages } from "./inbox.ts";
+import { openRun } from "./open-run.ts";
 import { throughProcessors } from "./through-processors.ts";
 
 /** Makes the first state of a run. If it has an outcome already, no step is taken. */
@@ -39,20 +41,25 @@ export function loop(run: Run, open: Open = openRun): Promise<RunResult<unknown>
       cancellation[Symbol.dispose]();
     }
   };
-  return enterReentrancyScope(reentrancy, () => runInScope(span, work));
+  const running = enterReentrancyScope(reentrancy, () => runInScope(span, work));
+  remember(run, running);
+  return running;
 }
 
 async function reachEnd(run: Run, begin: Open): Promise<Ending> {
   const { record, agent } = run;
   try {
     run.state = await begin(run);
-    run.state = await joinInbox(run, await ruleBefore(run, run.state));
+    run.state = await ruleBefore(run, run.state);
+    if (record.log !== undefined) run.state = await joinInbox(run, record.log);
     while (run.state.outcome === undefined) {
       const stepping = agent.processors.length === 0 ? takeStep(run, run.state) : throughProcessors(run, takeStep);
       run.state = await stepping;
       // A pending step is recorded once it is finished.
       if (run.state.pendingStep === undefined) record.finish(run.state);
-      if (record.log !== undefined) run.state = await writeStep(run);
+      if (record.log === undefined) continue;
+      await record.step(run.state);
+      run.state = await joinInbox(run, record.log);
     }
     return { state: run.state };
   } catch (error) {
@@ -64,10 +71,12 @@ async function reachEnd(run: Run, begin: Open): Promise<Ending> {
   }
 }
 
-// Journals the newest step, and lets in what was said meanwhile.
-async function writeStep(run: Run): Promise<AgentState> {
-  if (run.state.pendingStep === undefined) await run.record.step(run.state);
-  return joinInbox(run, run.state);
+// Lets in what was said meanwhile, but never between a call and its result.
+async function joinInbox(run: Run, log: RunLog): Promise<AgentState> {
+  const { state } = run;
+  if (state.outcome !== undefined || state.pendingStep !== undefined) return state;
+  const pending = await log.inbox();
+  return pending.length === 0 ? state : joinMessages(run, state, pending);
 }
 
 async function takeStep(run: Run, state: AgentState): Promise<AgentState> {
@@ -115,4 +124,23 @@ async function finishStep(run: Run, pending: PendingStep, at: StepPlace): Promis
   const calls = step.toolCalls.filter(({ toolCallId }) => open.has(toolCallId));
   run.draft.messages = [...step.messages];
   return withResults(pending, await callTools(run, calls, { ...at, before: waiting }));
+}
+
+type Running = Promise<RunResult<unknown>>;
+
+// The runs of this process that work, by the store and namespace of their session.
+const working = new WeakMap<object, Map<string, Running>>();
+
+/** The run of this id, if it works on a session of this process. */
+export function workingRun({ scope }: Journal, runId: string): Running | undefined {
+  return working.get(scope)?.get(runId);
+}
+
+function remember({ request, identity }: Run, running: Running): void {
+  if (request.journal === undefined) return;
+  const { scope } = request.journal;
+  const runs = working.get(scope) ?? new Map<string, Running>();
+  working.set(scope, runs.set(identity.runId, running));
+  const forget = (): void => void runs.delete(identity.runId);
+  running.then(forget, forget);
 }

@@ -1,16 +1,235 @@
-// Takes messages of users into a run: its input when it opens, with instructions and history, and between two steps its inbox. Both
-// are durable before the next model call.
+// Creates a run (its identity, cancellation, span and recorder, and its limits, including those of its parents) and opens it: its input
+// becomes durable, and instructions and history are loaded.
+
+import { Cancellation } from "../../base/cancellation.ts";
 import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
-import type { Joining, RunLog, RunStart } from "../../sessions/ports/journal.ts";
+import { Messages } from "../../messages/messages.ts";
+import { ModelInput, type ModelInputOptions } from "../../models/model-input.ts";
+import { promptMessage } from "../../models/prompt.ts";
+import { journalFor } from "../../sessions/journal/plain-journal.ts";
+import { createReentrancyScope } from "../../sessions/lease/lease.ts";
+import type { Joining, Journal, RunLog, RunStart } from "../../sessions/ports/journal.ts";
 import type { PendingMessage } from "../../sessions/ports/session.ts";
+import { type AgentContext, contextOf } from "../../state/agent-context.ts";
 import { AgentState } from "../../state/agent-state.ts";
+import { type Criterion, stepLimit } from "../../state/criterion.ts";
 import type { Outcome } from "../../state/outcome.ts";
-import { joinedOf, turnOf } from "../../state/turn-of.ts";
+import { Ledger } from "../../tokens/usage.ts";
+import { startRootSpan } from "../../tracing/trace-context.ts";
+import { startSpan, type TraceSpan, traceIdOf } from "../../tracing/trace-span.ts";
+import type { EndedSpans } from "../../tracing/tracing-options.ts";
+import type { AgentConfig } from "../config/agent-config.ts";
+import type { StepSetup } from "../config/step-setup.ts";
 import { announceCut, historyToLoad, loadHistory } from "../input/history.ts";
 import { openPrompt, setUpStep } from "../input/prompt.ts";
-import type { Run } from "../run/run.ts";
-import { blockedInput, ruleBefore } from "../step/rule.ts";
+import type { RunOptions } from "../ports/agent-options.ts";
+import type { DecisionBook } from "../ports/decision-book.ts";
+import type { Emit } from "../ports/events.ts";
+import { emitToHooks } from "../ports/hooks.ts";
+import type { TrackedMessages } from "../run/recorder.ts";
+import { Recorder } from "../run/recorder.ts";
+import type { CallingTool, Run, RunIdentity } from "../run/run.ts";
+import type { Draft, RunRequest, RunScope } from "../run/run-parts.ts";
+import { blockedInput } from "../step/rule.ts";
+import { type Guarded, guardJoining } from "./inbox.ts";
+
+export interface CreateRunOptions {
+  /** The new messages of the run. */
+  readonly input: readonly Message[];
+  readonly options: RunOptions;
+  /** Receives every event of a stream. */
+  readonly listener?: Emit | undefined;
+  /** The tool call that this run answers, for a subagent. */
+  readonly caller?: CallingTool | undefined;
+  /** The agent's own list of messages. */
+  readonly tracked: TrackedMessages;
+  /** The state to run on. Default: an empty one. */
+  readonly state?: AgentState | undefined;
+  /** The id of a run to resume. Default: a new id. */
+  readonly runId?: string | undefined;
+  readonly decisions?: DecisionBook | undefined;
+  /** True if the run's spans are journaled even without a session in the options. */
+  readonly keepsSpans?: boolean;
+}
+
+/** Creates a run that is ready for the loop. Expects checked options. */
+export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
+  const identity = identityOf(asked);
+  const { parent, runId, startedAt } = identity;
+  const request = requestOf(agent, asked);
+  // Comes first because an invalid step limit throws, and the caller's signal must not have a listener by then.
+  const limits = {
+    criteria: criteriaOf(agent, asked.options, parent),
+    ledger: new Ledger(parent?.limits.ledger),
+  };
+  const endedSpans: EndedSpans = [];
+  const scope: RunScope = {
+    cancellation: new Cancellation(asked.options.signal),
+    context: parent?.scope.context ?? (contextOf<object>(asked.options.context) as AgentContext),
+    span: spanOf(agent, { asked, identity, journal: request.journal, endedSpans }),
+    reentrancy: parent === undefined ? createReentrancyScope() : undefined,
+  };
+  const draft: Draft = {
+    text: "",
+    reasoning: "",
+    messages: undefined,
+    finished: undefined,
+    output: undefined,
+    notes: undefined,
+    input: undefined,
+    retries: [],
+  };
+  const emit = emitOf(agent, { asked, context: scope.context });
+  const { tracked } = asked;
+  const parentRunId = parent?.identity.runId;
+  const names = { runId, parentRunId, agent: agent.name };
+  const record = new Recorder({ ...names, startedAt, scope, draft, tracked, emit, endedSpans });
+  record.input = asked.input.map((message) => stampInput(message, record, runId));
+  return {
+    identity,
+    agent,
+    request,
+    scope,
+    limits,
+    input: {
+      modelInput: new ModelInput(agent.driver?.toPrompt ?? promptMessage, "", { runId, caches: cachesOf(agent) }),
+      downloads: undefined,
+      setup: agent.setup as StepSetup,
+      failedModels: new WeakSet(),
+      setUpFor: 0,
+      instructions: Messages.empty(),
+      toolHistory: undefined,
+      historyCut: undefined,
+      compaction: undefined,
+      feed: undefined,
+    },
+    record,
+    draft,
+    state: (asked.state ?? AgentState.empty()).withRun({
+      runId,
+      startedAt: Date.now(),
+      parentAgentId: parent?.state.agentId,
+    }),
+  };
+}
+
+// A memory shows other messages for each question, so only the instructions stay the same from turn to turn.
+function cachesOf({ options }: AgentConfig): ModelInputOptions["caches"] {
+  if (options.cache === undefined) return undefined;
+  return options.memory === undefined ? "turns" : "instructions";
+}
+
+function identityOf({ runId, options, caller }: CreateRunOptions): RunIdentity {
+  const parent = caller?.run;
+  return {
+    runId: runId ?? options.runId ?? crypto.randomUUID(),
+    startedAt: new Date().toISOString(),
+    parent,
+    parentToolCallId: caller?.toolCallId,
+    depth: parent === undefined ? 0 : parent.identity.depth + 1,
+  };
+}
+
+function requestOf(agent: AgentConfig, asked: CreateRunOptions): RunRequest {
+  const { options, caller, listener, state, decisions } = asked;
+  const parent = caller?.run.request;
+  const session = parent === undefined ? (options.session ?? agent.options.session) : undefined;
+  return Object.freeze({
+    options,
+    session,
+    journal: session && journalFor(session),
+    hasOwnState: state !== undefined,
+    saidSteps: state?.stepCount ?? 0,
+    isStreaming: listener !== undefined || parent?.isStreaming === true,
+    decisions: decisions ?? parent?.decisions,
+    onApproval: options.onApproval ?? parent?.onApproval ?? agent.options.onApproval,
+  });
+}
+
+// Frozen, because hooks and guardrails see it before it is stored. Drops `parentRunId`: as input, a subagent's message is an ordinary one.
+function stampInput(message: Message, record: Recorder, runId: string): Message {
+  const { parentRunId: _, ...own } = message.metadata ?? {};
+  const metadata = Object.freeze({ ...record.stamp(), ...own, runId });
+  return Object.freeze({ ...message, metadata });
+}
+
+interface EmitParts {
+  readonly asked: CreateRunOptions;
+  readonly context: AgentContext;
+}
+
+function emitOf(agent: AgentConfig, { asked, context }: EmitParts): Emit | undefined {
+  const hooks = [agent.options.hooks, asked.options.hooks].filter((each) => each !== undefined);
+  const toHooks = hooks.map((each) => emitToHooks(each, { context }));
+  const all = [asked.listener, relayTo(asked.caller), ...toHooks].filter((each) => each !== undefined);
+  if (all.length === 0) return undefined;
+  return (event) => {
+    for (const each of all) each(event);
+  };
+}
+
+// A subagent's events reach its parent's listeners inside events of the parent.
+function relayTo(caller: CallingTool | undefined): Emit | undefined {
+  if (caller === undefined) return undefined;
+  const { run, step, toolCallId } = caller;
+  const { emit } = run.record;
+  return emit && ((event) => emit({ type: "subagent-event", step, toolCallId, event }));
+}
+
+function criteriaOf(agent: AgentConfig, { maxSteps }: RunOptions, parent: Run | undefined): readonly Criterion[] {
+  const own =
+    maxSteps === undefined
+      ? agent.criteria
+      : [...agent.criteria.filter(({ name }) => name !== "step-limit"), stepLimit(maxSteps)];
+  return parent === undefined ? own : [...own, ...inheritedFrom(parent)];
+}
+
+// A shared limit of the parent sees the parent's state, with all tokens used so far by the parent and its subagents.
+function inheritedFrom(parent: Run): Criterion[] {
+  const { criteria, ledger } = parent.limits;
+  return criteria
+    .filter((criterion) => criterion.isShared)
+    .map((criterion) => ({
+      name: `${criterion.name} of ${parent.agent.name}`,
+      isShared: true,
+      decide: (_, asking) => criterion.decide(parent.state.withUsage(ledger.usageByModel), asking),
+    }));
+}
+
+interface SpanParts {
+  readonly asked: CreateRunOptions;
+  readonly identity: RunIdentity;
+  readonly journal: Journal | undefined;
+  readonly endedSpans: EndedSpans;
+}
+
+function spanOf(agent: AgentConfig, { asked, identity, journal, endedSpans }: SpanParts): TraceSpan {
+  const { options, caller } = asked;
+  const tracing = options.tracing ?? agent.options.tracing;
+  const parent = agent.options.tracing === false ? undefined : caller?.span;
+  const session = options.session ?? agent.options.session;
+  const { runId } = identity;
+  const { model } = agent.setup ?? {};
+  const metadata = {
+    agent: agent.name,
+    ...(model && { provider: model.provider, model: model.modelId }),
+    runId,
+    ...(session && { sessionId: session.sessionId }),
+  };
+  const init = { name: agent.name, kind: "run" as const, metadata };
+  if (parent !== undefined) return startSpan(parent, init);
+  const isKept = asked.keepsSpans || journal?.keepsSpans;
+  return startRootSpan({
+    ...init,
+    traceName: agent.name,
+    // A resumed run gets a new trace.
+    traceId: asked.runId === undefined ? traceIdOf(runId) : undefined,
+    groupId: session?.sessionId,
+    tracing,
+    kept: isKept ? endedSpans : undefined,
+  });
+}
 
 /** Returns the state for the first step. Blocked input does not join the conversation. */
 export async function openRun(run: Run): Promise<AgentState> {
@@ -88,46 +307,8 @@ function nothingToAnswer(agent: string): OffstageError {
   );
 }
 
-/** The state with the messages of the inbox behind its newest step. If a guardrail blocks them, it has an outcome. */
-export async function joinInbox(run: Run, state: AgentState): Promise<AgentState> {
-  const { record } = run;
-  const { log } = record;
-  // Never between a call and its result.
-  if (log === undefined || state.outcome !== undefined || state.pendingStep !== undefined) return state;
-  const pending = await log.inbox();
-  if (pending.length === 0) return state;
-  const step = state.stepCount;
-  const { messages: joining, blocked } = await guardJoining(run, pending, step);
-  await log.join(step, joining, blocked !== undefined);
-  if (blocked !== undefined) return state.withOutcome(blocked);
-  const messages = joining.map(({ message }) => message);
-  record.joined(messages, step);
-  return withJoined(run, state, messages);
-}
-
-interface Guarded {
-  readonly messages: readonly PendingMessage[];
-  readonly blocked: Outcome | undefined;
-}
-
-/** Stamps messages that join a run, and asks the input guardrails about them. */
-export async function guardJoining(run: Run, pending: readonly PendingMessage[], step: number): Promise<Guarded> {
-  const { record, identity } = run;
-  const messages = pending.map(({ seq, message }) => {
-    const stamp = step === 0 ? record.stamp() : record.stamp({ step });
-    const { createdAt } = message.metadata ?? {};
-    const metadata = { ...stamp, ...message.metadata, ...(createdAt && { createdAt }), isJoined: true };
-    return {
-      seq,
-      message: Object.freeze({ ...message, metadata: Object.freeze({ ...metadata, runId: identity.runId }) }),
-    };
-  });
-  const joining = messages.map(({ message }) => message);
-  return { messages, blocked: await blockedInput(run, joining) };
-}
-
 /** Lets a run that begins take in its inbox. The same messages are guarded once, however often the write is tried. */
-export function joinAtStart(run: Run): {
+function joinAtStart(run: Run): {
   readonly join: (pending: readonly PendingMessage[]) => Promise<Joining>;
   readonly blocked: () => Outcome | undefined;
 } {
@@ -142,39 +323,4 @@ export function joinAtStart(run: Run): {
     },
     blocked: () => guarded.blocked,
   };
-}
-
-// Before the first step they are input; later they belong to the step that they follow.
-function withJoined(run: Run, state: AgentState, messages: readonly Message[]): AgentState {
-  const { currentStep } = state;
-  if (currentStep === undefined) {
-    run.record.input = [...run.record.input, ...messages];
-    return state.withMessages(state.messages.append(messages));
-  }
-  const section = run.agent.options.separateToolTrace
-    ? AgentState.EXECUTION_BUFFER_SECTION
-    : AgentState.DEFAULT_SECTION;
-  const step = Object.freeze({ ...currentStep, messages: Object.freeze([...currentStep.messages, ...messages]) });
-  return state.withCurrentStep(step).withSection(section, state.section(section).append(messages));
-}
-
-/**
- * The state of a run that was about to answer and has something in its inbox: its answer becomes a draft, and the run goes on.
- * Undefined if a limit forbids another step; the inbox is then left for the next run.
- */
-export async function reopenAnswer(run: Run, state: AgentState): Promise<AgentState | undefined> {
-  const { currentStep } = state;
-  const said = (await run.record.log?.inbox()) ?? [];
-  if (currentStep === undefined || said.length === 0) return undefined;
-  const draft = Object.freeze({ ...currentStep, isAnswer: false });
-  const open = withDraft(run, state, state.withCurrentStep(draft).withOutcome(undefined));
-  return (await ruleBefore(run, open)).outcome === undefined ? open : undefined;
-}
-
-// If the tool trace is separate, the end of the run had emptied the buffer and added the answer.
-function withDraft({ agent }: Run, ended: AgentState, open: AgentState): AgentState {
-  if (!agent.options.separateToolTrace) return open;
-  const said = ended.messages.length - turnOf(ended).length - joinedOf(ended).length;
-  const trace = open.steps.flatMap((step) => step.messages);
-  return open.withMessages(open.messages.slice(0, said)).withSection(AgentState.EXECUTION_BUFFER_SECTION, trace);
 }

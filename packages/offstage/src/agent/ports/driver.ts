@@ -1,4 +1,5 @@
-// The driver port: the protocol between the loop and a model. A driver only translates; the loop is the same for all of them.
+// The driver port: a protocol between the loop and models that is not their own tool calling. A driver only translates; the loop is the
+// same with and without one.
 import type { HostedModelTool, ModelTool } from "../../models/model.ts";
 import type { ModelSettings } from "../../models/model-settings.ts";
 import type { ToPrompt } from "../../models/prompt.ts";

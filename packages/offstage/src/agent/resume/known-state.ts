@@ -38,7 +38,7 @@ function withEdits(run: Run, state: AgentState): AgentState {
   const { runId } = run.identity;
   const calls = byCallId(pendingStep?.step.toolCalls ?? []);
   const edits = (pendingStep?.waiting ?? []).flatMap(({ toolCallId }) => {
-    const inputText = run.request.decisions.editOf({ toolCallId, runId });
+    const inputText = run.request.decisions?.editOf({ toolCallId, runId });
     const call = calls.get(toolCallId);
     const isDone = call?.isEdited && !call.isRedacted && call.inputText === inputText;
     return inputText === undefined || isDone ? [] : [{ toolCallId, inputText }];
@@ -54,7 +54,7 @@ function withAnswers({ request, identity }: Run, state: AgentState): AgentState 
   if (pendingStep === undefined) return state;
   const waiting = pendingStep.waiting.map((call) => {
     const { toolCallId, question, answers = [], ...rest } = call;
-    const answer = request.decisions.answerTo({ toolCallId, runId: identity.runId });
+    const answer = request.decisions?.answerTo({ toolCallId, runId: identity.runId });
     if (answer === undefined) return call;
     // The record of a subagent has the answer already: it was written when the outermost run was resumed.
     const given = question === undefined ? answers : [...answers, answer];
@@ -86,7 +86,7 @@ function withoutApproved(run: Run, state: AgentState): AgentState {
   const waiting = pendingStep.waiting.map((call) => {
     const { toolCallId } = call;
     const isOwn = call.why === "approval" && call.child === undefined;
-    if (!isOwn || !run.request.decisions.wasApproved({ toolCallId, runId: run.identity.runId })) return call;
+    if (!isOwn || run.request.decisions?.wasApproved({ toolCallId, runId: run.identity.runId }) !== true) return call;
     const isSafe = canRunAgain({ agent: run.agent, setup: run.input.setup }, names.get(toolCallId) ?? "");
     return { toolCallId, why: isSafe ? ("again" as const) : ("interrupted" as const) };
   });
@@ -103,7 +103,7 @@ export function endedOutcome(recorded: RunRecord | undefined): Outcome | undefin
 /** Checks the decisions against the waiting calls. Rejects if one does not match; resolves with what is to be written of them. */
 export async function admitDecisions(run: Run, recorded: RunRecord, beneath: Records): Promise<Admission> {
   const earlier = approvedNotes(recorded);
-  run.request.decisions.recall(earlier);
+  run.request.decisions?.recall(earlier);
   const admitted = await checkDecisions(run, knownState(run, recorded, []), beneath);
   const approved = admitted.filter(({ answers }) => answers === undefined);
   return {
@@ -124,5 +124,6 @@ export async function checkDecisions(
   const at = { agent: run.agent, setup: run.input.setup };
   const setUp: Beneath["setUp"] = async (agent, place) =>
     agent.setup ?? resolveSetup(agent, { ...place, ...run.scope });
-  return run.request.decisions.check(await awaitedPlaces(own, at, { records, setUp }));
+  const awaited = await awaitedPlaces(own, at, { records, setUp });
+  return (await run.request.decisions?.check(awaited)) ?? [];
 }

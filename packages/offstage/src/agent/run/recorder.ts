@@ -60,6 +60,7 @@ export class Recorder {
   #lastNumber = 0;
   #recordedSteps = 0;
   #trackedSubagents = 0;
+  #isResumed = false;
   /** The parts of an end that was refused, for the next attempt. */
   #refused: { readonly step: StepRecord | undefined; readonly spans: readonly SpanData[] } | undefined;
 
@@ -113,9 +114,12 @@ export class Recorder {
 
   /** Adds messages to the agent's own list, with those of the subagents that ended since the last step. */
   track(messages: readonly Message[]): void {
+    const { tracked } = this.#parts;
     const ended = this.subagents.slice(this.#trackedSubagents);
     this.#trackedSubagents = this.subagents.length;
-    this.#parts.tracked.add(ended.length === 0 ? messages : withSubagents(messages, ended));
+    // A resumed run adds the messages of its open step again, and a subagent has added its own.
+    if (this.#isResumed || ended.length > 0) tracked.replace(withSubagents(messages, ended));
+    else tracked.add(messages);
   }
 
   /** Adds the result of a subagent, which answers a call of this run or waits. */
@@ -132,6 +136,7 @@ export class Recorder {
 
   /** Continues the numbering of messages after these ones. */
   resume(messages: readonly Message[]): void {
+    this.#isResumed = true;
     const prefix = `${this.#parts.runId}.`;
     const own = messages.flatMap(({ metadata }) => (metadata?.id?.startsWith(prefix) ? [metadata.id] : []));
     const numbers = own.map((id) => Number(id.slice(prefix.length))).filter(Number.isSafeInteger);
@@ -189,10 +194,10 @@ export class Recorder {
     this.emit?.({ type: "step-end", step: step.index, result: step });
   }
 
-  /** Journals a finished step. The last step of a run is written together with the end instead. */
-  async step({ currentStep, outcome }: AgentState): Promise<void> {
+  /** Journals a finished step. The last step of a run is written together with the end instead, and a pending one once it is finished. */
+  async step({ currentStep, pendingStep, outcome }: AgentState): Promise<void> {
     const { log } = this;
-    if (log === undefined || outcome !== undefined) return;
+    if (log === undefined || outcome !== undefined || pendingStep !== undefined) return;
     const step = currentStep as Step;
     const spans = takeSpans(this.#parts.endedSpans);
     const record = { ...this.#stepRecord(step, undefined), ...(spans.length > 0 && { spans }) };
@@ -276,33 +281,33 @@ export class Recorder {
 /** The latest messages of an agent's runs, oldest first; at most `keep` of them. */
 export class TrackedMessages {
   readonly #keep: number;
-  // By run and id: the messages of a step that waited are added again with the finished step, and so are those of a subagent.
-  #messages = new Map<unknown, Message>();
+  #messages: Message[] = [];
 
   constructor(keep: number) {
     this.#keep = keep;
   }
 
-  /** Adds messages, in place of those with the same ids. Leaves out what is none: a state of the caller's may have anything. */
+  /** Adds messages. Leaves out what is none: a state of the caller's may have anything. */
   add(messages: readonly Message[]): void {
     if (this.#keep === 0) return;
-    for (const message of messages) {
-      if (message?.role === undefined) continue;
-      const { id, runId } = message.metadata ?? {};
-      const key = id === undefined ? message : `${runId} ${id}`;
-      this.#messages.delete(key);
-      this.#messages.set(key, message);
-    }
+    for (const message of messages) if (message?.role !== undefined) this.#messages.push(message);
     // Trimmed only when they are twice as many, so that adding is cheap.
-    if (this.#messages.size > this.#keep * 2) this.#messages = new Map([...this.#messages].slice(-this.#keep));
+    if (this.#messages.length > this.#keep * 2) this.#messages = this.#messages.slice(-this.#keep);
+  }
+
+  /** Adds messages, in place of those with the same ids. */
+  replace(messages: readonly Message[]): void {
+    const ids = new Set(messages.map((message) => message?.metadata?.id));
+    this.#messages = this.#messages.filter(({ metadata }) => metadata?.id === undefined || !ids.has(metadata.id));
+    this.add(messages);
   }
 
   all(): readonly Message[] {
-    return [...this.#messages.values()].slice(-this.#keep);
+    return this.#messages.slice(-this.#keep);
   }
 
   clear(): void {
-    this.#messages.clear();
+    this.#messages = [];
   }
 }
 

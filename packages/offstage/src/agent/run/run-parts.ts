@@ -34,8 +34,8 @@ export interface RunRequest {
   /** Steps whose messages joined the conversation before the run was resumed by its state. */
   readonly saidSteps: number;
   readonly isStreaming: boolean;
-  /** Decisions about calls that need approval. */
-  readonly decisions: DecisionBook;
+  /** Decisions about calls that wait. Undefined unless this run, or one above it, was resumed. */
+  readonly decisions: DecisionBook | undefined;
   /** Decides at once about calls that need a person. */
   readonly onApproval: OnApproval | undefined;
 }

@@ -133,7 +133,8 @@ function inputOf(run: Run, prompt: readonly PromptMessage[]): InputRecord {
   const { recorded: setup } = run.input.setup;
   const { messages, added } = input.modelInput;
   // Another protocol shows messages in another form.
-  if (agent.driver.toPrompt !== promptMessage) return { setup, messages: promptMessages(prompt) };
+  if (agent.driver !== undefined && agent.driver.toPrompt !== promptMessage)
+    return { setup, messages: promptMessages(prompt) };
   const last = state.currentStep?.messages;
   const isOrdinary =
     added !== undefined && added.length === last?.length && added.every((message, index) => message === last[index]);
@@ -145,7 +146,7 @@ async function streamReply(run: Run, options: ModelCallOptions, at: StepPlace): 
   const { cancellation } = scope;
   const { stream } = await cancellation.race(run.input.setup.model.doStream(options));
   const listener = listenerOf(run, at);
-  return cancellation.race(readStream(stream, agent.driver.listen?.(listener) ?? listener, cancellation.signal));
+  return cancellation.race(readStream(stream, agent.driver?.listen?.(listener) ?? listener, cancellation.signal));
 }
 
 function listenerOf(run: Run, { step, span }: StepPlace): DeltaListener {

@@ -93,7 +93,7 @@ async function decideAgain(run: Run, call: StepToolCall, place: CallPlace): Prom
   const at = { ...place, isKnown: true };
   const waited = before?.question !== undefined || (before?.why === "approval" && before.child === undefined);
   if (!waited) return place;
-  const permission = run.request.decisions.permit(call, run.identity.runId);
+  const permission = run.request.decisions?.permit(call, run.identity.runId) ?? "wait";
   if (permission !== "wait") return { ...place, permission };
   if (before.question !== undefined) {
     const { question, answers = [], ...rest } = before;
@@ -244,7 +244,7 @@ async function permissionOf(run: Run, call: StepToolCall, start: CallStart): Pro
   // A call that asked a question had been approved when it began.
   if (before?.why === "question") return "run";
   // A decision applies to the call that waited, not to a new call with the same id.
-  const decided = before && run.request.decisions.permit(call, run.identity.runId);
+  const decided = before && run.request.decisions?.permit(call, run.identity.runId);
   return decided === undefined || decided === "wait" ? askPermission(run, call, { ...start, isKnown: false }) : decided;
 }
 

@@ -107,10 +107,12 @@ export async function checkAnswer(run: Run, read: ReadReply): Promise<ReadReply>
 }
 
 function readWithDriver({ agent }: Run, reply: ModelReply): Reading {
+  const { driver } = agent;
+  if (driver === undefined) return reply;
   try {
-    return agent.driver.read(reply);
+    return driver.read(reply);
   } catch (cause) {
-    const sentence = `The driver "${agent.driver.name}" of agent "${agent.name}" threw: ${messageOf(cause)}`;
+    const sentence = `The driver "${driver.name}" of agent "${agent.name}" threw: ${messageOf(cause)}`;
     throw new OffstageError("run-failed", sentence, { cause });
   }
 }
