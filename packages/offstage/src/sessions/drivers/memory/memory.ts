@@ -63,17 +63,6 @@ export function memoryDriver(): StoreDriver {
     if (rows.length === 0) lists.delete(name);
   };
 
-  // A row that keeps its place in an order takes the place of the old one.
-  const replace = (index: Index, old: Row, row: Row): void => {
-    const isSame = [...index.scope, ...index.by].every((column) => old[column] === row[column]);
-    const rows = isSame ? lists.get(listOf(index, row) ?? "") : undefined;
-    if (rows !== undefined) rows[placeOf(rows, old, index.by)] = row;
-    else {
-      insert(index, row);
-      remove(index, old);
-    }
-  };
-
   const put = (table: TableName, values: Row): void => {
     const { keyColumns, all, empty } = shapes[table];
     const row = Object.freeze({ ...empty, ...values });
@@ -81,8 +70,8 @@ export function memoryDriver(): StoreDriver {
     const old = byKey.get(name);
     byKey.set(name, row);
     for (const index of all) {
-      if (old === undefined) insert(index, row);
-      else replace(index, old, row);
+      if (old !== undefined) remove(index, old);
+      insert(index, row);
     }
   };
 

@@ -60,14 +60,14 @@ ${tableNames.map((name) => `      WHEN '${name}' THEN\n        ${putRows(dialect
 END $$`;
 }
 
-/** Creates the function `row_of(table, key)`, which returns a row as JSON. */
+/** Creates the function `row_of(table, key)`, which returns a row as JSON. It is stable: it sees what its caller sees. */
 export function createRowOf(dialect: Dialect): string {
   const branches = tableNames.map(
     (name) => `      WHEN '${name}' THEN
         SELECT row_to_json(answer) INTO _row FROM (${getRow(dialect, name, keyValue(dialect))}) AS answer;`,
   );
   return `CREATE OR REPLACE FUNCTION ${dialect.table("row_of")}(_name text, _key json)
-RETURNS json LANGUAGE plpgsql AS $$
+RETURNS json LANGUAGE plpgsql STABLE AS $$
 DECLARE
   _row json;
 BEGIN

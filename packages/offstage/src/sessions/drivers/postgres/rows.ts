@@ -1,9 +1,9 @@
 // Reads and writes rows of a schema. Every read is one statement, and a commit is one call of a function in the database.
 import type { Commit, Committed, Key, Put, Row, RowPlace, RowRange, Selection } from "../../ports/store-driver.ts";
 import type { TableName } from "../../ports/tables.ts";
-import { columnsOf, tableOf } from "../sql/create-table.ts";
+import { tableOf } from "../sql/create-table.ts";
 import { type Dialect, postgresDialect } from "../sql/dialect.ts";
-import { getRow, keyPrefix, readRange, type Statement, typeOf } from "../sql/row-statements.ts";
+import { keyPrefix, readRange, type Statement } from "../sql/row-statements.ts";
 import { selectRows } from "../sql/select-rows.ts";
 
 export interface PostgresQuery {
@@ -32,12 +32,13 @@ export function rowsOf(query: Query, schema: string): Rows {
     return found.map(({ row }) => JSON.parse(String(row)) as Row);
   };
   return {
+    // One statement, so that all places are read from one snapshot.
     get: async (places) => {
-      if (places.length === 0) return [];
-      const rows = new Array<Row | undefined>(places.length).fill(undefined);
-      for (const { n, row } of await query(getPlaces(dialect, places)))
-        rows[Number(n)] = JSON.parse(String(row)) as Row;
-      return rows;
+      const place = "json_array_elements($1::json) WITH ORDINALITY AS places (place, n)";
+      const row = `${dialect.table("row_of")}(place ->> 'table', place -> 'key')::text`;
+      const text = `SELECT ${row} AS "row" FROM ${place} ORDER BY n`;
+      const found = await query({ text, values: [JSON.stringify(places)] });
+      return found.map(({ row }) => (row === null ? undefined : (JSON.parse(String(row)) as Row)));
     },
     read: async (range) => all(readRange(dialect, range)),
     select: async (selection) => all(selectRows(dialect, selection)),
@@ -52,26 +53,6 @@ export function rowsOf(query: Query, schema: string): Rows {
         : { refused: refused.map((row) => row ?? undefined) };
     },
   };
-}
-
-// One statement for all places, so that they are read from one snapshot.
-function getPlaces(dialect: Dialect, places: readonly RowPlace[]): PostgresQuery {
-  const values: unknown[] = [];
-  const numbered = places.map((place, n) => ({ ...place, n }));
-  const parts = [...Map.groupBy(numbered, ({ table }) => table)].map(([name, group]) => {
-    const key = columnsOf(tableOf(name).key);
-    const lists = [
-      `$${values.push(group.map(({ n }) => n))}::integer[]`,
-      ...key.map((column, index) => {
-        const type = dialect.types[typeOf(name, column)];
-        return `$${values.push(group.map((place) => place.key[index]))}::${type}[]`;
-      }),
-    ];
-    const names = ["n", ...key.map((_, index) => `key_${index}`)].join(", ");
-    const row = getRow(dialect, name, (index) => `place.key_${index}`);
-    return `SELECT place.n::text AS n, row_to_json(found)::text AS "row" FROM unnest(${lists.join(", ")}) AS place (${names}) CROSS JOIN LATERAL (${row}) AS found`;
-  });
-  return { text: parts.join(" UNION ALL "), values };
 }
 
 function commitScript(dialect: Dialect, schema: string, { checks, writes }: Commit): string {

@@ -1,4 +1,6 @@
-// The SQLite driver: the tables of the record in one file, through node:sqlite.
+// The SQLite driver: the tables of the record in one file, through node:sqlite. Before a write it checks that the file is still the one
+// that was opened: SQLite would go on writing to a deleted one.
+import { resolve } from "node:path";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { OffstageError } from "../../../errors.ts";
 import type {
@@ -18,7 +20,7 @@ import { type Table, type TableName, tables } from "../../ports/tables.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
 import { getRow, hasRow, putRows, readRange, removeRows } from "../sql/row-statements.ts";
 import { selectRows } from "../sql/select-rows.ts";
-import { backupFile, checkPages, openFile, type SqliteOptions, sameFiles } from "./file.ts";
+import { backupFile, checkPages, openFile, type SqliteOptions } from "./file.ts";
 import { prepareFile, schemaOf } from "./prepare-file.ts";
 import { nameOf, typedError } from "./typed-error.ts";
 
@@ -84,17 +86,6 @@ interface OpenFile {
   readonly rows: Rows;
   /** Throws `store-gone` if the file is no longer there. */
   readonly beforeWrite: (label: WriteLabel | "prepare") => void;
-}
-
-function guardWrites(database: DatabaseSync, path: string): OpenFile["beforeWrite"] {
-  const checkSame = sameFiles(path);
-  let isInWalMode = false;
-  return (label) => {
-    // Changes a file that another tool has taken out of WAL mode. Reading never does.
-    if (!isInWalMode) database.exec("PRAGMA journal_mode = WAL");
-    isInWalMode = true;
-    checkSame(label);
-  };
 }
 
 interface Rows {
@@ -208,4 +199,51 @@ function rowFrom(table: TableName, found: object): Row {
   for (const column of booleans.get(table) ?? [])
     if (row[column] === 0 || row[column] === 1) row[column] = row[column] === 1;
   return row;
+}
+
+const { statSync } = process.getBuiltinModule("node:fs");
+
+// How long a check stays valid. Checking before every write would cost as much as the write.
+const betweenRunsMs = 20;
+const withinRunMs = 1_000;
+
+// The database, its write-ahead log, and the index of the log. The last two exist from the first transaction to the last close.
+const suffixes = ["", "-wal", "-shm"];
+
+/**
+ * Returns a function to call before every write. It throws `store-gone` if a file was deleted or replaced. It checks the first time, then
+ * at most every 20 ms when a run begins or ends or a session changes, and at most once a second for other writes.
+ */
+function guardWrites(database: DatabaseSync, path: string): OpenFile["beforeWrite"] {
+  // Absolute, because the working directory may change.
+  const place = resolve(path);
+  const known = new Map(suffixes.map((suffix) => [suffix, identityOf(place + suffix)]));
+  let checkedAt: number | undefined;
+  return (label) => {
+    const now = performance.now();
+    // Changes a file that another tool has taken out of WAL mode. Reading never does.
+    if (checkedAt === undefined) database.exec("PRAGMA journal_mode = WAL");
+    else if (now - checkedAt < validMs(label)) return;
+    for (const suffix of path === ":memory:" ? [] : suffixes) {
+      const [before, found] = [known.get(suffix), identityOf(place + suffix)];
+      // The log of a file that was not in WAL mode appears later.
+      if (before === undefined) known.set(suffix, found);
+      else if (found !== before) throw gone(path + suffix);
+    }
+    checkedAt = now;
+  };
+}
+
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.dev}/${found.ino}`;
+}
+
+function validMs(label: WriteLabel | "prepare"): number {
+  return label === "run.begin" || label === "run.end" || label.startsWith("session.") ? betweenRunsMs : withinRunMs;
+}
+
+function gone(path: string): OffstageError {
+  const message = `${nameOf(path)} was deleted or replaced while it was open. Nothing was written. Save its content with store.backup(), then close the store and open it again.`;
+  return new OffstageError("store-gone", message);
 }
