@@ -6,22 +6,13 @@ import { type Table, type TableName, tables } from "../../ports/tables.ts";
 import { type RedisOptions, redisConnection } from "./client.ts";
 import { commitScript, getScript, readScript } from "./scripts.ts";
 
-interface Shape {
-  /** A row in which every column is null. */
-  readonly empty: Row;
-  /** The columns of the key and of the orders. */
-  readonly ordering: readonly string[];
-}
-
-const shapes = Object.fromEntries(
-  Object.entries<Table>(tables).map(([name, table]) => [name, shapeOf(table)]),
-) as Record<TableName, Shape>;
-
-function shapeOf({ columns, key, orders }: Table): Shape {
-  const ordering = [key, ...Object.values(orders)].flatMap(({ scope, by }) => [...scope, ...by]);
-  const empty = Object.fromEntries(Object.keys(columns).map((column) => [column, null]));
-  return { empty, ordering: [...new Set(ordering)] };
-}
+/** For each table, a row in which every column is null. */
+const empty = new Map(
+  Object.entries<Table>(tables).map(([name, { columns }]) => [
+    name as TableName,
+    Object.fromEntries(Object.keys(columns).map((column) => [column, null])),
+  ]),
+);
 
 /** Creates a driver on a Redis server. */
 export function redisDriver(options: RedisOptions): StoreDriver {
@@ -31,7 +22,7 @@ export function redisDriver(options: RedisOptions): StoreDriver {
 
   const rowOf = (table: TableName, text: string): Row => {
     try {
-      return { ...shapes[table].empty, ...(JSON.parse(text) as Row) };
+      return { ...empty.get(table), ...(JSON.parse(text) as Row) };
     } catch (cause) {
       throw new OffstageError("store-corrupt", `${name} has a row of the table "${table}" that is not JSON.`, {
         cause,
@@ -83,11 +74,7 @@ function commitArgs({ checks, writes }: Commit, ttlMs: number | undefined): stri
   const removals = writes.filter((write) => "remove" in write);
   const puts = writes.filter((write) => "row" in write);
   const isNumbered = puts.some(({ numbered }) => numbered !== undefined);
-  const described = puts.map(({ table, row, numbered }) => ({
-    table,
-    numbered,
-    columns: Object.fromEntries(shapes[table].ordering.map((column) => [column, row[column]])),
-  }));
+  const described = puts.map(({ table, numbered }) => ({ table, numbered }));
   return [JSON.stringify({ checks, removals, puts: described, isNumbered, ttlMs }), ...puts.map(textOf)];
 }
 

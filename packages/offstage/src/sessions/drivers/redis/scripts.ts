@@ -42,9 +42,9 @@ until isDone
 return rows`;
 
 /**
- * ARGV[1]: checks, removals, puts and the time to live, as JSON; a put has only the columns of the key and the orders. After it
- * the JSON of each row, which is stored as it is, with its number at the start if it is numbered. Returns 1 and the number, or 0
- * and the current row of each check. Rows are decoded before anything is written, so that a malformed one stops the commit.
+ * ARGV[1]: checks, removals, the tables of puts and the time to live, as JSON. After it the JSON of each row, which is stored as it
+ * is, with its number at the start if it is numbered. Returns 1 and the number, or 0 and the current row of each check. Rows are
+ * decoded before anything is written, so that a malformed one stops the commit.
  *
  * With a time to live, a write to a session refreshes all keys of the session and the orders of its namespace. The entries of an
  * expired session stay in these orders for a while: every write takes two entries of each order at random, and two more for each
@@ -100,11 +100,11 @@ for _, removal in ipairs(commit.removals) do
     outdate(of, redis.call("HGET", hashKey(of, scope), field))
   end
 end
-for _, put in ipairs(commit.puts) do
-  local of, shape = put.table, tables[put.table]
-  if put.numbered then put.columns[put.numbered] = number end
-  put.scope, put.field = locate(shape.key, valuesOf(shape.key, put.columns))
-  put.entries = entriesOf(of, put.columns)
+for i, put in ipairs(commit.puts) do
+  local of, shape, row = put.table, tables[put.table], cjson.decode(ARGV[i + 1])
+  if put.numbered then row[put.numbered] = number end
+  put.scope, put.field = locate(shape.key, valuesOf(shape.key, row))
+  put.entries = entriesOf(of, row)
   note(of, put.scope)
   if next(shape.orders) then outdate(of, redis.call("HGET", hashKey(of, put.scope), put.field)) end
 end
