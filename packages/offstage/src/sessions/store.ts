@@ -13,19 +13,13 @@ import type { StoreDriver } from "./ports/store-driver.ts";
 import { type Annotation, annotate, annotationsOf, type NewAnnotation } from "./records/annotations.ts";
 import { type MemoryRows, memoryRows } from "./records/memories.ts";
 import { type RecordedInput, readInput } from "./records/model-input.ts";
-import { type PruneOptions, type PruneReport, prune } from "./records/prune.ts";
+import { deleteSession, type PruneOptions, type PruneReport, prune } from "./records/prune.ts";
 import { getValue, type ListedRun, type ListRunsOptions, listRuns } from "./records/run-list.ts";
 import { type FoundRun, findRun, getRun } from "./records/run-reader.ts";
 import { type Numbers, type NumbersOptions, numbers } from "./records/search/numbers.ts";
 import { type FoundMessage, type SearchOptions, search } from "./records/search/search.ts";
 import { queryOver, type StoreQueryOptions } from "./records/search/store-query.ts";
-import {
-  deleteSession,
-  getSession,
-  type ListSessionsOptions,
-  listSessions,
-  type SessionInfo,
-} from "./records/session-list.ts";
+import { getSession, type ListSessionsOptions, listSessions, type SessionInfo } from "./records/session-list.ts";
 import { addSpans, findSpans, type SpanPlace } from "./records/span-list.ts";
 import { type StopRunOptions, stopRun } from "./records/stop-run.ts";
 import { type VerifyOptions, type Violation, verifyStore } from "./records/verify.ts";

@@ -1,11 +1,9 @@
-// Lists the sessions of a store by last activity, describes them, and deletes one with everything that belongs to it.
+// Lists the sessions of a store by last activity, and describes them.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { checkOptions, type OptionRule, someText } from "../../base/options.ts";
 import { liveRun } from "../head/hold.ts";
 import { exists, type SessionCell, type SessionCells } from "../head/session-cell.ts";
-import { checkFree } from "../lease/lease.ts";
 import type { RunStatus } from "../ports/run-record.ts";
-import type { Write } from "../ports/store-driver.ts";
 import type { SessionRow } from "../ports/tables.ts";
 import { corrupt } from "../rows/check-row.ts";
 import { plainCopy } from "../rows/plain-json.ts";
@@ -186,61 +184,4 @@ export async function describe(cell: SessionCell, description: Description): Pro
     // A new session gets a place in the list.
     isActive: !exists(head),
   }));
-}
-
-export interface DeleteOptions {
-  /** The last activity that the caller knows of. A session that was active since then is not deleted. */
-  readonly activity?: number;
-}
-
-/** Removes a session with its conversation, runs and spans; true if there was one. Rejects if a run holds the session. */
-export function deleteSession(
-  cell: SessionCell,
-  { activity = Number.POSITIVE_INFINITY }: DeleteOptions = {},
-): Promise<boolean> {
-  return cell.update("session.delete", async (head) => {
-    if (!exists(head) || head.activity > activity) return { result: false, writes: [] };
-    checkFree(cell, head);
-    return { result: true, writes: await everythingOf(cell), isRewrite: true, isGone: true };
-  });
-}
-
-/** The tables with rows of sessions. */
-export const sessionTables = [
-  "messages",
-  "runs",
-  "steps",
-  "tool_calls",
-  "spans",
-  "contents",
-  "inbox",
-  "annotations",
-] as const;
-
-async function everythingOf(cell: SessionCell): Promise<Write[]> {
-  return [
-    { table: "sessions", remove: [cell.id] },
-    ...sessionTables.map((table): Write => ({ table, remove: [cell.id] })),
-    ...(await looseSpansOf(cell)),
-  ];
-}
-
-// Spans of the session's traces that belong to no run go with it, unless another session has spans in the same trace.
-async function looseSpansOf(cell: SessionCell): Promise<Write[]> {
-  const { rows: access } = cell.context;
-  const own = await access.readRaw("spans", { prefix: [cell.id] });
-  const traceIds = [...new Set(own.map(({ trace_id }) => String(trace_id)))];
-  const traces = await Promise.all(
-    traceIds.map((traceId) => access.readRaw("spans", { order: "trace", prefix: [traceId] })),
-  );
-  return traces.flatMap((spans) => {
-    const isShared = spans.some(({ session_id }) => session_id !== "" && session_id !== cell.id);
-    const loose = isShared ? [] : spans.filter(({ session_id }) => session_id === "");
-    return loose.map(
-      ({ run_id, start_ms, span_id }): Write => ({
-        table: "spans",
-        remove: ["", String(run_id), Number(start_ms), String(span_id)],
-      }),
-    );
-  });
 }

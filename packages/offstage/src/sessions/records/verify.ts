@@ -5,16 +5,16 @@ import { checkOptions, type OptionRule, someFunction } from "../../base/options.
 import type { OffstageError } from "../../errors.ts";
 import { toolCallsOf } from "../../messages/message.ts";
 import { messagesOf } from "../conversation/conversation.ts";
+import type { NamespaceRows } from "../head/namespace-rows.ts";
 import { type SessionCells, sessionCells } from "../head/session-cell.ts";
 import type { RunRecord } from "../ports/run-record.ts";
 import type { Row } from "../ports/store-driver.ts";
 import type { RowOf, RunRow, SessionRow, TableName } from "../ports/tables.ts";
-import { corrupt } from "../rows/check-row.ts";
+import { corrupt, type Report } from "../rows/check-row.ts";
 import { callStatuses } from "../rows/run-row.ts";
 import { readAnnotations } from "./annotations.ts";
 import { readMemory } from "./memories.ts";
-import { listRuns } from "./run-list.ts";
-import { readRecord } from "./run-reader.ts";
+import { readInfo, readRecord } from "./run-reader.ts";
 import { listHeads } from "./session-list.ts";
 import { spansOf } from "./span-list.ts";
 
@@ -36,68 +36,63 @@ const verifyRules: Readonly<Record<keyof VerifyOptions, OptionRule>> = { onProgr
 export async function verifyStore(open: SessionCells, options: VerifyOptions = {}): Promise<Violation[]> {
   checkOptions(options, verifyRules, "verify()");
   const found: Violation[] = [];
-  const report = (error: Error): void => void found.push({ problem: error.message });
-  const rows = open.context.rows.reporting(report);
-  const cells = sessionCells({ ...open.context, rows, report });
+  const cells = reportingTo(open, (error) => found.push({ problem: error.message }));
   const heads = await listHeads(cells);
-  for (const [index, head] of heads.entries()) {
+  const runIds: string[] = [];
+  for (const [index, { session_id }] of heads.entries()) {
     options.onProgress?.(index, heads.length);
-    found.push(...(await checkSession(cells, head.session_id)));
+    const { problems, runs } = await checkSession(cells, session_id);
+    found.push(...problems.map((problem) => ({ sessionId: session_id, problem })));
+    for (const run of runs) found.push(...(await checkRun(cells, run)));
+    runIds.push(...runs.map(({ run_id }) => run_id));
   }
   options.onProgress?.(heads.length, heads.length);
   await readLoose(cells);
-  const ids = (await listRuns(cells, { subagents: true })).map(({ runId }) => runId);
-  const seen = new Set<string>();
-  const twice = new Set(ids.filter((runId) => seen.has(runId) || !seen.add(runId)));
-  for (const runId of twice) found.push({ runId, problem: "is recorded twice" });
-  const ofRuns = new Map<string, Violation[]>();
-  for (const { runId } of await listRuns(cells)) {
-    const problems = await checkRun(cells, runId);
-    if (problems.length > 0) ofRuns.set(runId, problems);
-  }
-  return ofRuns.size === 0 ? unique(found) : unique([...found, ...(await stillListed(open, ofRuns))]);
-}
-
-// A damaged row is met more than once.
-function unique(found: readonly Violation[]): Violation[] {
+  for (const [runId, { length }] of Map.groupBy(runIds, (id) => id))
+    if (length > 1) found.push({ runId, problem: "is recorded twice" });
+  // A damaged row is met more than once.
   return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()];
 }
 
-// Drops problems of runs that were deleted meanwhile. Silent, because unreadable rows were reported before.
-async function stillListed(open: SessionCells, problems: ReadonlyMap<string, Violation[]>): Promise<Violation[]> {
-  const silent = sessionCells({ ...open.context, rows: open.context.rows.reporting(() => {}), report: () => {} });
-  return (await listRuns(silent)).flatMap(({ runId }) => problems.get(runId) ?? []);
+// The same sessions, read with another report function.
+function reportingTo({ context }: SessionCells, report: Report): SessionCells {
+  return sessionCells({ ...context, rows: context.rows.reporting(report), report });
 }
 
 // Enough for a session that several processes write to continuously.
 const mostLooks = 100;
 
-// A session that changes while it is read is checked again.
-async function checkSession(cells: SessionCells, sessionId: string): Promise<Violation[]> {
-  for (let look = 0; look < mostLooks; look++) {
-    const seen = await lookAt(cells, sessionId);
-    if (seen === undefined) continue;
-    for (const error of seen.damage) cells.context.report(error);
-    return seen.problems.map((problem) => ({ sessionId, problem }));
-  }
-  return [{ sessionId, problem: "changed during every check; verify again when it is idle" }];
-}
-
 interface Seen {
   readonly problems: readonly string[];
-  /** Values that cannot be read. */
-  readonly damage: readonly OffstageError[];
+  /** The readable runs, those of subagents included. */
+  readonly runs: readonly RunRow[];
 }
 
-/** The problems of a session; undefined if it changed while it was read. */
+// A session that changes while it is read is checked again.
+async function checkSession(cells: SessionCells, sessionId: string): Promise<Seen> {
+  for (let look = 0; look < mostLooks; look++) {
+    const damage: OffstageError[] = [];
+    const seen = await lookAt(
+      reportingTo(cells, (error) => damage.push(error)),
+      sessionId,
+    );
+    if (seen === undefined) continue;
+    for (const error of damage) cells.context.report(error);
+    return seen;
+  }
+  return { problems: ["changed during every check; verify again when it is idle"], runs: [] };
+}
+
+/** The problems of a session, whose unreadable values are reported; undefined if it changed while it was read. */
 async function lookAt(cells: SessionCells, sessionId: string): Promise<Seen | undefined> {
   const { rows } = cells.context;
   const [head] = await rows.getAll("sessions", [[sessionId]]);
-  if (head === undefined) return { problems: [], damage: [] };
+  if (head === undefined) return { problems: [], runs: [] };
   const said = await rows.readRaw("messages", { order: "said", prefix: [sessionId] });
   const all = await rows.readRaw("messages", { prefix: [sessionId] });
+  await messagesOf(cells.of(sessionId), rows.openAll("messages", all), { withProviderParts: true });
   const runs = await rows.read("runs", { prefix: [sessionId] });
-  const damage = await damageIn(cells, sessionId);
+  await readValues(rows, sessionId);
   const [after] = await rows.getAll("sessions", [[sessionId]]);
   if (after?.version !== head.version) return undefined;
   const problems: string[] = [];
@@ -108,31 +103,25 @@ async function lookAt(cells: SessionCells, sessionId: string): Promise<Seen | un
     all.some(({ seq }) => Number(seq) >= head.next_seq)
   )
     problems.push("has a message past its end");
-  return { problems: [...problems, ...countProblems(head, runs)], damage };
+  const isReadable = (run: RunRow) => readInfo(rows, run, head) !== undefined;
+  return { problems: [...problems, ...countProblems(head, runs)], runs: runs.filter(isReadable) };
 }
 
-// Reads every value of a session.
-async function damageIn(cells: SessionCells, sessionId: string): Promise<OffstageError[]> {
-  const found: OffstageError[] = [];
-  const { rows } = cells.context;
-  const read = <Name extends TableName>(table: Name) => rows.read(table, { prefix: [sessionId] });
-  const check = <Name extends TableName>(table: Name, row: RowOf<Name>, isFit: boolean): void => {
-    if (!isFit) found.push(corrupt(rows.nameOf(table, row as unknown as Row), otherForm()));
+// Reads every other value of a session, so that damage is reported.
+async function readValues(rows: NamespaceRows, sessionId: string): Promise<void> {
+  const check = async <Name extends TableName>(table: Name, isFit: (row: RowOf<Name>) => boolean): Promise<void> => {
+    for (const row of await rows.read(table, { prefix: [sessionId] }))
+      if (!isFit(row)) rows.report(corrupt(rows.nameOf(table, row as unknown as Row), otherForm()));
   };
-  const report = (error: OffstageError): void => void found.push(error);
-  await messagesOf(cells.of(sessionId), await read("messages"), { report, withProviderParts: true });
-  for (const row of await read("contents")) check("contents", row, row.content !== null);
-  for (const row of await read("tool_calls")) check("tool_calls", row, callStatuses.includes(row.status));
-  for (const row of await read("inbox")) check("inbox", row, isObject(parseJson(row.message ?? "")));
-  spansOf(rows.reporting(report), await read("spans"));
-  readAnnotations(rows.reporting(report), await read("annotations"));
-  await read("steps");
-  return found;
+  await check("contents", ({ content }) => content !== null);
+  await check("tool_calls", ({ status }) => callStatuses.includes(status));
+  await check("inbox", ({ message }) => isObject(parseJson(message ?? "")));
+  spansOf(rows, await rows.read("spans", { prefix: [sessionId] }));
+  readAnnotations(rows, await rows.read("annotations", { prefix: [sessionId] }));
 }
 
 // Reads what belongs to no session.
-async function readLoose(cells: SessionCells): Promise<void> {
-  const { rows } = cells.context;
+async function readLoose({ context: { rows } }: SessionCells): Promise<void> {
   spansOf(rows, await rows.read("spans", { prefix: [""] }));
   for (const row of await rows.read("memories", { order: "all" })) readMemory(rows, row);
 }
@@ -143,13 +132,13 @@ function countProblems(head: SessionRow, runs: readonly RunRow[]): string[] {
   return runs.some(({ number }) => number >= head.next_run) ? [...problems, "has a run past its end"] : problems;
 }
 
-async function checkRun(cells: SessionCells, runId: string, above: readonly string[] = []): Promise<Violation[]> {
-  if (above.includes(runId)) return [{ runId, problem: "is its own subagent" }];
-  const run = await readRecord(cells, runId);
-  if (run === undefined) return [{ runId, problem: "is listed but has no row" }];
-  const problems = [...stepProblems(run), ...endProblems(run)];
-  const beneath = await Promise.all(run.children.map((child) => checkRun(cells, child.runId, [...above, runId])));
-  return [...problems.map((problem) => ({ sessionId: run.sessionId, runId, problem })), ...beneath.flat()];
+async function checkRun(cells: SessionCells, { session_id, number, run_id }: RunRow): Promise<Violation[]> {
+  const run = await readRecord(cells, run_id);
+  const problems = run === undefined ? ["is listed but has no row"] : [...stepProblems(run), ...endProblems(run)];
+  if (problems.length === 0) return [];
+  // The run may have been deleted meanwhile. If it cannot be read, that was reported before.
+  const [latest] = await cells.context.rows.getAll("runs", [[session_id, number]]);
+  return latest === undefined ? [] : problems.map((problem) => ({ sessionId: session_id, runId: run_id, problem }));
 }
 
 function stepProblems({ steps, openStep, isIncomplete }: RunRecord): string[] {
