@@ -26,9 +26,7 @@ import {
 import { traceState } from "./trace-state.ts";
 import { formatTraceparent, type HeaderSource, parseTraceparent, type RemoteParent } from "./traceparent.ts";
 import {
-  addKept,
   type EndedSpans,
-  isSampled,
   mute,
   notifyBridge,
   refine,
@@ -92,14 +90,14 @@ export class TraceContext implements SpanOwner, TraceScope {
   readonly #remote: RemoteParent | undefined;
   /** In the order in which they were added. See `getSpans()`. */
   readonly spans: TraceSpan[] = [];
-  readonly endsWithRoot: boolean;
+  readonly #endsWithRoot: boolean;
   #endTime: number | undefined;
 
   private constructor(name: string, options: TraceOptions, init: TraceInit) {
     this.#remote = remoteParentOf(options);
     this.remoteParentId = this.#remote?.parentSpanId;
     this.asParent = this.remoteParentId;
-    this.endsWithRoot = init.endsWithRoot ?? false;
+    this.#endsWithRoot = init.endsWithRoot ?? false;
     this.name = spanName(name);
     this.traceId = this.#remote?.traceId ?? init.traceId ?? newTraceId();
     this.groupId = typeof options.groupId === "string" ? options.groupId : undefined;
@@ -193,12 +191,12 @@ export class TraceContext implements SpanOwner, TraceScope {
 
   /** Epoch milliseconds; undefined until the trace has ended. */
   get endTime(): number | undefined {
-    return this.#endTime;
+    return this.#endTime ?? (this.#endsWithRoot ? this.spans[0]?.endTime : undefined);
   }
 
   /** Milliseconds from the start to the end, or until now if the trace has not ended. */
   get duration(): number {
-    return (this.#endTime ?? this.clockOffset + performance.now()) - this.startTime;
+    return (this.endTime ?? this.clockOffset + performance.now()) - this.startTime;
   }
 
   /** The `traceparent` (and `tracestate`) headers for a call to another process, as a child of the current span. */
@@ -280,15 +278,31 @@ export interface RootSpanInit extends SpanInit, Pick<TraceInit, "traceId"> {
 export function startRootSpan(init: RootSpanInit): TraceSpan {
   const scope = currentScope();
   if (scope === undefined) return startSpan(rootScope(init), init);
-  const settings = addKept(refine(scope.settings, init.tracing), init.kept);
+  const settings = settingsBelow(scope.settings, init);
   return startSpan({ trace: scope.trace, settings, asParent: scope.asParent }, init);
 }
 
 /** The scope of a root span: a new trace that ends with the span, or a no-op span if tracing is off. */
 export function rootScope(init: RootSpanInit): TraceScope {
-  const { name, traceName = name, traceId, groupId, tracing, kept } = init;
-  const settings = addKept(refine(traceState.settings, tracing), kept);
+  const { name, traceName = name, traceId, groupId } = init;
+  const settings = settingsBelow(traceState.settings, init);
   if (!settings.recording) return noopSpan();
   const trace = TraceContext.open(traceName, { groupId }, { traceId, settings, endsWithRoot: true });
   return { trace, settings: trace.settings, asParent: trace.asParent };
+}
+
+function settingsBelow(above: TraceSettings, { tracing, kept }: RootSpanInit): TraceSettings {
+  const settings = tracing === undefined ? above : refine(above, tracing);
+  return kept === undefined ? settings : { ...settings, kept: [...settings.kept, kept] };
+}
+
+// A share gives the same answer for an id in every process; a sampler that throws samples.
+function isSampled(trace: TraceContext, { sample, onError }: TraceSettings): boolean {
+  if (typeof sample === "number") return sample >= 1 || Number.parseInt(trace.traceId.slice(-8), 16) < sample * 2 ** 32;
+  try {
+    return sample(trace);
+  } catch (error) {
+    onError(error, "sample");
+    return true;
+  }
 }

@@ -28,9 +28,6 @@ export interface SpanOwner {
   readonly clockOffset: number;
   /** The spans so far, the root first. Undefined if they are not listed. */
   readonly spans: TraceSpan[] | undefined;
-  /** Whether the trace ends with its root span. */
-  readonly endsWithRoot: boolean;
-  end(): void;
 }
 
 /** A place in a trace where spans can start. Every `TraceContext` and every `TraceSpan` is one. */
@@ -83,8 +80,6 @@ const noTrace: SpanOwner = {
     return clockOffsetMs();
   },
   spans: undefined,
-  endsWithRoot: false,
-  end() {},
 };
 
 const unplaced: TraceScope = { trace: noTrace, settings: initialSettings(), asParent: undefined };
@@ -93,6 +88,8 @@ const unplaced: TraceScope = { trace: noTrace, settings: initialSettings(), asPa
 export class TraceSpan implements SpanData, TraceScope {
   readonly name: string;
   readonly kind: SpanKind;
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
   readonly startTime: number;
   readonly trace: SpanOwner;
   readonly traceId: string;
@@ -103,8 +100,6 @@ export class TraceSpan implements SpanData, TraceScope {
   readonly status: SpanStatus;
   readonly metadata: JsonObject;
   readonly content: JsonObject | undefined;
-  #spanId: string | undefined;
-  #parent: TraceSpan | string | undefined;
   // Not read from the status, which an exporter could overwrite: a span must end once.
   #hasEnded: boolean;
 
@@ -117,7 +112,8 @@ export class TraceSpan implements SpanData, TraceScope {
     const { trace, settings } = scope;
     this.name = spanName(init.name);
     this.kind = typeof init.kind === "string" ? init.kind : "custom";
-    this.#spanId = init.spanId;
+    this.spanId = init.spanId ?? newSpanId();
+    this.parentSpanId = typeof init.parentSpanId === "string" ? init.parentSpanId : parentIdOf(scope);
     this.startTime = init.startTime ?? trace.clockOffset + performance.now();
     this.trace = trace;
     this.traceId = trace.traceId;
@@ -128,13 +124,6 @@ export class TraceSpan implements SpanData, TraceScope {
     this.metadata = copyMetadata(init.metadata);
     this.content = undefined;
     this.#hasEnded = init.endTime !== undefined;
-    this.#parent = typeof init.parentSpanId === "string" ? init.parentSpanId : scope.asParent;
-  }
-
-  /** Made on first use: most ids of spans are never read. */
-  get spanId(): string {
-    this.#spanId ??= newSpanId();
-    return this.#spanId;
   }
 
   get asParent(): TraceSpan {
@@ -146,12 +135,8 @@ export class TraceSpan implements SpanData, TraceScope {
     return this.recording && this.settings.content;
   }
 
-  get parentSpanId(): string | undefined {
-    return typeof this.#parent === "object" ? this.#parent.spanId : this.#parent;
-  }
-
   get parentIsRemote(): boolean {
-    return this.#parent !== undefined && this.#parent === this.trace.remoteParentId;
+    return this.parentSpanId !== undefined && this.parentSpanId === this.trace.remoteParentId;
   }
 
   get traceName(): string {
@@ -196,8 +181,8 @@ export class TraceSpan implements SpanData, TraceScope {
   placeIn(scope: TraceScope): boolean {
     if (this.trace !== noTrace) return false;
     const { trace, settings } = scope;
-    Object.assign(this, { trace, traceId: trace.traceId, settings, recording: settings.recording });
-    this.#parent ??= scope.asParent;
+    const parentSpanId = this.parentSpanId ?? parentIdOf(scope);
+    Object.assign(this, { trace, traceId: trace.traceId, parentSpanId, settings, recording: settings.recording });
     return true;
   }
 
@@ -233,6 +218,10 @@ export class TraceSpan implements SpanData, TraceScope {
 }
 
 printsAs(TraceSpan, (span) => span.toJSON());
+
+function parentIdOf({ asParent }: TraceScope): string | undefined {
+  return typeof asParent === "object" ? asParent.spanId : asParent;
+}
 
 const noTraceSpan = new TraceSpan(
   { name: "no-op", spanId: noSpanId, startTime: 0 },
@@ -324,8 +313,7 @@ export function runUntraced<T>(work: () => T): T {
 
 /** Passes an ended span to the journal and the exporters. */
 export function passOn(span: TraceSpan): void {
-  const { trace, settings } = span;
-  if (trace.endsWithRoot && trace.spans?.[0] === span) trace.end();
+  const { settings } = span;
   for (const list of settings.kept) list.push(span.toJSON());
   if (settings.exporters.length > 0) runUntraced(() => exportSpan(span, settings));
 }

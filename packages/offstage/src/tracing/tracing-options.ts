@@ -49,8 +49,7 @@ export function initialSettings(): TraceSettings {
 }
 
 /** Applies `options` to the settings of the level above. */
-export function refine(settings: TraceSettings, options: TracingOptions | false | undefined): TraceSettings {
-  if (options === undefined) return settings;
+export function refine(settings: TraceSettings, options: TracingOptions | false): TraceSettings {
   if (options === false || options.enabled === false || !settings.recording) return mute(settings);
   const { content = settings.content, sample = settings.sample, exporters = settings.exporters, onError } = options;
   return {
@@ -70,11 +69,6 @@ export function mute(settings: TraceSettings): TraceSettings {
   return { ...settings, recording: false, bridge: undefined };
 }
 
-/** Adds a list that every ended span is appended to. */
-export function addKept(settings: TraceSettings, kept: EndedSpans | undefined): TraceSettings {
-  return kept === undefined ? settings : { ...settings, kept: [...settings.kept, kept] };
-}
-
 /** The rules of `TracingOptions`. */
 export const tracingRules: OptionRules = {
   enabled: yesOrNo,
@@ -91,19 +85,8 @@ export const tracingRules: OptionRules = {
 };
 
 /** Throws `invalid-argument` for unknown or unfit tracing options. A boolean turns tracing on or off. */
-export function checkTracing(options: TracingOptions | boolean | undefined): void {
-  if (options !== undefined && typeof options !== "boolean") checkOptions(options, tracingRules, "tracing");
-}
-
-/** Whether a trace is recorded. A share gives the same answer for an id in every process; a sampler that throws samples. */
-export function isSampled(trace: TraceInfo, { sample, onError }: TraceSettings): boolean {
-  if (typeof sample === "number") return sample >= 1 || Number.parseInt(trace.traceId.slice(-8), 16) < sample * 2 ** 32;
-  try {
-    return sample(trace);
-  } catch (error) {
-    onError(error, "sample");
-    return true;
-  }
+export function checkTracing(options: TracingOptions | boolean): void {
+  if (typeof options !== "boolean") checkOptions(options, tracingRules, "tracing");
 }
 
 /** Passes an ended span to every exporter. Never throws and waits for none of them. */

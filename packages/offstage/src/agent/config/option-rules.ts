@@ -180,21 +180,21 @@ export function checkAgentOptions(options: AgentOptions<unknown>): void {
   if (options.retry !== undefined) checkRetryOptions(options.retry);
   if (options.modelSettings !== undefined) checkModelSettings(options.modelSettings);
   if (options.session !== undefined) checkSession(options.session);
-  checkTracing(options.tracing);
+  if (options.tracing !== undefined) checkTracing(options.tracing);
 }
 
 /** Throws `invalid-argument` if an option of a run is unknown or does not fit. */
 export function checkRunOptions(options: RunOptions): void {
   checkOptions(options, runRules, "run", hints);
   checkHooks(options.hooks);
-  checkTracing(options.tracing);
+  if (options.tracing !== undefined) checkTracing(options.tracing);
 }
 
 /** Throws `invalid-argument` if an option of resume() is unknown or does not fit. */
 export function checkResumeOptions(options: ResumeOptions): void {
   checkOptions(options, resumeRules, "resume()", hints);
   checkHooks(options.hooks);
-  checkTracing(options.tracing);
+  if (options.tracing !== undefined) checkTracing(options.tracing);
 }
 
 /** Throws `invalid-argument` if an option of asTool() is unknown or does not fit. `tool()` checks the rest. */
