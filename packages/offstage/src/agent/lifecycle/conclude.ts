@@ -12,7 +12,7 @@ import { interruptedText, partialAnswer, turnOf } from "../../state/turn-of.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import type { Usage } from "../../tokens/usage.ts";
 import type { EndStatus, SpanData } from "../../tracing/span-data.ts";
-import { traceOf } from "../../tracing/trace-context.ts";
+import type { TraceContext } from "../../tracing/trace-context.ts";
 import type { StepSetup } from "../config/step-setup.ts";
 import { closePrompt, promptNote } from "../input/prompt.ts";
 import { approvalsOf, waitingNote } from "../ports/approvals.ts";
@@ -277,7 +277,7 @@ export interface FinishedParts {
 /** The result of a run. JSON and console.log show only the fields that are worth logging. */
 export function finishedRun(run: Run, { state, text, output, rest, totals }: FinishedParts): RunResult<unknown> {
   const { identity, agent, record, scope, input } = run;
-  const trace = scope.span.recording ? traceOf(scope.span) : undefined;
+  const trace = scope.span.recording ? (scope.span.trace as TraceContext) : undefined;
   const fields: Omit<RunResult<unknown>, "requireOutput"> = {
     runId: identity.runId,
     parentRunId: identity.parent?.identity.runId,

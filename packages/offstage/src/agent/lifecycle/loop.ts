@@ -8,9 +8,8 @@ import { runInScope } from "../../tracing/trace-span.ts";
 import { promptSections, setUpStep } from "../input/prompt.ts";
 import { waitingOutcome } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
-import { freezeStep } from "../run/recorder.ts";
 import type { Run } from "../run/run.ts";
-import type { StepPlace, StepStart } from "../run/run-parts.ts";
+import type { StepPlace } from "../run/run-parts.ts";
 import { callModel } from "../step/call-model.ts";
 import { callTools } from "../step/call-tools.ts";
 import { callsToApprove, checkAnswer, readReply, stepOf, withResults } from "../step/make-step.ts";
@@ -83,15 +82,16 @@ async function takeStep(run: Run, state: AgentState): Promise<AgentState> {
   const { record, scope, limits } = run;
   scope.cancellation.signal.throwIfAborted();
   const { pendingStep } = state;
-  const made = await record.inStep(state.stepCount + 1, (at) =>
-    pendingStep === undefined ? newStep(run, state, at) : finishStep(run, pendingStep, at),
+  const step = state.stepCount + 1;
+  const made = await record.inStep(step, (span) =>
+    pendingStep === undefined ? newStep(run, state, { step, span }) : finishStep(run, pendingStep, { step, span }),
   );
   const usage = limits.ledger.usageByModel;
   if ("waiting" in made) {
     const paused = state.withPendingStep(made).withUsage(usage);
     return paused.withOutcome(waitingOutcome(paused, run.agent.name));
   }
-  const finished = state.withStep(freezeStep(made), usage);
+  const finished = state.withStep(made, usage);
   try {
     return keepFinished(run, await rule(run, finished));
   } catch (error) {
@@ -105,7 +105,7 @@ function keepFinished({ agent, draft }: Run, state: AgentState): AgentState {
   return draft.finished;
 }
 
-async function newStep(run: Run, state: AgentState, at: StepStart): Promise<Step | PendingStep> {
+async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step | PendingStep> {
   const { agent, record } = run;
   if (agent.changesBySteps) await setUpStep(run, at.step);
   const sections = await promptSections(run, state, at);

@@ -71,6 +71,8 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
     reentrancy: parent === undefined ? createReentrancyScope() : undefined,
   };
   const draft: Draft = {
+    startedAt,
+    startedMs: 0,
     text: "",
     reasoning: "",
     messages: undefined,
@@ -84,8 +86,7 @@ export function createRun(agent: AgentConfig, asked: CreateRunOptions): Run {
   const { tracked } = asked;
   const parentRunId = parent?.identity.runId;
   const names = { runId, parentRunId, agent: agent.name };
-  const record = new Recorder({ ...names, startedAt, scope, draft, tracked, emit, endedSpans });
-  record.input = asked.input.map((message) => stampInput(message, record, runId));
+  const record = new Recorder({ ...names, startedAt, scope, draft, tracked, emit, endedSpans }, asked.input);
   return {
     identity,
     agent,
@@ -145,13 +146,6 @@ function requestOf(agent: AgentConfig, asked: CreateRunOptions): RunRequest {
     decisions: decisions ?? parent?.decisions,
     onApproval: options.onApproval ?? parent?.onApproval ?? agent.options.onApproval,
   });
-}
-
-// Frozen, because hooks and guardrails see it before it is stored. Drops `parentRunId`: as input, a subagent's message is an ordinary one.
-function stampInput(message: Message, record: Recorder, runId: string): Message {
-  const { parentRunId: _, ...own } = message.metadata ?? {};
-  const metadata = Object.freeze({ ...record.stamp(), ...own, runId });
-  return Object.freeze({ ...message, metadata });
 }
 
 interface EmitParts {

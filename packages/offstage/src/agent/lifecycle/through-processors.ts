@@ -2,7 +2,9 @@
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import { chain } from "../../state/processor.ts";
+import type { Step } from "../../state/step.ts";
 import type { Run } from "../run/run.ts";
+import { freezeStep } from "../step/make-step.ts";
 import { abortedOutcome } from "./conclude.ts";
 
 /** The state after one step and all processors. */
@@ -18,7 +20,11 @@ export async function throughProcessors(
   const { cancellation } = run.scope;
   try {
     const after = await cancellation.race(next(run.state));
-    if (isOneStepAhead(run, after) || isPending(after)) return after;
+    if (isPending(after)) return after;
+    if (isOneStepAhead(run, after)) {
+      freezeStep(after.currentStep as Step);
+      return after;
+    }
   } catch (error) {
     // After an abort the step itself ends soon, with its subagents. If it has finished, it is kept.
     const finished = cancellation.signal.aborted ? await stepping?.catch(() => undefined) : undefined;

@@ -14,7 +14,7 @@ import type { EndedSpans } from "../../tracing/tracing-options.ts";
 import type { AgentEvent, Emit } from "../ports/events.ts";
 import type { GuardrailTrip } from "../ports/guardrails.ts";
 import type { RunResult } from "../ports/run-result.ts";
-import type { Draft, RunScope, StepPlace, StepStart } from "./run-parts.ts";
+import type { Draft, RunScope, StepPlace } from "./run-parts.ts";
 import { StopRequest } from "./stop-request.ts";
 import { type SubagentRun, withSubagents } from "./subagent-run.ts";
 
@@ -46,8 +46,8 @@ export interface RecorderParts {
 export class Recorder {
   /** The journal of this run, once it is open; undefined if it has neither a session nor a journaled parent. */
   log: RunLog | undefined;
-  /** The new messages of this run. */
-  input: readonly Message[] = [];
+  /** The new messages of this run. Frozen, because hooks and guardrails see them before they are stored. */
+  input: readonly Message[];
   /** The results of subagents, in the order in which they ended. */
   readonly children: RunResult<unknown>[] = [];
   /** The same with the calls that they answer, and also those that wait. */
@@ -64,10 +64,15 @@ export class Recorder {
   /** The parts of an end that was refused, for the next attempt. */
   #refused: { readonly step: StepRecord | undefined; readonly spans: readonly SpanData[] } | undefined;
 
-  constructor(parts: RecorderParts) {
+  constructor(parts: RecorderParts, input: readonly Message[]) {
     const { emit, runId, agent } = parts;
     this.#parts = parts;
     this.emit = emit && ((event) => emit({ runId, agent, ...event } as AgentEvent));
+    this.input = input.map((message) => {
+      // As input, a subagent's message is an ordinary one.
+      const { parentRunId: _, ...own } = message.metadata ?? {};
+      return Object.freeze({ ...message, metadata: Object.freeze({ ...this.stamp(), ...own, runId }) });
+    });
   }
 
   /** Creates the metadata of the run's next message. Without `at`, it is a message of the input. */
@@ -144,12 +149,13 @@ export class Recorder {
   }
 
   /** Runs one step in its span. */
-  inStep<T>(step: number, work: (at: StepStart) => Promise<T>): Promise<T> {
-    const { span, cancellation } = this.#parts.scope;
+  inStep<T>(step: number, work: (span: TraceSpan) => Promise<T>): Promise<T> {
+    const { scope, draft } = this.#parts;
     this.emit?.({ type: "step-start", step });
+    draft.startedAt = this.#now();
+    draft.startedMs = performance.now();
     const init = { name: "step", kind: "step" as const, metadata: { step } };
-    const start = { step, startedAt: this.#now(), startedMs: performance.now() };
-    return inSpan(span, init, (stepSpan) => work({ ...start, span: stepSpan }), cancellation.signal);
+    return inSpan(scope.span, init, work, scope.cancellation.signal);
   }
 
   /** Runs work of a step in a span of its own. */
@@ -186,7 +192,7 @@ export class Recorder {
   /** Announces a finished step, and adds it to the agent's own list. */
   finish({ currentStep }: AgentState): void {
     const { draft } = this.#parts;
-    const step = freezeStep(currentStep as Step);
+    const step = currentStep as Step;
     draft.text = "";
     draft.messages = undefined;
     this.track(step.messages);
@@ -330,24 +336,6 @@ async function endAborted(log: RunLog): Promise<void> {
   } catch {
     await log.abandon();
   }
-}
-
-/** Freezes a step and its messages: criteria, processors and listeners get it before it is stored, and must not change it. */
-export function freezeStep(step: Step): Step {
-  if (Object.isFrozen(step)) return step;
-  for (const message of step.messages) freezeMessage(message);
-  Object.freeze(step.messages);
-  Object.freeze(step.toolCalls);
-  Object.freeze(step.toolResults);
-  return Object.freeze(step);
-}
-
-function freezeMessage(message: Message): void {
-  if (message.role === "assistant" && message.tool_calls) {
-    for (const call of Object.freeze(message.tool_calls)) Object.freeze(Object.freeze(call).function);
-  }
-  Object.freeze(message.metadata);
-  Object.freeze(message);
 }
 
 function stepRecord(step: Step): StepRecord {

@@ -84,6 +84,9 @@ export interface ToolHistoryView {
 }
 
 export interface Draft {
+  /** When the step began: ISO 8601, and by the monotonic clock. */
+  startedAt: string;
+  startedMs: number;
   /** The text of the model call under way, as far as it was streamed. */
   text: string;
   /** Its reasoning, if output guardrails hold it back. */
@@ -107,12 +110,4 @@ export interface StepPlace {
   /** From 1. */
   readonly step: number;
   readonly span: TraceSpan;
-}
-
-/** A step that starts. */
-export interface StepStart extends StepPlace {
-  /** ISO 8601. */
-  readonly startedAt: string;
-  /** By the monotonic clock. */
-  readonly startedMs: number;
 }

@@ -15,10 +15,14 @@ import type { Stamp } from "../run/recorder.ts";
 import type { Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
 
-/** A reply, and the metadata of its message. */
+/** A reply, the metadata of its message, and what it cost. */
 export interface StampedReply {
   readonly reply: ModelReply;
   readonly metadata: Stamp;
+  /** The model that answered. */
+  readonly modelId: string;
+  /** In US dollars; undefined if the model has no price. */
+  readonly cost: number | undefined;
 }
 
 /**
@@ -182,11 +186,14 @@ export function releaseText(run: Run, step: number): void {
 }
 
 function recordReply(run: Run, reply: ModelReply, { step, span }: StepPlace): StampedReply {
-  const { record, limits } = run;
+  const { record, limits, agent } = run;
   const { usage, finishReason } = reply;
   const modelId = reply.modelId ?? run.input.setup.model.modelId;
+  limits.ledger.add(modelId, usage);
+  const cost = agent.pricing.costOf(usage, modelId);
   const metadata = record.stamp({ step, span });
   metadata.usage = usage as Usage & JsonObject;
+  record.emit?.({ type: "model-end", step, modelId, finishReason, usage });
   span.setMetadata({
     ...(reply.modelId !== undefined && { responseModel: reply.modelId }),
     ...(reply.responseId !== undefined && { responseId: reply.responseId }),
@@ -195,9 +202,7 @@ function recordReply(run: Run, reply: ModelReply, { step, span }: StepPlace): St
     usage: { ...usage },
   });
   if (span.keepsContent) span.setContent({ text: reply.text, toolCalls: reply.calls.map((call) => ({ ...call })) });
-  limits.ledger.add(modelId, usage);
-  record.emit?.({ type: "model-end", step, modelId, finishReason, usage });
-  return { reply, metadata };
+  return { reply, metadata, modelId, cost };
 }
 
 function modelFailure(run: Run, cause: unknown, { step, tries }: { step: number; tries: number }): OffstageError {

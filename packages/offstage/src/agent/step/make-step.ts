@@ -20,7 +20,7 @@ import { checkOutput } from "../config/structured-output.ts";
 import type { Reading } from "../ports/driver.ts";
 import type { Stamp } from "../run/recorder.ts";
 import type { Run } from "../run/run.ts";
-import type { StepPlace, StepStart } from "../run/run-parts.ts";
+import type { StepPlace } from "../run/run-parts.ts";
 import { releaseText, type StampedReply } from "./call-model.ts";
 
 /** A finished call: its complete result, and the message that the model sees. */
@@ -71,8 +71,7 @@ function withEdits(step: Step, called: CalledTools): Step {
 }
 
 /** A reply as the driver and the output schema read it. */
-export interface ReadReply {
-  readonly reply: ModelReply;
+export interface ReadReply extends Omit<StampedReply, "metadata"> {
   readonly message: AssistantMessage;
   readonly text: string;
   readonly calls: readonly StepToolCall[];
@@ -83,18 +82,20 @@ export interface ReadReply {
 }
 
 /** Reads a reply, and gives its calls unique ids. */
-export function readReply(run: Run, { reply, metadata }: StampedReply, { step }: StepPlace): ReadReply {
+export function readReply(run: Run, stamped: StampedReply, { step }: StepPlace): ReadReply {
+  const { metadata, ...received } = stamped;
+  const { reply } = received;
   const { text, calls: requested, correction } = readWithDriver(run, reply);
   const calls = identifyCalls(run, requested);
   const message = replyMessage(run, { text, reply, calls, metadata });
   if (calls.length === 0) {
     // If the run ends during this step, this is its text, streamed or not.
     run.draft.text = text;
-    return { reply, message, text, calls, correction };
+    return { ...received, message, text, calls, correction };
   }
   run.draft.messages = [message];
   releaseText(run, step);
-  return { reply, message, text, calls, correction: undefined };
+  return { ...received, message, text, calls, correction: undefined };
 }
 
 /** Checks an answer against the output schema. */
@@ -135,13 +136,11 @@ export function callsToApprove(run: Run, calls: readonly StepToolCall[]): string
 }
 
 /** The step of a reply and the results of its calls so far; pending if calls still wait. */
-export function stepOf(run: Run, read: ReadReply, at: StepStart, called: CalledTools): Step | PendingStep {
-  const { reply, message, text, calls, correction, isDraft = false } = read;
+export function stepOf(run: Run, read: ReadReply, at: StepPlace, called: CalledTools): Step | PendingStep {
+  const { reply, message, text, calls, correction, isDraft = false, modelId, cost } = read;
   const settled = settledOf(called);
   const waiting = waitingOf(called);
   const note = correction === undefined ? [] : [noteMessage(run, correction.message, at.step)];
-  const modelId = reply.modelId ?? run.input.setup.model.modelId;
-  const cost = run.agent.pricing.costOf(reply.usage, modelId);
   const step: Step = {
     index: at.step,
     messages: [message, ...settled.map((each) => each.message), ...note],
@@ -155,11 +154,29 @@ export function stepOf(run: Run, read: ReadReply, at: StepStart, called: CalledT
     usage: reply.usage,
     ...(cost !== undefined && { cost }),
     modelId,
-    startedAt: at.startedAt,
-    durationMs: performance.now() - at.startedMs,
+    startedAt: run.draft.startedAt,
+    durationMs: performance.now() - run.draft.startedMs,
   };
   const edited = withEdits(step, called);
-  return waiting.length === 0 ? edited : { step: edited, waiting };
+  return waiting.length === 0 ? freezeStep(edited) : { step: edited, waiting };
+}
+
+/** Freezes a step and its messages: criteria, processors and listeners get it before it is stored, and must not change it. */
+export function freezeStep(step: Step): Step {
+  if (Object.isFrozen(step)) return step;
+  for (const message of step.messages) freezeMessage(message);
+  Object.freeze(step.messages);
+  Object.freeze(step.toolCalls);
+  Object.freeze(step.toolResults);
+  return Object.freeze(step);
+}
+
+function freezeMessage(message: Message): void {
+  if (message.role === "assistant" && message.tool_calls) {
+    for (const call of Object.freeze(message.tool_calls)) Object.freeze(Object.freeze(call).function);
+  }
+  Object.freeze(message.metadata);
+  Object.freeze(message);
 }
 
 /** A pending step with further results; still pending if calls still wait. */
@@ -177,7 +194,7 @@ export function withResults({ step }: PendingStep, called: CalledTools): Step | 
     messages: [reply, ...messages.sort((a, b) => placeOf(a.tool_call_id) - placeOf(b.tool_call_id))],
   };
   const edited = withEdits(merged, called);
-  return waiting.length === 0 ? edited : { step: edited, waiting };
+  return waiting.length === 0 ? freezeStep(edited) : { step: edited, waiting };
 }
 
 /** Gives each call an id of its own: the provider's, unless it is empty or was used before. */

@@ -16,7 +16,7 @@ import {
 } from "../ports/guardrails.ts";
 import type { Run } from "../run/run.ts";
 import { releaseText } from "./call-model.ts";
-import { noteMessage } from "./make-step.ts";
+import { freezeStep, noteMessage } from "./make-step.ts";
 
 /** The state after a step, with an outcome if the run ends here. */
 export async function rule(run: Run, state: AgentState): Promise<AgentState> {
@@ -70,7 +70,7 @@ async function endWithAnswer(run: Run, state: AgentState, outcome: Outcome): Pro
 function markInterrupted(state: AgentState): AgentState {
   const step = state.currentStep as Step;
   const messages = step.messages.map((message) => withMetadata(message, { interrupted: true }));
-  return state.withCurrentStep({ ...step, messages });
+  return state.withCurrentStep(freezeStep({ ...step, messages }));
 }
 
 // The partial text of a stopped run is returned like an answer, so the output guardrails check it too.
@@ -103,7 +103,7 @@ function releaseDraft(run: Run, state: AgentState): AgentState {
 function sendBack(run: Run, state: AgentState, feedback = "Continue."): AgentState {
   const step = state.currentStep as Step;
   const note = noteMessage(run, feedback, step.index);
-  return state.withCurrentStep({ ...step, isAnswer: false, messages: [...step.messages, note] });
+  return state.withCurrentStep(freezeStep({ ...step, isAnswer: false, messages: [...step.messages, note] }));
 }
 
 async function blockedAnswer(run: Run, { text, index }: Step): Promise<Outcome | undefined> {
@@ -133,7 +133,7 @@ function withholdText(state: AgentState): AgentState {
     const bare = withMetadata(withoutProviderParts(message), { isWithheld: true });
     return { ...bare, content } as Message;
   });
-  return state.withCurrentStep({ ...step, text: "", isAnswer: false, messages });
+  return state.withCurrentStep(freezeStep({ ...step, text: "", isAnswer: false, messages }));
 }
 
 type Subject<Stage extends keyof Guardrails> = Parameters<GuardrailLists[Stage][number]["check"]>[0];
