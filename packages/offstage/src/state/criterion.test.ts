@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildState, buildStep } from "../../test/support/build-state.ts";
+import { Cancellation } from "../base/cancellation.ts";
 import type { AgentState } from "./agent-state.ts";
 import { responseContent } from "./criteria/replies.ts";
 import { askCriteria, type Criterion, criterionOf, type Ruling, stepLimit, toolCallPresence } from "./criterion.ts";
@@ -25,7 +26,7 @@ const silent = saying("s", undefined);
 const state = buildState({ steps: [buildStep()] });
 
 async function rule(criteria: readonly Criterion[], asked: AgentState): Promise<Ruling> {
-  return askCriteria(criteria, asked, { step: undefined });
+  return askCriteria(criteria, asked, { step: undefined, cancellation: new Cancellation() });
 }
 
 describe("one rule decides", () => {

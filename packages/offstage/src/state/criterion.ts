@@ -1,5 +1,6 @@
 // Criteria: after each step they vote, and one rule decides. Independent of their order; the outcome lists all votes. Also the criteria
 // that every agent has unless it replaces them: it stops at an answer, after too many steps, or after too many corrections.
+import type { Cancellation } from "../base/cancellation.ts";
 import { isObject } from "../base/json.ts";
 import { checkRequired, wholeFrom } from "../base/options.ts";
 import type { AgentState } from "./agent-state.ts";
@@ -57,9 +58,15 @@ export function criterionOf(source: Criterion | CriterionFunction): Criterion {
   };
 }
 
-/** Asks all criteria at once and rules on their verdicts. Rejects if one throws or rejects. */
-export async function askCriteria(criteria: readonly Criterion[], state: AgentState, asking: Asking): Promise<Ruling> {
-  const verdicts = await Promise.all(criteria.map(async (criterion) => criterion.decide(state, asking)));
+/** Asks all criteria at once and rules on their verdicts. Rejects if one throws or rejects, and waits for none after an abort. */
+export async function askCriteria(
+  criteria: readonly Criterion[],
+  state: AgentState,
+  { cancellation, ...asking }: Asking & { readonly cancellation: Cancellation },
+): Promise<Ruling> {
+  const asked = criteria.map((criterion) => ask(criterion, state, asking));
+  // Most criteria only read the state.
+  const verdicts = asked.every(isVerdict) ? asked : await cancellation.race(Promise.all(asked));
   const votes: NamedVerdict[] = [];
   for (const [index, { name }] of criteria.entries()) {
     const verdict = verdicts[index];
@@ -67,6 +74,19 @@ export async function askCriteria(criteria: readonly Criterion[], state: AgentSt
     if (verdict?.decision !== undefined) votes.push({ ...verdict, criterion: name });
   }
   return weigh(votes.sort(byContent));
+}
+
+// One that throws rejects, as others may: all of them are asked.
+function ask(criterion: Criterion, state: AgentState, asking: Asking): ReturnType<Criterion["decide"]> {
+  try {
+    return criterion.decide(state, asking);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+function isVerdict(given: ReturnType<Criterion["decide"]>): given is Verdict | undefined {
+  return given === undefined || (given as Partial<Verdict> | null)?.decision !== undefined;
 }
 
 function weigh(votes: readonly NamedVerdict[]): Ruling {

@@ -46,12 +46,12 @@ interface Asked extends Asking {
 }
 
 async function rulingOf(run: Run, state: AgentState, { criteria, step }: Asked): Promise<Ruling> {
+  const { cancellation } = run.scope;
   try {
-    run.scope.cancellation.signal.throwIfAborted();
-    const asking = { step, namespace: run.record.log?.namespace };
-    return await run.scope.cancellation.race(askCriteria(criteria, state, asking));
+    cancellation.signal.throwIfAborted();
+    return await askCriteria(criteria, state, { step, namespace: run.record.log?.namespace, cancellation });
   } catch (cause) {
-    run.scope.cancellation.signal.throwIfAborted();
+    cancellation.signal.throwIfAborted();
     if (isOffstageError(cause)) throw cause;
     const sentence = `A criterion of agent "${run.agent.name}" threw: ${messageOf(cause)}`;
     throw new OffstageError("criterion-failed", sentence, { cause });
