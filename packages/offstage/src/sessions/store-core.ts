@@ -5,9 +5,9 @@ import { OffstageError } from "../errors.ts";
 import type { BackEnd } from "./drivers/index.ts";
 import type { Sealer } from "./encryption/sealer.ts";
 import { type Connection, connect, type DriverSource } from "./head/connection.ts";
-import { holdsOf } from "./head/hold.ts";
+import { StoreWriter } from "./head/hold.ts";
 import { NamespaceRows } from "./head/namespace-rows.ts";
-import { type KeepInput, type SessionCells, StoreWriter, sessionCells } from "./head/session-cell.ts";
+import { type KeepInput, type SessionCells, sessionCells } from "./head/session-cell.ts";
 import type { StoreDriver } from "./ports/store-driver.ts";
 import { checkId } from "./rows/check-row.ts";
 import { checkRedactor, type MessageRedactor } from "./rows/redaction.ts";
@@ -66,14 +66,13 @@ export function openCore(source: DriverSource, options: CoreOptions = {}, sealer
   const shared = {
     redact: redact && checkRedactor(redact),
     keepInput,
-    holds: holdsOf(),
     report,
     setups: new WeakMap(),
     writer: new StoreWriter(),
   };
   const cores = new Map<string, StoreCore>();
   const close = async (): Promise<void> => {
-    await shared.holds.close();
+    await shared.writer.close();
     await connection.close();
   };
   const coreOf = (name: string): StoreCore => {

@@ -4,7 +4,7 @@ import { exists, type SessionCell } from "../head/session-cell.ts";
 import { checkLimit, existsAlready } from "../ports/session.ts";
 import type { MessageRow } from "../ports/tables.ts";
 import { checkId } from "../rows/check-row.ts";
-import { appendRows, type NewMessage, readLatest, touch } from "./conversation.ts";
+import { type NewMessage, putMessages, readLatest, touch } from "./conversation.ts";
 
 export interface BranchOptions {
   /** The id of the new session. Default: a random one. */
@@ -25,14 +25,13 @@ export function branchId(at: number | undefined, options: BranchOptions): string
 /** Creates `target`, which must not exist yet, with the first `at` messages of `source`. */
 export async function branch(source: SessionCell, target: SessionCell, at?: number): Promise<void> {
   const placed = (await readLatest(source)).slice(0, at);
-  const messages = placed.map(({ message }) => message);
   const title = (await source.head())?.title ?? null;
-  await target.update("session.branch", async (head) => {
-    if (exists(head)) throw existsAlready(target.id);
+  await target.update("session.branch", async (change) => {
+    if (exists(change.head)) throw existsAlready(target.id);
     const added = placed.map(({ message, row }) => ({ message, run: runOf(row), isSaid: true }));
-    const { head: next, writes } = appendRows(target, head, added);
-    const origin = { title, branched_from: source.id, branched_at: messages.length };
-    return { result: undefined, writes, head: { ...touch(next, messages), ...origin }, isActive: true };
+    change.head = { ...change.head, title, branched_from: source.id, branched_at: placed.length };
+    putMessages(target, change, added);
+    touch(change);
   });
 }
 

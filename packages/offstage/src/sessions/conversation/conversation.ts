@@ -3,14 +3,7 @@
 
 import { parseMessages } from "../../messages/codec.ts";
 import { type Message, textOf } from "../../messages/message.ts";
-import {
-  type Change,
-  emptyTail,
-  type MakeChange,
-  type SessionCell,
-  type StoreContext,
-  tailOf,
-} from "../head/session-cell.ts";
+import { type Change, emptyTail, extendTail, type SessionCell, type StoreContext } from "../head/session-cell.ts";
 import { checkLimit } from "../ports/session.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { MessageRow, SessionRow } from "../ports/tables.ts";
@@ -67,26 +60,13 @@ export function wholeTurns(
   isWhole: boolean,
 ): readonly Message[] | undefined {
   if (limit === 0) return [];
-  const isShort = limit === undefined || messages.length <= limit;
-  if (isShort && isWhole) return messages;
-  return limit === undefined || messages.length < limit ? undefined : latestTurns(messages, limit, isWhole);
-}
-
-function latestTurns(messages: readonly Message[], limit: number, isWhole: boolean): readonly Message[] | undefined {
-  const start = Math.max(0, messages.length - limit);
-  const first = firstUser(messages, start) ?? lastUserBefore(messages, start);
-  if (first !== undefined) return messages.slice(first);
+  if (isWhole && (limit === undefined || messages.length <= limit)) return messages;
+  if (limit === undefined || messages.length < limit) return undefined;
+  const start = messages.length - limit;
+  const next = messages.findIndex(({ role }, index) => index >= start && role === "user");
+  const first = next >= 0 ? next : messages.findLastIndex(({ role }) => role === "user");
+  if (first >= 0) return messages.slice(first);
   return isWhole ? messages.slice(start) : undefined;
-}
-
-function firstUser(messages: readonly Message[], start: number): number | undefined {
-  for (let i = start; i < messages.length; i++) if (messages[i]?.role === "user") return i;
-  return undefined;
-}
-
-function lastUserBefore(messages: readonly Message[], start: number): number | undefined {
-  for (let i = start - 1; i >= 0; i--) if (messages[i]?.role === "user") return i;
-  return undefined;
 }
 
 /** The latest `limit` readable messages, oldest first; with `before`, of those before that position. */
@@ -129,23 +109,30 @@ export interface HistoryOptions {
   readonly historyAfter?: string | undefined;
 }
 
-/** The history for a run under a head: whole turns, oldest first. */
+// The part of these latest messages that a run loads. Undefined if earlier messages are needed.
+function historyIn(
+  messages: readonly Message[],
+  { historyLimit, historyAfter }: HistoryOptions,
+  isWhole: boolean,
+): readonly Message[] | undefined {
+  if (historyAfter === undefined) return wholeTurns(messages, historyLimit, isWhole);
+  const index = messages.findLastIndex(({ metadata }) => metadata?.id === historyAfter);
+  if (index >= 0) return messages.slice(index);
+  return isWhole ? messages : undefined;
+}
+
+/** The history for a run under the current head: whole turns, oldest first. */
 export async function loadHistory(
   cell: SessionCell,
-  head: SessionRow,
-  { historyLimit: limit, historyAfter }: HistoryOptions,
+  { message_count }: SessionRow,
+  options: HistoryOptions,
 ): Promise<readonly Message[]> {
-  if (head.message_count === 0) cell.tail = emptyTail;
-  const { tail } = cell;
-  const known =
-    tail &&
-    (historyAfter === undefined
-      ? wholeTurns(tail.messages, limit, tail.isWhole)
-      : behind(tail.messages, historyAfter, tail.isWhole));
+  if (message_count === 0) cell.tail = emptyTail;
+  const known = cell.tail && historyIn(cell.tail.messages, options, cell.tail.isWhole);
   if (known !== undefined) return known;
-  const { turns, read, isWhole } = await loadTurns(cell, { historyLimit: limit, historyAfter });
-  cell.tail = tailOf(read, isWhole);
-  return turns;
+  const { history, read, isWhole } = await readHistory(cell, options);
+  cell.tail = extendTail({ ...emptyTail, isWhole }, read);
+  return history;
 }
 
 /** The history for a resumed run: the conversation before a position. */
@@ -154,83 +141,69 @@ export async function loadHistoryBefore(
   position: number,
   options: HistoryOptions,
 ): Promise<readonly Message[]> {
-  return (await loadTurns(cell, options, position)).turns;
+  return (await readHistory(cell, options, position)).history;
 }
 
-interface LoadedTurns {
-  readonly turns: readonly Message[];
+interface ReadHistory {
+  readonly history: readonly Message[];
+  /** All messages that were read to find it. */
   readonly read: readonly Message[];
   readonly isWhole: boolean;
 }
 
 const firstPage = 64;
 
-async function loadTurns(
-  cell: SessionCell,
-  { historyLimit, historyAfter }: HistoryOptions,
-  before?: number,
-): Promise<LoadedTurns> {
-  const limit = historyAfter === undefined ? historyLimit : undefined;
-  for (let count = historyAfter === undefined ? limit : firstPage; ; count = count === undefined ? count : count * 2) {
-    const read = (await readLatest(cell, count, before)).map(({ message, row }) => {
-      cell.refs.set(message, row);
-      return message;
-    });
+async function readHistory(cell: SessionCell, options: HistoryOptions, before?: number): Promise<ReadHistory> {
+  let count = options.historyAfter === undefined ? options.historyLimit : firstPage;
+  for (; ; count &&= count * 2) {
+    const placed = await readLatest(cell, count, before);
+    for (const { message, row } of placed) cell.refs.set(message, row);
+    const read = placed.map(({ message }) => message);
     const isWhole = count === undefined || read.length < count;
-    const turns = historyAfter === undefined ? wholeTurns(read, limit, isWhole) : behind(read, historyAfter, isWhole);
-    if (turns !== undefined) return { turns, read, isWhole };
+    const history = historyIn(read, options, isWhole);
+    if (history !== undefined) return { history, read, isWhole };
   }
 }
 
-// From the message with this id on, or all messages if it is not there. Undefined if earlier messages are needed to tell.
-function behind(messages: readonly Message[], id: string, isWhole: boolean): readonly Message[] | undefined {
-  const index = messages.findLastIndex(({ metadata }) => metadata?.id === id);
-  if (index !== -1) return messages.slice(index);
-  return isWhole ? messages : undefined;
-}
-
-/** A message that joins the conversation, and the run that wrote it. */
+/** A message to put, and the run that wrote it. */
 export interface NewMessage {
   readonly message: Message;
   /** The message before it was redacted and copied. */
   readonly given?: Message | undefined;
   readonly run?: MessagePlace["run"];
+  /** It joins the conversation. */
   readonly isSaid: boolean;
+  /** The seq of its row, if it has one already. */
+  readonly seq?: number | undefined;
 }
 
-/** The rows of new messages under a head, and the head after them. Contents that the session has already are left out. */
-export function appendRows(
-  cell: SessionCell,
-  head: SessionRow,
-  added: readonly NewMessage[],
-): { readonly head: SessionRow; readonly writes: Write[] } {
-  const { namespace, id: sessionId } = cell;
-  let { next_seq: seq, next_position: next } = head;
-  const writes: Write[] = [];
-  const contents = new Map<string, Content>();
-  for (const { message, given = message, run, isSaid } of added) {
-    const position = isSaid ? next++ : undefined;
-    const stored = storeMessage(message, { namespace, sessionId, seq, position, run, hasher: cell.hasher });
+/** Puts messages as rows, with the contents that the session does not have yet. */
+export function putMessages(cell: SessionCell, change: Change, added: readonly NewMessage[]): void {
+  const { namespace, id: sessionId, hasher } = cell;
+  let { next_seq, next_position, message_count } = change.head;
+  for (const { message, given = message, run, isSaid, seq = next_seq++ } of added) {
+    const position = isSaid ? next_position++ : undefined;
+    if (isSaid) message_count++;
+    const stored = storeMessage(message, { namespace, sessionId, seq, position, run, hasher });
     cell.refs.set(message, { seq, position }).set(given, { seq, position });
-    seq++;
-    writes.push(stored.put);
-    for (const content of stored.contents) contents.set(content.hash, content);
+    change.writes.push(stored.put);
+    for (const content of stored.contents) putNewContent(cell, change, content);
   }
-  for (const content of contents.values()) writes.push(...newContent(cell, content));
-  const count = head.message_count + (next - head.next_position);
-  return { head: { ...head, next_seq: seq, next_position: next, message_count: count }, writes };
+  change.head = { ...change.head, next_seq, next_position, message_count };
 }
 
-/** The write of a content, unless the session is known to have it. */
-export function newContent(cell: SessionCell, content: Content): Write[] {
-  if (cell.contents.has(content.hash)) return [];
-  return [putContent({ namespace: cell.namespace, sessionId: cell.id }, content)];
+/** Puts a content, unless the session is known to have it. */
+export function putNewContent(cell: SessionCell, { writes }: Pick<Change, "writes">, content: Content): void {
+  const isPut = (write: Write) => write.table === "contents" && "row" in write && write.row.hash === content.hash;
+  if (cell.contents.has(content.hash) || writes.some(isPut)) return;
+  writes.push(putContent({ namespace: cell.namespace, sessionId: cell.id }, content));
 }
 
-/** The head of a session whose conversation changes now. A first title comes from the first words of a user. */
-export function touch(head: SessionRow, said: readonly Message[] = []): SessionRow {
-  const title = head.title ?? titleOf(said);
-  return { ...head, title, updated_at: new Date().toISOString() };
+/** Notes that the conversation changes now. A first title comes from the first words of a user. */
+export function touch(change: Change, said: readonly Message[] = []): void {
+  const { head } = change;
+  change.head = { ...head, title: head.title ?? titleOf(said), updated_at: new Date().toISOString() };
+  change.isActive = true;
 }
 
 const longestTitle = 60;
@@ -239,68 +212,68 @@ function titleOf(messages: readonly Message[]): string | null {
   const first = messages.find((message) => message.role === "user" && textOf(message).trim() !== "");
   if (first === undefined) return null;
   const line = textOf(first).trim().replace(/\s+/g, " ");
-  return line.length <= longestTitle
-    ? line
-    : `${Array.from(line)
-        .slice(0, longestTitle)
-        .join("")
-        .replace(/\s\S*$/, "")}…`;
+  if (line.length <= longestTitle) return line;
+  const start = Array.from(line).slice(0, longestTitle).join("");
+  return `${start.replace(/\s\S*$/, "")}…`;
+}
+
+/** The message as it is stored: redacted, and frozen because runs share it. */
+export function storedForm({ context }: SessionCell, message: Message): Message {
+  return frozenCopy(context.redact?.(message) ?? message);
 }
 
 /** Appends the messages of a caller. */
 export async function addItems(cell: SessionCell, items: readonly Message[]): Promise<void> {
-  const messages = checkMessages(items);
-  if (messages.length > 0) await cell.update("session.add", append(cell, messages));
-  else await cell.context.rows.ready();
-}
-
-function append(cell: SessionCell, messages: readonly Message[]): MakeChange<void> {
-  const { redact } = cell.context;
-  const said = messages.map((given) => frozenCopy(redact === undefined ? given : redact(given)));
-  return async (head) => {
-    const added = said.map((message) => ({ message, isSaid: true }));
-    const { head: next, writes } = appendRows(cell, head, added);
-    return { result: undefined, writes, head: touch(next, said), isActive: true, appended: said };
-  };
+  const said = checkMessages(items).map((message) => storedForm(cell, message));
+  if (said.length === 0) return cell.context.rows.ready();
+  await cell.update("session.add", async (change) => {
+    putSaid(cell, change, said);
+    change.appended = said;
+  });
 }
 
 /** Replaces all messages. */
 export async function replaceItems(cell: SessionCell, items: readonly Message[]): Promise<void> {
-  const add = append(cell, checkMessages(items));
-  await cell.update("session.replace", async (head) => {
-    const removed = await removeAll(cell);
-    const { writes = [], ...change } = await add({ ...head, message_count: 0 });
-    return { ...change, writes: [...removed, ...writes], isRewrite: true };
+  const said = checkMessages(items).map((message) => storedForm(cell, message));
+  await cell.update("session.replace", async (change) => {
+    await removeAll(cell, change);
+    putSaid(cell, change, said);
   });
+}
+
+function putSaid(cell: SessionCell, change: Change, said: readonly Message[]): void {
+  putMessages(
+    cell,
+    change,
+    said.map((message) => ({ message, isSaid: true })),
+  );
+  touch(change, said);
 }
 
 /** Removes every message. Positions are not reused. */
 export async function clearItems(cell: SessionCell): Promise<void> {
-  await cell.update("session.clear", async (head) => {
-    if (head.message_count === 0) return { result: undefined };
-    const writes = await removeAll(cell);
-    return { result: undefined, writes, ...afterRemoval(head, head.message_count) };
+  await cell.update("session.clear", async (change) => {
+    if (change.head.message_count === 0) return;
+    await removeAll(cell, change);
+    touch(change);
   });
 }
 
-async function removeAll(cell: SessionCell): Promise<Write[]> {
+async function removeAll(cell: SessionCell, change: Change): Promise<void> {
   const { rows: access } = cell.context;
-  const raw = await access.readRaw("messages", { order: "said", prefix: [cell.id] });
-  return raw.map((row) => {
+  for (const row of await access.readRaw("messages", { order: "said", prefix: [cell.id] })) {
     const opened = access.open("messages", row, () => {});
-    return opened === undefined ? { table: "messages", remove: [cell.id, Number(row.seq)] } : unsay(cell, opened);
-  });
+    if (opened !== undefined) unsay(cell, change, opened);
+    else change.writes.push({ table: "messages", remove: [cell.id, Number(row.seq)] });
+  }
+  change.head = { ...change.head, message_count: 0 };
 }
 
 // Removes a message from the conversation. With `persist: "everything"` it may be part of a tool trace, and stays there.
-function unsay(cell: SessionCell, row: MessageRow): Write {
+function unsay(cell: SessionCell, { writes }: Change, row: MessageRow): void {
   const isTrace = row.run_id !== null && row.step !== null && (row.role === "tool" || row.tool_calls !== null);
-  if (isTrace) return { table: "messages", row: { ...row, stream: "done", position: null } };
-  return { table: "messages", remove: [cell.id, row.seq] };
-}
-
-function afterRemoval(head: SessionRow, count: number): Pick<Change<unknown>, "head" | "isActive" | "isRewrite"> {
-  return { head: { ...touch(head), message_count: head.message_count - count }, isActive: true, isRewrite: true };
+  if (isTrace) writes.push({ table: "messages", row: { ...row, stream: "done", position: null } });
+  else writes.push({ table: "messages", remove: [cell.id, row.seq] });
 }
 
 /** Removes the newest readable message, and returns it. */
@@ -314,6 +287,21 @@ export function popTurn(cell: SessionCell): Promise<Message[]> {
   return pop(cell, () => readTurn(cell));
 }
 
+function pop(cell: SessionCell, read: () => Promise<PlacedMessage[]>): Promise<Message[]> {
+  return cell.update("session.pop", async (change) => {
+    const placed = await read();
+    remove(cell, change, placed);
+    if (placed.length > 0) touch(change);
+    return placed.map(({ message }) => message);
+  });
+}
+
+function remove(cell: SessionCell, change: Change, placed: readonly PlacedMessage[]): void {
+  if (placed.length === 0) return;
+  for (const { row } of placed) unsay(cell, change, row);
+  change.head = { ...change.head, message_count: change.head.message_count - placed.length };
+}
+
 async function readTurn(cell: SessionCell): Promise<PlacedMessage[]> {
   for (let count = 8; ; count *= 2) {
     const placed = await readLatest(cell, count);
@@ -323,39 +311,24 @@ async function readTurn(cell: SessionCell): Promise<PlacedMessage[]> {
   }
 }
 
-/** The newest turn, to be removed. */
+/** The newest turn, which was removed. */
 export interface RemovedTurn {
-  /** The run that began it; undefined if no run did. */
+  /** The run that began it; undefined if no run did, or if there was no turn. */
   readonly runId: string | undefined;
-  readonly head: SessionRow;
-  readonly writes: readonly Write[];
   /** The conversation before it. */
   readonly history: readonly Message[];
 }
 
-/** The rows that remove the newest turn, and what is left for a run; undefined if there is none. */
+/** Removes the newest turn; undefined if there is none. */
 export async function removeTurn(
   cell: SessionCell,
-  head: SessionRow,
+  change: Change,
   options: HistoryOptions,
 ): Promise<RemovedTurn | undefined> {
   const turn = await readTurn(cell);
   const [first] = turn;
   if (first === undefined) return undefined;
-  return {
-    runId: first.row.run_id ?? undefined,
-    head: { ...head, message_count: head.message_count - turn.length },
-    writes: turn.map(({ row }) => unsay(cell, row)),
-    history: await loadHistoryBefore(cell, Number(first.row.position), options),
-  };
-}
-
-function pop(cell: SessionCell, choose: () => Promise<PlacedMessage[]>): Promise<Message[]> {
-  return cell.update("session.pop", async (head) => {
-    const placed = await choose();
-    const result = placed.map(({ message }) => message);
-    if (placed.length === 0) return { result };
-    const writes = placed.map(({ row }) => unsay(cell, row));
-    return { result, writes, ...afterRemoval(head, placed.length) };
-  });
+  remove(cell, change, turn);
+  const history = await loadHistoryBefore(cell, Number(first.row.position), options);
+  return { runId: first.row.run_id ?? undefined, history };
 }

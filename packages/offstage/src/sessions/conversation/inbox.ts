@@ -11,16 +11,9 @@ import { liveRun } from "../head/hold.ts";
 import type { Change, SessionCell } from "../head/session-cell.ts";
 import type { Steering } from "../ports/journal.ts";
 import type { PendingMessage } from "../ports/session.ts";
-import type { Write } from "../ports/store-driver.ts";
-import type { InboxRow, SessionRow } from "../ports/tables.ts";
-import { frozenCopy } from "../rows/plain-json.ts";
+import type { InboxRow } from "../ports/tables.ts";
 import { isoTime } from "../rows/run-row.ts";
-import { appendRows, messagesOf, touch } from "./conversation.ts";
-
-export interface SayOptions {
-  /** Says it only if a run works on the session. */
-  readonly onlyIfBusy?: boolean | undefined;
-}
+import { messagesOf, putMessages, storedForm, touch } from "./conversation.ts";
 
 /** Reads what a user says. Throws `invalid-argument` unless it is text or a user message. */
 export function parseSaid(said: unknown): Message {
@@ -33,34 +26,32 @@ export function parseSaid(said: unknown): Message {
   throw new OffstageError("invalid-argument", `say() needs text or a user message; found ${shownValue(said)}.`);
 }
 
-/** Puts messages into the inbox, durably. Undefined if none was put, because no run works. */
+/** Puts messages into the inbox, durably. Undefined if none was put, because `onlyIfBusy` is true and no run works. */
 export async function say(
   cell: SessionCell,
   messages: readonly Message[],
-  { onlyIfBusy = false }: SayOptions = {},
+  onlyIfBusy = false,
 ): Promise<Steering | undefined> {
-  const { redact } = cell.context;
   const id = crypto.randomUUID();
-  const kept = messages.map((given) => {
-    const message = withMetadata(given, { createdAt: isoTime(), ...given.metadata, sentId: id });
-    return frozenCopy(redact === undefined ? message : redact(message));
-  });
-  const put = await cell.update("inbox.add", async (head): Promise<Change<Put | undefined>> => {
+  const kept = messages.map((given) =>
+    storedForm(cell, withMetadata(given, { createdAt: isoTime(), ...given.metadata, sentId: id })),
+  );
+  return cell.update("inbox.add", async (change) => {
+    const { head } = change;
     const runId = liveRun(head);
-    if (onlyIfBusy && runId === undefined) return { result: undefined };
+    if (onlyIfBusy && runId === undefined) return undefined;
     const rows = kept.map((message, index) => inboxRow(cell, message, head.next_seq + index));
-    const next = {
-      ...head,
-      next_seq: head.next_seq + rows.length,
-      inbox_count: head.inbox_count + rows.length,
-    };
-    const result = { runId, seqs: rows.map(({ seq }) => seq), position: head.next_position };
-    return { result, head: next, writes: rows.map((row) => ({ table: "inbox", row })), isActive: true };
+    for (const row of rows) change.writes.push({ table: "inbox", row });
+    const { length } = rows;
+    change.head = { ...head, next_seq: head.next_seq + length, inbox_count: head.inbox_count + length };
+    change.isActive = true;
+    return sentMessage(cell, { id, runId, seqs: rows.map(({ seq }) => seq), position: head.next_position });
   });
-  return put && sentMessage(cell, id, put);
 }
 
-interface Put {
+/** Messages that were put into the inbox. */
+interface Sent {
+  readonly id: string;
   readonly runId: string | undefined;
   readonly seqs: readonly number[];
   /** The next place in the conversation when it was said. */
@@ -79,62 +70,54 @@ function inboxRow({ namespace, id }: SessionCell, message: Message, seq: number)
   };
 }
 
-function sentMessage(cell: SessionCell, id: string, put: Put): Steering {
+function sentMessage(cell: SessionCell, sent: Sent): Steering {
   let joined: Promise<"run" | "next"> | undefined;
-  const takenBy = () => takerOf(cell, id, put);
   return {
-    runId: put.runId,
+    runId: sent.runId,
     // Polls only if it is read.
     get joined() {
-      joined ??= whereJoined(cell, put, takenBy);
+      joined ??= poll(() => whereJoined(cell, sent), { firstMs: 10, longestMs: 200 });
       return joined;
     },
-    takenBy,
-    withdraw: () => withdraw(cell, put),
+    takenBy: () => takerOf(cell, sent),
+    withdraw: () => withdraw(cell, sent),
   };
 }
 
-async function whereJoined(
-  cell: SessionCell,
-  { runId, seqs }: Put,
-  takenBy: () => Promise<string | undefined>,
-): Promise<"run" | "next"> {
-  const [seq = 0] = seqs;
+// Undefined while the message waits for the run that works.
+async function whereJoined(cell: SessionCell, sent: Sent): Promise<"run" | "next" | undefined> {
+  const { runId } = sent;
   if (runId === undefined) return "next";
-  const readPlace = async (): Promise<"run" | "next" | undefined> => {
-    const [head, row] = await Promise.all([cell.head(), cell.context.rows.get("inbox", [cell.id, seq])]);
-    if (row === undefined) return (await takenBy()) === runId ? "run" : "next";
-    return head === undefined || liveRun(head) !== runId ? "next" : undefined;
-  };
-  return poll(readPlace, { firstMs: 10, longestMs: 200 });
+  const [head, isWaiting] = await Promise.all([cell.head(), isInInbox(cell, sent)]);
+  if (!isWaiting) return (await takerOf(cell, sent)) === runId ? "run" : "next";
+  return head === undefined || liveRun(head) !== runId ? "next" : undefined;
+}
+
+// All messages that were said together are in the inbox, or none is.
+async function isInInbox(cell: SessionCell, { seqs: [seq = 0] }: Sent): Promise<boolean> {
+  return (await cell.context.rows.get("inbox", [cell.id, seq])) !== undefined;
 }
 
 // The run that took the message: the conversation says so, or the record of a run that a guardrail kept from it.
-async function takerOf(cell: SessionCell, id: string, { runId, seqs, position }: Put): Promise<string | undefined> {
-  const { rows: access } = cell.context;
-  const [seq = 0] = seqs;
-  if ((await access.get("inbox", [cell.id, seq])) !== undefined) return undefined;
-  const said = await access.read("messages", { order: "said", prefix: [cell.id], from: position });
-  const found = (await messagesOf(cell, said)).find(({ message }) => message.metadata?.sentId === id);
-  return found?.row.run_id ?? runId;
+async function takerOf(cell: SessionCell, sent: Sent): Promise<string | undefined> {
+  if (await isInInbox(cell, sent)) return undefined;
+  const range = { order: "said", prefix: [cell.id], from: sent.position } as const;
+  const said = await messagesOf(cell, await cell.context.rows.read("messages", range));
+  const found = said.find(({ message }) => message.metadata?.sentId === sent.id);
+  return found?.row.run_id ?? sent.runId;
 }
 
-function withdraw(cell: SessionCell, { seqs }: Put): Promise<boolean> {
-  return cell.update("inbox.withdraw", async (head) => {
-    const rows = await cell.context.rows.getAll(
-      "inbox",
-      seqs.map((seq) => [cell.id, seq]),
-    );
-    if (rows.some((row) => row === undefined)) return { result: false };
-    return { result: true, ...removal(cell, head, seqs) };
+function withdraw(cell: SessionCell, sent: Sent): Promise<boolean> {
+  return cell.update("inbox.withdraw", async (change) => {
+    const isWaiting = await isInInbox(cell, sent);
+    if (isWaiting) removeFromInbox(cell, change, sent.seqs);
+    return isWaiting;
   });
 }
 
-function removal(cell: SessionCell, head: SessionRow, seqs: readonly number[]): { head: SessionRow; writes: Write[] } {
-  return {
-    head: { ...head, inbox_count: Math.max(0, head.inbox_count - seqs.length) },
-    writes: seqs.map((seq) => ({ table: "inbox", remove: [cell.id, seq] })),
-  };
+function removeFromInbox(cell: SessionCell, change: Change, seqs: readonly number[]): void {
+  for (const seq of seqs) change.writes.push({ table: "inbox", remove: [cell.id, seq] });
+  change.head = { ...change.head, inbox_count: Math.max(0, change.head.inbox_count - seqs.length) };
 }
 
 /** The messages in the inbox, oldest first. A row that cannot be read is reported and stays. */
@@ -161,20 +144,24 @@ export interface JoinPlace {
   readonly isBlocked: boolean;
 }
 
-/** The rows that move messages from the inbox to the conversation, and the head after them. */
-export function joinRows(
+/** Moves messages from the inbox to the conversation. */
+export function joinMessages(
   cell: SessionCell,
-  head: SessionRow,
-  { joining, place }: { readonly joining: readonly PendingMessage[]; readonly place: JoinPlace },
-): { readonly head: SessionRow; readonly writes: Write[] } {
-  const { runId, agent, step, isBlocked } = place;
-  const added = joining.map(({ message }) => ({ message, run: { runId, agent, step }, isSaid: !isBlocked }));
-  const removed = removal(
+  change: Change,
+  joining: readonly PendingMessage[],
+  { runId, agent, step, isBlocked }: JoinPlace,
+): void {
+  const run = { runId, agent, step };
+  const messages = joining.map(({ message }) => message);
+  removeFromInbox(
     cell,
-    head,
+    change,
     joining.map(({ seq }) => seq),
   );
-  const appended = appendRows(cell, removed.head, added);
-  const said = isBlocked ? [] : joining.map(({ message }) => message);
-  return { head: touch(appended.head, said), writes: [...removed.writes, ...appended.writes] };
+  putMessages(
+    cell,
+    change,
+    messages.map((message) => ({ message, run, isSaid: !isBlocked })),
+  );
+  touch(change, isBlocked ? [] : messages);
 }

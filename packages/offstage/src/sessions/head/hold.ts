@@ -1,10 +1,12 @@
-// The leases that runs of a store hold, renewed until a run or the store ends, and what can be told of the holder of a lease: which
-// process on which machine it is, and whether it is alive. Acquiring a lease is in lease/.
+// A store as a writer: the ids of its writes, the leases that its runs hold, and the work that closing it waits for. And what can be
+// told of the holder of a lease: which process on which machine it is, and whether it is alive. Acquiring a lease is in lease/.
 import { withDeadline } from "../../base/cancellation.ts";
 import type { SessionRow } from "../ports/tables.ts";
 
 /** How long closing waits for a store that does not answer. Leases expire on their own. */
 const closeMs = 5_000;
+/** The length of the writer's token at the start of an operation id. */
+export const writerLength = 8;
 
 /** A lease that a run holds. */
 export interface Hold {
@@ -12,86 +14,69 @@ export interface Hold {
   release(): Promise<void>;
 }
 
-/** All leases of a store. One timer renews them; it does not keep the process alive. */
-export interface Holds {
+/** A store as a writer, shared by all its namespaces. */
+export class StoreWriter {
   /** The store is closed: no more leases may be acquired. */
-  isClosed: boolean;
-  add(hold: Hold): void;
-  remove(hold: Hold): void;
-  /** Work that `close` waits for: changes that were requested, and leases that are being acquired or released. */
-  readonly expected: Set<Promise<unknown>>;
-  /** Adds work until it settles. */
-  expect(work: Promise<unknown>): void;
-  /** Waits for expected work, and releases all leases, including those acquired meanwhile. Never rejects. */
-  close(): Promise<void>;
-}
+  isClosed = false;
+  readonly #held = new Set<Hold>();
+  /** Changes that were requested, and leases that are being acquired or released. */
+  readonly #expected = new Set<Promise<unknown>>();
+  #timer: NodeJS.Timeout | undefined;
+  #token: string | undefined;
+  #holder: string | undefined;
+  #operations = 0;
 
-export function holdsOf(): Holds {
-  const held = new Set<Hold>();
-  const expected = new Set<Promise<unknown>>();
-  let timer: NodeJS.Timeout | undefined;
-  const renewAll = (): void => {
-    // If a renewal fails, so will the next write of the run.
-    for (const hold of held) hold.renew().catch(() => {});
-  };
-  const expect = (work: Promise<unknown>): void => {
-    const settle = (): void => void expected.delete(work);
-    expected.add(work);
-    work.then(settle, settle);
-  };
-  const holds: Holds = {
-    isClosed: false,
-    add: (hold) => {
-      held.add(hold);
-      // The lease was being acquired when the store was closed.
-      if (holds.isClosed) expect(hold.release());
-      else if (timer === undefined) {
-        timer = setInterval(renewAll, renewMs);
-        // Some runtimes return a number.
-        timer.unref?.();
-      }
-    },
-    remove: (hold) => {
-      held.delete(hold);
-    },
-    expected,
-    expect,
-    close: async () => {
-      holds.isClosed = true;
-      clearInterval(timer);
-      timer = undefined;
-      for (const hold of held) expect(hold.release());
-      const settled = async (): Promise<void> => {
-        // Releasing a lease admits the next run in the queue, which then fails because the store is closed.
-        while (expected.size > 0) await Promise.allSettled(expected);
-      };
-      await withDeadline(settled, { timeoutMs: closeMs, what: "store", holdsProcess: true }).catch(() => {});
-    },
-  };
-  return holds;
-}
-
-/**
- * Measures, by the local clock, for how long a value in the store has not changed: the value, and when it was first seen. The clocks of
- * other machines do not matter.
- */
-export interface Watch {
-  value: string;
-  since: number;
-}
-
-export function newWatch(): Watch {
-  return { value: "", since: 0 };
-}
-
-/** Notes the current value, and returns for how many milliseconds it has been the same; 0 if it is new. */
-export function unchangedMs(watch: Watch, value: string): number {
-  const now = performance.now();
-  if (watch.value !== value) {
-    watch.value = value;
-    watch.since = now;
+  /** Makes the id of a new write: the token of this writer, and a number. Not every runtime has random numbers while modules load. */
+  operation(): string {
+    this.#token ??= crypto.randomUUID().slice(0, writerLength);
+    return `${this.#token}${(++this.#operations).toString(36)}`;
   }
-  return now - watch.since;
+
+  /** Identifies the store as the holder of leases: this thread of this process. */
+  get holder(): string {
+    this.#holder ??= holderOf(this.operation().slice(0, writerLength));
+    return this.#holder;
+  }
+
+  /** Makes `close` wait for work. */
+  expect(work: Promise<unknown>): void {
+    const settle = (): void => void this.#expected.delete(work);
+    this.#expected.add(work);
+    work.then(settle, settle);
+  }
+
+  /** Renews a lease until it is removed. One timer renews all leases; it does not keep the process alive. */
+  add(hold: Hold): void {
+    this.#held.add(hold);
+    // The lease was being acquired when the store was closed.
+    if (this.isClosed) this.expect(hold.release());
+    else if (this.#timer === undefined) {
+      this.#timer = setInterval(() => this.#renewAll(), renewMs);
+      // Some runtimes return a number.
+      this.#timer.unref?.();
+    }
+  }
+
+  // If a renewal fails, so will the next write of the run.
+  #renewAll(): void {
+    for (const hold of this.#held) hold.renew().catch(() => {});
+  }
+
+  remove(hold: Hold): void {
+    this.#held.delete(hold);
+  }
+
+  /** Waits for expected work, and releases all leases, including those acquired meanwhile. Never rejects. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.#timer);
+    for (const hold of this.#held) this.expect(hold.release());
+    const settled = async (): Promise<void> => {
+      // Releasing a lease admits the next run in the queue, which then fails because the store is closed.
+      while (this.#expected.size > 0) await Promise.allSettled(this.#expected);
+    };
+    await withDeadline(settled, { timeoutMs: closeMs, what: "store", holdsProcess: true }).catch(() => {});
+  }
 }
 
 /** How often a holder renews its lease. */
@@ -99,8 +84,8 @@ export const renewMs = 2_000;
 /** When a lease that is not renewed expires. Longer on this machine, where a live process may be busy with synchronous work. */
 export const silentMs = { nearby: 60_000, elsewhere: 8_000 } as const;
 
-/** Identifies this thread of this process: machine, process id, start time, a token for each store within it, and the thread. */
-export function holderOf(token: string): string {
+// Machine, process id, start time, a token for each store within it, and the thread.
+function holderOf(token: string): string {
   return `${machine()} ${process.pid} ${startOf(process.pid) ?? ""} ${token} ${thread() ?? ""}`;
 }
 

@@ -12,7 +12,7 @@ import { deepFreeze } from "../rows/plain-json.ts";
 import type { MessageRedactor } from "../rows/redaction.ts";
 import type { Sending } from "./connection.ts";
 import { type Fifo, fifo } from "./fifo.ts";
-import { type Holds, holderOf, newWatch, type Watch } from "./hold.ts";
+import { type StoreWriter, writerLength } from "./hold.ts";
 import type { NamespaceRows } from "./namespace-rows.ts";
 
 /** Which model inputs a store keeps: all of them, only their hashes, or none. */
@@ -26,40 +26,28 @@ export interface StoreContext {
   readonly redact: MessageRedactor | undefined;
   readonly keepInput: KeepInput;
   readonly report: Report;
-  /** The leases that runs of this store hold. */
-  readonly holds: Holds;
   /** The contents of model setups that were stored. */
   readonly setups: WeakMap<object, Content>;
 }
 
-/** A change of a session. */
-export interface Change<T> {
-  readonly result: T;
-  /** Rows beside the head. Default: none. */
-  readonly writes?: readonly Write[];
-  /** The head after the change, if more than its version changes. */
-  readonly head?: SessionRow;
-  /** The conversation changed, so the session moves to the front of the list of sessions. */
-  readonly isActive?: boolean;
-  /** Messages that the writes append to the conversation. */
-  readonly appended?: readonly Message[];
-  /** The conversation changes other than by appending. */
-  readonly isRewrite?: boolean;
+/** A change of a session that is being computed. Whoever computes it assigns and adds. */
+export interface Change {
+  /** The current head. A new one is assigned if more than its version changes. */
+  head: SessionRow;
+  /** Rows beside the head. */
+  readonly writes: Write[];
+  /** The conversation changes, so the session moves to the front of the list of sessions. */
+  isActive?: boolean;
+  /** The messages that are appended to the conversation, if that is all that happens to it. */
+  appended?: readonly Message[];
   /** The session is removed, including its head. */
-  readonly isGone?: boolean;
-  /** Adds the number that the store issued to the result. Not called if the reply with the number was lost. */
-  readonly withNumber?: (result: T, number: number) => T;
+  isGone?: boolean;
+  /** Called when the change is stored, with the number that the store issued; undefined if it issued none, or the reply was lost. */
+  readonly onStored: ((number: number | undefined) => void)[];
 }
 
-/** Computes a change from the current head; throws to refuse it. */
-export type MakeChange<T> = (head: SessionRow) => Promise<Change<T>>;
-
-/** A change that was requested. */
-interface Task<T> extends Sending {
-  readonly label: WriteLabel;
-  readonly make: MakeChange<T>;
-  readonly operation: string;
-}
+/** Computes a change from the current head, possibly more than once; throws to refuse it. Without rows and a new head nothing is written. */
+export type MakeChange<T> = (change: Change) => Promise<T>;
 
 const mostAttempts = 200;
 const mostContents = 1_000;
@@ -77,9 +65,9 @@ export class SessionCell {
   /** Runs of this process on the session, one at a time. */
   readonly gate: Fifo = fifo();
   /** For how long the lease of another process has not been renewed. */
-  readonly leaseWatch: Watch = newWatch();
+  readonly leaseWatch: Watch = { value: "", since: 0 };
   /** For how long the mark of another process that waits has not been renewed. */
-  readonly waitingWatch: Watch = newWatch();
+  readonly waitingWatch: Watch = { value: "", since: 0 };
   /** Called with each new head, written or read by this process, that asks a run to stop. They must not throw. */
   readonly stopWatchers: Set<(head: SessionRow) => void> = new Set();
   /** The head as this process knows it: as of its last write, or newer. */
@@ -107,7 +95,7 @@ export class SessionCell {
 
   /** True if no work is in progress, so that the cell may be dropped. */
   get isIdle(): boolean {
-    return this.#pending === 0 && !this.gate.isHeld;
+    return this.#pending === 0 && this.gate.current === undefined;
   }
 
   /** Reads the head from the store; undefined if the session was never written. */
@@ -123,20 +111,19 @@ export class SessionCell {
 
   /** Applies a change exactly once, after the changes requested before it. Closing the store waits for it. */
   update<T>(label: WriteLabel, make: MakeChange<T>): Promise<T> {
-    const { holds, writer } = this.context;
-    const task = { label, make, operation: writer.operation(), isRepeated: false };
-    const work = this.#latest.then(() => this.#apply(task));
+    const work = this.#latest.then(() => this.#apply(label, make));
     const settle = (): void => {
       this.#pending--;
-      holds.expected.delete(work);
     };
     this.#pending++;
-    holds.expected.add(work);
+    this.context.writer.expect(work);
     this.#latest = work.then(settle, settle);
     return work;
   }
 
-  async #apply<T>(task: Task<T>): Promise<T> {
+  async #apply<T>(label: WriteLabel, make: MakeChange<T>): Promise<T> {
+    const operation = this.context.writer.operation();
+    const sending = { isRepeated: false };
     for (let attempt = 0; attempt <= mostAttempts; attempt++) {
       if (attempt > 4) {
         await sleep(Math.random() * Math.min(attempt, 50));
@@ -145,53 +132,45 @@ export class SessionCell {
       }
       if (!this.#isKnown) this.#learn(await this.head());
       this.#isKnown = true;
-      const done = await this.#attempt(task);
-      if (done !== undefined) return done.result;
+      const before = this.knownHead;
+      const change: Change = { head: before ?? newHead(this.namespace, this.id), writes: [], onStored: [] };
+      const current = change.head;
+      const result = await make(change);
+      const isWritten = change.head !== current || (change.writes.length > 0 && !change.isGone);
+      if (isWritten) change.head = withOperation(change.head, operation);
+      const committed = await this.#commit(label, change, { isWritten, sending });
+      if (committed.refused === undefined) {
+        this.#accept(change, isWritten, committed.number);
+        return result;
+      }
+      // Another writer was faster, or the reply of a commit was lost and the change is written.
+      const found = committed.refused[0] as SessionRow | undefined;
+      this.#learn(found);
+      if (hasOperation(found, operation) || (sending.isRepeated && change.isGone && found === undefined)) {
+        for (const each of change.onStored) each(undefined);
+        return result;
+      }
+      // It may be retried only if its operation would still be in the head had it been written.
+      if (sending.isRepeated && !remembersSince(found, before)) throw this.#unknownOutcome();
+      sending.isRepeated = false;
     }
     throw new SessionConflictError(
       `Session "${this.id}" could not be changed because other writers kept changing it; nothing was written. Try again.`,
     );
   }
 
-  // Undefined if another writer was faster. The head does not change meanwhile, because changes are applied one at a time.
-  async #attempt<T>(task: Task<T>): Promise<Pick<Change<T>, "result"> | undefined> {
-    const before = this.knownHead;
-    const current = before ?? newHead(this.namespace, this.id);
-    const change = await task.make(current);
-    const { writes = [], isGone = false } = change;
-    const isWritten = change.head !== undefined || (writes.length > 0 && !isGone);
-    const head = isWritten ? withOperation(change.head ?? current, task.operation) : undefined;
-    const committed = await this.#commit(task, change, head);
-    if (committed.refused === undefined) {
-      const { number } = committed;
-      this.#accept(change, head, number);
-      return number === undefined || !change.withNumber ? change : { result: change.withNumber(change.result, number) };
-    }
-    const found = committed.refused[0] as SessionRow | undefined;
-    this.#learn(found);
-    // The reply of a commit may have been lost, and the change was written.
-    if (hasOperation(found, task.operation)) return change;
-    if (!task.isRepeated) return undefined;
-    if (isGone && found === undefined) return change;
-    // It may be retried only if its operation would still be in the head had it been written.
-    if (!remembersSince(found, before))
-      throw new OffstageError(
-        "store-connection",
-        `The connection to ${this.context.rows.name} was lost during a write to session "${this.id}", and too many other writes followed to tell whether it was stored. Read the session before you try again.`,
-      );
-    task.isRepeated = false;
-    return undefined;
-  }
-
-  async #commit<T>(task: Task<T>, change: Change<T>, head: SessionRow | undefined): Promise<Committed> {
-    const { writes = [], isActive } = change;
+  async #commit(
+    label: WriteLabel,
+    { head, writes, isActive }: Change,
+    { isWritten, sending }: { readonly isWritten: boolean; readonly sending: Sending },
+  ): Promise<Committed> {
     const version = this.knownHead?.version;
     const where = version === undefined ? undefined : { version };
     const numbered = isActive ? "activity" : undefined;
-    const all = head === undefined ? writes : [...writes, { table: "sessions", row: head, numbered } as const];
+    const all = isWritten ? [...writes, { table: "sessions", row: head, numbered } as const] : writes;
     try {
       const checks = [{ table: "sessions" as const, key: [this.id], where }];
-      return await this.context.rows.commit({ label: task.label, checks, writes: all }, task);
+      return await this.context.rows.commit({ label, checks, writes: all }, sending);
     } catch (error) {
       // The outcome may be unknown: reread the head.
       this.forget();
@@ -199,38 +178,53 @@ export class SessionCell {
     }
   }
 
-  #accept<T>(change: Change<T>, head: SessionRow | undefined, number?: number): void {
-    const { appended, isRewrite, isGone, isActive, writes = [] } = change;
+  #accept(change: Change, isWritten: boolean, number: number | undefined): void {
+    const { head, appended, isGone, isActive, writes, onStored } = change;
     for (const write of writes)
       if (write.table === "contents" && "row" in write && this.contents.size < mostContents)
         this.contents.add(String(write.row.hash));
-    const hasOtherMessages = head !== undefined && head.message_count !== this.knownHead?.message_count;
-    if (isRewrite || (hasOtherMessages && appended === undefined)) this.tail = undefined;
-    if (isGone) {
-      this.traces.clear();
-      this.contents.clear();
-      this.knownHead = undefined;
-    } else if (head !== undefined)
-      this.knownHead = isActive && number !== undefined ? { ...head, activity: number } : head;
-    if (appended !== undefined && this.tail !== undefined) this.tail = extendTail(this.tail, appended);
+    const before = this.knownHead;
+    if (appended !== undefined) this.tail &&= extendTail(this.tail, appended);
+    else if (head.next_position !== before?.next_position || head.message_count !== before.message_count)
+      this.tail = undefined;
+    if (isGone) this.#replaceHead(undefined);
+    else if (isWritten) this.knownHead = isActive && number !== undefined ? { ...head, activity: number } : head;
+    this.#notify();
+    for (const each of onStored) each(number);
+  }
+
+  // If another writer changed the head, what is known of the session is stale.
+  #learn(found: SessionRow | undefined): void {
+    if (found?.version === this.knownHead?.version) return;
+    this.#replaceHead(found);
     this.#notify();
   }
 
-  // If another writer changed the head, the cached messages are stale.
-  #learn(found: SessionRow | undefined): void {
-    if (found?.version === this.knownHead?.version) return;
-    this.tail = undefined;
+  // The session may have been deleted and created again.
+  #replaceHead(found: SessionRow | undefined): void {
     this.knownHead = found;
-    // It may have been deleted and created again.
+    this.tail = undefined;
     this.contents.clear();
     this.traces.clear();
-    this.#notify();
   }
 
   #notify(): void {
     const { knownHead: head } = this;
     if (head !== undefined && head.stop_requested !== null) for (const watcher of this.stopWatchers) watcher(head);
   }
+
+  #unknownOutcome(): OffstageError {
+    return new OffstageError(
+      "store-connection",
+      `The connection to ${this.context.rows.name} was lost during a write to session "${this.id}", and too many other writes followed to tell whether it was stored. Read the session before you try again.`,
+    );
+  }
+}
+
+/** A value in the store, and when it was first seen by the local clock. The clocks of other machines do not matter. */
+export interface Watch {
+  value: string;
+  since: number;
 }
 
 const mostIdle = 64;
@@ -276,11 +270,6 @@ export interface Tail {
 
 export const emptyTail: Tail = { messages: [], isWhole: true, size: 0 };
 
-/** Caches these messages. */
-export function tailOf(messages: readonly Message[], isWhole: boolean): Tail {
-  return extendTail({ ...emptyTail, isWhole }, messages);
-}
-
 /** Appends messages to the cache; beyond its bounds the older half is dropped. */
 export function extendTail(tail: Tail, added: readonly Message[]): Tail {
   const messages = [...tail.messages, ...added.map((message) => deepFreeze(message))];
@@ -292,29 +281,6 @@ export function extendTail(tail: Tail, added: readonly Message[]): Tail {
 
 function sizeOf({ content }: Message): number {
   return typeof content === "string" ? content.length : JSON.stringify(content ?? null).length;
-}
-
-/** The length of the writer's token at the start of an operation id. */
-const writerLength = 8;
-
-/** A store as a writer. Its token is made on first use: not every runtime has random numbers while modules load. */
-export class StoreWriter {
-  #token: string | undefined;
-  #holder: string | undefined;
-  #operations = 0;
-
-  /** Identifies the store as the holder of leases. */
-  get holder(): string {
-    this.#token ??= crypto.randomUUID().slice(0, writerLength);
-    this.#holder ??= holderOf(this.#token);
-    return this.#holder;
-  }
-
-  /** Makes the id of a new write. */
-  operation(): string {
-    this.#token ??= crypto.randomUUID().slice(0, writerLength);
-    return `${this.#token}${(++this.#operations).toString(36)}`;
-  }
 }
 
 // Enough for about fifteen writers. One operation per writer is enough because each requests one change at a time.
@@ -360,20 +326,14 @@ export function exists({ version }: SessionRow): boolean {
 
 /** Adds an operation to the version, in place of the previous one of the same writer. */
 export function withOperation(head: SessionRow, operation: string): SessionRow {
-  const others = withoutWriter(head.version, operation.slice(0, writerLength));
-  return { ...head, version: `${others} ${operation}`.slice(-versionLength) };
-}
-
-function withoutWriter(version: string, writer: string): string {
-  const start = version.indexOf(` ${writer}`);
-  if (start < 0) return version;
-  const end = version.indexOf(" ", start + 1);
-  return end < 0 ? version.slice(0, start) : version.slice(0, start) + version.slice(end);
+  const writer = operation.slice(0, writerLength);
+  const others = head.version.split(" ").filter((each) => !each.startsWith(writer));
+  return { ...head, version: [...others, operation].join(" ").slice(-versionLength) };
 }
 
 /** True if the operation is among the latest. */
 export function hasOperation(head: SessionRow | undefined, operation: string): boolean {
-  return head?.version.endsWith(` ${operation}`) || head?.version.includes(` ${operation} `) || false;
+  return head?.version.split(" ").includes(operation) ?? false;
 }
 
 /**

@@ -1,13 +1,16 @@
-// A run to resume: whether it may be resumed, and its record, which must be whole. Otherwise tool calls might be repeated.
+// A run to resume: whether it may be resumed, its record, which must be whole, because tool calls might be repeated otherwise, and what
+// a person decided about its calls.
 import { OffstageError } from "../../errors.ts";
-import { type Message, toolCallsOf } from "../../messages/message.ts";
-import type { SessionCell } from "../head/session-cell.ts";
+import { type Message, toolCallsOf, withEditedCall } from "../../messages/message.ts";
+import type { Change, SessionCell } from "../head/session-cell.ts";
+import type { CallChange } from "../ports/journal.ts";
 import { isStoppedByLimit, type RunRecord } from "../ports/run-record.ts";
-import type { RunRow, ToolCallRow } from "../ports/tables.ts";
+import type { RunRow } from "../ports/tables.ts";
 import { findRun, type RunParts, readParts, recordOf } from "../records/run-reader.ts";
 import { corrupt, type Report } from "../rows/check-row.ts";
 import { callStatuses, isOpenCall } from "../rows/run-row.ts";
-import { hasEnded } from "./run-life.ts";
+import { hasEnded } from "./run-rows.ts";
+import { applyChange, decidedCall, newStep, type OpenStep, putStepChange, redactedEdit } from "./step-rows.ts";
 
 /** The row of a run of this session; undefined if there is none. Throws `store-corrupt` if it cannot be read. */
 export async function findToResume(cell: SessionCell, runId: string): Promise<RunRow | undefined> {
@@ -21,11 +24,6 @@ export function refuseDamage(runId: string): Report {
     const message = `Run "${runId}" cannot be resumed because a part of its record cannot be read. ${damage.message} Restore a backup, or start a new run.`;
     throw new OffstageError("store-corrupt", message, { cause: damage });
   };
-}
-
-/** The row of a run that is resumed, without its earlier end. */
-export function reopenRow(row: RunRow): RunRow {
-  return { ...row, status: "running", reason: null, ended_at: null, duration_ms: null, error: null };
 }
 
 interface Wanted {
@@ -49,21 +47,14 @@ function notResumable({ run_id }: RunRow, why: string): OffstageError {
   return new OffstageError("run-not-resumable", `Run "${run_id}" cannot be resumed: it ${why}.`);
 }
 
-/** A run to resume: its record, and the rows that its log continues from. */
+/** A run to resume: its record, and the rows that its log continues from. The session cell knows the rows of its messages. */
 export interface ResumedRun {
   readonly record: RunRecord;
-  readonly calls: readonly ToolCallRow[];
+  /** The step under way. */
+  readonly step: OpenStep;
   readonly children: readonly RunRow[];
   /** The runs of subagents at all levels, by run id. */
   readonly beneath: ReadonlyMap<string, ResumedRun>;
-  /** The reference of the input of the open step. */
-  readonly openInput: string | undefined;
-  /** The rows of the messages of the record. */
-  readonly seqs: ReadonlyMap<Message, number>;
-  /** The identities of the messages that joined the conversation, such as a partial answer when a limit stopped the run. */
-  readonly said: ReadonlySet<string>;
-  /** The messages that are not part of the conversation. */
-  readonly done: readonly { readonly seq: number; readonly step: number; readonly message: Message }[];
 }
 
 /**
@@ -84,21 +75,54 @@ export async function readToResume(cell: SessionCell, row: RunRow): Promise<Resu
     beneath.set(child.run_id, run);
     for (const [runId, below] of run.beneath) beneath.set(runId, below);
   }
-  const { messages, calls, children, steps } = parts;
-  const openInput = steps.find(({ step }) => step === record.openStep?.step)?.input_ref ?? undefined;
-  const done = messages.flatMap(({ message, row: { position, seq, step } }) =>
-    position === null && step !== null ? [{ seq, step, message }] : [],
-  );
-  return {
-    record,
-    calls,
-    children,
-    beneath,
-    done,
-    said: new Set(messages.flatMap(({ row: { position }, identity }) => (position === null ? [] : (identity ?? [])))),
-    openInput,
-    seqs: new Map(messages.map((each) => [each.message, each.row.seq])),
-  };
+  return { record, step: stepUnderWay(parts, record), children: parts.children, beneath };
+}
+
+function stepUnderWay({ calls, steps }: RunParts, { openStep }: RunRecord): OpenStep {
+  if (openStep === undefined) return newStep();
+  const { step, message, results } = openStep;
+  const inputRef = steps.find((row) => row.step === step)?.input_ref ?? undefined;
+  const own = calls.filter((call) => call.step === step);
+  return { ...newStep({ messages: [message, ...results], calls: own }), inputRef };
+}
+
+/** Puts what a person decided about the calls of a run and of the runs beneath it. Returns the run to resume as it is then. */
+export function changeCalls(
+  cell: SessionCell,
+  change: Change,
+  resumed: ResumedRun,
+  decisions: readonly CallChange[] = [],
+): ResumedRun {
+  for (const run of resumed.beneath.values()) changeOwnCalls(cell, change, run, decisions);
+  return changeOwnCalls(cell, change, resumed, decisions);
+}
+
+function changeOwnCalls(
+  cell: SessionCell,
+  change: Change,
+  run: ResumedRun,
+  decisions: readonly CallChange[],
+): ResumedRun {
+  const { runId, agent, openStep } = run.record;
+  if (openStep === undefined) return run;
+  const { redact } = cell.context;
+  const stored = (each: Message): Message => each;
+  const own = { step: run.step, run: { runId, agent, step: openStep.step }, stored };
+  let message = openStep.message;
+  const decided = new Set<string>();
+  for (const decision of decisions) {
+    if (decision.runId !== runId) continue;
+    const { toolCallId, editedInput } = decision;
+    if (editedInput !== undefined) message = redactedEdit(redact, withEditedCall(message, toolCallId, editedInput));
+    const { calls } = decidedCall(run.step, decision, { reply: message, stored: message, redact });
+    applyChange(run.step, { calls });
+    decided.add(toolCallId);
+  }
+  const messages = message === openStep.message ? [] : [message];
+  const calls = [...run.step.calls.values()].filter(({ call_id }) => decided.has(call_id));
+  putStepChange(cell, change, { messages, calls }, own);
+  applyChange(run.step, { messages });
+  return { ...run, record: { ...run.record, openStep: { ...openStep, message } } };
 }
 
 // Throws unless everything is there that resuming relies on: without it, calls might run twice.

@@ -1,54 +1,60 @@
 // The log of one run on a store. Every write is fenced by the lease of the session.
-import type { JsonValue } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
-import { type AssistantMessage, type Message, type ToolMessage, withMetadata } from "../../messages/message.ts";
-import { appendRows, touch } from "../conversation/conversation.ts";
-import { joinRows, readInbox } from "../conversation/inbox.ts";
+import type { AssistantMessage, Message, ToolMessage } from "../../messages/message.ts";
+import { noUsage } from "../../tokens/usage.ts";
+import type { SpanData } from "../../tracing/span-data.ts";
+import { putNewContent, touch } from "../conversation/conversation.ts";
+import { joinMessages, readInbox } from "../conversation/inbox.ts";
 import type { Change, SessionCell } from "../head/session-cell.ts";
-import { checkHeld, holdLease, isAskedToStop, type LeaseHold, releaseLease } from "../lease/lease.ts";
+import { isAskedToStop, type Lease, releaseLease } from "../lease/lease.ts";
 import type { CallChange, EndRefusal, HeldSession, NewRun, RunEnd, RunLog, StepInput } from "../ports/journal.ts";
 import type { QuestionRecord, RunRecord, StepRecord } from "../ports/run-record.ts";
 import type { PendingMessage } from "../ports/session.ts";
-import type { Write, WriteLabel } from "../ports/store-driver.ts";
-import type { MessageRow, RunRow, SessionRow } from "../ports/tables.ts";
+import type { WriteLabel } from "../ports/store-driver.ts";
+import type { RunRow, ToolCallRow } from "../ports/tables.ts";
 import { findRun, readToolTraces } from "../records/run-reader.ts";
-import { identityOf, rowIdentity, storeMessage } from "../rows/message-row.ts";
-import { frozenCopy } from "../rows/plain-json.ts";
+import { contentOf } from "../rows/contents.ts";
 import { questionText, storedText } from "../rows/question.ts";
-import { redactEnd, redactNotes, redactOnce } from "../rows/redaction.ts";
-import { type Totals, totalsOf } from "../rows/run-row.ts";
-import { findToResume, type ResumedRun, readToResume, reopenRow } from "./resumed-run.ts";
 import {
-  beginRun,
-  copyRef,
-  endRun,
-  hasEnded,
-  isSame,
-  refusalOf,
-  sumOf,
-  withoutSaid,
-  withProviderParts,
-  withSeq,
-} from "./run-life.ts";
-import { StepWriter, type Written } from "./step-writer.ts";
+  type MessageRedactor,
+  messagesIn,
+  redactEnd,
+  redactOnce,
+  redactSpans,
+  redactStep,
+  redactValue,
+} from "../rows/redaction.ts";
+import { isOpenCall, putSpans, stepRow, type Totals, totalsOf } from "../rows/run-row.ts";
+import { findToResume, type ResumedRun, readToResume } from "./resumed-run.ts";
+import { type Answer, endRun, hasEnded, putAnswer, putNewRun, refusalOf, reopenRow, withSeq } from "./run-rows.ts";
+import {
+  applyChange,
+  callsOf,
+  changedCall,
+  decidedCall,
+  nameOf,
+  newStep,
+  type OpenStep,
+  putInput,
+  putStepChange,
+  redactedEdit,
+  type StepChange,
+  settledCall,
+} from "./step-rows.ts";
 
 /** An open run. */
 export interface StoredRunOptions {
-  readonly cell: SessionCell;
   readonly row: RunRow;
-  readonly fence: number;
+  readonly lease: Lease;
   readonly history: readonly Message[];
-  readonly earlierCount?: number;
+  readonly earlierCount?: number | undefined;
   /** The record from before the run was resumed. */
   readonly resumed?: ResumedRun | undefined;
   /** The messages of the inbox that the run took in when it began. */
   readonly joined?: readonly Message[] | undefined;
-  /** Admits the next run of this process. Undefined for a subagent's run. */
-  readonly release?: () => void;
-  /** The runs of subagents that the outermost run and those below it have started. */
-  readonly subagents?: Set<string>;
-  /** Receives the totals of a subagent's run when it ends. */
-  readonly onTotals?: (runId: string, totals: Totals) => void;
+  /** The session that the run holds, and the run that started it: one of them is set. */
+  readonly held?: HeldSession | undefined;
+  readonly parent?: StoredRun | undefined;
 }
 
 /** The log of a run that holds its session, or of a subagent's run inside it. */
@@ -60,59 +66,54 @@ export class StoredRun implements RunLog {
   readonly held: HeldSession | undefined;
   readonly recorded: RunRecord | undefined;
   readonly joined: readonly Message[];
-  readonly #options: StoredRunOptions;
-  readonly #steps: StepWriter;
+  readonly #cell: SessionCell;
+  readonly #lease: Lease;
+  readonly #parent: StoredRun | undefined;
+  /** Leaves messages that were read from the store as they are: they are redacted already. */
+  readonly #redact: MessageRedactor | undefined;
+  readonly #readBefore: ReadonlySet<Message>;
+  /** The runs of subagents that the outermost run and those below it have started. */
   readonly #subagents: Set<string>;
-  readonly #hold: LeaseHold | undefined;
   /** The totals of subagents' runs, by run id. */
-  readonly #beneath = new Map<string, Totals>();
-  /** The rows of all messages of this run that are not part of the conversation, by message. */
-  readonly #done = new Map<string, DoneMessage>();
+  readonly #beneath: Map<string, Totals>;
   /** The costs of the steps that are written. */
   readonly #costs: (number | undefined)[];
   #row: RunRow;
-  #isOver = false;
-  #isEnded = false;
+  /** The step under way, as it is stored. */
+  #step: OpenStep;
+  #state: "open" | "ended" | "abandoned" = "open";
   #ending: Promise<EndRefusal | undefined> | undefined;
-  readonly #stopping = Promise.withResolvers<void>();
 
-  constructor(options: StoredRunOptions) {
-    const { cell, row, history, resumed, release } = options;
+  constructor(cell: SessionCell, options: StoredRunOptions) {
+    const { row, lease, resumed, parent } = options;
+    const record = resumed?.record;
     this.runId = row.run_id;
     this.namespace = cell.namespace;
-    this.history = history;
+    this.history = options.history;
     this.earlierCount = options.earlierCount;
-    this.held = release && { place: release, runId: row.run_id };
-    this.recorded = resumed?.record;
+    this.held = options.held;
+    this.recorded = record;
     this.joined = options.joined ?? [];
-    this.#options = options;
+    this.#cell = cell;
+    this.#lease = lease;
+    this.#parent = parent;
+    this.#redact = redactOnce(cell.context.redact, record);
+    this.#readBefore = new Set(cell.context.redact && messagesIn(record));
+    this.#subagents = parent === undefined ? new Set() : parent.#subagents.add(row.run_id);
+    const children = resumed?.children.map((child) => [child.run_id, totalsOf(child)] as const) ?? [];
+    this.#beneath = new Map(children.flatMap(([runId, totals]) => (totals ? [[runId, totals]] : [])));
+    this.#costs = record?.steps.map(({ cost }) => cost) ?? [];
     // The row of a run that was interrupted does not count its steps.
-    this.#row =
-      resumed === undefined
-        ? row
-        : { ...row, step_count: resumed.record.stepCount, error_count: resumed.record.errorCount };
-    this.#subagents = options.subagents ?? new Set();
-    this.#steps = new StepWriter(cell, this.#row, { recorded: resumed, subagents: this.#subagents });
-    for (const child of resumed?.children ?? []) {
-      const totals = totalsOf(child);
-      if (totals !== undefined) this.#beneath.set(child.run_id, totals);
-    }
-    for (const { seq, step, message } of resumed?.done ?? []) {
-      const identity = identityOf(message);
-      if (identity !== undefined)
-        this.#done.set(identity, { seq, step, providerParts: message.metadata?.providerParts });
-    }
-    this.#costs = resumed?.record.steps.map(({ cost }) => cost) ?? [];
-    this.#hold =
-      release && holdLease(cell, { fence: options.fence, row }, { release, onStop: () => this.#stopping.resolve() });
+    this.#row = record ? { ...row, step_count: record.stepCount, error_count: record.errorCount } : row;
+    this.#step = resumed?.step ?? newStep();
   }
 
   questionText(text: string): string {
-    return storedText(text, this.#options.cell.context.redact);
+    return storedText(text, this.#cell.context.redact);
   }
 
   toolTraces(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly Message[]>> {
-    return readToolTraces(this.#options.cell, runIds);
+    return readToolTraces(this.#cell, runIds);
   }
 
   async intend(
@@ -121,280 +122,259 @@ export class StoredRun implements RunLog {
     waiting: readonly string[] = [],
     input?: StepInput,
   ): Promise<void> {
-    if (step <= this.#row.step_count) return;
-    await this.#write("tool.intent", step, (head) => this.#steps.intend(head, step, { message, waiting, input }));
+    const isKnown = () => this.#step.messages.has("reply");
+    await this.#change("tool.intent", step, (change) => {
+      if (isKnown()) return {};
+      const ref = input && this.#putUnfinished(change, input);
+      change.onStored.push(() => {
+        this.#step.inputRef = ref;
+      });
+      return { messages: [message], calls: callsOf(this.#stored(message), { row: this.#row, step, waiting }) };
+    });
   }
 
   async settle(step: number, result: ToolMessage): Promise<void> {
-    if (step <= this.#row.step_count) return;
-    await this.#write("tool.result", step, (head) => this.#steps.settle(head, step, result));
+    await this.#change("tool.result", step, () => {
+      if (this.#step.messages.has(nameOf(result) ?? "")) return {};
+      const call = this.#step.calls.get(result.tool_call_id);
+      return { messages: [result], calls: call && [settledCall(call, result)] };
+    });
   }
 
   async wait(step: number, toolCallId: string, question?: QuestionRecord): Promise<void> {
-    const { redact } = this.#options.cell.context;
-    const asked = question && { question: questionText(question, redact) };
-    await this.#write("tool.wait", step, () => this.#steps.changeCall(toolCallId, { status: "waiting", ...asked }));
+    const asked = question && { question: questionText(question, this.#cell.context.redact) };
+    await this.#change("tool.wait", step, () => changedCall(this.#step, toolCallId, { status: "waiting", ...asked }));
   }
 
-  async decide(step: number, change: Omit<CallChange, "runId">, message: AssistantMessage): Promise<void> {
-    await this.#write("tool.decide", step, () => this.#steps.decide(step, change, message));
+  async decide(step: number, change: Omit<CallChange, "runId">, reply: AssistantMessage): Promise<void> {
+    const { redact } = this.#cell.context;
+    const stored = redactedEdit(redact, reply);
+    const decided = () => decidedCall(this.#step, change, { reply, stored, redact });
+    await this.#change("tool.decide", step, decided, () => stored);
+  }
+
+  // Changes the step under way. A finished step stays as it is.
+  async #change(
+    label: WriteLabel,
+    step: number,
+    make: (change: Change) => StepChange,
+    stored?: (message: Message) => Message,
+  ): Promise<void> {
+    if (step <= this.#row.step_count) return;
+    await this.#write(label, async (change) => this.#putChange(change, step, make(change), stored));
+  }
+
+  #write<T>(label: WriteLabel, make: (change: Change) => Promise<T>): Promise<T> {
+    return this.#cell.update(label, async (change) => {
+      if (this.#state !== "open")
+        throw new OffstageError("session-conflict", `Run "${this.runId}" has ended; nothing was written.`);
+      this.#lease.check(change.head);
+      return make(change);
+    });
+  }
+
+  // Puts a change of the step under way. Returns the row of the run after it, which is not put.
+  #putChange(
+    change: Change,
+    step: number,
+    changed: StepChange,
+    stored = (message: Message): Message => this.#stored(message),
+  ): RunRow {
+    const run = { runId: this.runId, agent: this.#row.agent, step };
+    putStepChange(this.#cell, change, changed, { step: this.#step, run, stored });
+    const isNewError = ({ call_id, status }: ToolCallRow) =>
+      status === "error" && this.#step.calls.get(call_id)?.status !== "error";
+    const failed = changed.calls?.filter(isNewError).length ?? 0;
+    const row = { ...this.#row, error_count: this.#row.error_count + failed };
+    change.onStored.push(() => {
+      applyChange(this.#step, changed);
+      this.#row = row;
+    });
+    return row;
+  }
+
+  #stored(message: Message): Message {
+    return this.#redact?.(message) ?? message;
+  }
+
+  // The row of a step that is not finished: it has an input or failed attempts, and no finish reason.
+  #putUnfinished(change: Change, { step, startedAt, input, retries }: StepInput): string | undefined {
+    const ref = putInput(this.#cell, change, input, this.#readBefore);
+    if (ref === undefined && retries === undefined) return undefined;
+    const { modelId: model, provider } = input.setup;
+    const call = { step, messages: [], usage: noUsage, finishReason: "", startedAt, durationMs: 0, model, provider };
+    const row = { ...stepRow(this.#row, this.#redactedStep({ ...call, retries }), ref), finish_reason: null };
+    change.writes.push({ table: "steps", row });
+    return ref;
+  }
+
+  #redactedStep(record: StepRecord): StepRecord {
+    const { redact } = this.#cell.context;
+    return redact === undefined ? record : redactStep(redact, record, this);
   }
 
   async step(record: StepRecord): Promise<void> {
     if (record.step <= this.#row.step_count) return;
-    const kept = withKeptNotes(record, this.#options);
-    await this.#write("step.commit", record.step, (head) => this.#steps.finish(head, kept));
-    this.#row = { ...this.#row, step_count: record.step, error_count: this.#steps.errorCount };
-    this.#costs.push(record.cost);
+    await this.#write("step.commit", async (change) => this.#finishStep(change, record));
   }
 
-  // Writes rows under the lease. Nothing is written if `make` returns undefined.
-  async #write(label: WriteLabel, step: number, make: (head: SessionRow) => Written | undefined): Promise<void> {
-    const { cell } = this.#options;
-    if (this.#isOver) throw overError(this.runId);
-    const written = await cell.update(label, async (head): Promise<Change<Written | undefined>> => {
-      checkHeld(cell, head, { fence: this.#options.fence, row: this.#row });
-      const rows = make(head);
-      return { result: rows, ...(rows && { writes: rows.writes, ...(rows.head && { head: rows.head }) }) };
+  // Puts a finished step, without those of its messages that were put with the answer.
+  #finishStep(change: Change, record: StepRecord, said: ReadonlySet<Message> = new Set()): RunRow {
+    const { step, messages, cost } = record;
+    const { messages: known, inputRef } = this.#step;
+    const fresh = messages.filter((each) => known.get(nameOf(each) ?? "") !== each && !said.has(each));
+    const saved = this.#putChange(change, step, { messages: fresh, calls: this.#finishCalls(change, record) });
+    const row = { ...saved, step_count: step };
+    const ref = putInput(this.#cell, change, record.input, this.#readBefore) ?? inputRef;
+    change.writes.push({ table: "steps", row: stepRow(this.#row, this.#redactedStep(record), ref) });
+    this.#putSpans(change, record.spans);
+    change.onStored.push(() => {
+      this.#row = row;
+      this.#step = newStep();
+      this.#costs.push(cost);
     });
-    written?.onWritten();
-    this.#noteDone(step, written?.writes ?? []);
+    return row;
   }
 
-  #noteDone(step: number, writes: readonly Write[]): void {
-    for (const write of writes) {
-      if (write.table !== "messages" || !("row" in write)) continue;
-      const { seq, provider_parts } = write.row;
-      const identity = rowIdentity(write.row as unknown as MessageRow);
-      const providerParts =
-        typeof provider_parts === "string" ? (JSON.parse(provider_parts) as JsonValue[]) : undefined;
-      if (identity !== undefined) this.#done.set(identity, { seq: Number(seq), step, providerParts });
-    }
+  // The calls of a finished step that are not stored yet, or not with their results. Puts the full values of clipped results.
+  #finishCalls(change: Change, { step, messages, values = {} }: StepRecord): ToolCallRow[] {
+    const { redact } = this.#cell.context;
+    const reply = messages.find(({ role }) => role === "assistant");
+    const calls = [...this.#step.calls.values()];
+    if (calls.length === 0 && reply !== undefined)
+      calls.push(...callsOf(this.#stored(reply), { row: this.#row, step }));
+    const results = new Map(messages.flatMap((each) => (each.role === "tool" ? [[each.tool_call_id, each]] : [])));
+    const finished = calls.map((call) => {
+      const result = results.get(call.call_id);
+      const settled = result === undefined ? call : settledCall(call, result);
+      const whole = values[call.call_id];
+      if (whole === undefined) return settled;
+      const value = redact && result ? redactValue(redact, whole, result) : whole;
+      const content = contentOf(JSON.stringify(value), this.#cell.hasher);
+      putNewContent(this.#cell, change, content);
+      return { ...settled, result_ref: content.hash };
+    });
+    return finished.filter((call) => this.#step.calls.get(call.call_id) !== call);
+  }
+
+  #putSpans({ writes }: Change, spans: readonly SpanData[] = []): void {
+    const { redact, report } = this.#cell.context;
+    const kept = redact === undefined ? spans : redactSpans(redact, spans, report);
+    const owner = { namespace: this.namespace, sessionId: this.#cell.id, runId: this.runId };
+    writes.push(...putSpans(owner, kept, this.#subagents));
   }
 
   // The head is as new as the last write, which every step makes. A subagent's run has no conversation of its own.
   async inbox(): Promise<readonly PendingMessage[]> {
-    const { cell, release } = this.#options;
-    return release === undefined || !cell.knownHead?.inbox_count ? [] : readInbox(cell);
+    return this.held === undefined || !this.#cell.knownHead?.inbox_count ? [] : readInbox(this.#cell);
   }
 
   async join(step: number, joining: readonly PendingMessage[], isBlocked: boolean): Promise<void> {
-    const { cell, fence } = this.#options;
-    if (this.#isOver) throw overError(this.runId);
     const place = { runId: this.runId, agent: this.#row.agent, step: step === 0 ? undefined : step, isBlocked };
-    await cell.update("inbox.take", async (head): Promise<Change<void>> => {
-      checkHeld(cell, head, { fence, row: this.#row });
-      const appended = isBlocked ? [] : joining.map(({ message }) => message);
-      return { result: undefined, ...joinRows(cell, head, { joining, place }), appended, isActive: true };
+    await this.#write("inbox.take", async (change) => {
+      joinMessages(this.#cell, change, joining, place);
+      change.appended = isBlocked ? [] : joining.map(({ message }) => message);
     });
   }
 
   onStop(listener: (reason: string) => void): void {
-    this.#stopping.promise
-      .then(() => findRun(this.#options.cell.context, this.runId))
+    // A subagent's run is stopped by its parent.
+    if (this.held === undefined) return;
+    this.#lease.stopRequested
+      .then(() => findRun(this.#cell.context, this.runId))
       .then(
-        (row) => this.#isOver || listener(row?.stop_requested ?? ""),
+        (row) => this.#state !== "open" || listener(row?.stop_requested ?? ""),
         () => listener(""),
       );
   }
 
   async end(end: RunEnd): Promise<EndRefusal | undefined> {
-    if (this.#isEnded) return undefined;
-    if (this.#isOver && this.#ending === undefined) throw overError(this.runId);
-    this.#ending ??= this.#finish(end).finally(() => {
+    if (this.#state === "ended") return undefined;
+    this.#ending ??= this.#write("run.end", (change) => this.#putEnd(change, end)).finally(() => {
       this.#ending = undefined;
     });
     return this.#ending;
   }
 
-  async #finish(end: RunEnd): Promise<EndRefusal | undefined> {
-    const { cell, fence, release, onTotals } = this.#options;
-    const refusal = await cell.update("run.end", async (head): Promise<Change<EndRefusal | undefined>> => {
-      checkHeld(cell, head, { fence, row: this.#row });
-      if (release === undefined) return this.#endChild(head, end);
-      return refusalOf(head, end) ?? this.#endRun(head, end, await this.#stopReason(head));
-    });
+  // One write: the answer joins the conversation, the row of the run becomes final, and the lease is released. A subagent's answer is
+  // part of no conversation, and its run stays as it is if it had ended before its parent was resumed.
+  async #putEnd(change: Change, end: RunEnd): Promise<EndRefusal | undefined> {
+    const isRoot = this.#parent === undefined;
+    const refusal = isRoot ? refusalOf(change.head, end) : undefined;
     if (refusal !== undefined) return refusal;
-    this.#isOver = true;
-    this.#isEnded = true;
-    onTotals?.(this.runId, { usage: end.usage, cost: end.cost });
-    this.#hold?.stop();
+    const asked = isRoot && isAskedToStop(change.head);
+    const { lastStep, failedInput, spans = [] } = end;
+    const isNew = lastStep !== undefined && lastStep.step > this.#row.step_count;
+    const answer: Answer = { messages: isRoot ? end.answer : [], lastStep: isNew ? lastStep : undefined };
+    const run = { runId: this.runId, agent: this.#row.agent };
+    const stored = (message: Message): Message => this.#stored(message);
+    const said = await putAnswer(this.#cell, change, answer, { step: this.#step, run, stored });
+    const stepCosts = [...this.#costs];
+    let row = this.#row;
+    if (isNew) {
+      row = this.#finishStep(change, { ...lastStep, spans: [...(lastStep.spans ?? []), ...spans] }, said);
+      stepCosts.push(lastStep.cost);
+    } else {
+      if (failedInput !== undefined) this.#putUnfinished(change, failedInput);
+      if (hasEnded(end.status)) this.#interruptCalls(change);
+      this.#putSpans(change, spans);
+    }
+    const { redact } = this.#cell.context;
+    const ended = endRun(row, redact === undefined ? end : redactEnd(redact, end, this), {
+      stepCosts,
+      beneath: [...this.#beneath.values()],
+    });
+    // The request to stop has written its reason into the row of the run.
+    const stopped = asked && { stop_requested: (await findRun(this.#cell.context, this.runId))?.stop_requested ?? "" };
+    if (isRoot || !hasEnded(row.status)) change.writes.push({ table: "runs", row: { ...ended, ...stopped } });
+    if (isRoot) {
+      change.head = { ...releaseLease(change.head), last_status: end.status };
+      touch(change);
+    }
+    change.onStored.push(() => {
+      this.#state = "ended";
+      if (this.#parent === undefined) this.#lease.end();
+      else this.#parent.#beneath.set(this.runId, { usage: end.usage, cost: end.cost });
+    });
     return undefined;
   }
 
-  // The request to stop has written its reason into the row of the run.
-  async #stopReason(head: SessionRow): Promise<Pick<RunRow, "stop_requested"> | undefined> {
-    if (!isAskedToStop(head)) return undefined;
-    const row = await findRun(this.#options.cell.context, this.runId);
-    return { stop_requested: row?.stop_requested ?? "" };
-  }
-
-  // One write: the answer joins the conversation, the run row becomes final, and the lease is released.
-  #endRun(
-    head: SessionRow,
-    end: RunEnd,
-    stopped: Pick<RunRow, "stop_requested"> | undefined,
-  ): Change<EndRefusal | undefined> {
-    const { cell, resumed } = this.#options;
-    const redact = redactOnce(cell.context.redact, resumed?.record);
-    const answer = withoutSaid(end.answer, resumed?.said).map((given) => {
-      const message = frozenCopy(redact === undefined ? given : redact(given));
-      // A message that was written with its call has a row already.
-      const isWritten = this.#done.has(identityOf(given) ?? "");
-      const isInLastStep = !isWritten && end.lastStep?.messages.some((each) => isSame(given, each)) === true;
-      return { given, message, isInLastStep };
-    });
-    const before = answer.filter(({ isInLastStep }) => !isInLastStep);
-    const moved = this.#moveToSaid(head, before);
-    const last = this.#lastRows(moved.head, end);
-    for (const { given, message } of answer) copyRef(cell, given, message);
-    const row = { ...this.#endedRow(end, last), ...stopped };
-    const next = { ...touch(releaseLease(last.head)), last_status: row.status };
-    const open = hasEnded(row.status) && last.step === 0 ? this.#steps.interruptCalls() : [];
-    const writes: Write[] = [...moved.writes, ...last.writes, ...open, { table: "runs", row }];
-    const appended = answer.map(({ message }) => message);
-    return { result: undefined, writes, head: next, isActive: true, appended };
-  }
-
-  // Makes the row of a subagent's run final, unless the run had already ended. Its answer is part of no conversation.
-  #endChild(head: SessionRow, end: RunEnd): Change<EndRefusal | undefined> {
-    const last = this.#lastRows(head, { ...end, answer: [] });
-    const runs: Write[] = hasEnded(this.#row.status) ? [] : [{ table: "runs", row: this.#endedRow(end, last) }];
-    return { result: undefined, writes: [...last.writes, ...runs], head: last.head };
-  }
-
-  #endedRow(end: RunEnd, { step: lastStep, errorCount }: LastRows): RunRow {
-    const { redact } = this.#options.cell.context;
-    const kept = withKeptNotes(redact === undefined ? end : redactEnd(redact, end), this.#options);
-    const counts = { step_count: Math.max(this.#row.step_count, lastStep), error_count: errorCount };
-    const stepCost = sumOf([...this.#costs, ...(lastStep > this.#row.step_count ? [end.lastStep?.cost] : [])]);
-    const row = { ...this.#row, ...counts };
-    return endRun(row, kept, { stepCost, beneath: [...this.#beneath.values()] });
-  }
-
-  // The rows written beside the run row: the last step with the answer, the input of a failed call, or spans.
-  #lastRows(head: SessionRow, { lastStep, answer, spans = [], failedInput }: RunEnd): LastRows {
-    if (lastStep !== undefined && lastStep.step > this.#row.step_count) {
-      const said = new Map<Message, Message>();
-      const messages = lastStep.messages.map((message) => {
-        const given = answer.find((each) => isSame(each, message));
-        const kept = given === undefined ? message : withProviderParts(given, message);
-        if (given !== undefined) said.set(kept, given);
-        return kept;
-      });
-      const all = { ...lastStep, messages, spans: [...(lastStep.spans ?? []), ...spans] };
-      const record = withKeptNotes(all, this.#options);
-      const isSaid = (message: Message) => said.has(message);
-      const { head: next, writes, errorCount } = this.#steps.finish(head, record, isSaid);
-      for (const [kept, given] of said) copyRef(this.#options.cell, kept, given);
-      return { head: next, writes, step: lastStep.step, errorCount };
-    }
-    const failed = (failedInput && this.#steps.unfinished(failedInput)?.writes) ?? [];
-    return { head, writes: [...failed, ...this.#steps.spans(spans)], step: 0, errorCount: this.#steps.errorCount };
-  }
-
-  // With `persist: "everything"`, messages that were done become part of what was said: their rows get a position.
-  #moveToSaid(
-    head: SessionRow,
-    answer: readonly { message: Message; given: Message }[],
-  ): { head: SessionRow; writes: Write[] } {
-    const { cell } = this.#options;
-    const { run_id: runId, agent, namespace, session_id: sessionId } = this.#row;
-    return answer.reduce<{ head: SessionRow; writes: Write[] }>(
-      ({ head: before, writes }, { message, given }) => {
-        const known = this.#done.get(identityOf(given) ?? "");
-        if (known === undefined) {
-          const added = appendRows(cell, before, [{ message, given, run: { runId, agent, step: 0 }, isSaid: true }]);
-          return { head: added.head, writes: [...writes, ...added.writes] };
-        }
-        const { next_position: position, message_count } = before;
-        const run = { runId, agent, step: known.step };
-        const whole =
-          known.providerParts === undefined ? message : withMetadata(message, { providerParts: known.providerParts });
-        const place = { namespace, sessionId, seq: known.seq, position, run, hasher: cell.hasher };
-        cell.refs.set(given, place);
-        const { put } = storeMessage(whole, place);
-        const next = { ...before, next_position: position + 1, message_count: message_count + 1 };
-        return { head: next, writes: [...writes, put] };
-      },
-      { head, writes: [] },
-    );
+  // A run that ends here and is never resumed: its calls without a result get none.
+  #interruptCalls({ writes }: Change): void {
+    for (const call of this.#step.calls.values())
+      if (isOpenCall(call.status)) writes.push({ table: "tool_calls", row: { ...call, status: "interrupted" } });
   }
 
   async child(start: NewRun): Promise<RunLog> {
-    const { cell, fence } = this.#options;
+    const cell = this.#cell;
     const known = await findToResume(cell, start.runId);
     const resumed = known && (await readToResume(cell, known));
-    const begun = await cell.update("run.child", async (head) => {
-      checkHeld(cell, head, { fence, row: this.#row });
-      return known === undefined ? this.#beginChild(head, start) : resumeChild(known);
+    const { row } = await this.#write("run.child", async (change) => {
+      if (known !== undefined) return resumeChild(change, known);
+      const begun = putNewRun(cell, change, { ...start, parentRunId: this.runId }, { rootRunId: this.#lease.runId });
+      this.#putChange(change, 0, changedCall(this.#step, start.parentToolCallId, { child_run_id: start.runId }));
+      return begun;
     });
-    begun.onWritten?.();
-    const row = await withSeq(cell, begun.row);
-    const onTotals = (runId: string, totals: Totals): void => {
-      this.#beneath.set(runId, totals);
-    };
-    this.#subagents.add(row.run_id);
-    return new StoredRun({ cell, row, fence, history: [], resumed, onTotals, subagents: this.#subagents });
-  }
-
-  #beginChild(head: SessionRow, start: NewRun): Change<BegunChild> {
-    const { run_id, root_run_id } = this.#row;
-    const rootRunId = root_run_id ?? run_id;
-    const begun = beginRun(this.#options.cell, head, { start: { ...start, parentRunId: run_id }, rootRunId });
-    const call = this.#steps.changeCall(start.parentToolCallId, { child_run_id: start.runId });
-    return {
-      result: { row: begun.row, onWritten: call.onWritten },
-      head: begun.head,
-      writes: [...begun.writes, ...call.writes],
-      withNumber: (result, seq) => ({ ...result, row: { ...result.row, seq } }),
-    };
+    return new StoredRun(cell, {
+      row: await withSeq(cell, row),
+      lease: this.#lease,
+      history: [],
+      resumed,
+      parent: this,
+    });
   }
 
   async abandon(): Promise<void> {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    await this.#hold?.release();
+    if (this.#state !== "open") return;
+    this.#state = "abandoned";
+    if (this.#parent === undefined) await this.#lease.release();
   }
 }
 
 // A subagent's run that ended stays ended when its parent is resumed.
-function resumeChild(known: RunRow): Change<BegunChild> {
-  if (hasEnded(known.status)) return { result: { row: known } };
+function resumeChild({ writes }: Change, known: RunRow): { readonly row: RunRow } {
+  if (hasEnded(known.status)) return { row: known };
   const row = reopenRow(known);
-  return { result: { row }, writes: [{ table: "runs", row }] };
-}
-
-interface BegunChild {
-  readonly row: RunRow;
-  readonly onWritten?: () => void;
-}
-
-interface DoneMessage {
-  readonly seq: number;
-  readonly step: number;
-  readonly providerParts: readonly JsonValue[] | undefined;
-}
-
-interface LastRows {
-  readonly head: SessionRow;
-  readonly writes: readonly Write[];
-  /** The number of the last step; 0 if there is none to write. */
-  readonly step: number;
-  /** The number of calls that failed, in all steps. */
-  readonly errorCount: number;
-}
-
-function overError(runId: string): OffstageError {
-  return new OffstageError("session-conflict", `Run "${runId}" has ended; nothing was written.`);
-}
-
-// Redacts the notes of a step or an end.
-function withKeptNotes<Part extends StepRecord | RunEnd>(
-  part: Part,
-  { cell, history, resumed }: StoredRunOptions,
-): Part {
-  const { redact } = cell.context;
-  if (redact === undefined || part.notes === undefined) return part;
-  return { ...part, notes: redactNotes(redact, part.notes, { history, recorded: resumed?.record }) };
+  writes.push({ table: "runs", row });
+  return { row };
 }

@@ -3,14 +3,13 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { asyncScope } from "../../base/async-scope.ts";
-import type { OffstageError } from "../../errors.ts";
 import { closedError } from "../head/connection.ts";
 import type { Fifo } from "../head/fifo.ts";
-import { type Hold, isAbandoned, silentMs, unchangedMs, whereIs } from "../head/hold.ts";
-import { exists, type SessionCell } from "../head/session-cell.ts";
+import { isAbandoned, silentMs, whereIs } from "../head/hold.ts";
+import { exists, type SessionCell, type Watch } from "../head/session-cell.ts";
 import type { HeldSession, RunStart } from "../ports/journal.ts";
 import { SessionBusyError, SessionConflictError } from "../ports/session.ts";
-import type { RunRow, SessionRow } from "../ports/tables.ts";
+import type { SessionRow } from "../ports/tables.ts";
 
 const firstPollMs = 2;
 const longestPollMs = 100;
@@ -27,9 +26,9 @@ export function takeLease(
   head: SessionRow,
   { runId, onBusy }: Pick<RunStart, "runId" | "onBusy">,
 ): SessionRow {
-  const { writer, holds, rows } = cell.context;
+  const { writer, rows } = cell.context;
   const { holder } = writer;
-  if (holds.isClosed) throw closedError(rows.name);
+  if (writer.isClosed) throw closedError(rows.name);
   const canWait = onBusy === "queue";
   if (head.lease_holder !== null && head.lease_holder !== holder && !isLeft(cell, head, { canWait }))
     throw busy(cell.id, head.lease_run ?? undefined);
@@ -54,29 +53,8 @@ function isLeft(cell: SessionCell, head: SessionRow, { canWait }: { readonly can
 export function checkFree(cell: SessionCell, head: SessionRow): void {
   const { lease_holder: holder, lease_run } = head;
   const isOurs = holder === cell.context.writer.holder;
-  if (holder !== null && (isOurs ? cell.gate.isHeld : !isLeft(cell, head, { canWait: false })))
+  if (holder !== null && (isOurs ? cell.gate.current !== undefined : !isLeft(cell, head, { canWait: false })))
     throw new SessionBusyError(`Session "${cell.id}" is in use by run "${lease_run}". Wait for it to end.`);
-}
-
-/** The claim of a run to its session. */
-export interface Tenure {
-  readonly fence: number;
-  readonly row: Pick<RunRow, "run_id" | "root_run_id">;
-}
-
-/** Throws `SessionConflictError` unless this run still holds the lease; `store-closed` if it lost the lease because the store was closed. */
-export function checkHeld(cell: SessionCell, head: SessionRow, tenure: Tenure): void {
-  if (!isHeldBy(head, tenure)) throw notHeld(cell);
-}
-
-// Compares the run too: fences start over when a session is deleted and created again.
-function isHeldBy({ fence, lease_run }: SessionRow, tenure: Tenure): boolean {
-  return fence === tenure.fence && lease_run === (tenure.row.root_run_id ?? tenure.row.run_id);
-}
-
-function notHeld({ id, context }: SessionCell): OffstageError {
-  if (context.holds.isClosed) return closedError(context.rows.name);
-  return new SessionConflictError(`Session "${id}" was taken over by another run; nothing was written.`);
 }
 
 /** True if the run that holds the lease is asked to stop. */
@@ -89,45 +67,64 @@ export function releaseLease(head: SessionRow): SessionRow {
   return { ...head, ...noLease };
 }
 
-/** The lease that a run holds. */
-export interface LeaseHold extends Hold {
-  /** Stops renewing: the last write of the run has released the lease. */
-  stop(): void;
-}
+/** The lease that a run and the runs of its subagents hold. It is renewed until it is released. */
+export class Lease {
+  /** Resolves when the run is asked to stop, by this process or another. */
+  readonly stopRequested: Promise<void>;
+  /** The outermost run. */
+  readonly runId: string;
+  readonly #cell: SessionCell;
+  readonly #fence: number;
+  readonly #admitNext: () => void;
+  readonly #watcher: (head: SessionRow) => void;
 
-/**
- * Renews the lease until it is released; `release` then admits the next run of this process. Calls `onStop` when another process, or
- * this one, asks the run to stop.
- */
-export function holdLease(
-  cell: SessionCell,
-  tenure: Tenure,
-  { release, onStop }: { readonly release: () => void; readonly onStop: () => void },
-): LeaseHold {
-  const { holds } = cell.context;
-  const watcher = (head: SessionRow): void => {
-    if (isHeldBy(head, tenure) && isAskedToStop(head)) onStop();
-  };
-  const stop = (): void => {
-    cell.stopWatchers.delete(watcher);
-    holds.remove(hold);
-    release();
-  };
-  cell.stopWatchers.add(watcher);
-  const hold = {
-    stop,
-    renew: () =>
-      cell.update("lease.renew", async (head) => {
-        checkHeld(cell, head, tenure);
-        return { result: undefined, head: { ...head, lease_seen: Date.now() } };
-      }),
-    release: async () => {
-      await releaseIf(cell, (head) => isHeldBy(head, tenure));
-      stop();
-    },
-  };
-  holds.add(hold);
-  return hold;
+  /** `admitNext` admits the next run of this process. */
+  constructor(cell: SessionCell, { runId, fence }: { runId: string; fence: number }, admitNext: () => void) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#cell = cell;
+    this.runId = runId;
+    this.#fence = fence;
+    this.#admitNext = admitNext;
+    this.stopRequested = promise;
+    this.#watcher = (head) => {
+      if (this.#isHeld(head) && isAskedToStop(head)) resolve();
+    };
+    cell.stopWatchers.add(this.#watcher);
+    cell.context.writer.add(this);
+  }
+
+  // Compares the run too: fences start over when a session is deleted and created again.
+  #isHeld({ fence, lease_run }: SessionRow): boolean {
+    return fence === this.#fence && lease_run === this.runId;
+  }
+
+  /** Throws `SessionConflictError` unless the lease is still held; `store-closed` if it was lost because the store was closed. */
+  check(head: SessionRow): void {
+    if (this.#isHeld(head)) return;
+    const { id, context } = this.#cell;
+    if (context.writer.isClosed) throw closedError(context.rows.name);
+    throw new SessionConflictError(`Session "${id}" was taken over by another run; nothing was written.`);
+  }
+
+  renew(): Promise<void> {
+    return this.#cell.update("lease.renew", async (change) => {
+      this.check(change.head);
+      change.head = { ...change.head, lease_seen: Date.now() };
+    });
+  }
+
+  /** Releases the lease. Never rejects. */
+  async release(): Promise<void> {
+    await releaseIf(this.#cell, (head) => this.#isHeld(head));
+    this.end();
+  }
+
+  /** Ends a lease that the last write of the run has released, and admits the next run. */
+  end(): void {
+    this.#cell.stopWatchers.delete(this.#watcher);
+    this.#cell.context.writer.remove(this);
+    this.#admitNext();
+  }
 }
 
 /**
@@ -139,69 +136,52 @@ export function releaseOrphan(cell: SessionCell, runId: string): Promise<void> {
   return releaseIf(cell, ({ lease_run, lease_holder }) => lease_run === runId && lease_holder === holder);
 }
 
-async function releaseIf(cell: SessionCell, isOurs: (head: SessionRow) => boolean): Promise<void> {
-  const releasing = cell.update("run.abandon", async (head) =>
-    isOurs(head) ? { result: undefined, head: releaseLease(head) } : { result: undefined },
-  );
-  await releasing.catch(() => {});
-}
-
-/** The result of work on a session, and `release()`, which admits the next run of this process. */
-export interface Admitted<T> {
-  readonly result: T;
-  readonly release: () => void;
+function releaseIf(cell: SessionCell, isOurs: (head: SessionRow) => boolean): Promise<void> {
+  const releasing = cell.update("run.abandon", async (change) => {
+    if (isOurs(change.head)) change.head = releaseLease(change.head);
+  });
+  return releasing.catch(() => {});
 }
 
 /**
  * Calls `work` once the session is free: after the runs of this process that asked before, and when no other process holds
- * it. Takes the place in the queue of this process before it returns.
+ * it. Takes the place in the queue of this process before it returns. `work` gets the function that admits the next run of this
+ * process; if it fails, that is done here.
  */
-export async function whenFree<T>(cell: SessionCell, start: Waiting, work: () => Promise<T>): Promise<Admitted<T>> {
-  const release = await enterSession(cell.gate, cell.id, start);
-  const waiting = { isMarked: false };
+export async function whenFree<T>(
+  cell: SessionCell,
+  start: Pick<RunStart, "onBusy" | "signal">,
+  work: (admitNext: () => void) => Promise<T>,
+): Promise<T> {
+  const { onBusy, signal } = start;
+  const admitNext = await enterSession(cell.gate, cell.id, start);
+  let isMarked = false;
+  let markAt = performance.now() + patienceMs;
   try {
-    return { result: await untilFree(cell, start, { work, waiting }), release };
+    for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
+      try {
+        // The turn may come at the moment of the abort.
+        signal?.throwIfAborted();
+        return await work(admitNext);
+      } catch (error) {
+        if (!(error instanceof SessionBusyError) || error.isOwn || onBusy === "reject") throw error;
+      }
+      const pauseMs = pollMs * (0.5 + Math.random());
+      await sleep(pauseMs, undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
+      cell.forget();
+      if (performance.now() < markAt) continue;
+      isMarked = (await leaveMark(cell)) || isMarked;
+      markAt = performance.now() + patienceMs;
+    }
   } catch (error) {
-    if (waiting.isMarked) await removeMark(cell);
-    release();
+    if (isMarked) await removeMark(cell);
+    admitNext();
     throw error;
   }
 }
 
-type Waiting = Pick<RunStart, "onBusy" | "signal">;
-
-interface Attempts<T> {
-  readonly work: () => Promise<T>;
-  /** Whether this run has left its mark. */
-  readonly waiting: { isMarked: boolean };
-}
-
-// The place in the queue of this process is ours; another process may still hold the lease.
-async function untilFree<T>(
-  cell: SessionCell,
-  { onBusy, signal }: Waiting,
-  { work, waiting }: Attempts<T>,
-): Promise<T> {
-  let markAt = performance.now() + patienceMs;
-  for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
-    try {
-      // The turn may come at the moment of the abort.
-      signal?.throwIfAborted();
-      return await work();
-    } catch (error) {
-      if (!(error instanceof SessionBusyError) || error.isOwn || onBusy === "reject") throw error;
-    }
-    await sleep(pollMs * (0.5 + Math.random()), undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
-    cell.forget();
-    if (performance.now() >= markAt) {
-      waiting.isMarked = (await leaveMark(cell).catch(ignoreConflict)) || waiting.isMarked;
-      markAt = performance.now() + patienceMs;
-    }
-  }
-}
-
 /** How long a run waits before it leaves its mark in the head, and how often it renews the mark. */
-export const patienceMs = 1_000;
+const patienceMs = 1_000;
 // A mark that is not renewed is ignored after this time.
 const lifeMs = 5_000;
 
@@ -211,28 +191,35 @@ function isOthersTurn(cell: SessionCell, { waiting_holder: holder, waiting_seen:
   return unchangedMs(cell.waitingWatch, `${holder} ${seen}`) <= lifeMs && whereIs(holder) !== "gone";
 }
 
-// The holder writes so often that the mark could not be left. It is tried again.
-function ignoreConflict(error: unknown): false {
-  if (error instanceof SessionConflictError) return false;
-  throw error;
-}
-
 // Leaves or renews our mark, unless another process left one first; true if it is ours.
-function leaveMark(cell: SessionCell): Promise<boolean> {
+async function leaveMark(cell: SessionCell): Promise<boolean> {
   const { holder } = cell.context.writer;
-  return cell.update("lease.wait", async (head) => {
-    if (!exists(head) || isOthersTurn(cell, head)) return { result: false };
-    return { result: true, head: { ...head, waiting_holder: holder, waiting_seen: Date.now() } };
+  const leaving = cell.update("lease.wait", async (change) => {
+    const { head } = change;
+    if (!exists(head) || isOthersTurn(cell, head)) return false;
+    change.head = { ...head, waiting_holder: holder, waiting_seen: Date.now() };
+    return true;
+  });
+  return leaving.catch((error) => {
+    // The holder writes so often that the mark could not be left. It is tried again.
+    if (error instanceof SessionConflictError) return false;
+    throw error;
   });
 }
 
 // Removes our mark when the run stops waiting. Never rejects: the mark expires on its own.
-async function removeMark(cell: SessionCell): Promise<void> {
-  const { holder } = cell.context.writer;
-  const removing = cell.update("lease.wait", async (head) =>
-    head.waiting_holder === holder ? { result: undefined, head: { ...head, ...noWaiting } } : { result: undefined },
-  );
-  await removing.catch(() => {});
+function removeMark(cell: SessionCell): Promise<void> {
+  const removing = cell.update("lease.wait", async (change) => {
+    if (change.head.waiting_holder === cell.context.writer.holder) change.head = { ...change.head, ...noWaiting };
+  });
+  return removing.catch(() => {});
+}
+
+// For how many milliseconds a value has been the same; 0 if it is new.
+function unchangedMs(watch: Watch, value: string): number {
+  const now = performance.now();
+  if (watch.value !== value) Object.assign(watch, { value, since: now });
+  return now - watch.since;
 }
 
 /**
@@ -278,11 +265,11 @@ export async function enterSession(
   sessionId: string,
   { onBusy, signal }: Pick<RunStart, "onBusy" | "signal">,
 ): Promise<() => void> {
-  if (gate.isHeld) {
+  if (gate.current !== undefined) {
     if (isEnclosing((held) => held.place === gate.current)) throw deadlock(sessionId);
     if (onBusy === "reject") throw busy(sessionId);
   }
-  return gate.enter({ signal });
+  return gate.enter(signal);
 }
 
 function isEnclosing(isWanted: (held: HeldSession) => boolean): boolean {

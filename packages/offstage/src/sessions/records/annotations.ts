@@ -50,7 +50,8 @@ export async function annotate(cells: SessionCells, annotation: NewAnnotation): 
   if (run === undefined) throw noRun(runId);
   const cell = cells.of(run.session_id);
   const data = value === undefined ? undefined : plainCopy(value, "value");
-  return cell.update("run.annotate", async (head) => {
+  return cell.update("run.annotate", async (change) => {
+    const { head, writes } = change;
     if (!exists(head)) throw noRun(runId);
     const row: AnnotationRow = {
       namespace: cell.namespace,
@@ -65,8 +66,9 @@ export async function annotate(cells: SessionCells, annotation: NewAnnotation): 
       created_at: new Date().toISOString(),
       exact: null,
     };
-    const next = { ...head, next_seq: head.next_seq + 1 };
-    return { result: readAnnotation(row), writes: [{ table: "annotations", row }], head: next };
+    writes.push({ table: "annotations", row });
+    change.head = { ...head, next_seq: head.next_seq + 1 };
+    return readAnnotation(row);
   });
 }
 

@@ -24,10 +24,13 @@ export const sessionTables = [
  * Rejects if a run holds the session.
  */
 export function deleteSession(cell: SessionCell, activity: number = Number.POSITIVE_INFINITY): Promise<boolean> {
-  return cell.update("session.delete", async (head) => {
-    if (!exists(head) || head.activity > activity) return { result: false, writes: [] };
+  return cell.update("session.delete", async (change) => {
+    const { head, writes } = change;
+    if (!exists(head) || head.activity > activity) return false;
     checkFree(cell, head);
-    return { result: true, writes: await everythingOf(cell), isRewrite: true, isGone: true };
+    writes.push(...(await everythingOf(cell)));
+    change.isGone = true;
+    return true;
   });
 }
 

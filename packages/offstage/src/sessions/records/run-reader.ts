@@ -66,7 +66,8 @@ export async function readParts(cell: SessionCell, row: RunRow, rows: NamespaceR
   return { row, messages: await readMessages(cell, row.run_id, rows), steps, calls, children };
 }
 
-async function readMessages(cell: SessionCell, runId: string, rows: NamespaceRows): Promise<PlacedMessage[]> {
+/** The messages of a run, in the order in which they were written. */
+export async function readMessages(cell: SessionCell, runId: string, rows: NamespaceRows): Promise<PlacedMessage[]> {
   const found = await rows.read("messages", { order: "run", prefix: [cell.id, runId] });
   const messages = await messagesOf(cell, found, { report: rows.report, withProviderParts: true });
   for (const placed of messages) cell.refs.set(placed.message, placed.row);

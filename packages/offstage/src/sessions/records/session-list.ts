@@ -173,15 +173,13 @@ export async function describe(cell: SessionCell, description: Description): Pro
   checkOptions(description, descriptionRules, "session.describe()");
   const { title, metadata: values } = description;
   const data = values && plainCopy(values, "metadata");
-  await cell.update("session.describe", async (head) => ({
-    result: undefined,
-    writes: [],
-    head: {
-      ...head,
+  await cell.update("session.describe", async (change) => {
+    // A new session gets a place in the list.
+    change.isActive = !exists(change.head);
+    change.head = {
+      ...change.head,
       ...(title !== undefined && { title }),
       ...(data !== undefined && { metadata: data === null ? null : JSON.stringify(data) }),
-    },
-    // A new session gets a place in the list.
-    isActive: !exists(head),
-  }));
+    };
+  });
 }

@@ -3,8 +3,7 @@ import { checkOptions, type OptionRule } from "../../base/options.ts";
 import { liveRun } from "../head/hold.ts";
 import type { Change, SessionCell, SessionCells } from "../head/session-cell.ts";
 import { releaseLease } from "../lease/lease.ts";
-import type { Write } from "../ports/store-driver.ts";
-import type { RunRow, SessionRow } from "../ports/tables.ts";
+import type { RunRow } from "../ports/tables.ts";
 import { isOpenCall, isoTime } from "../rows/run-row.ts";
 import { findRun, withSubagents } from "./run-reader.ts";
 
@@ -26,31 +25,29 @@ export async function stopRun(cells: SessionCells, runId: string, options: StopR
   const cell = cells.of(found.session_id);
   // A subagent works for the run above it.
   const rootId = found.root_run_id ?? runId;
-  return cell.update("run.stop", async (head) => {
+  return cell.update("run.stop", async (change) => {
     const row = await findRun(cells.context, rootId);
-    if (row === undefined || (row.status !== "running" && row.status !== "waiting")) return { result: false };
-    return row.status === "running" && liveRun(head) === row.run_id
-      ? askToStop(row, head, reason)
-      : endNow(cell, { row, head, reason });
+    if (row === undefined || (row.status !== "running" && row.status !== "waiting")) return false;
+    if (row.status === "running" && liveRun(change.head) === row.run_id) askToStop(change, row, reason);
+    else await endNow(cell, change, { row, reason });
+    return true;
   });
 }
 
 // The holder sees the mark in the head with its next write, or when it renews its lease.
-function askToStop(row: RunRow, head: SessionRow, reason: string): Change<boolean> {
-  if (head.stop_requested === row.run_id) return { result: true };
-  const marked: RunRow = { ...row, stop_requested: reason };
-  return { result: true, head: { ...head, stop_requested: row.run_id }, writes: [{ table: "runs", row: marked }] };
+function askToStop(change: Change, row: RunRow, reason: string): void {
+  if (change.head.stop_requested === row.run_id) return;
+  change.writes.push({ table: "runs", row: { ...row, stop_requested: reason } });
+  change.head = { ...change.head, stop_requested: row.run_id };
 }
 
-interface Ending {
-  readonly row: RunRow;
-  readonly head: SessionRow;
-  readonly reason: string;
-}
-
-async function endNow(cell: SessionCell, { row, head, reason }: Ending): Promise<Change<boolean>> {
+async function endNow(
+  cell: SessionCell,
+  change: Change,
+  { row, reason }: { readonly row: RunRow; readonly reason: string },
+): Promise<void> {
+  const { head, writes } = change;
   const ended_at = isoTime();
-  const writes: Write[] = [];
   const { rows } = cell.context;
   for (const run of await withSubagents(rows, row)) {
     if (run.status !== "running" && run.status !== "waiting") continue;
@@ -62,5 +59,5 @@ async function endNow(cell: SessionCell, { row, head, reason }: Ending): Promise
   }
   // The new fence keeps a holder that was only thought to be dead from writing.
   const free = head.lease_run === row.run_id ? { ...releaseLease(head), fence: head.fence + 1 } : head;
-  return { result: true, head: { ...free, last_status: "stopped" }, writes };
+  change.head = { ...free, last_status: "stopped" };
 }

@@ -107,20 +107,23 @@ export function redactValue(redact: MessageRedactor, value: JsonValue, result: M
   return parseJson(text) ?? text;
 }
 
-/** Redacts the error of a run's end, which may quote a tool or a model. */
-export function redactEnd(redact: MessageRedactor, end: RunEnd): RunEnd {
-  const { error } = end;
-  if (error === undefined) return end;
-  const message = textOf(redact({ role: "assistant", content: error.message }));
-  return { ...end, error: { ...error, message } };
+/** Redacts the notes and the error of a run's end, which may quote a tool or a model. */
+export function redactEnd(redact: MessageRedactor, end: RunEnd, given: Given): RunEnd {
+  const { error, notes } = end;
+  return {
+    ...end,
+    ...(notes && { notes: redactNotes(redact, notes, given) }),
+    ...(error && { error: { ...error, message: textOf(redact({ role: "assistant", content: error.message })) } }),
+  };
 }
 
-/** Redacts the texts of a step's failed attempts and votes, which may quote a model or a tool. */
-export function redactStep(redact: MessageRedactor, step: StepRecord): StepRecord {
-  const { retries, verdicts } = step;
+/** Redacts the notes of a step, and the texts of its failed attempts and votes, which may quote a model or a tool. */
+export function redactStep(redact: MessageRedactor, step: StepRecord, given: Given): StepRecord {
+  const { retries, verdicts, notes } = step;
   const redactText = (content: string) => textOf(redact({ role: "assistant", content }));
   return {
     ...step,
+    ...(notes && { notes: redactNotes(redact, notes, given) }),
     ...(retries && { retries: retries.map((each) => ({ ...each, error: redactText(each.error) })) }),
     ...(verdicts && {
       verdicts: verdicts.map((each) => ({
@@ -188,8 +191,8 @@ export interface Given {
   readonly recorded?: RunRecord | undefined;
 }
 
-/** Redacts the messages in notes, such as the summary of a compaction, except those that were read from the store. */
-export function redactNotes(redact: MessageRedactor, notes: JsonObject, given: Given): JsonObject {
+// Redacts the messages in notes, such as the summary of a compaction, except those that were read from the store.
+function redactNotes(redact: MessageRedactor, notes: JsonObject, given: Given): JsonObject {
   const stored = new Set<unknown>(given.history);
   for (const message of messagesIn(given.recorded)) stored.add(message);
   return redactWithin(notes, (message) => (stored.has(message) ? message : redact(message))) as JsonObject;
