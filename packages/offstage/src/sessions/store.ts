@@ -145,8 +145,7 @@ export function storeOf(core: StoreCore): Store {
       value: async (runId, toolCallId) => getValue(cells, checkedRunId(runId), toolCallId),
       annotations: async (runId) => annotationsOf(cells, checkedRunId(runId)),
       journal: async (runId) => {
-        checkId(runId, "run id");
-        const row = await findRun(cells.context, runId, refuseDamage(runId));
+        const row = await findRun(cells.context, checkedRunId(runId), refuseDamage(runId));
         return row && storedJournal(cells, row.session_id);
       },
     },

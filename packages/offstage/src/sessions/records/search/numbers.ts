@@ -1,15 +1,16 @@
 // Numbers over all sessions: runs, failures, tokens, cost and durations, by group. The back end adds up if it can; otherwise the
 // rows are read and added up here, with the same result.
-
 import { inertText } from "../../../base/inert.ts";
 import { checkOptions, type OptionRule } from "../../../base/options.ts";
 import { printing } from "../../../query/self-printing.ts";
+import type { NamespaceRows } from "../../head/namespace-rows.ts";
 import type { SessionCells } from "../../head/session-cell.ts";
 import { runStatuses } from "../../ports/run-record.ts";
-import type { Grouping, Row, Value } from "../../ports/store-driver.ts";
+import type { Condition, Grouping, Row, Value } from "../../ports/store-driver.ts";
 import type { RunRow } from "../../ports/tables.ts";
-import { epochOf, listRules, type Time } from "../lists.ts";
-import { grouped, runRows, stepsOf, tokenSums } from "./number-rows.ts";
+import { epochOf, isOneOf, isWithin, listRules, type Time, type TimeRange } from "../lists.ts";
+import { headsOf, isOpen } from "../run-list.ts";
+import { readInfo } from "../run-reader.ts";
 
 const dimensions = ["day", "agent", "model", "tool", "session", "status"] as const;
 
@@ -64,75 +65,109 @@ const rules: Readonly<Record<keyof NumbersOptions, OptionRule>> = {
 };
 
 /** The numbers of all runs of a namespace, by group. */
-export async function numbers(cells: SessionCells, options: NumbersOptions = {}): Promise<Numbers> {
+export async function numbers({ context }: SessionCells, options: NumbersOptions = {}): Promise<Numbers> {
   checkOptions(options, rules, "numbers()");
   const by = [...new Set([options.by ?? []].flat() as Dimension[])];
-  const groups = by.includes("tool")
-    ? await ofCalls(cells, by, options)
-    : by.includes("model")
-      ? await ofModels(cells, by, options)
-      : await ofRuns(cells, by, options);
+  const rowsOf = by.includes("tool") ? rowsOfCalls : by.includes("model") ? rowsOfModels : rowsOfRuns;
+  const groups = fold(by, await rowsOf(context.rows, by, options));
   const sorted = groups.sort((a, b) => compare(a, b, by));
   return printing(sorted, () => renderNumbers(sorted, by));
 }
 
+// Rows to add up have the columns of the dimensions, `runs`, `failures`, by tool `calls`, tokens, and `values`, a list of durations as
+// JSON. A column that is missing counts as 0.
+const tokenSums = ["input_tokens", "output_tokens", "total_tokens", "cost_usd"] as const;
+
 // Runs that have not ended have no tokens in their row, and may be interrupted: they are read one by one.
 const endedStatuses = runStatuses.filter((status) => status !== "running" && status !== "interrupted");
 
-// The status of a run is needed to count failures, whether it is a dimension or not.
-async function ofRuns(cells: SessionCells, by: readonly Dimension[], options: NumbersOptions): Promise<GroupNumbers[]> {
-  const columns = columnsOf(by);
-  const grouping = {
-    by: by.includes("status") ? columns : [...columns, "status"],
-    sum: tokenSums,
-    values: "duration_ms",
-  };
-  const isEnded = { column: "status", in: endedStatuses };
-  const ended = await grouped(cells, "runs", { where: [isEnded], groups: grouping, options });
-  const open = await runRows(cells, { column: "status", in: ["running"] }, options);
-  return fold(by, [...ended, ...(await usedBy(cells, open))], (row) => ({
-    runs: Number(row.count),
-    failures: row.status === "failed" ? Number(row.count) : 0,
-  }));
-}
-
-// Rows of groups, one for each of these runs, with the tokens of its steps so far.
-async function usedBy(cells: SessionCells, runs: readonly RunRow[]): Promise<Row[]> {
-  if (runs.length === 0) return [];
-  const steps = await stepsOf(cells, runs);
-  return runs.map((run) => {
+async function rowsOfRuns(rows: NamespaceRows, by: readonly Dimension[], range: TimeRange): Promise<Row[]> {
+  const groups = { by: columnsOf(by, "status"), sum: tokenSums, values: "duration_ms" };
+  const where = [...isOneOf("status", endedStatuses), ...isWithin("started_at", range)];
+  const ended = await rows.selectRaw({ table: "runs", where, groups });
+  const open = await readRuns(rows, isOneOf("status", "running"), range);
+  const steps = open.length === 0 ? new Map<string, Row[]>() : await stepsOf(rows, open);
+  const used = open.map((run) => {
     const own = steps.get(run.run_id) ?? [];
-    const tokens = tokenSums.map((name) => [name, Math.max(Number(run[name] ?? 0), sumOf(own, name))]);
-    return { ...named(run), ...Object.fromEntries(tokens), count: 1 };
+    return { ...named(run), ...tokensOf((name) => Math.max(Number(run[name] ?? 0), sumOf(own, name))) };
   });
+  return [...ended.map((row) => counted(row, Number(row.count))), ...used.map((row) => counted(row, 1))];
 }
 
 // Tokens and durations by model are those of steps. Each run counts once, for the model that answered it; so do tokens that belong to
 // no step, such as those of a compaction.
-async function ofModels(
-  cells: SessionCells,
-  by: readonly Dimension[],
-  options: NumbersOptions,
-): Promise<GroupNumbers[]> {
-  const runs = await runRows(cells, undefined, options);
-  const steps = await stepsOf(cells, runs);
-  const rows = runs.flatMap((run): Row[] => {
+async function rowsOfModels(rows: NamespaceRows, _by: readonly Dimension[], range: TimeRange): Promise<Row[]> {
+  const runs = await readRuns(rows, [], range);
+  const steps = await stepsOf(rows, runs);
+  return runs.flatMap((run): Row[] => {
     const own = steps.get(run.run_id) ?? [];
-    const rest = tokenSums.map((name) => [name, Math.max(0, rounded(Number(run[name] ?? 0) - sumOf(own, name)))]);
+    const rest = tokensOf((name) => Math.max(0, rounded(Number(run[name] ?? 0) - sumOf(own, name))));
     return [
-      { ...named(run), ...Object.fromEntries(rest), model: modelOf(run, own), count: 1 },
-      ...own.map((step) => ({ ...named(run), ...step, count: 0 })),
+      counted({ ...named(run), ...rest, model: modelOf(run, own) }, 1),
+      ...own.map((step) => ({ ...named(run), ...step })),
     ];
   });
-  return fold(by, rows, (row) => ({
-    runs: Number(row.count),
-    failures: row.status === "failed" ? Number(row.count) : 0,
-  }));
+}
+
+// Tokens belong to steps and not to tools, so there are none here.
+async function rowsOfCalls(rows: NamespaceRows, by: readonly Dimension[], range: TimeRange): Promise<Row[]> {
+  const where = isWithin("started_at", range);
+  const groups = { by: columnsOf(by, "status"), sum: [], values: "duration_ms" };
+  const calls = await rows.selectRaw({ table: "tool_calls", where, groups });
+  const distinct = { by: columnsOf(by), sum: [], distinct: "run_id" };
+  const runs = await rows.selectRaw({ table: "tool_calls", where, groups: distinct });
+  return [
+    ...calls.map(({ count = 0, values = null, ...row }) => ({
+      ...row,
+      calls: count,
+      failures: row.status === "error" ? count : 0,
+      // A call that was rejected did not run, and how long an interrupted one ran is not known.
+      values: row.status === "ok" || row.status === "error" ? values : null,
+    })),
+    ...runs.map(({ count = 0, ...row }) => ({ ...row, runs: count, calls: 0 })),
+  ];
+}
+
+function columnsOf(by: readonly Dimension[], ...further: readonly Dimension[]): Grouping["by"] {
+  return [...new Set([...by, ...further])].map((dimension) =>
+    dimension === "day" ? { day: "started_at" } : columnOf(dimension),
+  );
+}
+
+// The column of a row to add up.
+function columnOf(dimension: Dimension): string {
+  return dimension === "session" ? "session_id" : dimension;
+}
+
+function counted(row: Row, runs: number): Row {
+  return { ...row, runs, failures: row.status === "failed" ? runs : 0 };
+}
+
+/** Runs that began within the range, with the status that lists show. */
+async function readRuns(rows: NamespaceRows, where: readonly Condition[], range: TimeRange): Promise<RunRow[]> {
+  const found = await rows.select({ table: "runs", where: [...where, ...isWithin("started_at", range)] });
+  const heads = await headsOf(rows, found.filter(isOpen));
+  return found.flatMap((row) => {
+    const info = readInfo(rows, row, heads.get(row.session_id));
+    return info === undefined ? [] : [{ ...row, status: info.status }];
+  });
+}
+
+// More runs than this are not listed in a condition.
+const mostListed = 500;
+
+/** The tokens and durations of steps by model, for each of these runs. A step without a finish reason is a model call that failed. */
+async function stepsOf(rows: NamespaceRows, runs: readonly RunRow[]): Promise<ReadonlyMap<string, Row[]>> {
+  const groups = { by: ["run_id", "model"], sum: tokenSums, values: "duration_ms" };
+  const isFinished = { column: "finish_reason", from: "" };
+  const runIds = runs.length > mostListed ? undefined : runs.map(({ run_id }) => run_id);
+  const found = await rows.selectRaw({ table: "steps", where: [isFinished, ...isOneOf("run_id", runIds)], groups });
+  return Map.groupBy(found, ({ run_id }) => String(run_id));
 }
 
 // The model that a run called last, unless others answered: a provider may answer under a more exact name.
 function modelOf({ model }: RunRow, steps: readonly Row[]): Value {
-  if (steps.length === 0 || steps.some((step) => step.model === model)) return model;
+  if (steps.some((step) => step.model === model)) return model;
   const byTokens = steps.toSorted((a, b) => Number(b.total_tokens) - Number(a.total_tokens) || compareModels(a, b));
   return byTokens[0]?.model ?? model;
 }
@@ -146,6 +181,10 @@ function named({ session_id, agent, model, status, started_at }: RunRow): Row {
   return { session_id, agent, model, status, day: started_at.slice(0, 10) };
 }
 
+function tokensOf(count: (name: (typeof tokenSums)[number]) => number): Row {
+  return Object.fromEntries(tokenSums.map((name) => [name, count(name)]));
+}
+
 function sumOf(rows: readonly Row[], name: string): number {
   return rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0);
 }
@@ -155,88 +194,25 @@ function rounded(sum: number): number {
   return Math.round(sum * 1e12) / 1e12;
 }
 
-// Tokens belong to steps and not to tools, so they are 0 here.
-async function ofCalls(
-  cells: SessionCells,
-  by: readonly Dimension[],
-  options: NumbersOptions,
-): Promise<GroupNumbers[]> {
-  const calls = {
-    by: [...columnsOf(by), ...(by.includes("status") ? [] : ["status"])],
-    sum: [],
-    values: "duration_ms",
-  };
-  const found = await grouped(cells, "tool_calls", { groups: calls, options });
-  // A call that was rejected did not run, and how long an interrupted one ran is not known.
-  const rows = found.map((row) => (row.status === "ok" || row.status === "error" ? row : { ...row, values: null }));
-  const distinct = { by: columnsOf(by), sum: [], distinct: "run_id" };
-  const runs = await grouped(cells, "tool_calls", { groups: distinct, options });
-  const runCounts = new Map(
-    fold(by, runs, (row) => ({ runs: Number(row.count), failures: 0 })).map((group) => [keyOf(group, by), group.runs]),
-  );
-  const groups = fold(by, rows, (row) => ({
-    runs: 0,
-    calls: Number(row.count),
-    failures: row.status === "error" ? Number(row.count) : 0,
-  }));
-  return groups.map((group) => ({ ...group, runs: runCounts.get(keyOf(group, by)) ?? 0 }));
-}
-
-function columnsOf(by: readonly Dimension[]): Grouping["by"] {
-  return by.map((dimension) => {
-    if (dimension === "day") return { day: "started_at" };
-    return dimension === "session" ? "session_id" : dimension;
-  });
-}
-
-type Counts = Pick<GroupNumbers, "runs" | "failures" | "calls">;
-
 // Joins rows that differ only in columns that are no dimensions.
-function fold(by: readonly Dimension[], rows: readonly Row[], countsOf: (row: Row) => Counts): GroupNumbers[] {
-  const groups = new Map<string, { group: GroupNumbers; durations: number[] }>();
-  for (const row of rows) {
-    const names = namesOf(row, by);
-    const key = keyOf(names, by);
-    const { group = undefined, durations = [] } = groups.get(key) ?? {};
-    for (const duration of typeof row.values === "string" ? (JSON.parse(row.values) as number[]) : [])
-      durations.push(duration);
-    groups.set(key, {
-      group: added(group ?? { ...names, ...noNumbers }, row, countsOf(row)),
-      durations,
-    });
-  }
-  return [...groups.values()].map(({ group, durations }) => ({
-    ...group,
-    cost: rounded(group.cost),
-    ...percentiles(durations),
+function fold(by: readonly Dimension[], rows: readonly Row[]): GroupNumbers[] {
+  const groups = Map.groupBy(rows, (row) => JSON.stringify(by.map((dimension) => row[columnOf(dimension)] ?? null)));
+  return [...groups.values()].map((own) => ({
+    ...namesOf(own[0] ?? {}, by),
+    runs: sumOf(own, "runs"),
+    failures: sumOf(own, "failures"),
+    inputTokens: sumOf(own, "input_tokens"),
+    outputTokens: sumOf(own, "output_tokens"),
+    totalTokens: sumOf(own, "total_tokens"),
+    cost: rounded(sumOf(own, "cost_usd")),
+    ...(by.includes("tool") && { calls: sumOf(own, "calls") }),
+    ...percentiles(own.flatMap(({ values }) => (typeof values === "string" ? (JSON.parse(values) as number[]) : []))),
   }));
-}
-
-const noNumbers = { runs: 0, failures: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, cost: 0 };
-
-function added(group: GroupNumbers, row: Row, { runs, failures, calls }: Counts): GroupNumbers {
-  return {
-    ...group,
-    runs: group.runs + runs,
-    failures: group.failures + failures,
-    ...(calls !== undefined && { calls: (group.calls ?? 0) + calls }),
-    inputTokens: group.inputTokens + Number(row.input_tokens ?? 0),
-    outputTokens: group.outputTokens + Number(row.output_tokens ?? 0),
-    totalTokens: group.totalTokens + Number(row.total_tokens ?? 0),
-    cost: group.cost + Number(row.cost_usd ?? 0),
-  };
 }
 
 function namesOf(row: Row, by: readonly Dimension[]): Partial<Record<Dimension, string>> {
-  const names = by.flatMap((dimension) => {
-    const value = row[dimension === "session" ? "session_id" : dimension];
-    return value === null || value === undefined ? [] : [[dimension, String(value)]];
-  });
-  return Object.fromEntries(names);
-}
-
-function keyOf(names: Partial<Record<Dimension, string>>, by: readonly Dimension[]): string {
-  return JSON.stringify(by.map((dimension) => names[dimension] ?? null));
+  const names = by.map((dimension) => [dimension, row[columnOf(dimension)] ?? null] as const);
+  return Object.fromEntries(names.flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])));
 }
 
 function percentiles(durations: readonly number[]): Pick<GroupNumbers, "p50Ms" | "p95Ms"> {
@@ -249,7 +225,7 @@ function percentiles(durations: readonly number[]): Pick<GroupNumbers, "p50Ms" |
 // By day, newest first; then by runs, most first; then by name.
 function compare(a: GroupNumbers, b: GroupNumbers, by: readonly Dimension[]): number {
   const byDay = epochOf(b.day ?? 0) - epochOf(a.day ?? 0);
-  const key = (group: GroupNumbers) => keyOf(group, by);
+  const key = (group: GroupNumbers) => JSON.stringify(by.map((dimension) => group[dimension] ?? null));
   return byDay || b.runs - a.runs || (key(a) < key(b) ? -1 : 1);
 }
 
