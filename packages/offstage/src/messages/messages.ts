@@ -44,7 +44,11 @@ export class Messages implements Iterable<Message> {
   append(added: Message | Iterable<Message>): Messages {
     const list = arrayOf(added);
     if (list.length === 0) return this;
-    return new Messages(appendShared(this.#backing, this.length, list), this.length + list.length);
+    // The newest version grows the shared array; an older one, and an empty one, copies its part first.
+    const isNewest = this.#backing.length === this.length && this.length > 0;
+    const backing = isNewest ? this.#backing : this.#backing.slice(0, this.length);
+    for (const message of list) backing.push(message);
+    return new Messages(backing, backing.length);
   }
 
   /** The message at an index. Negative indexes count from the end. */
@@ -132,17 +136,6 @@ function bounds(length: number, start = 0, end = length): [number, number] {
 }
 
 printsAs(Messages, (messages) => messages.toArray());
-
-/**
- * The array for a version of `length + added.length` items. The newest version grows the shared array; an older one, and an empty one,
- * copies its part first.
- */
-export function appendShared<T>(shared: T[], length: number, added: readonly T[]): T[] {
-  const isNewest = shared.length === length && length > 0;
-  const backing = isNewest ? shared : shared.slice(0, length);
-  for (const item of added) backing.push(item);
-  return backing;
-}
 
 const none = Messages.empty();
 

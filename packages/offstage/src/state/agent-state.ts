@@ -6,7 +6,7 @@ import { OffstageError } from "../errors.ts";
 import { parseMessage } from "../messages/codec.ts";
 import { user } from "../messages/makers.ts";
 import type { Message } from "../messages/message.ts";
-import { appendShared, MessageStore, Messages } from "../messages/messages.ts";
+import { MessageStore, Messages } from "../messages/messages.ts";
 import { totalUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
 import {
   type AgentStateFields,
@@ -212,7 +212,11 @@ export class AgentState {
   withStep(step: Step, usageByModel: UsageByModel): AgentState {
     expectObject("step", step, stepRule);
     expectObject("usageByModel", usageByModel, stateRules.usageByModel);
-    const steps = appendShared(this.#fields.steps, this.stepCount, [step]);
+    const { steps: shared } = this.#fields;
+    // The newest version grows the shared array; an older one, and an empty one, copies its part first.
+    const isNewest = shared.length === this.stepCount && this.stepCount > 0;
+    const steps = isNewest ? shared : shared.slice(0, this.stepCount);
+    steps.push(step);
     return this.#with({ steps, stepCount: this.stepCount + 1, pendingStep: undefined, usageByModel });
   }
 

@@ -138,19 +138,20 @@ export class ToolHistory implements ToolHistoryView {
 
 /** Reads the tool history of a conversation. It is empty if the agent has no tools or remembers none. */
 export async function readToolHistory(run: Run, log: RunLog, conversation: readonly Message[]): Promise<ToolHistory> {
-  const { runId: own } = log;
-  const ids = conversation.flatMap(({ metadata }) => metadata?.runId ?? []).filter((id) => id !== own);
-  if (!remembersTools(run) || ids.length === 0) return new ToolHistory();
-  const traces = await log.toolTraces([...new Set(ids)]);
-  const said = new Set(conversation.map(identityOf));
+  const ids = new Set(conversation.flatMap(({ metadata }) => metadata?.runId ?? []));
+  ids.delete(log.runId);
+  if (!remembersTools(run) || ids.size === 0) return new ToolHistory();
+  const traces = await log.toolTraces([...ids]);
+  const said = identitiesOf(conversation);
   const shown = [...traces].map(([runId, trace]) => [runId, rememberedTrace(trace, said, run)] as const);
   return new ToolHistory(new Map(shown.filter(([, trace]) => trace.length > 0)));
 }
 
 // With `persist: "everything"`, messages of a trace are in the conversation too. A partial answer has the id of the message that it
 // was cut from, but no calls.
-function identityOf(message: Message): string {
-  return `${message.metadata?.id} ${toolCallsOf(message).length}`;
+function identitiesOf(messages: readonly Message[]): ReadonlySet<string> {
+  const calls = messages.map(toolCallsOf);
+  return new Set(messages.map(({ metadata }, index) => `${metadata?.id} ${calls[index]?.length}`));
 }
 
 // True for the message after which the tool trace of a run belongs: between its input and its answer.
@@ -160,15 +161,18 @@ function endsInput(history: readonly Message[], index: number, runId: string): b
 }
 
 function rememberedTrace(trace: readonly Message[], said: ReadonlySet<string>, run: Run): Message[] {
-  const policies = new Map(trace.flatMap(toolCallsOf).map((call) => [call.id, policyOf(call.function.name, run)]));
+  const calls = trace.map(toolCallsOf);
+  const policies = new Map(calls.flat().map((call) => [call.id, policyOf(call.function.name, run)]));
   const digests = [...policies.values()].filter((policy) => policy === "digest").length;
   const budget = Math.max(leastBytes, Math.min(digestBytes, Math.floor(turnBytes / Math.max(1, digests))));
-  const unsaid = trace.filter((message) => message.metadata?.id === undefined || !said.has(identityOf(message)));
-  return unsaid.flatMap((message): Message[] => {
+  return trace.flatMap((message, index): Message[] => {
     const { id } = message.metadata ?? {};
+    const own = calls[index] ?? [];
+    if (id !== undefined && said.has(`${id} ${own.length}`)) return [];
     if (message.role === "tool") return rememberedResult(message, policies, budget);
     if (message.role !== "assistant") return [];
-    return rememberedReply(message, policies, { budget, isSaid: id !== undefined && said.has(`${id} 0`) });
+    const isSaid = id !== undefined && said.has(`${id} 0`);
+    return rememberedReply(message, own, { policies, budget, isSaid });
   });
 }
 
@@ -183,14 +187,15 @@ function remembersTools(run: Run): boolean {
 }
 
 interface ReplyOptions {
+  readonly policies: Policies;
   readonly budget: number;
   /** True if its text is the partial answer of its run, which the conversation shows. */
   readonly isSaid: boolean;
 }
 
 // A message of which nothing changes stays the same object, so that the record of model input refers to it.
-function rememberedReply(message: AssistantMessage, policies: Policies, { budget, isSaid }: ReplyOptions): Message[] {
-  const all = toolCallsOf(message);
+function rememberedReply(message: AssistantMessage, all: readonly ToolCall[], options: ReplyOptions): Message[] {
+  const { policies, budget, isSaid } = options;
   const calls = all.filter((call) => policies.get(call.id) !== "none");
   if (calls.length === 0) return [];
   const isFull = calls.some((call) => policies.get(call.id) === "full");
