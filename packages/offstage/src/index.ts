@@ -34,13 +34,13 @@ export {
   SummaryMemory,
   VectorMemory,
 } from "./memory/kinds/index.ts";
-export { parseMessages } from "./messages/codec.ts";
 export { assistant, system, toolCall, toolResult, user } from "./messages/makers.ts";
 export {
   type AssistantMessage,
   type ContentPart,
   type Message,
   type MessageMetadata,
+  parseMessages,
   type SystemMessage,
   type ToolCall,
   type ToolMessage,

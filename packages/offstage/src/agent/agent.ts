@@ -2,8 +2,7 @@
 import { isObject } from "../base/json.ts";
 import { shownValue } from "../base/options.ts";
 import { OffstageError } from "../errors.ts";
-import { parseMessages } from "../messages/codec.ts";
-import type { Message } from "../messages/message.ts";
+import { type Message, parseMessages } from "../messages/message.ts";
 import { checkNewMessages } from "../messages/new-content.ts";
 import { MessageQuery } from "../query/message-query.ts";
 import type { AnyValues } from "../state/agent-context.ts";

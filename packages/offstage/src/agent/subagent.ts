@@ -1,9 +1,8 @@
 // Subagents: an agent as a tool of another. The parent gets one result. The subagent shares the parent's depth limit, budget,
 // cancellation, usage and context.
 import { messageOf } from "../errors.ts";
-import { parseMessages } from "../messages/codec.ts";
 import { user } from "../messages/makers.ts";
-import type { Message } from "../messages/message.ts";
+import { type Message, parseMessages } from "../messages/message.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { WaitingChild } from "../state/pending-step.ts";
 import type { ToolRunOptions } from "../tools/tool.ts";

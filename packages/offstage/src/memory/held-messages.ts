@@ -1,6 +1,6 @@
 // Held messages: the messages of a memory, checked when they are added. No policy.
-import { parseMessages } from "../messages/codec.ts";
-import type { Message } from "../messages/message.ts";
+
+import { type Message, parseMessages } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { checkLimit } from "../sessions/ports/session.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";

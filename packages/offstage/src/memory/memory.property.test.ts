@@ -123,7 +123,7 @@ test("turns and blocks divide a list completely, and no block separates a call f
   );
 });
 
-// Messages that the codec accepts.
+// Messages that `parseMessage` accepts.
 function isMessage(message: unknown): message is Message {
   const { role, content, tool_calls: calls } = (message ?? {}) as Record<string, unknown>;
   if (!["system", "user", "assistant", "tool"].includes(role as string)) return false;

@@ -4,8 +4,7 @@ import { isObject } from "../base/json.ts";
 import { checkValue, shownValue, someFunction } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { OffstageError } from "../errors.ts";
-import { checkList } from "./codec.ts";
-import type { Message } from "./message.ts";
+import { checkList, type Message } from "./message.ts";
 
 /** An immutable, append-only list of messages. Every operation returns a new list and leaves this one as it was. */
 export class Messages implements Iterable<Message> {

@@ -1,14 +1,14 @@
 // Repair: makes any list of messages valid for every provider. Pure: for the outgoing copy, never for the stored messages.
 import { isObject } from "../base/json.ts";
-import { checkList } from "./codec.ts";
-import type {
-  AssistantMessage,
-  Content,
-  ContentPart,
-  Message,
-  MessageMetadata,
-  ToolCall,
-  ToolMessage,
+import {
+  type AssistantMessage,
+  type Content,
+  type ContentPart,
+  checkList,
+  type Message,
+  type MessageMetadata,
+  type ToolCall,
+  type ToolMessage,
 } from "./message.ts";
 import { Messages } from "./messages.ts";
 import { hasContent, isArgumentsText, isContent, isName, PairingCheck } from "./pairing.ts";

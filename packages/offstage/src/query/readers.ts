@@ -1,4 +1,4 @@
-// Readers: the fields of a message as queries read them. They never throw, whatever a message looks like; messages/codec.ts checks.
+// Readers: the fields of a message as queries read them. They never throw, whatever a message looks like; `parseMessage` checks.
 import { isObject, parseJson } from "../base/json.ts";
 import type { Message, MessageMetadata, ToolCall } from "../messages/message.ts";
 

@@ -2,8 +2,7 @@
 import { isObject, type JsonObject } from "../base/json.ts";
 import type { OptionRule, OptionRules } from "../base/options.ts";
 import { messageOf, OffstageError, type OffstageErrorOptions } from "../errors.ts";
-import { parseMessages } from "../messages/codec.ts";
-import { type Message, toolCallsOf } from "../messages/message.ts";
+import { type Message, parseMessages, toolCallsOf } from "../messages/message.ts";
 import { MessageStore } from "../messages/messages.ts";
 import type { UsageByModel } from "../tokens/usage.ts";
 import type { Outcome } from "./outcome.ts";

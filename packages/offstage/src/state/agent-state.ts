@@ -3,9 +3,8 @@ import { isObject, type JsonObject, type JsonValue } from "../base/json.ts";
 import { checkOptions, checkRequired, checkValue, type OptionRule, yesOrNo } from "../base/options.ts";
 import { printsAs } from "../base/prints-as.ts";
 import { OffstageError } from "../errors.ts";
-import { parseMessage } from "../messages/codec.ts";
 import { user } from "../messages/makers.ts";
-import type { Message } from "../messages/message.ts";
+import { type Message, parseMessage } from "../messages/message.ts";
 import { MessageStore, Messages } from "../messages/messages.ts";
 import { totalUsage, type Usage, type UsageByModel } from "../tokens/usage.ts";
 import {

@@ -1,7 +1,7 @@
 // The note of a compaction: plain JSON with which a later run, or the same run after a resume, shows the same view.
 import { isObject } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
-import { parseMessages } from "../../messages/codec.ts";
+import { parseMessages } from "../../messages/message.ts";
 import type { PartNote } from "./compacted-part.ts";
 
 const version = 1;

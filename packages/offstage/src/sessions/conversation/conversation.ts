@@ -1,8 +1,7 @@
 // The conversation of one stored session: reads and changes. Each change is one atomic write; a row that cannot be read is reported and
 // skipped. Runs are in journal/.
 
-import { parseMessages } from "../../messages/codec.ts";
-import { type Message, textOf } from "../../messages/message.ts";
+import { type Message, parseMessages, textOf } from "../../messages/message.ts";
 import { type Change, emptyTail, extendTail, type SessionCell, type StoreContext } from "../head/session-cell.ts";
 import { checkLimit } from "../ports/session.ts";
 import type { Write } from "../ports/store-driver.ts";

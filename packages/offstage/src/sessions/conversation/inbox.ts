@@ -3,9 +3,8 @@
 import { shownValue } from "../../base/options.ts";
 import { poll } from "../../base/poll.ts";
 import { OffstageError } from "../../errors.ts";
-import { parseMessages } from "../../messages/codec.ts";
 import { user } from "../../messages/makers.ts";
-import { type Message, textOf, withMetadata } from "../../messages/message.ts";
+import { type Message, parseMessages, textOf, withMetadata } from "../../messages/message.ts";
 import { checkNewContent } from "../../messages/new-content.ts";
 import { liveRun } from "../head/hold.ts";
 import type { Change, SessionCell } from "../head/session-cell.ts";

@@ -1,7 +1,6 @@
 // The messages of persistent memories: a list by id, apart from sessions.
 import { parseJson } from "../../base/json.ts";
-import { parseMessage } from "../../messages/codec.ts";
-import { type Message, textOf } from "../../messages/message.ts";
+import { type Message, parseMessage, textOf } from "../../messages/message.ts";
 import { checkMessages } from "../conversation/conversation.ts";
 import type { NamespaceRows } from "../head/namespace-rows.ts";
 import type { StoreContext } from "../head/session-cell.ts";

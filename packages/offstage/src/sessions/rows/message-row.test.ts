@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
-import { parseMessage } from "../../messages/codec.ts";
-import type { Message } from "../../messages/message.ts";
+import { type Message, parseMessage } from "../../messages/message.ts";
 import { checkRow, exactRow, storableRow } from "../head/namespace-rows.ts";
 import type { Row } from "../ports/store-driver.ts";
 import type { MessageRow } from "../ports/tables.ts";
@@ -122,7 +121,7 @@ const messages = fc
       Object.defineProperty(all, key, { value, enumerable: true, configurable: true, writable: true });
     return all;
   })
-  // The codec decides what a message is.
+  // `parseMessage` decides what a message is.
   .filter((message) => {
     try {
       parseMessage(message);

@@ -1,8 +1,7 @@
 // A message as a row, and back. Columns that repeat its metadata are for reading; the message itself is role, content or parts,
 // tool_calls, tool_call_id, tool_name, metadata, provider_parts and fields.
 import { isObject, type JsonObject, readJson } from "../../base/json.ts";
-import { parseMessage } from "../../messages/codec.ts";
-import { type Message, textOf, toolCallsOf } from "../../messages/message.ts";
+import { type Message, parseMessage, textOf, toolCallsOf } from "../../messages/message.ts";
 import type { Put } from "../ports/store-driver.ts";
 import type { MessageRow } from "../ports/tables.ts";
 import { longestId } from "./check-row.ts";

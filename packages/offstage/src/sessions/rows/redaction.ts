@@ -4,9 +4,9 @@ import { isObject, type JsonObject, type JsonValue, parseJson } from "../../base
 import { shownValue } from "../../base/options.ts";
 import { isThenable } from "../../base/thenable.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
-import { parseMessage } from "../../messages/codec.ts";
 import {
   type Message,
+  parseMessage,
   type ToolCall,
   textOf,
   toolCallsOf,

@@ -1,6 +1,5 @@
 // Puts a fixed list of messages before the conversation: a stable prefix for provider caches.
-import { parseMessages } from "../../messages/codec.ts";
-import { type Message, withMetadata } from "../../messages/message.ts";
+import { type Message, parseMessages, withMetadata } from "../../messages/message.ts";
 import type { Messages } from "../../messages/messages.ts";
 import { AgentState } from "../agent-state.ts";
 import type { Processor } from "../processor.ts";

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { validHistories } from "../../test/support/generated-histories.ts";
 import { isOffstageError } from "../errors.ts";
-import { parseMessage, parseMessages } from "./codec.ts";
 import { toolCall, user } from "./makers.ts";
+import { parseMessage, parseMessages } from "./message.ts";
 import { Messages } from "./messages.ts";
 
 const calling = (call: unknown) => ({ role: "assistant", content: null, tool_calls: [call] });
