@@ -4,50 +4,38 @@ import { OffstageError } from "../../../errors.ts";
 import type { Commit, Committed, Key, Row, RowPlace, RowRange, StoreDriver, Value } from "../../ports/store-driver.ts";
 import { type Order, type Table, type TableName, tables } from "../../ports/tables.ts";
 
-/** An order of a table. */
-interface Index {
+/** An order of a table, or its key. `by` ends with the columns of the key, which decide between rows that are equal otherwise. */
+interface Index extends Order {
   readonly name: string;
-  readonly scope: readonly string[];
-  /** The columns that order the rows, and then the key, which decides between rows that are equal in them. */
-  readonly by: readonly string[];
-}
-
-interface Shape {
-  readonly key: Index;
-  readonly keyColumns: readonly string[];
-  readonly all: readonly Index[];
-  /** A row in which every column is null. */
-  readonly empty: Row;
 }
 
 /** Creates a driver that keeps rows in memory. */
 export function memoryDriver(): StoreDriver {
-  // Frozen rows by table and key, and as sorted arrays by order and scope. A row is the same object everywhere.
-  const byKey = new Map<string, Row>();
+  // Frozen rows, sorted, by the name of their order and scope. A row is the same object in all of its orders.
   const lists = new Map<string, Row[]>();
   let version = 0;
   let number = 0;
 
   const read = ({ table, order, prefix, from, before, limit, reverse }: RowRange): Row[] => {
-    const index = indexOf(table, order);
-    const rows = lists.get(nameOf(index.name, prefix.slice(0, index.scope.length))) ?? [];
-    const rest = prefix.slice(index.scope.length);
+    const { name, scope, by } = indexOf(table, order);
+    const rows = lists.get(nameOf(name, prefix.slice(0, scope.length))) ?? [];
+    const rest = prefix.slice(scope.length);
     const low = from === undefined ? rest : [...rest, from];
     const high = before === undefined ? rest : [...rest, before];
-    const start = countLeading(rows, (row) => compareTo(row, index.by, low) < 0);
-    const end = countLeading(rows, (row) => compareTo(row, index.by, high) < (before === undefined ? 1 : 0));
+    const start = countLeading(rows, (row) => compare(row, by, low) < 0);
+    const end = countLeading(rows, (row) => compare(row, by, high) < (before === undefined ? 1 : 0));
     const count = Math.min(limit ?? rows.length, Math.max(0, end - start));
     return reverse ? rows.slice(end - count, end).reverse() : rows.slice(start, start + count);
   };
 
-  const get = ({ table, key }: RowPlace): Row | undefined => byKey.get(nameOf(table, key));
+  const get = ({ table, key }: RowPlace): Row | undefined => read({ table, prefix: key })[0];
 
-  const insert = (index: Index, row: Row): void => {
-    const name = listOf(index, row);
-    if (name === undefined) return;
-    const rows = lists.get(name);
-    if (rows === undefined) lists.set(name, [row]);
-    else {
+  const insert = (table: TableName, row: Row): void => {
+    for (const index of shapes[table].indexes) {
+      const name = listOf(index, row);
+      if (name === undefined) continue;
+      const rows = lists.get(name) ?? [];
+      lists.set(name, rows);
       const at = placeOf(rows, row, index.by);
       // An insertion by splice() copies the array, even at its end.
       if (at === rows.length) rows.push(row);
@@ -55,30 +43,22 @@ export function memoryDriver(): StoreDriver {
     }
   };
 
-  const remove = (index: Index, row: Row): void => {
-    const name = listOf(index, row);
-    const rows = name === undefined ? undefined : lists.get(name);
-    if (name === undefined || rows === undefined) return;
-    rows.splice(placeOf(rows, row, index.by), 1);
-    if (rows.length === 0) lists.delete(name);
-  };
-
-  const put = (table: TableName, values: Row): void => {
-    const { keyColumns, all, empty } = shapes[table];
-    const row = Object.freeze({ ...empty, ...values });
-    const name = nameOf(table, valuesOf(row, keyColumns));
-    const old = byKey.get(name);
-    byKey.set(name, row);
-    for (const index of all) {
-      if (old !== undefined) remove(index, old);
-      insert(index, row);
+  const remove = (table: TableName, row: Row): void => {
+    for (const index of shapes[table].indexes) {
+      const name = listOf(index, row);
+      const rows = name === undefined ? undefined : lists.get(name);
+      if (name === undefined || rows === undefined) continue;
+      rows.splice(placeOf(rows, row, index.by), 1);
+      if (rows.length === 0) lists.delete(name);
     }
   };
 
-  const drop = (table: TableName, row: Row): void => {
-    const { keyColumns, all } = shapes[table];
-    byKey.delete(nameOf(table, valuesOf(row, keyColumns)));
-    for (const index of all) remove(index, row);
+  const put = (table: TableName, values: Row): void => {
+    const { empty, keyColumns } = shapes[table];
+    const row = Object.freeze({ ...empty, ...values });
+    const old = get({ table, key: valuesOf(row, keyColumns) });
+    if (old !== undefined) remove(table, old);
+    insert(table, row);
   };
 
   const commit = ({ checks, writes }: Commit): Committed => {
@@ -87,7 +67,7 @@ export function memoryDriver(): StoreDriver {
     for (const write of writes) {
       if (!("remove" in write)) continue;
       // From the end, where a removal moves no other rows.
-      for (const row of read({ table: write.table, prefix: write.remove, reverse: true })) drop(write.table, row);
+      for (const row of read({ table: write.table, prefix: write.remove, reverse: true })) remove(write.table, row);
     }
     const puts = writes.filter((write) => "row" in write);
     const isNumbered = puts.some(({ numbered }) => numbered !== undefined);
@@ -110,25 +90,28 @@ export function memoryDriver(): StoreDriver {
   };
 }
 
-const shapes = Object.fromEntries(
-  Object.entries<Table>(tables).map(([table, shape]) => [table, shapeOf(table, shape)]),
-) as Record<TableName, Shape>;
-
-function shapeOf(table: string, { columns, key, orders }: Table): Shape {
-  const index = (name: string, { scope, by }: Order): Index => ({
-    name: `${table}.${name}`,
-    scope,
-    by: [...new Set([...by, ...key.scope, ...key.by])],
-  });
-  const ofKey = { name: table, ...key };
-  const others = Object.entries(orders).map(([name, order]) => index(name, order));
-  const empty = Object.fromEntries(Object.keys(columns).map((column) => [column, null]));
-  return { key: ofKey, keyColumns: [...key.scope, ...key.by], all: [ofKey, ...others], empty };
+interface Shape {
+  /** A row in which every column is null. */
+  readonly empty: Row;
+  readonly keyColumns: readonly string[];
+  /** The key, and then the other orders. */
+  readonly indexes: readonly Index[];
 }
 
+const shapes = Object.fromEntries(
+  Object.entries<Table>(tables).map(([table, { columns, key, orders }]): [string, Shape] => {
+    const keyColumns = [...key.scope, ...key.by];
+    const others = Object.entries(orders).map(([order, { scope, by }]): Index => {
+      return { name: `${table}.${order}`, scope, by: [...new Set([...by, ...keyColumns])] };
+    });
+    const empty = Object.fromEntries(Object.keys(columns).map((column) => [column, null]));
+    return [table, { empty, keyColumns, indexes: [{ name: table, ...key }, ...others] }];
+  }),
+) as Record<TableName, Shape>;
+
 function indexOf(table: TableName, order: string | undefined): Index {
-  const { key, all } = shapes[table];
-  const found = order === undefined ? key : all.find(({ name }) => name === `${table}.${order}`);
+  const name = order === undefined ? table : `${table}.${order}`;
+  const found = shapes[table].indexes.find((index) => index.name === name);
   if (found === undefined) throw new OffstageError("invalid-argument", `The table "${table}" has no order "${order}".`);
   return found;
 }
@@ -145,9 +128,8 @@ function nameOf(name: string, values: Key): string {
 
 /** The list that a row belongs to; undefined if the row is not part of the order. */
 function listOf({ name, scope, by }: Index, row: Row): string | undefined {
-  for (const column of by) if (row[column] === null) return undefined;
-  for (const column of scope) if (row[column] === null) return undefined;
-  return nameOf(name, valuesOf(row, scope));
+  const isPart = [...scope, ...by].every((column) => row[column] !== null);
+  return isPart ? nameOf(name, valuesOf(row, scope)) : undefined;
 }
 
 function valuesOf(row: Row, columns: readonly string[]): Key {
@@ -155,23 +137,15 @@ function valuesOf(row: Row, columns: readonly string[]): Key {
 }
 
 /** Compares the first columns that order a row with these values. */
-function compareTo(row: Row, by: readonly string[], values: Key): number {
-  for (let index = 0; index < values.length; index++) {
-    const order = compareValues(row[by[index] as string], values[index]);
+function compare(row: Row, by: readonly string[], values: Key): number {
+  for (const [index, value] of values.entries()) {
+    const order = compareValues(row[by[index] as string], value);
     if (order !== 0) return order;
   }
   return 0;
 }
 
-function compareRows(a: Row, b: Row, by: readonly string[]): number {
-  for (const column of by) {
-    const order = compareValues(a[column], b[column]);
-    if (order !== 0) return order;
-  }
-  return 0;
-}
-
-function compareValues(a: Value | undefined, b: Value | undefined): number {
+function compareValues(a: Value | undefined, b: Value): number {
   if (a === b) return 0;
   return typeof a === "number" ? a - Number(b) : compareText(String(a), String(b));
 }
@@ -188,8 +162,9 @@ const surrogate = /[\ud800-\udfff]/;
 function placeOf(rows: readonly Row[], row: Row, by: readonly string[]): number {
   const last = rows.at(-1);
   if (last === row) return rows.length - 1;
-  if (last === undefined || compareRows(last, row, by) < 0) return rows.length;
-  return countLeading(rows, (other) => compareRows(other, row, by) < 0);
+  const values = valuesOf(row, by);
+  if (last === undefined || compare(last, by, values) < 0) return rows.length;
+  return countLeading(rows, (other) => compare(other, by, values) < 0);
 }
 
 /** Counts the rows before the first one for which `isLeading` is false, by binary search. */
