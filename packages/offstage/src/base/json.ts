@@ -34,6 +34,19 @@ export function readJson<T = JsonValue>(text: string | null, isFit?: (value: unk
   return value as T;
 }
 
+/** A deep-frozen copy of a value, as `JSON.stringify` and `JSON.parse` make it. */
+export function frozenCopy<T>(value: T): T {
+  return deepFreeze(JSON.parse(JSON.stringify(value)) as T);
+}
+
+/** Deep-freezes a value and returns it. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const field of Object.values(value)) deepFreeze(field);
+  return value;
+}
+
 /** The error for a value of an unexpected form. */
 export function otherForm(): Error {
   return new Error("it has an unexpected form");

@@ -8,6 +8,7 @@ import { type BranchOptions, branch, branchId } from "./conversation/branch.ts";
 import { addItems, clearItems, popItem, popTurn, readItems, replaceItems } from "./conversation/conversation.ts";
 import { parseSaid, say } from "./conversation/inbox.ts";
 import { backEnds, type SqliteOptions } from "./drivers/index.ts";
+import { checkId } from "./head/namespace-rows.ts";
 import type { SessionCell, SessionCells } from "./head/session-cell.ts";
 import { storedJournal } from "./journal/stored-journal.ts";
 import type { Journal } from "./ports/journal.ts";
@@ -17,7 +18,6 @@ import { type FoundRun, getRun } from "./records/run-reader.ts";
 import { querySession } from "./records/search/store-query.ts";
 import { type Description, describe } from "./records/session-list.ts";
 import { readTranscript } from "./records/transcript.ts";
-import { checkId } from "./rows/check-row.ts";
 import { type CoreOptions, checkStoreOptions, coreOn, type StoreCore } from "./store-core.ts";
 
 /** The options of the SQLite file, by default "offstage.db" in the working directory, and of every store. */

@@ -6,10 +6,9 @@ import type { BackEnd } from "./drivers/index.ts";
 import type { Sealer } from "./encryption/sealer.ts";
 import { type Connection, connect, type DriverSource } from "./head/connection.ts";
 import { StoreWriter } from "./head/hold.ts";
-import { NamespaceRows } from "./head/namespace-rows.ts";
+import { checkId, NamespaceRows } from "./head/namespace-rows.ts";
 import { type KeepInput, type SessionCells, sessionCells } from "./head/session-cell.ts";
 import type { StoreDriver } from "./ports/store-driver.ts";
-import { checkId } from "./rows/check-row.ts";
 import { checkRedactor, type MessageRedactor } from "./rows/redaction.ts";
 
 /** The options of every store. */

@@ -5,6 +5,7 @@ import { OffstageError } from "../errors.ts";
 import type { MessageQuery } from "../query/message-query.ts";
 import type { SpanData } from "../tracing/span-data.ts";
 import type { DriverSource } from "./head/connection.ts";
+import { checkId } from "./head/namespace-rows.ts";
 import { refuseDamage } from "./journal/resumed-run.ts";
 import { storedJournal } from "./journal/stored-journal.ts";
 import { PersistentSession } from "./persistent-session.ts";
@@ -23,7 +24,6 @@ import { getSession, type ListSessionsOptions, listSessions, type SessionInfo } 
 import { addSpans, findSpans, type SpanPlace } from "./records/span-list.ts";
 import { type StopRunOptions, stopRun } from "./records/stop-run.ts";
 import { type VerifyOptions, type Violation, verifyStore } from "./records/verify.ts";
-import { checkId } from "./rows/check-row.ts";
 import { type CoreOptions, checkStoreOptions, openCore, type StoreCore } from "./store-core.ts";
 
 /** The property that holds where the driver of a store comes from, for wrappers. */

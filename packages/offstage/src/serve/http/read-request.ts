@@ -1,6 +1,7 @@
 // Reads a request: which session it is about, and its body. Bounded, JSON only; cookies are not read.
 import { isObject, parseJson } from "../../base/json.ts";
-import { isId, longestId } from "../../sessions/rows/check-row.ts";
+import { isId } from "../../sessions/head/namespace-rows.ts";
+import { longestId } from "../../sessions/ports/tables.ts";
 import type { Posted, Protocol } from "../protocols/protocol.ts";
 import { badRequest, RefusedRequest } from "../protocols/refused-request.ts";
 

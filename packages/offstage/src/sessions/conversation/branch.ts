@@ -1,9 +1,9 @@
 // Branching: a new session that starts with a copy of part of another, in one atomic write, and knows where it came from.
 import { anything, checkOptions, type OptionRule } from "../../base/options.ts";
+import { checkId } from "../head/namespace-rows.ts";
 import { exists, type SessionCell } from "../head/session-cell.ts";
 import { checkLimit, existsAlready } from "../ports/session.ts";
 import type { MessageRow } from "../ports/tables.ts";
-import { checkId } from "../rows/check-row.ts";
 import { type NewMessage, putMessages, readLatest, touch } from "./conversation.ts";
 
 export interface BranchOptions {

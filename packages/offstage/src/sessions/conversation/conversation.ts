@@ -1,15 +1,23 @@
 // The conversation of one stored session: reads and changes. Each change is one atomic write; a row that cannot be read is reported and
 // skipped. Runs are in journal/.
 
+import { frozenCopy } from "../../base/json.ts";
 import { type Message, parseMessages, textOf } from "../../messages/message.ts";
+import { corrupt, type Report } from "../head/namespace-rows.ts";
 import { type Change, emptyTail, extendTail, type SessionCell, type StoreContext } from "../head/session-cell.ts";
 import { checkLimit } from "../ports/session.ts";
 import type { Write } from "../ports/store-driver.ts";
 import type { MessageRow, SessionRow } from "../ports/tables.ts";
-import { corrupt, type Report } from "../rows/check-row.ts";
-import { type Content, putContent, referencesOf } from "../rows/contents.ts";
-import { type MessagePlace, type PlacedMessage, readMessages, storeMessage } from "../rows/message-row.ts";
-import { frozenCopy, plainCopy } from "../rows/plain-json.ts";
+import {
+  type Content,
+  type MessagePlace,
+  type PlacedMessage,
+  putContent,
+  readMessages,
+  referencesOf,
+  storeMessage,
+} from "../rows/message-row.ts";
+import { plainCopy } from "../rows/plain-json.ts";
 
 /** Checks and copies the messages of a caller. */
 export function checkMessages(items: readonly Message[]): Message[] {

@@ -1,6 +1,8 @@
 // The rows of one namespace, typed, on their way to a back end and back: exact texts, encryption, and a check of every row that is
 // read. The only user of a connection.
 import { isObject, parseJson } from "../../base/json.ts";
+import { shownValue } from "../../base/options.ts";
+import { messageOf, OffstageError } from "../../errors.ts";
 import { namespaceRow, withCurrentKeyOnly } from "../encryption/namespace-seal.ts";
 import { isSealedWith, sealRow, unsealRow } from "../encryption/sealed-rows.ts";
 import type { Sealer } from "../encryption/sealer.ts";
@@ -16,11 +18,13 @@ import type {
   Write,
   WriteLabel,
 } from "../ports/store-driver.ts";
-import { type ColumnType, type OrderName, type RowOf, type TableName, tables } from "../ports/tables.ts";
-import { corrupt, isStorable, type Report } from "../rows/check-row.ts";
-import { hashOf } from "../rows/contents.ts";
+import { type ColumnType, longestId, type OrderName, type RowOf, type TableName, tables } from "../ports/tables.ts";
+import { hashOf } from "../rows/message-row.ts";
 import type { Connection, Sending } from "./connection.ts";
 import { answerFrom } from "./select-from.ts";
+
+/** Reports a row that cannot be read. If it throws, the read fails; otherwise the row is skipped, and never removed. */
+export type Report = (error: OffstageError) => void;
 
 /** A range of rows. The namespace is left out of `prefix`. */
 export interface Range<Name extends TableName> extends Omit<RowRange, "table" | "order" | "prefix"> {
@@ -289,3 +293,28 @@ const fits: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
   boolean: (value) => typeof value === "boolean",
   time: (value) => typeof value === "string" && !Number.isNaN(Date.parse(value)),
 };
+
+/** The error for data that is not as it was written. */
+export function corrupt(name: string, cause: unknown): OffstageError {
+  return new OffstageError("store-corrupt", `Damage in ${name}: ${messageOf(cause)}. Nothing was changed.`, { cause });
+}
+
+/** True if every back end can store the text as it is. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
+/** True if the value can be an id: text of 1 to 512 bytes, well-formed and without NUL. */
+export function isId(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && isStorable(value) && Buffer.byteLength(value) <= longestId;
+}
+
+/** Throws `invalid-argument` unless the value can be an id. */
+export function checkId(id: unknown, what: string): asserts id is string {
+  if (isId(id)) return;
+  const found = typeof id === "string" && id.length > 80 ? `text of ${Buffer.byteLength(id)} bytes` : shownValue(id);
+  throw new OffstageError(
+    "invalid-argument",
+    `A ${what} must be text of 1 to ${longestId} bytes, without NUL and lone surrogates; found ${found}.`,
+  );
+}

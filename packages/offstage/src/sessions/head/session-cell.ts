@@ -1,19 +1,19 @@
 // One session as this process knows it, and the one way to change it: compare-and-swap on its head, the session's row in the table
 // "sessions". Every change of a session changes its head, and names itself there.
 import { setTimeout as sleep } from "node:timers/promises";
+import { deepFreeze } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
 import { SessionConflictError } from "../ports/session.ts";
 import type { Committed, Write, WriteLabel } from "../ports/store-driver.ts";
 import type { SessionRow } from "../ports/tables.ts";
-import { checkId, type Report } from "../rows/check-row.ts";
-import type { Content, Hasher, RowRef } from "../rows/contents.ts";
-import { deepFreeze } from "../rows/plain-json.ts";
+import type { Content, Hasher, RowRef } from "../rows/message-row.ts";
 import type { MessageRedactor } from "../rows/redaction.ts";
 import type { Sending } from "./connection.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import { type StoreWriter, writerLength } from "./hold.ts";
 import type { NamespaceRows } from "./namespace-rows.ts";
+import { checkId, type Report } from "./namespace-rows.ts";
 
 /** Which model inputs a store keeps: all of them, only their hashes, or none. */
 export type KeepInput = "all" | "hashes" | false;

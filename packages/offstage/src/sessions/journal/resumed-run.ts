@@ -2,12 +2,12 @@
 // a person decided about its calls.
 import { OffstageError } from "../../errors.ts";
 import { type Message, toolCallsOf, withEditedCall } from "../../messages/message.ts";
+import { corrupt, type Report } from "../head/namespace-rows.ts";
 import type { Change, SessionCell } from "../head/session-cell.ts";
 import type { CallChange } from "../ports/journal.ts";
 import { isStoppedByLimit, type RunRecord } from "../ports/run-record.ts";
 import type { RunRow } from "../ports/tables.ts";
 import { findRun, type RunParts, readParts, recordOf } from "../records/run-reader.ts";
-import { corrupt, type Report } from "../rows/check-row.ts";
 import { callStatuses, isOpenCall } from "../rows/run-row.ts";
 import { hasEnded } from "./run-rows.ts";
 import { applyChange, decidedCall, newStep, type OpenStep, putStepChange, redactedEdit } from "./step-rows.ts";

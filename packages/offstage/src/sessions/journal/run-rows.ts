@@ -1,4 +1,6 @@
 // The row of a run: how it begins with its input, how it is resumed, and how it ends with its answer.
+
+import { frozenCopy } from "../../base/json.ts";
 import { type Message, withMetadata } from "../../messages/message.ts";
 import { subtractUsage } from "../../tokens/usage.ts";
 import { putMessages, storedForm } from "../conversation/conversation.ts";
@@ -8,9 +10,8 @@ import type { EndRefusal, NewRun, RunEnd } from "../ports/journal.ts";
 import type { StepRecord } from "../ports/run-record.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
 import { findRun, readMessages } from "../records/run-reader.ts";
-import type { RowRef } from "../rows/contents.ts";
+import type { RowRef } from "../rows/message-row.ts";
 import { identityOf, type PlacedMessage } from "../rows/message-row.ts";
-import { frozenCopy } from "../rows/plain-json.ts";
 import { isoTime, jsonOrNull, newRunRow, notesOf, type Totals, tokenColumns } from "../rows/run-row.ts";
 import { nameOf, type PutOptions, type StepOwner } from "./step-rows.ts";
 

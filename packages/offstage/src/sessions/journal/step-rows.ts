@@ -13,7 +13,7 @@ import type { Change, SessionCell } from "../head/session-cell.ts";
 import type { CallChange } from "../ports/journal.ts";
 import type { InputRecord, InputSetup } from "../ports/run-record.ts";
 import type { RunRow, ToolCallRow } from "../ports/tables.ts";
-import { type Content, contentOf, formatInput, type RowRef } from "../rows/contents.ts";
+import { type Content, contentOf, formatInput, type RowRef } from "../rows/message-row.ts";
 import { answeredQuestion, questionText } from "../rows/question.ts";
 import { type MessageRedactor, redactValue } from "../rows/redaction.ts";
 import { isOpenCall, isoTime } from "../rows/run-row.ts";

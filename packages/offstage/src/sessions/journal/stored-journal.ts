@@ -9,13 +9,13 @@ import {
   touch,
 } from "../conversation/conversation.ts";
 import { joinMessages, readInbox, say } from "../conversation/inbox.ts";
+import { checkId } from "../head/namespace-rows.ts";
 import type { Change, SessionCell, SessionCells } from "../head/session-cell.ts";
 import { Lease, releaseOrphan, takeLease, whenFree } from "../lease/lease.ts";
 import type { Journal, ReopenOptions, RunLog, RunStart } from "../ports/journal.ts";
 import { checkLimit } from "../ports/session.ts";
 import type { RunRow } from "../ports/tables.ts";
 import { findRun, readRecord } from "../records/run-reader.ts";
-import { checkId } from "../rows/check-row.ts";
 import { notesOf } from "../rows/run-row.ts";
 import {
   changeCalls,

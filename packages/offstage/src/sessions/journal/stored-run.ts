@@ -13,7 +13,7 @@ import type { PendingMessage } from "../ports/session.ts";
 import type { WriteLabel } from "../ports/store-driver.ts";
 import type { RunRow, ToolCallRow } from "../ports/tables.ts";
 import { findRun, readToolTraces } from "../records/run-reader.ts";
-import { contentOf } from "../rows/contents.ts";
+import { contentOf } from "../rows/message-row.ts";
 import { questionText, storedText } from "../rows/question.ts";
 import {
   type MessageRedactor,

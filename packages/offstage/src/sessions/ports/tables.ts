@@ -1,6 +1,9 @@
 // The schema of the record, as data: tables, columns, keys and orders. SQL back ends make their statements from it, and their
 // comments from its notes; others keep the same rows as objects with the same names.
 
+/** The most bytes of an id. */
+export const longestId = 512;
+
 /** "json" is text that parses as JSON; "time" is ISO 8601 text with milliseconds. */
 export type ColumnType = "text" | "json" | "integer" | "real" | "boolean" | "time";
 

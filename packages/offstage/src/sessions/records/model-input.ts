@@ -4,12 +4,12 @@ import { checkRequired, wholeFrom } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import { promptMessage, promptMessages } from "../../models/prompt.ts";
 import { contentsOf, messagesOf } from "../conversation/conversation.ts";
+import { corrupt } from "../head/namespace-rows.ts";
 import type { SessionCell, SessionCells, StoreContext } from "../head/session-cell.ts";
 import type { InputSetup } from "../ports/run-record.ts";
 import type { RunRow, StepRow } from "../ports/tables.ts";
-import { corrupt } from "../rows/check-row.ts";
-import { type InputRef, keptRef, type MessageRef, parseInput } from "../rows/contents.ts";
 import type { PlacedMessage } from "../rows/message-row.ts";
+import { type InputRef, keptRef, type MessageRef, parseInput } from "../rows/message-row.ts";
 import { findRun, readRun } from "./run-reader.ts";
 
 /** The input of one model call, as it was sent. */

@@ -4,11 +4,11 @@ import { checkOptions, type OptionRule, shownValue, someText, yesOrNo } from "..
 import { OffstageError } from "../../errors.ts";
 import { contentsOf } from "../conversation/conversation.ts";
 import type { NamespaceRows } from "../head/namespace-rows.ts";
+import { corrupt } from "../head/namespace-rows.ts";
 import type { SessionCells } from "../head/session-cell.ts";
 import type { RunInfo, RunStatus } from "../ports/run-record.ts";
 import type { Condition } from "../ports/store-driver.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
-import { corrupt } from "../rows/check-row.ts";
 import { type Annotation, annotationsIn } from "./annotations.ts";
 import {
   containsText,

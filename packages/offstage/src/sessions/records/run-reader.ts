@@ -1,9 +1,12 @@
 // Reads one run: its row, its messages grouped into steps, its calls, the calls that wait for approval, its subagents' runs, and its
 // tool trace. Needs no agent.
+
+import { deepFreeze } from "../../base/json.ts";
 import { type Message, toolCallsOf } from "../../messages/message.ts";
 import { messagesOf } from "../conversation/conversation.ts";
 import { liveRun } from "../head/hold.ts";
 import type { NamespaceRows } from "../head/namespace-rows.ts";
+import { corrupt, type Report } from "../head/namespace-rows.ts";
 import type { SessionCell, SessionCells, StoreContext } from "../head/session-cell.ts";
 import {
   type Approval,
@@ -14,9 +17,7 @@ import {
   type StepRecord,
 } from "../ports/run-record.ts";
 import type { RunRow, SessionRow, StepRow, ToolCallRow } from "../ports/tables.ts";
-import { corrupt, type Report } from "../rows/check-row.ts";
 import type { PlacedMessage } from "../rows/message-row.ts";
-import { deepFreeze } from "../rows/plain-json.ts";
 import { readQuestion } from "../rows/question.ts";
 import { failedAttemptsOf, readStep, runInfo } from "../rows/run-row.ts";
 import { type WaitingNote, waitingNotes } from "./run-notes.ts";

@@ -2,10 +2,10 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { checkOptions, type OptionRule, someText } from "../../base/options.ts";
 import { liveRun } from "../head/hold.ts";
+import { corrupt } from "../head/namespace-rows.ts";
 import { exists, type SessionCell, type SessionCells } from "../head/session-cell.ts";
 import type { RunStatus } from "../ports/run-record.ts";
 import type { SessionRow } from "../ports/tables.ts";
-import { corrupt } from "../rows/check-row.ts";
 import { plainCopy } from "../rows/plain-json.ts";
 import {
   containsText,

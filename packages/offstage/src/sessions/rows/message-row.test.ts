@@ -3,12 +3,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { type Message, parseMessage } from "../../messages/message.ts";
-import { checkRow, exactRow, storableRow } from "../head/namespace-rows.ts";
+import { checkRow, exactRow, isStorable, storableRow } from "../head/namespace-rows.ts";
 import type { Row } from "../ports/store-driver.ts";
 import type { MessageRow } from "../ports/tables.ts";
-import { isStorable } from "./check-row.ts";
-import { hashOf } from "./contents.ts";
-import { type MessagePlace, readMessage, storeMessage } from "./message-row.ts";
+import { formatInput, hashOf, type MessagePlace, parseInput, readMessage, storeMessage } from "./message-row.ts";
 import { plainCopy } from "./plain-json.ts";
 
 const place: MessagePlace = { namespace: "", sessionId: "s", seq: 1, position: 1, hasher: hashOf };
@@ -269,4 +267,24 @@ test.for([
     const message = readMessage(row, { contents: new Map() });
     if (message.role !== whole.role) throw new Error("it has another role");
   }).toThrow();
+});
+
+// References to the messages of a model input.
+
+const said = (seq: number, position: number) => ({ seq, position });
+const done = (seq: number) => ({ seq, position: null });
+
+test("messages of the conversation that follow each other are one range of positions", () => {
+  const messages = ["9c", said(1, 1), said(4, 2), said(5, 3), said(8, 4)];
+  expect(formatInput("3f", messages)).toBe("3f #9c,p1-4");
+});
+
+test("whole turns with their tools are one range of rows", () => {
+  const messages = ["9c", said(1, 1), done(2), done(3), said(4, 2), said(5, 3), done(6), "9c", done(8)];
+  expect(formatInput("3f", messages)).toBe("3f #9c,m1-6,#9c,m8");
+});
+
+test("a reference is parsed to every row and content that it names", () => {
+  expect(parseInput("3f #9c,p1-3,m7")).toEqual({ setup: "3f", messages: ["#9c", "p1", "p2", "p3", "m7"] });
+  expect(parseInput(formatInput("3f", undefined))).toEqual({ setup: "3f" });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { frozenCopy } from "./plain-json.ts";
+import { frozenCopy } from "../../base/json.ts";
 
 test("a frozen copy shares nothing with the original", () => {
   const data = { text: "a", list: [{ n: 1 }], nested: { flag: false, none: null } };

@@ -1,5 +1,4 @@
-// Copies of JSON values: a checked copy for storing, and a deep-frozen one for sharing.
-
+// A checked copy of a value, for storing it as JSON.
 import { setField } from "../../base/json.ts";
 import { OffstageError } from "../../errors.ts";
 
@@ -36,17 +35,4 @@ function isPlain(value: object): boolean {
 
 function notJson(name: string, why: string): OffstageError {
   return new OffstageError("invalid-message", `"${name}" cannot be stored because it is not JSON: ${why}.`);
-}
-
-/** A deep-frozen copy of a value, as `JSON.stringify` and `JSON.parse` make it. */
-export function frozenCopy<T>(value: T): T {
-  return deepFreeze(JSON.parse(JSON.stringify(value)) as T);
-}
-
-/** Deep-freezes a value and returns it. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const field of Object.values(value)) deepFreeze(field);
-  return value;
 }

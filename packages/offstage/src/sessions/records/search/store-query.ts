@@ -1,8 +1,8 @@
 // Queries over a session, or over what a search finds in all of them.
 import { OffstageError } from "../../../errors.ts";
 import { MessageQuery, type MessageQueryOptions } from "../../../query/message-query.ts";
+import { checkId } from "../../head/namespace-rows.ts";
 import type { SessionCells } from "../../head/session-cell.ts";
-import { checkId } from "../../rows/check-row.ts";
 import { findRun, withSubagents } from "../run-reader.ts";
 import { readTranscript } from "../transcript.ts";
 import { summariesOf } from "./run-summaries.ts";
