@@ -10,12 +10,12 @@ describe("a cancellation", () => {
     const controller = new AbortController();
     const cancellation = new Cancellation(controller.signal);
     controller.abort(reason);
-    expect([cancellation.isAborted, cancellation.reason, cancellation.signal.reason]).toEqual([true, reason, reason]);
+    expect([cancellation.signal.aborted, cancellation.signal.reason]).toEqual([true, reason]);
   });
 
   test("of an aborted signal starts aborted", () => {
     const cancellation = new Cancellation(AbortSignal.abort(reason));
-    expect(() => cancellation.throwIfAborted()).toThrow(reason);
+    expect(() => cancellation.signal.throwIfAborted()).toThrow(reason);
   });
 
   test("does not abort the caller's signal", () => {
@@ -28,7 +28,7 @@ describe("a cancellation", () => {
     const cancellation = new Cancellation();
     cancellation.abort(reason);
     cancellation.abort(new Error("again"));
-    expect(cancellation.reason).toBe(reason);
+    expect(cancellation.signal.reason).toBe(reason);
   });
 
   test("has an aborted signal, whether it was read before or after the abort", () => {

@@ -8,7 +8,6 @@ export class Cancellation {
   // One listener per run, not one per race: Node warns of a leak if a signal has many listeners.
   readonly #waiting = new Set<(reason: unknown) => void>();
   readonly signal: AbortSignal = this.#controller.signal;
-  #isAborted = false;
 
   constructor(parent?: AbortSignal) {
     this.#parent = parent;
@@ -16,31 +15,17 @@ export class Cancellation {
     else parent?.addEventListener("abort", this.#follow, { once: true });
   }
 
-  get isAborted(): boolean {
-    return this.#isAborted;
-  }
-
-  /** The reason of the abort. */
-  get reason(): unknown {
-    return this.signal.reason;
-  }
-
   abort(reason: unknown): void {
-    if (this.#isAborted) return;
-    this.#isAborted = true;
+    if (this.signal.aborted) return;
     this.#controller.abort(reason);
-    for (const reject of this.#waiting) reject(this.reason);
+    for (const reject of this.#waiting) reject(this.signal.reason);
     this.#waiting.clear();
-  }
-
-  throwIfAborted(): void {
-    if (this.#isAborted) throw this.reason;
   }
 
   /** Settles as the first of the works does, or rejects with the abort's reason as soon as there is one, even if they ignore it. */
   race<T>(...works: (T | PromiseLike<T>)[]): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.#isAborted) reject(this.reason);
+      if (this.signal.aborted) reject(this.signal.reason);
       this.#waiting.add(reject);
       const succeed = (value: T) => {
         this.#waiting.delete(reject);

@@ -57,7 +57,7 @@ export class Downloads {
     try {
       return await this.fileFor(part);
     } catch {
-      this.#cancellation.throwIfAborted();
+      this.#cancellation.signal.throwIfAborted();
       return markerWith(part, "not shown: it could not be fetched");
     }
   }
@@ -84,7 +84,7 @@ export class Downloads {
     try {
       file = await download(url.href, { signal, mediaType });
     } catch (cause) {
-      this.#cancellation.throwIfAborted();
+      this.#cancellation.signal.throwIfAborted();
       throw new OffstageError("run-failed", `The download of "${plainUrl(url)}" failed: ${messageOf(cause)}`, {
         cause,
       });

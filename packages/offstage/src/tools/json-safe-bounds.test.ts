@@ -135,14 +135,14 @@ describe("collect", () => {
   });
 
   test("takes no more items after an abort", async () => {
-    const cancellation = { isAborted: false };
+    const controller = new AbortController();
     let given = 0;
     const items = await collect(
       endlessly(() => {
-        if (++given === 3) cancellation.isAborted = true;
+        if (++given === 3) controller.abort();
         return given;
       }),
-      { cancellation },
+      { signal: controller.signal },
     );
     expect(items).toEqual([1, 2, "[clipped]"]);
   });

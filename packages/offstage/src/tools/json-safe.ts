@@ -172,16 +172,16 @@ export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown>
 
 export interface CollectOptions extends JsonSafeOptions {
   /** Read at each item: after an abort no more items are taken. */
-  readonly cancellation?: { readonly isAborted: boolean } | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The items of an async iterable as JSON. Stops taking items when the list is full or the budget is spent. */
 export async function collect(source: AsyncIterable<unknown>, options: CollectOptions = {}): Promise<JsonValue[]> {
-  const { maxBytes = defaultMaxBytes, cancellation } = options;
+  const { maxBytes = defaultMaxBytes, signal } = options;
   const walk = new Walk(maxBytes);
   const items: JsonValue[] = [];
   for await (const item of source) {
-    if (items.length >= maxItems || walk.isSpent || cancellation?.isAborted) {
+    if (items.length >= maxItems || walk.isSpent || signal?.aborted) {
       items.push(clippedMark);
       break;
     }

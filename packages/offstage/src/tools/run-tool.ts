@@ -68,16 +68,16 @@ async function execute(tool: Tool, input: unknown, site: CallSite): Promise<unkn
   const limit = timeLimitOf(tool, site);
   const { cancellation = site.cancellation } = limit ?? {};
   try {
-    cancellation.throwIfAborted();
+    cancellation.signal.throwIfAborted();
     const running = tool.execute(input, site.about(cancellation));
     // A subagent's run ends by itself when it is aborted, and the run that called it ends after it.
     if (tool.isSubagent) return await running;
     // If the tool asks a question, what it does after that does not count: it runs again.
     const value = await cancellation.race<unknown>(running, site.waiting);
     if (!isAsyncIterable(value)) return value;
-    return await cancellation.race<unknown>(collect(value, { cancellation }), site.waiting);
+    return await cancellation.race<unknown>(collect(value, { signal: cancellation.signal }), site.waiting);
   } catch (error) {
-    site.cancellation.throwIfAborted();
+    site.cancellation.signal.throwIfAborted();
     const text =
       limit !== undefined && error === limit.late
         ? `${messageOf(error)} It was told to stop; its effect is unknown.`
@@ -251,7 +251,7 @@ async function asks(needsApproval: Question, input: unknown, site: CallSite): Pr
   try {
     return (await cancellation.race(needsApproval(input, site.about(cancellation)))) !== false;
   } catch (error) {
-    cancellation.throwIfAborted();
+    cancellation.signal.throwIfAborted();
     site.unasked(error);
     return true;
   }

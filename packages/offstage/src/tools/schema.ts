@@ -163,7 +163,7 @@ function checking(check: (value: unknown) => Promise<Checked>): CompiledSchema["
     try {
       return await cancellation.race(check(value));
     } catch (error) {
-      cancellation.throwIfAborted();
+      cancellation.signal.throwIfAborted();
       return { problems: [messageOf(error)] };
     }
   };

@@ -96,6 +96,8 @@ export class TraceSpan implements SpanData, TraceScope {
   readonly settings: TraceSettings;
   /** False for a no-op span: nothing set on it is kept, and ending it has no effect. */
   readonly recording: boolean;
+  /** Whether `setContent` has an effect. Ask before building content that is expensive. */
+  readonly keepsContent: boolean;
   readonly endTime: number | undefined;
   readonly status: SpanStatus;
   readonly metadata: JsonObject;
@@ -119,6 +121,7 @@ export class TraceSpan implements SpanData, TraceScope {
     this.traceId = trace.traceId;
     this.settings = settings;
     this.recording = settings.recording;
+    this.keepsContent = settings.recording && settings.content;
     this.endTime = init.endTime;
     this.status = init.endTime === undefined ? "active" : (init.status ?? "ok");
     this.metadata = copyMetadata(init.metadata);
@@ -128,11 +131,6 @@ export class TraceSpan implements SpanData, TraceScope {
 
   get asParent(): TraceSpan {
     return this;
-  }
-
-  /** Whether `setContent` has an effect. Ask before building content that is expensive. */
-  get keepsContent(): boolean {
-    return this.recording && this.settings.content;
   }
 
   get parentIsRemote(): boolean {
@@ -158,7 +156,7 @@ export class TraceSpan implements SpanData, TraceScope {
 
   /** Adds content if tracing is configured to keep it (`content: true`). No effect once the span has ended. */
   setContent(content: JsonObject): void {
-    if (this.#isOpen && this.settings.content) this.#self.content = { ...this.content, ...copyMetadata(content) };
+    if (this.#isOpen && this.keepsContent) this.#self.content = { ...this.content, ...copyMetadata(content) };
   }
 
   /** Ends the span and passes it to the journal and the exporters. Only the first call has an effect. */
@@ -182,7 +180,9 @@ export class TraceSpan implements SpanData, TraceScope {
     if (this.trace !== noTrace) return false;
     const { trace, settings } = scope;
     const parentSpanId = this.parentSpanId ?? parentIdOf(scope);
-    Object.assign(this, { trace, traceId: trace.traceId, parentSpanId, settings, recording: settings.recording });
+    const { recording, content } = settings;
+    const keepsContent = recording && content;
+    Object.assign(this, { trace, traceId: trace.traceId, parentSpanId, settings, recording, keepsContent });
     return true;
   }
 
