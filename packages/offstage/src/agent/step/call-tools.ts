@@ -8,15 +8,23 @@ import { withEditNote } from "../../messages/message.ts";
 import { textWithMarkers } from "../../models/content-parts.ts";
 import { byCallId, type WaitingCall } from "../../state/pending-step.ts";
 import type { StepToolCall, ToolResult } from "../../state/step.ts";
-import { type Ask, type CallQuestions, callQuestions, type QuestionsOptions } from "../../tools/ask.ts";
+import type { Ask, CallQuestions } from "../../tools/ask.ts";
 import { jsonSafe } from "../../tools/json-safe.ts";
-import { type CallSite, type Permission, runTool, runTools, type ToolGuard } from "../../tools/run-tool.ts";
+import { type CallSite, runTool, runTools, type ToolGuard } from "../../tools/run-tool.ts";
 import type { ToolRunOptions } from "../../tools/tool.ts";
 import { ToolWaiting } from "../../tools/tool-answer.ts";
 import type { TraceSpan } from "../../tracing/trace-span.ts";
 import { type CallingTool, callerKey, type Run } from "../run/run.ts";
 import type { StepPlace } from "../run/run-parts.ts";
-import { askAnswer, askPermission } from "./ask-person.ts";
+import {
+  type CallStart,
+  decideAgain,
+  interruptedResult,
+  permissionOf,
+  questionsOf,
+  recordWaiting,
+  resultWithoutRun,
+} from "./ask-person.ts";
 import { type CalledTools, resultMessage, type SettledCall, type UnsettledCall } from "./make-step.ts";
 import { guard } from "./rule.ts";
 
@@ -60,8 +68,8 @@ function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<Settl
     const site = callSite(run, call, at);
     const startedAt = performance.now();
     try {
-      const made = resultWithoutRun(call, at) ?? (await runTool(call, site));
-      site.ended();
+      const made = (at.before && resultWithoutRun(call, at)) ?? (await runTool(call, site));
+      site.hasEnded = true;
       const used = site.edited ?? call;
       const edit = site.edited && { editedInput: site.edited.inputText };
       if (made instanceof ToolWaiting) return { waiting: await recordWaiting(run, call, { at, made }), ...edit };
@@ -75,7 +83,7 @@ function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<Settl
     } catch (error) {
       // The run ends here. Whoever heard of the start hears of the end.
       const durationMs = performance.now() - startedAt;
-      site.ended();
+      site.hasEnded = true;
       if (site.hasStarted) emitEnd(run, at, { ...interruptedResult(call), durationMs });
       throw error;
     }
@@ -85,74 +93,6 @@ function callTool(run: Run, call: StepToolCall, place: CallPlace): Promise<Settl
 function emitEnd({ record }: Run, { step }: StepPlace, result: ToolResult): void {
   const { toolCallId, toolName } = result;
   record.emit?.({ type: "tool-end", step, toolCallId, toolName, result });
-}
-
-// Lets `onApproval` decide about a call that waited before the run was resumed, and still does.
-async function decideAgain(run: Run, call: StepToolCall, place: CallPlace): Promise<CallPlace> {
-  const { before } = place;
-  const at = { ...place, isKnown: true };
-  const waited = before?.question !== undefined || (before?.why === "approval" && before.child === undefined);
-  if (!waited) return place;
-  const permission = run.request.decisions?.permit(call, run.identity.runId) ?? "wait";
-  if (permission !== "wait") return { ...place, permission };
-  if (before.question !== undefined) {
-    const { question, answers = [], ...rest } = before;
-    const answer = await askAnswer(run, call, { ...at, question });
-    if (answer === undefined) return place;
-    const given = [...answers, answer];
-    await run.record.decide(place, { toolCallId: call.toolCallId, answers: given });
-    return { ...place, before: { ...rest, answers: given } };
-  }
-  return { ...place, permission: await askPermission(run, call, at) };
-}
-
-interface WaitingPlace {
-  readonly at: CallStart;
-  readonly made: ToolWaiting;
-}
-
-async function recordWaiting(run: Run, call: StepToolCall, { at, made }: WaitingPlace): Promise<WaitingCall> {
-  const { toolCallId } = call;
-  const { child, question, answers } = made;
-  if (!isKnownToWait(run, call, { at, made }))
-    await run.record.log?.wait(at.step, toolCallId, question && { ...question, answers });
-  at.span.setMetadata({ isWaiting: true });
-  at.span.end("cancelled");
-  if (question !== undefined) return { toolCallId, why: "question", question, answers };
-  return { toolCallId, why: "approval", ...(child !== undefined && { child }) };
-}
-
-// The journal knows of the call already if its tool always asks, or if it waited for the same thing before.
-function isKnownToWait(run: Run, { toolName }: StepToolCall, { at, made }: WaitingPlace): boolean {
-  if (made.child !== undefined) return true;
-  if (made.question !== undefined) return at.before?.question === made.question;
-  return at.before?.why === "approval" || run.input.setup.tools.get(toolName)?.needsApproval === true;
-}
-
-// The result of a call that must not run after its run was resumed. A call that waits keeps waiting until there is a decision, even
-// if the agent's tools have changed.
-function resultWithoutRun(call: StepToolCall, { before, permission }: CallStart): ToolResult | ToolWaiting | undefined {
-  const { toolName } = call;
-  if (before?.why === "question" && typeof permission === "object" && "refusal" in permission)
-    return { ...errorResult(call, permission.refusal), status: "rejected" };
-  if (permission === "wait" || before?.question !== undefined)
-    return new ToolWaiting({ question: before?.question, answers: before?.answers });
-  if (before?.why === "interrupted") return interruptedResult(call);
-  if (call.isRedacted !== true || before?.child !== undefined) return undefined;
-  const was = before?.why === "again" ? "was interrupted and is not run again" : "was not run";
-  return errorResult(
-    call,
-    `The tool "${toolName}" ${was}: its arguments were redacted when the call was recorded. Call it again if it is still needed.`,
-  );
-}
-
-function interruptedResult(call: StepToolCall): ToolResult {
-  const text = `The call to the tool "${call.toolName}" was interrupted, and it is unknown whether it took effect. Check before you call it again.`;
-  return { ...errorResult(call, text), status: "interrupted" };
-}
-
-function errorResult({ toolCallId, toolName }: StepToolCall, text: string): ToolResult {
-  return { toolCallId, toolName, output: text, content: text, isError: true, durationMs: 0 };
 }
 
 function endSpan(span: TraceSpan, { inputText }: StepToolCall, { result, message }: SettledCall): void {
@@ -170,25 +110,17 @@ function shownOutput({ output, content }: ToolResult): JsonValue {
   return typeof content === "string" ? output : textWithMarkers(content);
 }
 
-/** A call that a run makes, or makes again. */
-export interface CallStart extends StepPlace {
-  /** Set if the call waited or was interrupted before the run was resumed. */
-  readonly before: WaitingCall | undefined;
-  /** The decision about a call that waited. */
-  readonly permission?: Permission | undefined;
-}
-
-export interface RunCallSite extends CallSite {
+interface RunCallSite extends CallSite {
   /** The call as a person changed it when it was about to run. */
   edited: StepToolCall | undefined;
   /** True once the tool is about to run. */
   hasStarted: boolean;
-  /** Called when the call has its result or waits: progress that comes later is dropped. */
-  ended(): void;
+  /** True once the call has its result or waits: progress that comes later is dropped. */
+  hasEnded: boolean;
 }
 
-/** The run around a call. */
-export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCallSite {
+// The run around a call.
+function callSite(run: Run, call: StepToolCall, start: CallStart): RunCallSite {
   const { scope, record } = run;
   const { step, span, before } = start;
   const { toolCallId, toolName } = call;
@@ -199,17 +131,15 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
     questions ??= questionsOf(run, call, { ...start, wait });
     return questions.ask(question);
   };
-  let hasEnded = false;
   const progress = (value: unknown): void => {
-    if (!hasEnded) record.emit?.({ type: "tool-progress", step, toolCallId, toolName, value: jsonSafe(value, bounds) });
+    if (site.hasEnded) return;
+    record.emit?.({ type: "tool-progress", step, toolCallId, toolName, value: jsonSafe(value, bounds) });
   };
   // Not a getter: V8 keeps the accessors of an object literal, and with them the run, until a full collection.
   const site: RunCallSite = {
     edited: undefined,
     hasStarted: false,
-    ended() {
-      hasEnded = true;
-    },
+    hasEnded: false,
     tools: run.input.setup.tools,
     cancellation: scope.cancellation,
     guard: guardOf(run, step),
@@ -236,31 +166,6 @@ export function callSite(run: Run, call: StepToolCall, start: CallStart): RunCal
     },
   };
   return site;
-}
-
-async function permissionOf(run: Run, call: StepToolCall, start: CallStart): Promise<Permission> {
-  const { before, permission } = start;
-  if (permission !== undefined) return permission;
-  // A call that asked a question had been approved when it began.
-  if (before?.why === "question") return "run";
-  // A decision applies to the call that waited, not to a new call with the same id.
-  const decided = before && run.request.decisions?.permit(call, run.identity.runId);
-  return decided === undefined || decided === "wait" ? askPermission(run, call, { ...start, isKnown: false }) : decided;
-}
-
-// The answers that are recorded come first. `onApproval` may answer further questions at once.
-function questionsOf(run: Run, call: StepToolCall, start: CallStart & Pick<QuestionsOptions, "wait">): CallQuestions {
-  return callQuestions({
-    wait: start.wait,
-    answers: start.before?.answers ?? [],
-    recorded: (text) => run.record.log?.questionText(text) ?? text,
-    async answer(question, earlier) {
-      const answer = await askAnswer(run, call, { ...start, question, isKnown: false });
-      const { toolCallId } = call;
-      if (answer !== undefined) await run.record.decide(start, { toolCallId, answers: [...earlier, answer] });
-      return answer;
-    },
-  });
 }
 
 /** The most bytes of one progress value. */
