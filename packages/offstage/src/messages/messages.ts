@@ -109,8 +109,10 @@ export function addedMessages(before: readonly Messages[], after: readonly Messa
   const added: Message[] = [];
   for (const [index, now] of after.entries()) {
     const old = before[index] as Messages;
-    if (added.length > 0 ? old.length > 0 : !now.extends(old)) return undefined;
-    if (now.length > old.length) for (const message of now.toArray(old.length)) added.push(message);
+    if (added.length > 0 && old.length > 0) return undefined;
+    if (now === old) continue;
+    if (!now.extends(old)) return undefined;
+    for (const message of now.toArray(old.length)) added.push(message);
   }
   return added;
 }

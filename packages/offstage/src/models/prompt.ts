@@ -9,6 +9,7 @@ import {
   type ToolCall,
   type ToolMessage,
   textOf,
+  toolCallsOf,
 } from "../messages/message.ts";
 import { contentParts, resultParts } from "./content-parts.ts";
 import type { PromptFile, PromptMessage, PromptText, PromptToolCall } from "./model.ts";
@@ -36,14 +37,16 @@ export function promptForms(
   messages: readonly Message[],
   { toPrompt, inputs }: PromptFormsOptions,
 ): readonly OutgoingMessage[] {
-  const names = new Map<string, string>();
-  const toolName = (callId: string) => names.get(callId) ?? "unknown_tool";
+  let names: ReadonlyMap<string, string> | undefined;
+  const toolName = (callId: string) => {
+    names ??= new Map(messages.flatMap(toolCallsOf).map((call) => [call.id, call.function.name]));
+    return names.get(callId) ?? "unknown_tool";
+  };
   const inputOf = (call: ToolCall) => inputs.get(call);
-  return messages.map((source) => {
-    const calls = source.role === "assistant" ? source.tool_calls : undefined;
-    for (const call of calls ?? []) names.set(call.id, call.function.name);
-    return { prompt: withOptions(toPrompt(source, toolName, inputOf), source), source };
-  });
+  return messages.map((source) => ({
+    prompt: withOptions(toPrompt(source, toolName, inputOf), source),
+    source,
+  }));
 }
 
 function withOptions(prompt: PromptMessage, { metadata }: Message): PromptMessage {

@@ -73,16 +73,21 @@ async function openMemory(run: Run, open: MemoryFunction): Promise<AgentMemory |
   return open(await placeOf(run));
 }
 
-/** The sections of the next model call: the instructions, then the state's sections as the model will see them. */
-export async function promptSections(run: Run, state: AgentState, at: StepPlace): Promise<readonly Messages[]> {
-  const { compaction, instructions } = run.input;
-  const store = shownIn(run, state);
-  if (compaction === undefined) return [instructions, ...store.sections(AgentState.INFERENCE_SECTIONS)];
-  const shown = state.withMessageStore(store);
-  const view = await (compaction.exceedsLimit(shown)
-    ? compact(run, shown, { compaction, at })
-    : compaction.view(shown));
-  return [instructions, ...view.sections];
+/** The sections of the next model call, if nothing shortens them: the instructions, then the state's sections with the tool history. */
+export function promptSections(run: Run, state: AgentState): readonly Messages[] {
+  return [run.input.instructions, ...shownIn(run, state).sections(AgentState.INFERENCE_SECTIONS)];
+}
+
+/** The same as memory and compaction show them. */
+export async function shortenedSections(
+  run: Run,
+  state: AgentState,
+  shortening: Shortening,
+): Promise<readonly Messages[]> {
+  const { compaction } = shortening;
+  const shown = state.withMessageStore(shownIn(run, state));
+  const view = await (compaction.exceedsLimit(shown) ? compact(run, shown, shortening) : compaction.view(shown));
+  return [run.input.instructions, ...view.sections];
 }
 
 // The sections with the tool history. The state itself stays as it is.
@@ -90,12 +95,12 @@ function shownIn({ input }: Run, { store }: AgentState): MessageStore {
   return input.toolHistory?.shownIn(store) ?? store;
 }
 
-interface Compacting {
+interface Shortening {
   readonly compaction: Compaction;
   readonly at: StepPlace;
 }
 
-function compact(run: Run, state: AgentState, { compaction, at }: Compacting): Promise<ModelView> {
+function compact(run: Run, state: AgentState, { compaction, at }: Shortening): Promise<ModelView> {
   return run.record.inStepPart(at, { name: "compaction", kind: "compaction" }, async (span) => {
     const view = await run.scope.cancellation.race(compaction.view(state));
     const report = view.compacted;

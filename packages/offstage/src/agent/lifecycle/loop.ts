@@ -5,7 +5,7 @@ import { AgentState } from "../../state/agent-state.ts";
 import type { PendingStep } from "../../state/pending-step.ts";
 import type { Step } from "../../state/step.ts";
 import { runInScope } from "../../tracing/trace-span.ts";
-import { promptSections, setUpStep } from "../input/prompt.ts";
+import { promptSections, setUpStep, shortenedSections } from "../input/prompt.ts";
 import { waitingOutcome } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import type { Run } from "../run/run.ts";
@@ -106,9 +106,10 @@ function keepFinished({ agent, draft }: Run, state: AgentState): AgentState {
 }
 
 async function newStep(run: Run, state: AgentState, at: StepPlace): Promise<Step | PendingStep> {
-  const { agent, record } = run;
+  const { agent, record, input } = run;
   if (agent.changesBySteps) await setUpStep(run, at.step);
-  const sections = await promptSections(run, state, at);
+  const { compaction } = input;
+  const sections = compaction ? await shortenedSections(run, state, { compaction, at }) : promptSections(run, state);
   const read = readReply(run, await callModel(run, sections, at), at);
   const { message, calls } = read;
   if (calls.length === 0) return stepOf(run, await checkAnswer(run, read), at, []);
