@@ -25,6 +25,7 @@ import {
   type ScriptedRequest,
   scriptedModel,
 } from "../../src/testing/index.ts";
+import { fullOrFifth } from "../support/full-or-fifth.ts";
 import { rowsIn } from "../support/stored-rows.ts";
 
 const summarize = () => "Earlier: this and that.";
@@ -229,8 +230,8 @@ for (const [name, opener] of Object.entries(stores))
     const property = fc.asyncProperty(plays, async (play) => {
       count += await perform(play, opener());
     });
-    await fc.assert(property, { numRuns: 150 });
-    expect(count).toBeGreaterThan(100);
+    await fc.assert(property, { numRuns: fullOrFifth(150) });
+    expect(count).toBeGreaterThan(fullOrFifth(100));
   }, 60_000);
 
 test("1,000 ordinary steps add under 100 bytes each to the record of model input", async () => {

@@ -11,6 +11,7 @@ import {
   tool,
 } from "../../src/index.ts";
 import { type ScriptEntry, type ScriptedReply, scriptedModel } from "../../src/testing/index.ts";
+import { fullOrFifth } from "../support/full-or-fifth.ts";
 
 const toolName = fc.constantFrom("ok", "fails", "odd", "nobody", "bad name!", "");
 const callArguments = fc.oneof(
@@ -140,6 +141,6 @@ test("run and stream give the same outcome, messages, steps and usage", async ()
       const made = { script: replies, settings: given };
       expect(await observe(agentOf(made), "stream")).toEqual(await observe(agentOf(made), "run"));
     }),
-    { numRuns: 1000 },
+    { numRuns: fullOrFifth(1000) },
   );
 });

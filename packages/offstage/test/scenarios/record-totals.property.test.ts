@@ -6,6 +6,7 @@ import { compactor } from "../../src/memory/compaction/compactor.ts";
 import { summarizeOlder } from "../../src/memory/compaction/strategies/index.ts";
 import type { GroupNumbers } from "../../src/sessions/records/search/numbers.ts";
 import { type ScriptedReply, scriptedModel } from "../../src/testing/index.ts";
+import { fullOrFifth } from "../support/full-or-fifth.ts";
 
 const prices = { small: { input: 1, output: 2, cachedInput: 0.5 }, large: { input: 10, output: 40 } };
 
@@ -147,5 +148,5 @@ for (const [name, open] of Object.entries(stores))
       await checkNumbers(store, all);
       await checkQueries(store, results);
     });
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: fullOrFifth(60) });
   }, 60_000);

@@ -5,6 +5,7 @@ import { Agent, type MessageQuery, type RunResult } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { bothWays } from "../support/both-ways.ts";
 import { broken, calls, echo, echoing } from "../support/cast.ts";
+import { fullOrFifth } from "../support/full-or-fifth.ts";
 
 // A tree of agents: each calls tools and subagents in its steps, in parallel or not, and may fail.
 interface Node {
@@ -65,7 +66,7 @@ bothWays("totals over a run are the sums of its parts, for any tree of subagents
       const own = result.messages.where({ subagents: false });
       expectSums(result.messages, [own, ...result.children.map((child) => child.messages)]);
     }),
-    { numRuns: 50 },
+    { numRuns: fullOrFifth(50) },
   );
 });
 

@@ -18,6 +18,7 @@ import { sqliteStore } from "../../src/sessions/open-store.ts";
 import { PersistentSession } from "../../src/sessions/persistent-session.ts";
 import type { Store } from "../../src/sessions/store.ts";
 import { calling, open, resultOf, said, start, step, texts, turn } from "../../src/testing/store-claims/claim.ts";
+import { fullOrFifth } from "../support/full-or-fifth.ts";
 import { damage } from "../support/stored-rows.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "offstage-damaged-"));
@@ -219,7 +220,9 @@ test("a table that was removed is an error, and is not created again empty", asy
 
 type Verdict = "harmless" | "refused" | "reported" | "plain text differs" | "silently empty" | "foreign error";
 
-test("each of 1,000 damaged bytes is refused, reported or harmless, or changes plain text; nothing is silently empty", async () => {
+const damagedBytes = fullOrFifth(1_000);
+
+test(`each of ${damagedBytes} damaged bytes is refused, reported or harmless, or changes plain text; nothing is silently empty`, async () => {
   const bytes = readFileSync(golden);
   const whole = sqliteStore({ path: golden });
   const expected = await contents(whole);
@@ -227,9 +230,9 @@ test("each of 1,000 damaged bytes is refused, reported or harmless, or changes p
   const found: Partial<Record<Verdict, number>> = {};
   const bad: string[] = [];
   const path = join(folder, "mutated.db");
-  for (let n = 0; n < 1_000; n++) {
+  for (let n = 0; n < damagedBytes; n++) {
     const mutated = Buffer.from(bytes);
-    const at = Math.floor((n * bytes.length) / 1_000);
+    const at = Math.floor((n * bytes.length) / damagedBytes);
     mutated[at] = (mutated[at] ?? 0) ^ (1 + Math.floor(Math.random() * 255));
     writeFileSync(path, mutated);
     const verdict = await judge(path, expected);
@@ -237,7 +240,7 @@ test("each of 1,000 damaged bytes is refused, reported or harmless, or changes p
     if (verdict === "silently empty" || verdict === "foreign error") bad.push(`${at}: ${shown(mutated, at)}`);
     for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
   }
-  process.stdout.write(`1,000 damaged bytes: ${JSON.stringify(found)}\n`);
+  process.stdout.write(`${damagedBytes} damaged bytes: ${JSON.stringify(found)}\n`);
   expect(bad).toEqual([]);
 });
 
