@@ -11,8 +11,8 @@ import type { CallChange, EndRefusal, HeldSession, NewRun, RunEnd, RunLog, StepI
 import type { QuestionRecord, RunRecord, StepRecord } from "../ports/run-record.ts";
 import type { PendingMessage } from "../ports/session.ts";
 import type { WriteLabel } from "../ports/store-driver.ts";
-import type { RunRow, ToolCallRow } from "../ports/tables.ts";
-import { findRun, readToolTraces } from "../records/run-reader.ts";
+import type { MessageRow, RunRow, ToolCallRow } from "../ports/tables.ts";
+import { cacheTrace, findRun, readToolTraces } from "../records/run-reader.ts";
 import { contentOf } from "../rows/message-row.ts";
 import { questionText, storedText } from "../rows/question.ts";
 import {
@@ -41,6 +41,9 @@ import {
   type StepChange,
   settledCall,
 } from "./step-rows.ts";
+
+/** A run keeps at most so many rows of its messages, for the tool history of the next run. */
+const mostWritten = 64;
 
 /** An open run. */
 export interface StoredRunOptions {
@@ -81,6 +84,8 @@ export class StoredRun implements RunLog {
   #row: RunRow;
   /** The step under way, as it is stored. */
   #step: OpenStep;
+  /** The rows of the messages of all steps, by seq; undefined if there are too many to keep, or if the run was resumed. */
+  #written: Map<number, MessageRow> | undefined;
   #state: "open" | "ended" | "abandoned" = "open";
   #ending: Promise<EndRefusal | undefined> | undefined;
 
@@ -106,6 +111,7 @@ export class StoredRun implements RunLog {
     // The row of a run that was interrupted does not count its steps.
     this.#row = record ? { ...row, step_count: record.stepCount, error_count: record.errorCount } : row;
     this.#step = resumed?.step ?? newStep();
+    this.#written = resumed === undefined ? new Map() : undefined;
   }
 
   questionText(text: string): string {
@@ -186,9 +192,14 @@ export class StoredRun implements RunLog {
       status === "error" && this.#step.calls.get(call_id)?.status !== "error";
     const failed = changed.calls?.filter(isNewError).length ?? 0;
     const row = { ...this.#row, error_count: this.#row.error_count + failed };
+    const rows = change.writes.flatMap((write) =>
+      write.table === "messages" && "row" in write ? [write.row as unknown as MessageRow] : [],
+    );
     change.onStored.push(() => {
       applyChange(this.#step, changed);
       this.#row = row;
+      for (const row of rows) this.#written?.set(row.seq, row);
+      if (this.#written !== undefined && this.#written.size > mostWritten) this.#written = undefined;
     });
     return row;
   }
@@ -293,7 +304,10 @@ export class StoredRun implements RunLog {
     this.#ending ??= this.#write("run.end", (change) => this.#putEnd(change, end)).finally(() => {
       this.#ending = undefined;
     });
-    return this.#ending;
+    const refusal = await this.#ending;
+    if (end.status === "completed" && this.#written !== undefined && refusal === undefined)
+      await cacheTrace(this.#cell, this.runId, [...this.#written.values()]);
+    return refusal;
   }
 
   // One write: the answer joins the conversation, the row of the run becomes final, and the lease is released. A subagent's answer is

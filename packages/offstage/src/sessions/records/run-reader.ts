@@ -16,7 +16,7 @@ import {
   type RunRecord,
   type StepRecord,
 } from "../ports/run-record.ts";
-import type { RunRow, SessionRow, StepRow, ToolCallRow } from "../ports/tables.ts";
+import type { MessageRow, RunRow, SessionRow, StepRow, ToolCallRow } from "../ports/tables.ts";
 import type { PlacedMessage } from "../rows/message-row.ts";
 import { readQuestion } from "../rows/question.ts";
 import { failedAttemptsOf, readStep, runInfo } from "../rows/run-row.ts";
@@ -170,13 +170,27 @@ async function traceOf(cell: SessionCell, runId: string): Promise<readonly Messa
   if (row?.session_id !== cell.id) return [];
   const { rows } = cell.context;
   const steps = await rows.read("steps", { prefix: [cell.id, runId] });
-  const byStep = Map.groupBy(await readMessages(cell, runId, rows), (each) => each.row.step);
-  const trace = steps.flatMap(({ step, finish_reason }) => {
-    const own = finish_reason === null ? [] : inCallOrder(byStep.get(step));
-    return own.some(({ role }) => role === "tool") ? own : [];
-  });
+  const finished = new Set(steps.flatMap(({ step, finish_reason }) => (finish_reason === null ? [] : [step])));
+  const placed = await readMessages(cell, runId, rows);
+  const trace = traceIn(placed.filter((each) => finished.has(each.row.step ?? 0)));
   if (row.status === "completed") keepTrace(cell, runId, trace);
   return trace;
+}
+
+// The messages of the steps with tool results.
+function traceIn(placed: readonly PlacedMessage[]): Message[] {
+  const steps = [...Map.groupBy(placed, (each) => each.row.step).values()];
+  return steps
+    .map(inCallOrder)
+    .filter((own) => own.some(({ role }) => role === "tool"))
+    .flat();
+}
+
+/** Caches the tool trace of a run that has just completed, from all rows of messages that its steps have written. */
+export async function cacheTrace(cell: SessionCell, runId: string, written: readonly MessageRow[]): Promise<void> {
+  const placed = await messagesOf(cell, written, { withProviderParts: true });
+  for (const { message, row } of placed) cell.refs.set(message, row);
+  keepTrace(cell, runId, traceIn(placed));
 }
 
 // The trace of a finished run never changes. Only a few small ones are cached.
