@@ -55,19 +55,7 @@ export function filterMessages(
 }
 
 function select(list: readonly Message[], tests: readonly Test[]): Message[] {
-  const [first, ...rest] = tests.map((test) => test.matches);
-  if (first === undefined) return list.slice();
-  const found: Message[] = [];
-  for (let i = 0; i < list.length; i++) {
-    const message = list[i] as Message;
-    if (first(message, i) && (rest.length === 0 || meetsAll(rest, message, i))) found.push(message);
-  }
-  return found;
-}
-
-function meetsAll(tests: readonly MessagePredicate[], message: Message, index: number): boolean {
-  for (const matches of tests) if (!matches(message, index)) return false;
-  return true;
+  return list.filter((message, index) => tests.every(({ matches }) => matches(message, index)));
 }
 
 const text: OptionRule = { isFit: (value) => typeof value === "string", words: "text" };

@@ -6,6 +6,11 @@ type Loose = { readonly [key: string]: unknown } | null | undefined;
 
 const noMetadata: MessageMetadata = Object.freeze({});
 
+/** The value if it is text. */
+export function textIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
 /** The role, or "unknown" if a message has none. */
 export function roleOf(message: Message): string {
   const role = (message as unknown as Loose)?.role;

@@ -43,8 +43,8 @@ class TimelineBuilder {
   #systemContent: string | undefined;
   #firstTime: string | undefined;
   #lastTime: string | undefined;
-  // By run id. Undefined in most lists, in which each turn is answered before the next begins.
-  #left: Map<string, LeftTurn> | undefined;
+  // By run id.
+  readonly #left: Map<string, LeftTurn> = new Map();
   readonly #runs: ReadonlyMap<string, RunSummary>;
   readonly #subagents: Subagents<OpenTurn>;
 
@@ -67,7 +67,7 @@ class TimelineBuilder {
   }
 
   #addReply(message: Message, index: number, role: string): void {
-    const left = this.#left === undefined ? undefined : this.#leftTurnOf(message);
+    const left = this.#leftTurnOf(message);
     if (left !== undefined) this.#addToLeft(left, message, index);
     else if (role === "assistant") this.#addAssistant(message, index);
     else if (role === "tool") this.#addTool(message, index);
@@ -93,7 +93,7 @@ class TimelineBuilder {
   #placeOf(message: Message): PlacedSubagent<OpenTurn> | undefined {
     const { runId, parentRunId, agent } = metadataOf(message);
     if (typeof parentRunId !== "string" || typeof runId !== "string") return undefined;
-    const caller = this.#turn?.runId === parentRunId ? this.#turn : this.#left?.get(parentRunId)?.turn;
+    const caller = this.#turn?.runId === parentRunId ? this.#turn : this.#left.get(parentRunId)?.turn;
     return this.#subagents.place({ runId, parentRunId, agent: typeof agent === "string" ? agent : undefined }, caller);
   }
 
@@ -189,7 +189,7 @@ class TimelineBuilder {
 
   #leftTurnOf(message: Message): LeftTurn | undefined {
     const { runId } = metadataOf(message);
-    return typeof runId !== "string" || runId === this.#turn?.runId ? undefined : this.#left?.get(runId);
+    return typeof runId !== "string" || runId === this.#turn?.runId ? undefined : this.#left.get(runId);
   }
 
   #addToLeft(left: LeftTurn, message: Message, index: number): void {
@@ -202,7 +202,7 @@ class TimelineBuilder {
     const time = noteOn(turn, message);
     left.firstTime ??= time;
     if (time !== undefined) turn.durationMs = durationOf(left.firstTime, time);
-    if (turn.status !== "open") this.#left?.delete(turn.runId as string);
+    if (turn.status !== "open") this.#left.delete(turn.runId as string);
   }
 
   #current(index: number): OpenTurn {
@@ -240,12 +240,8 @@ class TimelineBuilder {
   }
 
   #leave(turn: OpenTurn, runId: string): void {
-    if (turn.status !== "open") {
-      this.#left?.delete(runId);
-      return;
-    }
-    this.#left ??= new Map();
-    this.#left.set(runId, { turn, firstTime: this.#firstTime });
+    if (turn.status === "open") this.#left.set(runId, { turn, firstTime: this.#firstTime });
+    else this.#left.delete(runId);
   }
 
   #note(turn: OpenTurn, message: Message, index: number): void {

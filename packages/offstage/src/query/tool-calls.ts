@@ -1,7 +1,19 @@
 // Tool calls: which result answers which call, and both as one record. Reads only; making a list valid is the work of messages/repair.ts.
 import { isObject, parseJson } from "../base/json.ts";
 import { type Message, resultContentOf, type ToolCall, type ToolMessage } from "../messages/message.ts";
-import { callsOf, contentOf, jsonText, linkOf, metadataOf, nameOfCall, nameOfResult, timeOf } from "./readers.ts";
+import {
+  callsOf,
+  contentOf,
+  isErrorOf,
+  jsonText,
+  linkOf,
+  metadataOf,
+  nameOfCall,
+  nameOfResult,
+  roleOf,
+  textIn,
+  timeOf,
+} from "./readers.ts";
 
 /** One call with its result, or a result that answers no call. */
 export interface ToolCallRecord {
@@ -37,16 +49,16 @@ export function recordOfPair(list: readonly Message[], pair: ToolPair): ToolCall
     inputText,
     result: answer === undefined ? undefined : resultOf(answer),
     resultText,
-    isError: answer !== undefined && metadataOf(answer).isError === true,
+    isError: answer !== undefined && isErrorOf(answer),
     durationMs: answer === undefined ? undefined : durationOf(asked, answer),
-    runId: textOrNothing(runId),
-    agent: textOrNothing(agent),
+    runId: textIn(runId),
+    agent: textIn(agent),
   };
 }
 
 /** The record of a result that answers no call. */
 export function recordOfOrphan(answer: Message): ToolCallRecord {
-  const { isError, durationMs, runId, agent } = metadataOf(answer);
+  const { durationMs, runId, agent } = metadataOf(answer);
   const resultText = contentOf(answer) ?? "";
   return {
     toolCallId: linkOf(answer as ToolMessage),
@@ -55,15 +67,11 @@ export function recordOfOrphan(answer: Message): ToolCallRecord {
     inputText: undefined,
     result: resultOf(answer),
     resultText,
-    isError: isError === true,
+    isError: isErrorOf(answer),
     durationMs: typeof durationMs === "number" ? durationMs : undefined,
-    runId: textOrNothing(runId),
-    agent: textOrNothing(agent),
+    runId: textIn(runId),
+    agent: textIn(agent),
   };
-}
-
-function textOrNothing(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 // A result that was clipped for the model is no longer JSON, and stays text.
@@ -89,7 +97,7 @@ function storedText(called: unknown): string {
 }
 
 function inputOf(text: string): unknown {
-  if (text === "" || text === "{}") return {};
+  if (text === "") return {};
   return parseJson(text) ?? text;
 }
 
@@ -117,9 +125,6 @@ export interface ToolPairs {
   readonly orphans: readonly number[];
 }
 
-/** Larger blocks are searched by map, so that one message with many calls stays linear. */
-const smallBlock = 16;
-
 /**
  * Pairs all calls with their results. A result answers the nearest calls before it: those of the last assistant messages, the first
  * call first, then older ones. A result that comes before its call answers it too. The run of a subagent is paired on its own,
@@ -127,118 +132,74 @@ const smallBlock = 16;
  */
 export function toolPairs(list: readonly Message[]): ToolPairs {
   const pairs: ToolPair[] = [];
-  const pairings = new Pairings(pairs);
-  const early: number[] = [];
-  for (let i = 0; i < list.length; i++) {
-    const message = list[i] as Message;
-    const role = (message as Message | null | undefined)?.role;
-    const pairing = pairings.of(message);
-    if (role === "tool") {
-      if (!pairing.answer(linkOf(message as ToolMessage), i)) early.push(i);
-    } else if (role === "assistant") pairing.open(callsOf(message), i);
-    else pairing.seal();
-  }
-  const isOrphan = (i: number): boolean => {
-    const message = list[i] as ToolMessage;
-    return !pairings.of(message).answerLate(linkOf(message), i);
-  };
-  return { pairs, orphans: early.filter(isOrphan) };
-}
-
-class Pairings {
-  readonly #pairs: ToolPair[];
-  readonly #outer: Pairing;
-  readonly #subagents: Map<unknown, Pairing> = new Map();
-
-  constructor(pairs: ToolPair[]) {
-    this.#pairs = pairs;
-    this.#outer = new Pairing(pairs);
-  }
-
-  of(message: Message): Pairing {
+  const outer = new OpenCalls();
+  const subagents = new Map<unknown, OpenCalls>();
+  const openIn = (message: Message): OpenCalls => {
     const { parentRunId, runId } = metadataOf(message);
-    if (typeof parentRunId !== "string") return this.#outer;
-    const known = this.#subagents.get(runId);
-    if (known !== undefined) return known;
-    const pairing = new Pairing(this.#pairs);
-    this.#subagents.set(runId, pairing);
-    return pairing;
+    if (typeof parentRunId !== "string") return outer;
+    const open = subagents.get(runId) ?? new OpenCalls();
+    subagents.set(runId, open);
+    return open;
+  };
+  const isAnswer = (index: number): boolean => {
+    const message = list[index] as ToolMessage;
+    return openIn(message).answer(linkOf(message), index);
+  };
+  const early: number[] = [];
+  for (const [index, message] of list.entries()) {
+    const role = roleOf(message);
+    if (role === "tool") {
+      if (!isAnswer(index)) early.push(index);
+      continue;
+    }
+    const calls = callsOf(message);
+    const open = openIn(message);
+    if (calls.length === 0) open.endBlock();
+    for (const call of calls) {
+      const pair = { call, id: linkOf(call), toolName: nameOfCall(call), callIndex: index, resultIndex: -1 };
+      pairs.push(pair);
+      open.add(pair);
+    }
   }
+  return { pairs, orphans: early.filter((index) => !isAnswer(index)) };
 }
 
-class Pairing {
+/** Calls of one block with the same id. Those before `next` are answered. */
+interface Group {
+  readonly block: number;
   readonly pairs: ToolPair[];
-  // The open calls of the last assistant messages. Older open calls wait by id, the newest group last.
-  #block: ToolPair[] = [];
-  #isSealed = false;
-  readonly #waiting = new Map<string, ToolPair[][]>();
+  next: number;
+}
 
-  constructor(pairs: ToolPair[]) {
-    this.pairs = pairs;
+/** The calls that wait for a result, in blocks: the calls of assistant messages without any other message in between. */
+class OpenCalls {
+  // By id, the newest block last.
+  readonly #groups = new Map<string, Group[]>();
+  #block = 0;
+
+  add(pair: ToolPair): void {
+    const groups = this.#groups.get(pair.id) ?? [];
+    const last = groups.at(-1);
+    if (last?.block === this.#block) last.pairs.push(pair);
+    else groups.push({ block: this.#block, pairs: [pair], next: 0 });
+    this.#groups.set(pair.id, groups);
   }
 
-  open(calls: readonly ToolCall[], callIndex: number): void {
-    if (calls.length === 0) this.seal();
-    else if (this.#isSealed) this.#retire();
-    for (const call of calls) {
-      const pair = { call, id: linkOf(call), toolName: nameOfCall(call), callIndex, resultIndex: -1 };
-      this.pairs.push(pair);
-      this.#block.push(pair);
-    }
+  endBlock(): void {
+    this.#block++;
   }
 
-  seal(): void {
-    this.#isSealed = true;
-  }
-
+  /** Answers the first call with this id in the newest block that has one; false if no call waits for it. */
   answer(id: string, resultIndex: number): boolean {
-    this.#isSealed = true;
-    if (this.#block.length > smallBlock) this.#retire();
-    const pair = this.#takeFromBlock(id) ?? this.#takeWaiting(id);
-    if (pair === undefined) return false;
+    this.endBlock();
+    const groups = this.#groups.get(id);
+    const last = groups?.at(-1);
+    const pair = last?.pairs[last.next];
+    if (last === undefined || pair === undefined) return false;
     pair.resultIndex = resultIndex;
+    last.next++;
+    if (last.next === last.pairs.length) groups?.pop();
+    if (groups?.length === 0) this.#groups.delete(id);
     return true;
-  }
-
-  answerLate(id: string, resultIndex: number): boolean {
-    this.#retire();
-    return this.answer(id, resultIndex);
-  }
-
-  #takeFromBlock(id: string): ToolPair | undefined {
-    const block = this.#block;
-    for (let i = 0; i < block.length; i++) {
-      const pair = block[i] as ToolPair;
-      if (pair.id !== id) continue;
-      if (block.length === 1) block.length = 0;
-      else block.splice(i, 1);
-      return pair;
-    }
-    return undefined;
-  }
-
-  #takeWaiting(id: string): ToolPair | undefined {
-    const groups = this.#waiting.get(id);
-    const pair = groups?.at(-1)?.pop();
-    if (groups?.at(-1)?.length === 0) groups.pop();
-    return pair;
-  }
-
-  // Groups are reversed, so that pop() takes the first of equal ids.
-  #retire(): void {
-    this.#isSealed = false;
-    if (this.#block.length === 0) return;
-    const groups = new Map<string, ToolPair[]>();
-    for (const pair of this.#block.reverse()) {
-      const group = groups.get(pair.id);
-      if (group === undefined) groups.set(pair.id, [pair]);
-      else group.push(pair);
-    }
-    for (const [id, group] of groups) {
-      const older = this.#waiting.get(id);
-      if (older === undefined) this.#waiting.set(id, [group]);
-      else older.push(group);
-    }
-    this.#block = [];
   }
 }

@@ -20,20 +20,19 @@ export interface ToolCallInfo {
 
 /** Returns the tools of a list, in the order of their first call. The list and its entries render themselves under `String()`. */
 export function toolSummary(list: readonly Message[]): ToolCallInfo[] {
-  const tools = new Map<string, { calls: ToolCallRecord[]; orphans: ToolCallRecord[] }>();
-  const toolOf = (name: string) => tools.get(name) ?? added(tools, name, { calls: [], orphans: [] });
   const { pairs, orphans } = toolPairs(list);
-  for (const pair of pairs) toolOf(pair.toolName).calls.push(recordOfPair(list, pair));
-  for (const orphan of orphans.map((index) => recordOfOrphan(list[index] as Message))) {
-    toolOf(orphan.toolName).orphans.push(orphan);
-  }
-  const infos = Array.from(tools, ([toolName, found]) => infoOf(toolName, found.calls, found.orphans));
+  const nameOf = ({ toolName }: ToolCallRecord): string => toolName;
+  const called = Map.groupBy(
+    pairs.map((pair) => recordOfPair(list, pair)),
+    nameOf,
+  );
+  const unasked = Map.groupBy(
+    orphans.map((index) => recordOfOrphan(list[index] as Message)),
+    nameOf,
+  );
+  const names = new Set([...called.keys(), ...unasked.keys()]);
+  const infos = Array.from(names, (name) => infoOf(name, called.get(name) ?? [], unasked.get(name) ?? []));
   return printing(infos, () => renderToolSummary(infos));
-}
-
-function added<K, V>(map: Map<K, V>, key: K, value: V): V {
-  map.set(key, value);
-  return value;
 }
 
 function infoOf(toolName: string, calls: readonly ToolCallRecord[], orphans: readonly ToolCallRecord[]): ToolCallInfo {

@@ -3,7 +3,7 @@ import { type OptionRule, wholeFrom, yesOrNo } from "../../base/options.ts";
 import { type Redactor, redactor } from "../../base/redact.ts";
 import type { Message, ToolMessage } from "../../messages/message.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
-import { callsOf, linkOf, metadataOf, nameOfCall, nameOfResult, roleOf } from "../readers.ts";
+import { callsOf, linkOf, metadataOf, nameOfCall, nameOfResult, roleOf, textIn } from "../readers.ts";
 import { type RunSummary, runsAmong } from "../run-summary.ts";
 import { tokensOf } from "../stats.ts";
 import { toolPairs } from "../tool-calls.ts";
@@ -126,14 +126,10 @@ export function exportView({ list, whole, counter, runs }: ExportSource, options
 function runPlaceOf(message: Message): RunPlace {
   const { runId, parentRunId, childRunId } = metadataOf(message);
   return {
-    runId: textOrNothing(runId),
-    parentRunId: textOrNothing(parentRunId),
-    childRunId: textOrNothing(childRunId),
+    runId: textIn(runId),
+    parentRunId: textIn(parentRunId),
+    childRunId: textIn(childRunId),
   };
-}
-
-function textOrNothing(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 // Formats read one message several times in a row.

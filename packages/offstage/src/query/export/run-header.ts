@@ -1,7 +1,7 @@
 // The header of a run in a report: facts on a line each, and texts in blocks. Formats decide how both look.
 import { isObject } from "../../base/json.ts";
 import type { Usage } from "../../tokens/usage.ts";
-import { jsonText } from "../readers.ts";
+import { jsonText, textIn } from "../readers.ts";
 import type { RunSummary } from "../run-summary.ts";
 import { usageLine } from "../stats.ts";
 
@@ -58,10 +58,6 @@ function names(...values: readonly unknown[]): string[] {
 
 function listed(...values: readonly unknown[]): string | undefined {
   return names(...values).join(", ") || undefined;
-}
-
-function textIn(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 function counted(value: unknown, show: (value: number) => string): string | undefined {

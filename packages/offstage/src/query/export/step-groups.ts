@@ -83,7 +83,10 @@ class Below {
   }
 
   group(): StepGroup {
-    const results = byCallId(this.#results, (index) => linkOf(this.#view.message(index) as ToolMessage));
+    // Last first, so that pop() takes the first.
+    const results = Map.groupBy(this.#results.toReversed(), (index) =>
+      linkOf(this.#view.message(index) as ToolMessage),
+    );
     const answered = this.#calls.map((call) => ({ call, result: results.get(linkOf(call))?.pop() }));
     const { byCall, others } = this.#subagents(answered);
     return {
@@ -116,16 +119,4 @@ class Below {
     }
     return { byCall, others };
   }
-}
-
-// Last first, so that pop() takes the first.
-function byCallId(indexes: readonly number[], idOf: (index: number) => string): Map<string, number[]> {
-  const byId = new Map<string, number[]>();
-  for (const index of indexes.toReversed()) {
-    const id = idOf(index);
-    const known = byId.get(id);
-    if (known === undefined) byId.set(id, [index]);
-    else known.push(index);
-  }
-  return byId;
 }

@@ -12,9 +12,9 @@ export function* csv(view: ExportView): Iterable<string> {
   for (let i = 0; i < view.length; i++) {
     const message = view.message(i);
     const content = cell(cutText(contentOf(message) ?? "", maxContentLength));
-    const names = listCell(view.toolNames(i));
-    const ids = listCell(toolCallIdsOf(message));
-    yield `${i},${roleCell(roleOf(message))},${content},${names},${ids},${countCell(view.tokens(i))}\r\n`;
+    const names = cell(view.toolNames(i).join("; "));
+    const ids = cell(toolCallIdsOf(message).join("; "));
+    yield `${i},${cell(roleOf(message))},${content},${names},${ids},${cell(String(view.tokens(i)))}\r\n`;
   }
 }
 
@@ -27,25 +27,6 @@ const needsQuotes = /[",;|\t\r\n]/;
 const signWithin = /(?<=[;|\t\r\n][\s\0\u00ad\u200b-\u200f\u2060\ufeff;|"]*)[=+\-@＝＋－＠﹦﹢﹣﹫]/g;
 
 function cell(text: string): string {
-  if (text === "") return text;
-  const guarded = isWord(text.charCodeAt(0)) || !formula.test(text) ? text : `'${text}`;
+  const guarded = formula.test(text) ? `'${text}` : text;
   return needsQuotes.test(guarded) ? `"${guarded.replaceAll('"', '""').replace(signWithin, "'$&")}"` : guarded;
-}
-
-// Usual roles and counts need no check.
-function roleCell(role: string): string {
-  return role === "user" || role === "assistant" || role === "tool" ? role : cell(role);
-}
-
-function countCell(count: number): string | number {
-  return count >= 0 ? count : cell(String(count));
-}
-
-function listCell(items: readonly string[]): string {
-  return items.length === 0 ? "" : cell(items.length === 1 ? (items[0] as string) : items.join("; "));
-}
-
-// Nearly all cells begin with an ASCII digit or letter, and are no formulas.
-function isWord(code: number): boolean {
-  return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
 }
