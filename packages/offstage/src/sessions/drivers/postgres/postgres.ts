@@ -2,12 +2,13 @@
 import { loadPackage } from "../../../base/load-package.ts";
 import { OffstageError } from "../../../errors.ts";
 import { placeOf } from "../../ports/address.ts";
-import type { StoreDriver } from "../../ports/store-driver.ts";
+import type { Row, StoreDriver } from "../../ports/store-driver.ts";
+import { postgresDialect } from "../sql/dialect.ts";
+import { readRange, type Statement } from "../sql/row-statements.ts";
+import { selectRows } from "../sql/select-rows.ts";
+import { commitScript } from "./commit.ts";
 import { prepareSchema } from "./prepare-schema.ts";
-import { type PostgresQuery, type Query, rowsOf } from "./rows.ts";
 import { codeOf, typedError } from "./typed-error.ts";
-
-export type { PostgresQuery } from "./rows.ts";
 
 export interface PostgresOptions {
   /** postgres://user:password@host:port/database. The store creates a pool, and closes it. */
@@ -25,6 +26,14 @@ export interface PostgresPool {
   query(query: PostgresQuery): Promise<QueryResult>;
 }
 
+export interface PostgresQuery {
+  readonly text: string;
+  readonly values?: unknown[];
+}
+
+/** Sends a query, and resolves with the rows of its last statement. */
+type Query = (query: PostgresQuery) => Promise<readonly Record<string, unknown>[]>;
+
 interface QueryResult {
   readonly rows: readonly Record<string, unknown>[];
 }
@@ -35,6 +44,7 @@ export function postgresDriver(options: PostgresOptions): StoreDriver {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema) || schema.startsWith("pg_"))
     throw invalid(`"schema" must be a plain lower-case name; found "${schema}".`);
   const name = nameOf(options);
+  const dialect = postgresDialect(schema);
   let connecting: Promise<Connection> | undefined;
   const query: Query = async (work) => {
     try {
@@ -46,13 +56,38 @@ export function postgresDriver(options: PostgresOptions): StoreDriver {
       throw typedError(error, name);
     }
   };
+  // As JSON, a row needs no conversion, and does not depend on the type parsers of the caller's pool.
+  const all = async ({ text, values }: Statement): Promise<Row[]> => {
+    const asJson = `SELECT row_to_json(found)::text AS "row" FROM (${text}) AS found`;
+    const found = await query({ text: asJson, values: [...values] });
+    return found.map(({ row }) => JSON.parse(String(row)) as Row);
+  };
   return {
     name,
     open: () => versionOf(query, schema, name),
     prepare: async (version) => {
       await query({ text: prepareSchema(schema, version) });
     },
-    ...rowsOf(query, schema),
+    // One statement, so that all places are read from one snapshot.
+    get: async (places) => {
+      const place = "json_array_elements($1::json) WITH ORDINALITY AS places (place, n)";
+      const row = `${dialect.table("row_of")}(place ->> 'table', place -> 'key')::text`;
+      const text = `SELECT ${row} AS "row" FROM ${place} ORDER BY n`;
+      const found = await query({ text, values: [JSON.stringify(places)] });
+      return found.map(({ row }) => (row === null ? undefined : (JSON.parse(String(row)) as Row)));
+    },
+    read: async (range) => all(readRange(dialect, range)),
+    select: async (selection) => all(selectRows(dialect, selection)),
+    commit: async (commit) => {
+      const [found] = await query({ text: commitScript(dialect, schema, commit) });
+      const { refused, number } = JSON.parse(String(found?.committed)) as {
+        readonly refused?: readonly (Row | null)[];
+        readonly number?: number | null;
+      };
+      return refused === undefined
+        ? { number: number ?? undefined }
+        : { refused: refused.map((row) => row ?? undefined) };
+    },
     close: async () => {
       const last = connecting;
       connecting = undefined;

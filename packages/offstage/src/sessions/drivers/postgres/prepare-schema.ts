@@ -2,8 +2,7 @@
 import type { TableName } from "../../ports/tables.ts";
 import { addColumn, createIndexes, createTable, tableNames, tableOf } from "../sql/create-table.ts";
 import { type Dialect, postgresDialect } from "../sql/dialect.ts";
-import { createCommit, createRowOf } from "./commit-function.ts";
-import { literal, scriptOf } from "./rows.ts";
+import { createCommit, createRowOf, literal, scriptOf } from "./commit.ts";
 
 /**
  * The script for a schema version. It runs under a lock, so that several processes can prepare a database at

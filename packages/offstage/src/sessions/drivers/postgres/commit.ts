@@ -1,8 +1,10 @@
-// The functions in the database that make a commit one round trip: `row_of` reads a row, and `commit` checks and writes.
+// A commit is one round trip: a call of the function `commit` in the database, which checks and writes. The function `row_of` reads a
+// row.
+import type { Commit, Key, Put, Row } from "../../ports/store-driver.ts";
 import type { TableName } from "../../ports/tables.ts";
 import { columnsOf, tableNames, tableOf } from "../sql/create-table.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import { getRow, type KeyValue, putRows, removeRows } from "../sql/row-statements.ts";
+import { getRow, type KeyValue, keyPrefix, putRows, removeRows } from "../sql/row-statements.ts";
 
 /**
  * Creates the function `commit(locks, checks, numbered, removals, puts)`, which returns `{"refused":[…]}` or `{"number":…}` as text.
@@ -107,4 +109,64 @@ function jsonRows(dialect: Dialect, name: TableName): string {
     return `given.${column}`;
   });
   return `SELECT ${values.join(", ")} FROM json_to_recordset(_item) AS given (${given.join(", ")}, numbered text)`;
+}
+
+/** The script of a commit, which calls the function. */
+export function commitScript(dialect: Dialect, schema: string, { checks, writes }: Commit): string {
+  const removals = writes.filter((write) => "remove" in write);
+  const puts = writes.filter((write) => "row" in write);
+  for (const { table, remove } of removals) keyPrefix(table, remove.length);
+  const locks = locksOf([
+    ...checks.map(({ table, key }) => ({ scope: scopeOf(table, key), isWritten: false })),
+    ...removals.map(({ table, remove }) => ({ scope: scopeOf(table, remove), isWritten: true })),
+    ...puts.map(({ table, row }) => ({ scope: scopeOf(table, keyOf(table, row)), isWritten: true })),
+  ]);
+  const values = [
+    locks.map(([scope, isWritten]) => [JSON.stringify([schema, scope]), isWritten]),
+    checks,
+    puts.some(({ numbered }) => numbered !== undefined),
+    removals.map(({ table, remove }) => [table, remove]),
+    putsByTable(puts),
+  ];
+  const call = values.map((value) => literal(JSON.stringify(value))).join(", ");
+  return scriptOf([`SELECT ${dialect.table("commit")}(${call}) AS committed`]);
+}
+
+function putsByTable(puts: readonly Put[]): Readonly<Record<string, readonly object[]>> {
+  const groups = Map.groupBy(puts, ({ table }) => table);
+  return Object.fromEntries(
+    [...groups].map(([table, rows]) => [table, rows.map(({ row, numbered }) => ({ ...row, numbered }))]),
+  );
+}
+
+/**
+ * The locks of a commit: each scope once, and whether it is written. Commits that write the same scope wait for each other, and
+ * those that only check it wait for them. All take their locks in the same order, which excludes deadlocks.
+ */
+function locksOf(
+  used: readonly { readonly scope: string; readonly isWritten: boolean }[],
+): readonly (readonly [scope: string, isWritten: boolean])[] {
+  const locks = new Map<string, boolean>();
+  for (const { scope, isWritten } of used) locks.set(scope, isWritten || (locks.get(scope) ?? false));
+  return [...locks].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+const scopeOf = (name: TableName, key: Key): string => JSON.stringify(key.slice(0, tableOf(name).key.scope.length));
+
+function keyOf(name: TableName, row: Row): Key {
+  return tableOf(name).key.scope.map((column) => row[column] as string);
+}
+
+/**
+ * Makes a script. Its transaction sees what others have committed while it waits for a lock, whatever the default isolation level
+ * of the database is. No prepared statement is involved, so that it works behind PgBouncer.
+ */
+export function scriptOf(statements: readonly string[]): string {
+  return ["SET TRANSACTION ISOLATION LEVEL READ COMMITTED", ...statements].join(";\n");
+}
+
+/** A text as part of a script. The form with E is read in the same way by every configuration of the server. */
+export function literal(text: string): string {
+  const quoted = text.replaceAll("'", "''");
+  return quoted.includes("\\") ? ` E'${quoted.replaceAll("\\", "\\\\")}'` : `'${quoted}'`;
 }
