@@ -76,6 +76,13 @@ const checks: Readonly<Record<string, (question: Question) => Promise<void>>> = 
         })),
       ),
     );
+    const failed = (await store.query({ isError: true })).all();
+    expect(sorted((await ask({}, 1)).map(({ run_id, tool, result }) => ({ run_id, tool, result })))).toEqual(
+      sorted(
+        failed.map((message) => ({ run_id: message.metadata?.runId, tool: message.name, result: textOf(message) })),
+      ),
+    );
+    expect(failed.length).toBeGreaterThan(0);
   },
 
   async "How many tokens, by agent, model and day?"({ store, ask }) {
