@@ -26,7 +26,7 @@ const silent = saying("s", undefined);
 const state = buildState({ steps: [buildStep()] });
 
 async function rule(criteria: readonly Criterion[], asked: AgentState): Promise<Ruling> {
-  return askCriteria(criteria, asked, { step: undefined, cancellation: new Cancellation() });
+  return askCriteria(criteria, asked, { step: undefined, agent: "a", cancellation: new Cancellation() });
 }
 
 describe("one rule decides", () => {

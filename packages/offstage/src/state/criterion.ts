@@ -3,6 +3,7 @@
 import type { Cancellation } from "../base/cancellation.ts";
 import { isObject } from "../base/json.ts";
 import { checkRequired, wholeFrom } from "../base/options.ts";
+import { isOffstageError, messageOf, OffstageError } from "../errors.ts";
 import type { AgentState } from "./agent-state.ts";
 import type { NamedVerdict, Outcome, OutcomeReason, Verdict } from "./outcome.ts";
 import type { Step } from "./step.ts";
@@ -58,15 +59,33 @@ export function criterionOf(source: Criterion | CriterionFunction): Criterion {
   };
 }
 
-/** Asks all criteria at once and rules on their verdicts. Rejects if one throws or rejects, and waits for none after an abort. */
+export interface AskOptions extends Asking {
+  /** The name of the agent, for the error of a criterion that fails. */
+  readonly agent: string;
+  readonly cancellation: Cancellation;
+}
+
+/** Asks all criteria at once and rules on their verdicts. Rejects if one fails, and waits for none after an abort. */
 export async function askCriteria(
   criteria: readonly Criterion[],
   state: AgentState,
-  { cancellation, ...asking }: Asking & { readonly cancellation: Cancellation },
+  { cancellation, agent, ...asking }: AskOptions,
 ): Promise<Ruling> {
-  const asked = criteria.map((criterion) => ask(criterion, state, asking));
-  // Most criteria only read the state.
-  const verdicts = asked.every(isVerdict) ? asked : await cancellation.race(Promise.all(asked));
+  try {
+    cancellation.signal.throwIfAborted();
+    const asked = criteria.map((criterion) => ask(criterion, state, asking));
+    // Most criteria only read the state.
+    const isSettled = asked.every(isVerdict);
+    return rulingOn(criteria, isSettled ? asked : await cancellation.race(Promise.all(asked)));
+  } catch (cause) {
+    cancellation.signal.throwIfAborted();
+    if (isOffstageError(cause)) throw cause;
+    const sentence = `A criterion of agent "${agent}" threw: ${messageOf(cause)}`;
+    throw new OffstageError("criterion-failed", sentence, { cause });
+  }
+}
+
+function rulingOn(criteria: readonly Criterion[], verdicts: readonly (Verdict | undefined)[]): Ruling {
   const votes: NamedVerdict[] = [];
   for (const [index, { name }] of criteria.entries()) {
     const verdict = verdicts[index];

@@ -1,9 +1,8 @@
 // Rules on a step: criteria decide whether the run continues, and output guardrails whether its answer is released. Asks the
 // guardrails of the other stages too, and records every trip.
-import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
 import { type Message, textOf, withMetadata, withoutProviderParts } from "../../messages/message.ts";
 import type { AgentState } from "../../state/agent-state.ts";
-import { type Asking, askCriteria, type Criterion, type Ruling } from "../../state/criterion.ts";
+import { type AskOptions, askCriteria } from "../../state/criterion.ts";
 import type { Outcome } from "../../state/outcome.ts";
 import type { Step } from "../../state/step.ts";
 import { partialAnswer } from "../../state/turn-of.ts";
@@ -21,7 +20,7 @@ import { freezeStep, noteMessage } from "./make-step.ts";
 /** The state after a step, with an outcome if the run ends here. */
 export async function rule(run: Run, state: AgentState): Promise<AgentState> {
   const step = state.currentStep as Step;
-  const { outcome, feedback } = await rulingOf(run, state, { criteria: run.limits.criteria, step });
+  const { outcome, feedback } = await askCriteria(run.limits.criteria, state, askedIn(run, step));
   const { isAnswer } = step;
   if (outcome !== undefined)
     return isAnswer ? endWithAnswer(run, state, outcome) : endWithoutAnswer(run, state, outcome);
@@ -37,25 +36,12 @@ export async function ruleBefore(run: Run, state: AgentState): Promise<AgentStat
   // Before the first step only shared limits apply: all other criteria judge steps.
   const asked = state.stepCount > 0 ? criteria : criteria.filter(({ isShared }) => isShared);
   if (asked.length === 0) return state;
-  const { outcome } = await rulingOf(run, state, { criteria: asked, step: undefined });
+  const { outcome } = await askCriteria(asked, state, askedIn(run, undefined));
   return outcome === undefined ? state : state.withOutcome(outcome);
 }
 
-interface Asked extends Asking {
-  readonly criteria: readonly Criterion[];
-}
-
-async function rulingOf(run: Run, state: AgentState, { criteria, step }: Asked): Promise<Ruling> {
-  const { cancellation } = run.scope;
-  try {
-    cancellation.signal.throwIfAborted();
-    return await askCriteria(criteria, state, { step, namespace: run.record.log?.namespace, cancellation });
-  } catch (cause) {
-    cancellation.signal.throwIfAborted();
-    if (isOffstageError(cause)) throw cause;
-    const sentence = `A criterion of agent "${run.agent.name}" threw: ${messageOf(cause)}`;
-    throw new OffstageError("criterion-failed", sentence, { cause });
-  }
+function askedIn({ record, agent, scope }: Run, step: Step | undefined): AskOptions {
+  return { step, namespace: record.log?.namespace, agent: agent.name, cancellation: scope.cancellation };
 }
 
 async function endWithAnswer(run: Run, state: AgentState, outcome: Outcome): Promise<AgentState> {
@@ -156,7 +142,8 @@ export async function guard<Stage extends keyof Guardrails>(
   const about = { stage, context, signal: cancellation.signal, runId: run.identity.runId, agent: run.agent.name };
   const found = await checkGuardrails(guardrails, subject, about);
   const trips = toolCallId === undefined ? found : found.map((trip) => ({ ...trip, toolCallId }));
-  for (const trip of trips) run.record.trip(trip, step);
+  run.record.trips.push(...trips);
+  for (const trip of trips) run.record.emit?.({ type: "guardrail-trip", ...(step !== undefined && { step }), trip });
   return trips;
 }
 
