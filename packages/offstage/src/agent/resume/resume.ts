@@ -18,6 +18,7 @@ import type { Open } from "../lifecycle/loop.ts";
 import { type CreateRunOptions, createRun } from "../lifecycle/open-run.ts";
 import type { ResumeOptions } from "../ports/agent-options.ts";
 import { DecisionBook } from "../ports/decision-book.ts";
+import { stepRecord } from "../run/recorder.ts";
 import { RefusedResume } from "../run/refused-resume.ts";
 import type { Run } from "../run/run.ts";
 import { admitDecisions, checkDecisions, endedOutcome, knownState } from "./known-state.ts";
@@ -90,7 +91,8 @@ async function reopen(run: Run, journal: Journal | undefined): Promise<void> {
   await setUpStep(run, nextStep(run, record.log?.recorded));
   if (record.log?.recorded === undefined) await checkDecisions(run, run.state);
   const recordedSteps = record.log?.recorded?.steps.length ?? run.state.stepCount;
-  await record.catchUp(run.state.steps.slice(recordedSteps));
+  // Steps that the state has and the journal lacks.
+  for (const step of run.state.steps.slice(recordedSteps)) await record.log?.step(stepRecord(step));
 }
 
 async function reopenJournal(run: Run, journal: Journal): Promise<RunLog> {

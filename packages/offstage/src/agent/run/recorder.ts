@@ -1,8 +1,8 @@
-// The recorder: the only part of a run that writes to its journal, emits events, opens spans and adds to the agent's own list. It
-// numbers messages, and adds run id and agent to every event.
+// The recorder: through it a run reaches its journal, its listeners, its spans and the agent's own list. It numbers messages, and adds
+// run id and agent to every event.
 import type { JsonObject } from "../../base/json.ts";
-import { type AssistantMessage, type Message, type MessageMetadata, withEditedCall } from "../../messages/message.ts";
-import type { CallChange, EndRefusal, RunEnd, RunLog, StepInput } from "../../sessions/ports/journal.ts";
+import type { AssistantMessage, Message, MessageMetadata } from "../../messages/message.ts";
+import type { EndRefusal, RunEnd, RunLog, StepInput } from "../../sessions/ports/journal.ts";
 import type { StepRecord, VoteRecord } from "../../sessions/ports/run-record.ts";
 import type { AgentState } from "../../state/agent-state.ts";
 import type { NamedVerdict, Outcome } from "../../state/outcome.ts";
@@ -82,8 +82,9 @@ export class Recorder {
     const parent = parentRunId === undefined ? undefined : { parentRunId };
     if (at === undefined) return { id, createdAt: startedAt, runId, agent, ...parent };
     const { step, span } = at;
-    const stamp = { id, createdAt: this.#now(), runId, step, agent, ...parent };
-    return span?.recording ? { ...stamp, traceId: span.traceId, spanId: span.spanId } : stamp;
+    const stamp: Stamp = { id, createdAt: this.#now(), runId, step, agent, ...parent };
+    if (span?.recording) Object.assign(stamp, { traceId: span.traceId, spanId: span.spanId });
+    return stamp;
   }
 
   // Formatting a date takes 0.5 µs, and a step has three, mostly within one millisecond.
@@ -173,22 +174,6 @@ export class Recorder {
     await this.log?.intend(at.step, message, waiting, this.#takeInput());
   }
 
-  /** Journals what a person decided about a call while the run works. */
-  async decide(at: StepPlace, change: Omit<CallChange, "runId">): Promise<void> {
-    const { draft } = this.#parts;
-    const [reply, ...rest] = draft.messages ?? [];
-    if (reply?.role !== "assistant") return;
-    const { toolCallId, editedInput } = change;
-    const message = editedInput === undefined ? reply : withEditedCall(reply, toolCallId, editedInput);
-    draft.messages = [message, ...rest];
-    await this.log?.decide(at.step, change, message);
-  }
-
-  trip(trip: GuardrailTrip, step?: number): void {
-    this.trips.push(trip);
-    this.emit?.({ type: "guardrail-trip", ...(step !== undefined && { step }), trip });
-  }
-
   /** Announces a finished step, and adds it to the agent's own list. */
   finish({ currentStep }: AgentState): void {
     const { draft } = this.#parts;
@@ -225,11 +210,6 @@ export class Recorder {
     this.#parts.draft.text = "";
     await this.log?.step({ ...record, ...stepRecord(step), spans: spans ?? [] });
     this.#recordedSteps = step.index;
-  }
-
-  /** Journals steps that a state has and the journal lacks. */
-  async catchUp(steps: readonly Step[]): Promise<void> {
-    for (const step of steps) await this.log?.step(stepRecord(step));
   }
 
   /**
@@ -338,7 +318,8 @@ async function endAborted(log: RunLog): Promise<void> {
   }
 }
 
-function stepRecord(step: Step): StepRecord {
+/** A step as the journal keeps it, without what only its run knows. */
+export function stepRecord(step: Step): StepRecord {
   const { index, messages, usage, cost, modelId, finishReason, startedAt, durationMs, toolResults } = step;
   const clipped = toolResults.filter(({ clippedBytes }) => clippedBytes !== undefined);
   const values = Object.fromEntries(clipped.map(({ toolCallId, output }) => [toolCallId, output]));

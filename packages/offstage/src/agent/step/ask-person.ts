@@ -4,6 +4,8 @@ import { isObject, type JsonValue } from "../../base/json.ts";
 import { shownValue } from "../../base/options.ts";
 import { warn } from "../../base/warn.ts";
 import { messageOf, OffstageError } from "../../errors.ts";
+import { withEditedCall } from "../../messages/message.ts";
+import type { CallChange } from "../../sessions/ports/journal.ts";
 import { type Approval, approvalOf } from "../../sessions/ports/run-record.ts";
 import type { AskedQuestion, RecordedAnswer, WaitingCall } from "../../state/pending-step.ts";
 import type { StepToolCall, ToolResult } from "../../state/step.ts";
@@ -52,7 +54,7 @@ export function questionsOf(
     async answer(question, earlier) {
       const answer = await askAnswer(run, call, { ...start, question, isKnown: false });
       const { toolCallId } = call;
-      if (answer !== undefined) await run.record.decide(start, { toolCallId, answers: [...earlier, answer] });
+      if (answer !== undefined) await recordDecision(run, start, { toolCallId, answers: [...earlier, answer] });
       return answer;
     },
   });
@@ -71,7 +73,7 @@ export async function decideAgain<Place extends CallStart>(run: Run, call: StepT
     const answer = await askAnswer(run, call, { ...at, question });
     if (answer === undefined) return place;
     const given = [...answers, answer];
-    await run.record.decide(place, { toolCallId: call.toolCallId, answers: given });
+    await recordDecision(run, place, { toolCallId: call.toolCallId, answers: given });
     return { ...place, before: { ...rest, answers: given } };
   }
   return { ...place, permission: await askPermission(run, call, at) };
@@ -80,6 +82,20 @@ export async function decideAgain<Place extends CallStart>(run: Run, call: StepT
 interface WaitingPlace {
   readonly at: CallStart;
   readonly made: ToolWaiting;
+}
+
+/** Journals what a person decided about a call while the run works. */
+export async function recordDecision(
+  { draft, record }: Run,
+  { step }: StepPlace,
+  change: Omit<CallChange, "runId">,
+): Promise<void> {
+  const [reply, ...rest] = draft.messages ?? [];
+  if (reply?.role !== "assistant") return;
+  const { toolCallId, editedInput } = change;
+  const message = editedInput === undefined ? reply : withEditedCall(reply, toolCallId, editedInput);
+  draft.messages = [message, ...rest];
+  await record.log?.decide(step, change, message);
 }
 
 /** Records that a call waits, and ends its span. */

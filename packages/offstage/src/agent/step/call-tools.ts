@@ -22,6 +22,7 @@ import {
   interruptedResult,
   permissionOf,
   questionsOf,
+  recordDecision,
   recordWaiting,
   resultWithoutRun,
 } from "./ask-person.ts";
@@ -151,7 +152,7 @@ function callSite(run: Run, call: StepToolCall, start: CallStart): RunCallSite {
       const permission = await permissionOf(run, call, start);
       if (typeof permission === "object" && "edited" in permission) {
         site.edited = permission.edited;
-        await record.decide(start, { toolCallId, editedInput: permission.edited.inputText });
+        await recordDecision(run, start, { toolCallId, editedInput: permission.edited.inputText });
       }
       return permission;
     },
