@@ -40,6 +40,8 @@ export class ModelInput {
   messages: Message[] = [];
   /** The messages that the latest prompt has at its end, behind those of the prompt before; undefined if it was made anew. */
   added: readonly Message[] | undefined;
+  /** True if the latest prompt has files at URLs that `resolveUrls` has not seen. */
+  hasUrls = false;
   readonly #toPrompt: ToPrompt;
   #rules: ProviderRules;
   #sections: readonly Messages[] = [];
@@ -103,11 +105,6 @@ export class ModelInput {
     return this.#handOut();
   }
 
-  /** True if the latest prompt has files at URLs that `resolveUrls` has not seen. */
-  get hasUrls(): boolean {
-    return this.#outgoing?.hasUrls === true;
-  }
-
   /** The latest prompt, with files that the model does not fetch itself downloaded. */
   async resolveUrls(downloads: Downloads): Promise<PromptMessage[]> {
     await this.#outgoing?.resolveUrls(downloads);
@@ -115,7 +112,8 @@ export class ModelInput {
   }
 
   #handOut(): PromptMessage[] {
-    const { messages = [] } = this.#outgoing ?? {};
+    const { messages = [], hasUrls = false } = this.#outgoing ?? {};
+    this.hasUrls = hasUrls;
     this.#length = messages.length;
     return this.#length > maxCopied ? messages : messages.slice();
   }

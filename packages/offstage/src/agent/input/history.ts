@@ -93,8 +93,8 @@ type Policies = ReadonlyMap<string, Remember>;
  */
 export class ToolHistory implements ToolHistoryView {
   readonly #traces: ReadonlyMap<string, readonly Message[]>;
-  #source = Messages.empty();
-  #shown = Messages.empty();
+  /** The conversation of the latest call, and the same with the traces. */
+  #latest: { readonly conversation: Messages; readonly shown: Messages } | undefined;
 
   constructor(traces: ReadonlyMap<string, readonly Message[]> = new Map()) {
     this.#traces = traces;
@@ -103,15 +103,18 @@ export class ToolHistory implements ToolHistoryView {
   // Costs only what was added, while the conversation only grows.
   shownIn(store: MessageStore): MessageStore {
     if (this.#traces.size === 0) return store;
-    const messages = store.section(AgentState.DEFAULT_SECTION);
-    if (messages !== this.#source) {
-      const isGrown = this.#source.length > 0 && messages.extends(this.#source);
-      this.#shown = isGrown
-        ? this.#shown.append(messages.toArray(this.#source.length))
-        : Messages.from(this.inConversation(messages.toArray()));
-      this.#source = messages;
-    }
-    return store.withSection(AgentState.DEFAULT_SECTION, this.#shown);
+    const conversation = store.section(AgentState.DEFAULT_SECTION);
+    const shown = this.#shownAfter(conversation);
+    this.#latest = { conversation, shown };
+    return store.withSection(AgentState.DEFAULT_SECTION, shown);
+  }
+
+  #shownAfter(conversation: Messages): Messages {
+    const before = this.#latest;
+    const isGrown = before !== undefined && before.conversation.length > 0 && conversation.extends(before.conversation);
+    return isGrown
+      ? before.shown.append(conversation.toArray(before.conversation.length))
+      : Messages.from(this.inConversation(conversation.toArray()));
   }
 
   /** The conversation with each trace between the input and the answer of its run. */

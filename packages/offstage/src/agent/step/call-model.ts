@@ -84,14 +84,14 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
   const { cancellation } = scope;
   const { span } = call;
   if (span.keepsContent) span.setContent({ messages: sections.flatMap(withoutMetadata) });
-  const given = input.modelInput.promptOf(sections);
-  const prompt = input.modelInput.hasUrls ? await input.modelInput.resolveUrls(downloadsOf(run)) : given;
+  const { modelInput, setup } = input;
+  const given = modelInput.promptOf(sections);
+  const tools = modelInput.markTools(setup.call.tools);
+  const prompt = modelInput.hasUrls ? await modelInput.resolveUrls(downloadsOf(run)) : given;
   if (record.log !== undefined)
     draft.input = { step: call.step, startedAt: new Date().toISOString(), input: inputOf(run, prompt) };
-  const { call: settings } = run.input.setup;
-  const tools = input.modelInput.markTools(settings.tools);
   const options: ModelCallOptions = {
-    ...settings,
+    ...setup.call,
     ...(tools !== undefined && { tools }),
     prompt,
     abortSignal: cancellation.signal,
@@ -103,7 +103,7 @@ async function replyTo(run: Run, sections: readonly Messages[], call: ModelCall)
     try {
       const reply = request.isStreaming
         ? await streamReply(run, options, call)
-        : replyOf(await cancellation.race(run.input.setup.model.doGenerate(options)));
+        : replyOf(await cancellation.race(setup.model.doGenerate(options)));
       return recordReply(run, reply, call);
     } catch (error) {
       await waitToRetry(run, error, call);
