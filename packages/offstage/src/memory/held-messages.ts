@@ -3,7 +3,7 @@
 import { type Message, parseMessages } from "../messages/message.ts";
 import { Messages } from "../messages/messages.ts";
 import { checkLimit } from "../sessions/ports/session.ts";
-import type { TokenCounter } from "../tokens/token-counter.ts";
+import { type TokenCounter, type TokenCounting, tokenCounter } from "../tokens/token-counter.ts";
 
 /** Turns one message or several into a list. Throws `invalid-message` if one is not valid. */
 export function checkMessages(added: Message | readonly Message[]): Message[] {
@@ -15,8 +15,8 @@ export function tokenLimitOf(limit: number | undefined): number {
   return checkLimit(limit, "tokenLimit") ?? Number.POSITIVE_INFINITY;
 }
 
-/** Wraps a counter so that it counts each message once. For messages that do not change. */
-export function countOnce(counter: TokenCounter): TokenCounter {
+// For messages that do not change.
+function countOnce(counter: TokenCounter): TokenCounter {
   const known = new WeakMap<Message, number>();
   const countMessage = (message: Message): number => {
     const tokens = known.get(message) ?? counter.countMessage(message);
@@ -33,12 +33,13 @@ export function countOnce(counter: TokenCounter): TokenCounter {
 
 /** A list that grows and can be cleared, and that knows its tokens. */
 export class HeldMessages {
-  readonly #counter: TokenCounter;
+  /** Counts each message once. */
+  readonly counter: TokenCounter;
   #messages: Messages = Messages.empty();
   #tokens = 0;
 
-  constructor(counter: TokenCounter) {
-    this.#counter = counter;
+  constructor(counting: TokenCounting | undefined) {
+    this.counter = countOnce(tokenCounter(counting));
   }
 
   get tokens(): number {
@@ -57,7 +58,7 @@ export class HeldMessages {
   add(added: Message | readonly Message[]): void {
     const list = checkMessages(added);
     this.#messages = this.#messages.append(list);
-    this.#tokens += this.#counter.countMessages(list);
+    this.#tokens += this.counter.countMessages(list);
   }
 
   clear(): void {

@@ -1,11 +1,11 @@
 // ConversationMemory: keeps everything and shows the newest. The simplest kind.
 import { checkOptions, wholeFrom } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
-import { type TokenCounter, type TokenCounting, tokenCounter } from "../../tokens/token-counter.ts";
+import type { TokenCounting } from "../../tokens/token-counter.ts";
 import type { AgentMemory } from "../agent-memory.ts";
 import { contextText } from "../context-text.ts";
 import { fitContext } from "../fit.ts";
-import { countOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { HeldMessages, tokenLimitOf } from "../held-messages.ts";
 import { counterRule } from "../option-rules.ts";
 
 export interface ConversationMemoryOptions {
@@ -19,13 +19,11 @@ const rules = { maxTokens: wholeFrom(0), tokenCounter: counterRule };
 /** Keeps all messages. Shows the newest whole turns, and the system messages at the front. */
 export class ConversationMemory implements AgentMemory {
   readonly #held: HeldMessages;
-  readonly #counter: TokenCounter;
   readonly #maxTokens: number;
 
   constructor(options: ConversationMemoryOptions = {}) {
     checkOptions(options, rules, "ConversationMemory");
-    this.#counter = countOnce(tokenCounter(options.tokenCounter));
-    this.#held = new HeldMessages(this.#counter);
+    this.#held = new HeldMessages(options.tokenCounter);
     this.#maxTokens = options.maxTokens ?? Number.POSITIVE_INFINITY;
   }
 
@@ -38,12 +36,12 @@ export class ConversationMemory implements AgentMemory {
   }
 
   async getMessages(_query: string, tokenLimit?: number): Promise<Message[]> {
-    return fitContext(this.#held.list.toArray(), { limit: this.#limitOf(tokenLimit), counter: this.#counter });
+    return fitContext(this.#held.list.toArray(), { limit: this.#limitOf(tokenLimit), counter: this.#held.counter });
   }
 
   async getContext(query: string, tokenLimit?: number): Promise<string> {
     const limit = this.#limitOf(tokenLimit);
-    return contextText(await this.getMessages(query, tokenLimit), { limit, counter: this.#counter });
+    return contextText(await this.getMessages(query, tokenLimit), { limit, counter: this.#held.counter });
   }
 
   async getAllMessages(): Promise<Message[]> {

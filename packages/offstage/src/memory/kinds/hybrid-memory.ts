@@ -3,14 +3,14 @@ import { checkOptions } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import type { AnyModel } from "../../models/model.ts";
 import { type Fifo, fifo } from "../../sessions/head/fifo.ts";
-import { type TokenCounter, type TokenCounting, tokenCounter } from "../../tokens/token-counter.ts";
+import type { TokenCounting } from "../../tokens/token-counter.ts";
 import type { AgentMemory } from "../agent-memory.ts";
 import { type CoveringSummary, RollingSummary } from "../compaction/rolling-summary.ts";
 import { type Summarize, summarizerOf } from "../compaction/summarize.ts";
 import { contextText } from "../context-text.ts";
 import { type Embedder, lexicalEmbedder } from "../embedder.ts";
 import { fitContext, frontOf } from "../fit.ts";
-import { countOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { HeldMessages, tokenLimitOf } from "../held-messages.ts";
 import { counterRule, embedderRule, listenerRule, shareRule, summarizeRule } from "../option-rules.ts";
 import { relevantTurns, TurnRanking } from "../relevant-turns.ts";
 import { type OnError, printError, reportError } from "../report-error.ts";
@@ -39,7 +39,6 @@ const rules = {
 /** Keeps all messages. Shows all of them while they fit, then a summary, relevant older turns and the newest turns. */
 export class HybridMemory implements AgentMemory {
   readonly #held: HeldMessages;
-  readonly #counter: TokenCounter;
   readonly #rolling: RollingSummary;
   readonly #ranking: TurnRanking;
   readonly #windowShare: number;
@@ -50,9 +49,8 @@ export class HybridMemory implements AgentMemory {
     checkOptions(options, rules, "HybridMemory");
     const { embedder = lexicalEmbedder(), windowShare = 0.7, onError = printError } = options;
     const summarize = summarizerOf(options.summarize);
-    this.#counter = countOnce(tokenCounter(options.tokenCounter));
-    this.#held = new HeldMessages(this.#counter);
-    this.#rolling = new RollingSummary({ counter: this.#counter, summarize, onError });
+    this.#held = new HeldMessages(options.tokenCounter);
+    this.#rolling = new RollingSummary({ counter: this.#held.counter, summarize, onError });
     this.#ranking = new TurnRanking(embedder);
     this.#windowShare = windowShare;
     this.#onError = onError;
@@ -78,7 +76,7 @@ export class HybridMemory implements AgentMemory {
       const { list } = this.#held;
       if (this.#held.tokens <= limit) return list.toArray();
       const shown = await this.#rolling.show(list, Math.floor(limit * this.#windowShare));
-      const recent = fitContext(shown, { limit, counter: this.#counter });
+      const recent = fitContext(shown, { limit, counter: this.#held.counter });
       return await this.#withRelevant(recent, query, limit);
     } finally {
       leave();
@@ -87,7 +85,7 @@ export class HybridMemory implements AgentMemory {
 
   async getContext(query: string, tokenLimit?: number): Promise<string> {
     const limit = tokenLimitOf(tokenLimit);
-    return contextText(await this.getMessages(query, tokenLimit), { limit, counter: this.#counter });
+    return contextText(await this.getMessages(query, tokenLimit), { limit, counter: this.#held.counter });
   }
 
   async getAllMessages(): Promise<Message[]> {
@@ -102,7 +100,7 @@ export class HybridMemory implements AgentMemory {
   }
 
   async #withRelevant(recent: Message[], query: string, limit: number): Promise<Message[]> {
-    const counter = this.#counter;
+    const counter = this.#held.counter;
     const list = this.#held.list.toArray();
     const newest = turnsOf(list).at(-1)?.start ?? 0;
     const hidden = list.slice(frontOf(list), Math.min(newest, this.#rolling.from));

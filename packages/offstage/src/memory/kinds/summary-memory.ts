@@ -3,13 +3,13 @@ import { checkOptions } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
 import type { AnyModel } from "../../models/model.ts";
 import { type Fifo, fifo } from "../../sessions/head/fifo.ts";
-import { type TokenCounter, type TokenCounting, tokenCounter } from "../../tokens/token-counter.ts";
+import type { TokenCounting } from "../../tokens/token-counter.ts";
 import type { AgentMemory } from "../agent-memory.ts";
 import { type CoveringSummary, RollingSummary } from "../compaction/rolling-summary.ts";
 import { type Summarize, summarizerOf } from "../compaction/summarize.ts";
 import { contextText } from "../context-text.ts";
 import { fitContext } from "../fit.ts";
-import { countOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { HeldMessages, tokenLimitOf } from "../held-messages.ts";
 import { counterRule, listenerRule, summarizeRule } from "../option-rules.ts";
 import type { OnError } from "../report-error.ts";
 
@@ -26,16 +26,14 @@ const rules = { summarize: summarizeRule, tokenCounter: counterRule, onError: li
 /** Keeps all messages. Shows all of them while they fit, then a summary of the older ones and the newest. */
 export class SummaryMemory implements AgentMemory {
   readonly #held: HeldMessages;
-  readonly #counter: TokenCounter;
   readonly #rolling: RollingSummary;
   readonly #gate: Fifo = fifo();
 
   constructor(options: SummaryMemoryOptions) {
     checkOptions(options, rules, "SummaryMemory");
-    this.#counter = countOnce(tokenCounter(options.tokenCounter));
-    this.#held = new HeldMessages(this.#counter);
+    this.#held = new HeldMessages(options.tokenCounter);
     const summarize = summarizerOf(options.summarize);
-    this.#rolling = new RollingSummary({ counter: this.#counter, summarize, onError: options.onError });
+    this.#rolling = new RollingSummary({ counter: this.#held.counter, summarize, onError: options.onError });
   }
 
   get count(): number {
@@ -57,7 +55,7 @@ export class SummaryMemory implements AgentMemory {
     try {
       const list = this.#held.list;
       if (this.#held.tokens <= limit) return list.toArray();
-      return fitContext(await this.#rolling.show(list, limit), { limit, counter: this.#counter });
+      return fitContext(await this.#rolling.show(list, limit), { limit, counter: this.#held.counter });
     } finally {
       leave();
     }
@@ -65,7 +63,7 @@ export class SummaryMemory implements AgentMemory {
 
   async getContext(query: string, tokenLimit?: number): Promise<string> {
     const limit = tokenLimitOf(tokenLimit);
-    return contextText(await this.getMessages(query, tokenLimit), { limit, counter: this.#counter });
+    return contextText(await this.getMessages(query, tokenLimit), { limit, counter: this.#held.counter });
   }
 
   async getAllMessages(): Promise<Message[]> {

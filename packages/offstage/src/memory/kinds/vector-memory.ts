@@ -1,12 +1,12 @@
 // VectorMemory: shows the newest turn and the older turns that are nearest to the query.
 import { checkOptions, numberFrom } from "../../base/options.ts";
 import type { Message } from "../../messages/message.ts";
-import { type TokenCounter, type TokenCounting, tokenCounter } from "../../tokens/token-counter.ts";
+import type { TokenCounting } from "../../tokens/token-counter.ts";
 import type { AgentMemory } from "../agent-memory.ts";
 import { contextText } from "../context-text.ts";
 import { type Embedder, lexicalEmbedder } from "../embedder.ts";
 import { clipFront, fitContext, fitNewest, frontOf } from "../fit.ts";
-import { countOnce, HeldMessages, tokenLimitOf } from "../held-messages.ts";
+import { HeldMessages, tokenLimitOf } from "../held-messages.ts";
 import { counterRule, embedderRule, listenerRule } from "../option-rules.ts";
 import { relevantTurns, TurnRanking } from "../relevant-turns.ts";
 import { type OnError, printError, reportError } from "../report-error.ts";
@@ -32,7 +32,6 @@ const rules = {
 /** Keeps all messages. Shows the newest turn, then the turns nearest to the query, then the newest others that fit. */
 export class VectorMemory implements AgentMemory {
   readonly #held: HeldMessages;
-  readonly #counter: TokenCounter;
   readonly #ranking: TurnRanking;
   readonly #minScore: number;
   readonly #onError: OnError;
@@ -40,8 +39,7 @@ export class VectorMemory implements AgentMemory {
   constructor(options: VectorMemoryOptions = {}) {
     checkOptions(options, rules, "VectorMemory");
     const { embedder = lexicalEmbedder(), minScore = 0.05, onError = printError } = options;
-    this.#counter = countOnce(tokenCounter(options.tokenCounter));
-    this.#held = new HeldMessages(this.#counter);
+    this.#held = new HeldMessages(options.tokenCounter);
     this.#ranking = new TurnRanking(embedder);
     this.#minScore = minScore;
     this.#onError = onError;
@@ -63,13 +61,13 @@ export class VectorMemory implements AgentMemory {
       return await this.#nearest(list, query, limit);
     } catch (error) {
       reportError(this.#onError, error);
-      return fitContext(list, { limit, counter: this.#counter });
+      return fitContext(list, { limit, counter: this.#held.counter });
     }
   }
 
   async getContext(query: string, tokenLimit?: number): Promise<string> {
     const limit = tokenLimitOf(tokenLimit);
-    return contextText(await this.getMessages(query, tokenLimit), { limit, counter: this.#counter });
+    return contextText(await this.getMessages(query, tokenLimit), { limit, counter: this.#held.counter });
   }
 
   async getAllMessages(): Promise<Message[]> {
@@ -81,7 +79,7 @@ export class VectorMemory implements AgentMemory {
   }
 
   async #nearest(list: readonly Message[], query: string, limit: number): Promise<Message[]> {
-    const counter = this.#counter;
+    const counter = this.#held.counter;
     const front = clipFront(list.slice(0, frontOf(list)), { limit: Math.floor(limit / 2), counter });
     const rest = list.slice(frontOf(list));
     const start = turnsOf(rest).at(-1)?.start ?? 0;
