@@ -1,12 +1,10 @@
-// A store as a writer: the ids of its writes, the leases that its runs hold, and the work that closing it waits for. And what can be
-// told of the holder of a lease: which process on which machine it is, and whether it is alive. Acquiring a lease is in lease/.
+// A store as the holder of leases: those that its runs hold, and the work that closing it waits for. And what can be told of the holder
+// of a lease: which process on which machine it is, and whether it is alive. Acquiring a lease is in lease/.
 import { withDeadline } from "../../base/cancellation.ts";
 import type { SessionRow } from "../ports/tables.ts";
 
 /** How long closing waits for a store that does not answer. Leases expire on their own. */
 const closeMs = 5_000;
-/** The length of the writer's token at the start of an operation id. */
-export const writerLength = 8;
 
 /** A lease that a run holds. */
 export interface Hold {
@@ -18,30 +16,22 @@ export interface Hold {
 export class StoreWriter {
   /** The store is closed: no more leases may be acquired. */
   isClosed = false;
+  /** Work that `close` waits for: changes that were requested, and leases that are being acquired or released. */
+  readonly expected: Set<Promise<unknown>> = new Set();
   readonly #held = new Set<Hold>();
-  /** Changes that were requested, and leases that are being acquired or released. */
-  readonly #expected = new Set<Promise<unknown>>();
   #timer: NodeJS.Timeout | undefined;
-  #token: string | undefined;
   #holder: string | undefined;
-  #operations = 0;
 
-  /** Makes the id of a new write: the token of this writer, and a number. Not every runtime has random numbers while modules load. */
-  operation(): string {
-    this.#token ??= crypto.randomUUID().slice(0, writerLength);
-    return `${this.#token}${(++this.#operations).toString(36)}`;
-  }
-
-  /** Identifies the store as the holder of leases: this thread of this process. */
+  /** Identifies the store as the holder of leases. Made on first use: not every runtime has random numbers while modules load. */
   get holder(): string {
-    this.#holder ??= holderOf(this.operation().slice(0, writerLength));
+    this.#holder ??= holderOf(crypto.randomUUID().slice(0, 8));
     return this.#holder;
   }
 
   /** Makes `close` wait for work. */
   expect(work: Promise<unknown>): void {
-    const settle = (): void => void this.#expected.delete(work);
-    this.#expected.add(work);
+    const settle = (): void => void this.expected.delete(work);
+    this.expected.add(work);
     work.then(settle, settle);
   }
 
@@ -73,7 +63,7 @@ export class StoreWriter {
     for (const hold of this.#held) this.expect(hold.release());
     const settled = async (): Promise<void> => {
       // Releasing a lease admits the next run in the queue, which then fails because the store is closed.
-      while (this.#expected.size > 0) await Promise.allSettled(this.#expected);
+      while (this.expected.size > 0) await Promise.allSettled(this.expected);
     };
     await withDeadline(settled, { timeoutMs: closeMs, what: "store", holdsProcess: true }).catch(() => {});
   }

@@ -11,7 +11,7 @@ import type { Content, Hasher, RowRef } from "../rows/message-row.ts";
 import type { MessageRedactor } from "../rows/redaction.ts";
 import type { Sending } from "./connection.ts";
 import { type Fifo, fifo } from "./fifo.ts";
-import { type StoreWriter, writerLength } from "./hold.ts";
+import type { StoreWriter } from "./hold.ts";
 import type { NamespaceRows } from "./namespace-rows.ts";
 import { checkId, type Report } from "./namespace-rows.ts";
 
@@ -77,6 +77,9 @@ export class SessionCell {
   #isKnown = false;
   #latest: Promise<void> = Promise.resolve();
   #pending = 0;
+  /** Identifies this cell in operation ids. */
+  #writer: string | undefined;
+  #operations = 0;
 
   constructor(context: StoreContext, id: string) {
     checkId(id, "session id");
@@ -111,18 +114,21 @@ export class SessionCell {
 
   /** Applies a change exactly once, after the changes requested before it. Closing the store waits for it. */
   update<T>(label: WriteLabel, make: MakeChange<T>): Promise<T> {
+    const { expected } = this.context.writer;
     const work = this.#latest.then(() => this.#apply(label, make));
     const settle = (): void => {
       this.#pending--;
+      expected.delete(work);
     };
     this.#pending++;
-    this.context.writer.expect(work);
+    expected.add(work);
     this.#latest = work.then(settle, settle);
     return work;
   }
 
   async #apply<T>(label: WriteLabel, make: MakeChange<T>): Promise<T> {
-    const operation = this.context.writer.operation();
+    this.#writer ??= crypto.randomUUID().slice(0, writerLength);
+    const operation = `${this.#writer}${(++this.#operations).toString(36)}`;
     const sending = { isRepeated: false };
     for (let attempt = 0; attempt <= mostAttempts; attempt++) {
       if (attempt > 4) {
@@ -283,6 +289,8 @@ function sizeOf({ content }: Message): number {
   return typeof content === "string" ? content.length : JSON.stringify(content ?? null).length;
 }
 
+/** The length of the writer's token at the start of an operation id. */
+const writerLength = 8;
 // Enough for about fifteen writers. One operation per writer is enough because each requests one change at a time.
 const versionLength = 200;
 
