@@ -5,8 +5,7 @@ import type { ResumeOptions, RunInput, RunOptions } from "../../agent/ports/agen
 import type { RunResult } from "../../agent/ports/run-result.ts";
 import { warn } from "../../base/warn.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
-import type { Journaled } from "../../sessions/journal/plain-journal.ts";
-import { replacingTurn } from "../../sessions/journal/replacing-turn.ts";
+import { type Journaled, replacingTurn } from "../../sessions/journal/plain-journal.ts";
 import type { SessionPort } from "../../sessions/ports/session.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";
 import type { Store } from "../../sessions/store.ts";

@@ -6,7 +6,7 @@ import type { Decisions } from "../../agent/ports/approvals.ts";
 import { StopRequest } from "../../agent/run/stop-request.ts";
 import { isOffstageError } from "../../errors.ts";
 import type { UserMessage } from "../../messages/message.ts";
-import { replacingTurn } from "../../sessions/journal/replacing-turn.ts";
+import { replacingTurn } from "../../sessions/journal/plain-journal.ts";
 import type { Steering } from "../../sessions/ports/journal.ts";
 import type { SessionPort } from "../../sessions/ports/session.ts";
 import type { FoundRun } from "../../sessions/records/run-reader.ts";

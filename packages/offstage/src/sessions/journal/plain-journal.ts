@@ -56,79 +56,77 @@ export function plainJournal(session: SessionPort): Journal {
   };
 }
 
-async function openRun(session: SessionPort, start: RunStart): Promise<RunLog> {
-  const release = await enterSession(gateOf(session), session.sessionId, start);
+// Adds the input at the beginning and the answer at the end. Subagents' runs are recorded nowhere.
+async function openRun(session: SessionPort, { runId, input, historyLimit, ...start }: RunStart): Promise<RunLog> {
+  const gate = gates.get(session) ?? fifo();
+  gates.set(session, gate);
+  const release = await enterSession(gate, session.sessionId, start);
   try {
-    const { historyLimit } = start;
-    const { history, isWhole } = await loadHistory(session, historyLimit);
-    const earlierCount = isWhole ? history.length : await countItems(session);
-    if (start.input.length > 0) await add(session, start.input);
-    return plainRun(session, start, { history, earlierCount, release });
+    const { history, earlierCount } = await loadHistory(session, historyLimit);
+    if (input.length > 0) await add(session, input);
+    let ending: Promise<undefined> | undefined;
+    const finish = async ({ answer }: RunEnd): Promise<undefined> => {
+      if (answer.length > 0) await add(session, answer);
+      release();
+    };
+    return {
+      ...unrecorded(runId),
+      history,
+      earlierCount,
+      held: { place: release, runId },
+      end: (end) => {
+        ending ??= finish(end);
+        return ending;
+      },
+      abandon: async () => release(),
+    };
   } catch (error) {
     release();
     throw error;
   }
 }
 
-function gateOf(session: SessionPort): Fifo {
-  const gate = gates.get(session) ?? fifo();
-  gates.set(session, gate);
-  return gate;
-}
-
-interface LoadedHistory {
-  readonly history: readonly Message[];
-  /** True if the history is the whole conversation. */
-  readonly isWhole: boolean;
-}
-
-async function loadHistory(session: SessionPort, limit: number | undefined): Promise<LoadedHistory> {
-  for (let count = limit; ; count = count === undefined ? count : count * 2) {
+async function loadHistory(
+  session: SessionPort,
+  limit: number | undefined,
+): Promise<Pick<RunLog, "history" | "earlierCount">> {
+  for (let count = limit; ; count &&= count * 2) {
     const items = await read(session, count);
     const isAll = count === undefined || items.length < count;
     const history = wholeTurns(items, limit, isAll);
-    if (history !== undefined) return { history, isWhole: isAll && history.length === items.length };
+    if (history === undefined) continue;
+    if (isAll && history.length === items.length) return { history, earlierCount: items.length };
+    // Sessions of other libraries may not count their items.
+    return { history, earlierCount: await (session as Partial<SessionPort>).getItemCount?.() };
   }
-}
-
-// Sessions of other libraries may not count their items.
-async function countItems(session: Partial<SessionPort>): Promise<number | undefined> {
-  return session.getItemCount?.();
 }
 
 async function read(session: SessionPort, limit: number | undefined): Promise<readonly Message[]> {
+  const items = await naming(session, "read", () => session.getItems(limit));
+  if (!Array.isArray(items))
+    throw new OffstageError(
+      "invalid-argument",
+      `getItems() of a session must return a list of messages; found ${shownValue(items)}.`,
+    );
+  warnOfOtherItems(session, items);
+  // A copy: the session may return its own list, which grows when messages are added.
+  return [...items];
+}
+
+// Passes copies: a session of a user may modify the messages it is given.
+function add(session: SessionPort, messages: readonly Message[]): Promise<void> {
+  return naming(session, "written", async () => session.addItems(structuredClone(messages)));
+}
+
+// Names the session if it fails, which the error of a session of a user seldom does.
+async function naming<T>({ sessionId }: SessionPort, what: string, work: () => Promise<T>): Promise<T> {
   try {
-    const items = copied(await session.getItems(limit));
-    warnOfOtherItems(session, items);
-    return items;
+    return await work();
   } catch (cause) {
-    throw failureOf(session, { cause, what: "read" });
+    if (isOffstageError(cause) || isAbort(cause)) throw cause;
+    const sentence = `Session "${sessionId}" could not be ${what}: ${messageOf(cause)}`;
+    throw new OffstageError("store-failed", sentence, { cause });
   }
-}
-
-async function add(session: SessionPort, messages: readonly Message[]): Promise<void> {
-  try {
-    // Copies: a session of a user may modify the messages it is given.
-    await session.addItems(structuredClone(messages));
-  } catch (cause) {
-    throw failureOf(session, { cause, what: "written" });
-  }
-}
-
-// Names the session, which the error of a session of a user seldom does.
-function failureOf({ sessionId }: SessionPort, { cause, what }: { cause: unknown; what: string }): unknown {
-  if (isOffstageError(cause) || isAbort(cause)) return cause;
-  const sentence = `Session "${sessionId}" could not be ${what}: ${messageOf(cause)}`;
-  return new OffstageError("store-failed", sentence, { cause });
-}
-
-// Copies the list: the session may return its own, which grows when messages are added.
-function copied(items: readonly Message[]): readonly Message[] {
-  if (Array.isArray(items)) return [...items];
-  throw new OffstageError(
-    "invalid-argument",
-    `getItems() of a session must return a list of messages; found ${shownValue(items)}.`,
-  );
 }
 
 const roles: ReadonlySet<unknown> = new Set<Role>(["system", "user", "assistant", "tool"]);
@@ -140,36 +138,6 @@ function warnOfOtherItems(session: SessionPort, items: readonly unknown[]): void
   warned.add(session);
   const sentence = `getItems() of session "${session.sessionId}" returned ${others.length} of ${items.length} items that are not messages; the model does not see them. The role of a message is "system", "user", "assistant" or "tool".`;
   warn(sentence);
-}
-
-interface PlainRunOptions {
-  readonly history: readonly Message[];
-  readonly earlierCount: number | undefined;
-  readonly release: () => void;
-}
-
-// A log that writes only the answer. Subagents' runs are recorded nowhere.
-function plainRun(
-  session: SessionPort,
-  { runId }: Pick<RunStart, "runId">,
-  { history, earlierCount, release }: PlainRunOptions,
-): RunLog {
-  let ending: Promise<undefined> | undefined;
-  const finish = async ({ answer }: RunEnd): Promise<undefined> => {
-    if (answer.length > 0) await add(session, answer);
-    release();
-  };
-  return {
-    ...unrecorded(runId),
-    history,
-    earlierCount,
-    held: { place: release, runId },
-    end: (end) => {
-      ending ??= finish(end);
-      return ending;
-    },
-    abandon: async () => release(),
-  };
 }
 
 function unrecorded(runId: string): RunLog {
@@ -205,4 +173,18 @@ export function ownJournal(session: object): Journal | undefined {
   const { journal } = session as Partial<Journaled>;
   const isOne = typeof journal?.open === "function" && typeof journal.reopen === "function";
   return isOne ? journal : undefined;
+}
+
+/** The session, for one run: its input replaces the newest turn, as `replaces` of `RunStart` says. */
+export function replacingTurn(session: SessionPort & Journaled, replaces: string): SessionPort & Journaled {
+  const { sessionId, journal } = session;
+  return {
+    sessionId,
+    getItems: (limit) => session.getItems(limit),
+    addItems: (items) => session.addItems(items),
+    popItem: () => session.popItem(),
+    clearSession: () => session.clearSession(),
+    getItemCount: () => session.getItemCount(),
+    journal: { ...journal, open: (start) => journal.open({ ...start, replaces }) },
+  };
 }
