@@ -1,7 +1,7 @@
 // A run to resume: whether it may be resumed, its record, which must be whole, because tool calls might be repeated otherwise, and what
 // a person decided about its calls.
 import { OffstageError } from "../../errors.ts";
-import { type Message, toolCallsOf, withEditedCall } from "../../messages/message.ts";
+import { toolCallsOf, withEditedCall } from "../../messages/message.ts";
 import { corrupt, type Report } from "../head/namespace-rows.ts";
 import type { Change, SessionCell } from "../head/session-cell.ts";
 import type { CallChange } from "../ports/journal.ts";
@@ -106,8 +106,7 @@ function changeOwnCalls(
   const { runId, agent, openStep } = run.record;
   if (openStep === undefined) return run;
   const { redact } = cell.context;
-  const stored = (each: Message): Message => each;
-  const own = { step: run.step, run: { runId, agent, step: openStep.step }, stored };
+  const own = { step: run.step, run: { runId, agent, step: openStep.step }, redact: undefined };
   let message = openStep.message;
   const decided = new Set<string>();
   for (const decision of decisions) {
@@ -121,7 +120,6 @@ function changeOwnCalls(
   const messages = message === openStep.message ? [] : [message];
   const calls = [...run.step.calls.values()].filter(({ call_id }) => decided.has(call_id));
   putStepChange(cell, change, { messages, calls }, own);
-  applyChange(run.step, { messages });
   return { ...run, record: { ...run.record, openStep: { ...openStep, message } } };
 }
 

@@ -131,7 +131,7 @@ export interface Answer {
   readonly lastStep: StepRecord | undefined;
 }
 
-export interface AnswerOptions extends Pick<PutOptions, "step" | "stored"> {
+export interface AnswerOptions extends Pick<PutOptions, "step" | "redact"> {
   readonly run: Omit<StepOwner, "step">;
 }
 
@@ -143,7 +143,7 @@ export async function putAnswer(
   cell: SessionCell,
   change: Change,
   { messages, lastStep }: Answer,
-  { step, run, stored }: AnswerOptions,
+  { step, run, redact }: AnswerOptions,
 ): Promise<ReadonlySet<Message>> {
   const nameIn = (message: Message) => identityOf(message) ?? message;
   const inSteps = new Map<unknown, Message>(lastStep?.messages.map((each) => [nameIn(each), each]));
@@ -160,9 +160,9 @@ export async function putAnswer(
     const open = inStep && step.messages.get(nameOf(inStep) ?? "");
     const seq = row?.seq ?? (open && cell.refs.get(open)?.seq);
     const owner = { ...run, step: row?.step ?? (inStep === undefined ? 0 : (lastStep?.step ?? 0)) };
-    const message = frozenCopy(stored(given));
+    const message = frozenCopy(redact?.(given) ?? given);
     // The record of the run, and only that, has the provider's parts of a reply.
-    const { providerParts } = (before ?? (inStep && stored(inStep)))?.metadata ?? {};
+    const { providerParts } = (before ?? (inStep && (redact?.(inStep) ?? inStep)))?.metadata ?? {};
     const whole = providerParts === undefined ? message : withMetadata(message, { providerParts });
     putMessages(cell, change, [{ message: whole, given, run: owner, isSaid: true, seq }]);
     const ref = cell.refs.get(given) as RowRef;

@@ -141,23 +141,25 @@ export interface PutOptions {
   /** The step before the change. */
   readonly step: OpenStep;
   readonly run: StepOwner;
-  /** The form in which a message is stored. */
-  readonly stored: (message: Message) => Message;
+  readonly redact: MessageRedactor | undefined;
 }
 
-/** Puts the rows of a change of a step. A message that has a row already is put there again. */
+/** Puts the rows of a change of a step, which has changed once they are stored. A message that has a row already is put there again. */
 export function putStepChange(
   cell: SessionCell,
   change: Change,
-  { messages = [], calls = [] }: StepChange,
-  { step, run, stored }: PutOptions,
+  changed: StepChange,
+  { step, run, redact }: PutOptions,
 ): void {
-  const added = messages.map((given) => {
+  const { messages = [], calls = [] } = changed;
+  for (const given of messages) {
     const known = step.messages.get(nameOf(given) ?? "");
-    return { message: stored(given), given, run, isSaid: false, seq: known && cell.refs.get(known)?.seq };
-  });
-  putMessages(cell, change, added);
+    if (known === given) continue;
+    const seq = known && cell.refs.get(known)?.seq;
+    putMessages(cell, change, [{ message: redact?.(given) ?? given, given, run, isSaid: false, seq }]);
+  }
   for (const row of calls) change.writes.push({ table: "tool_calls", row });
+  change.onStored.push(() => applyChange(step, changed));
 }
 
 /** A longer reference is itself kept as a content. */

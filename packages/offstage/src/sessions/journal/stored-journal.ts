@@ -13,7 +13,6 @@ import { checkId } from "../head/namespace-rows.ts";
 import type { Change, SessionCell, SessionCells } from "../head/session-cell.ts";
 import { Lease, releaseOrphan, takeLease, whenFree } from "../lease/lease.ts";
 import type { Journal, ReopenOptions, RunLog, RunStart } from "../ports/journal.ts";
-import { checkLimit } from "../ports/session.ts";
 import type { RunRow } from "../ports/tables.ts";
 import { findRun, readRecord } from "../records/run-reader.ts";
 import { notesOf } from "../rows/run-row.ts";
@@ -57,7 +56,6 @@ type Reopening = ReopenOptions & { readonly runId: string };
 type Start = RunStart | Reopening;
 
 async function takeSession(cell: SessionCell, start: Start): Promise<RunLog> {
-  checkLimit(start.historyLimit, "historyLimit");
   try {
     return await whenFree(cell, start, (admitNext) => openRun(cell, start, admitNext));
   } catch (error) {

@@ -28,7 +28,6 @@ import { isOpenCall, putSpans, stepRow, type Totals, totalsOf } from "../rows/ru
 import { findToResume, type ResumedRun, readToResume } from "./resumed-run.ts";
 import { type Answer, endRun, hasEnded, putAnswer, putNewRun, refusalOf, reopenRow, withSeq } from "./run-rows.ts";
 import {
-  applyChange,
   callsOf,
   changedCall,
   decidedCall,
@@ -164,10 +163,10 @@ export class StoredRun implements RunLog {
     label: WriteLabel,
     step: number,
     make: (change: Change) => StepChange,
-    stored?: (message: Message) => Message,
+    redact?: MessageRedactor,
   ): Promise<void> {
     if (step <= this.#row.step_count) return;
-    await this.#write(label, async (change) => this.#putChange(change, step, make(change), stored));
+    await this.#write(label, async (change) => this.#putChange(change, step, make(change), redact));
   }
 
   #write<T>(label: WriteLabel, make: (change: Change) => Promise<T>): Promise<T> {
@@ -180,14 +179,9 @@ export class StoredRun implements RunLog {
   }
 
   // Puts a change of the step under way. Returns the row of the run after it, which is not put.
-  #putChange(
-    change: Change,
-    step: number,
-    changed: StepChange,
-    stored = (message: Message): Message => this.#stored(message),
-  ): RunRow {
+  #putChange(change: Change, step: number, changed: StepChange, redact = this.#redact): RunRow {
     const run = { runId: this.runId, agent: this.#row.agent, step };
-    putStepChange(this.#cell, change, changed, { step: this.#step, run, stored });
+    putStepChange(this.#cell, change, changed, { step: this.#step, run, redact });
     const isNewError = ({ call_id, status }: ToolCallRow) =>
       status === "error" && this.#step.calls.get(call_id)?.status !== "error";
     const failed = changed.calls?.filter(isNewError).length ?? 0;
@@ -196,9 +190,8 @@ export class StoredRun implements RunLog {
       write.table === "messages" && "row" in write ? [write.row as unknown as MessageRow] : [],
     );
     change.onStored.push(() => {
-      applyChange(this.#step, changed);
       this.#row = row;
-      for (const row of rows) this.#written?.set(row.seq, row);
+      for (const each of rows) this.#written?.set(each.seq, each);
       if (this.#written !== undefined && this.#written.size > mostWritten) this.#written = undefined;
     });
     return row;
@@ -232,8 +225,8 @@ export class StoredRun implements RunLog {
   // Puts a finished step, without those of its messages that were put with the answer.
   #finishStep(change: Change, record: StepRecord, said: ReadonlySet<Message> = new Set()): RunRow {
     const { step, messages, cost } = record;
-    const { messages: known, inputRef } = this.#step;
-    const fresh = messages.filter((each) => known.get(nameOf(each) ?? "") !== each && !said.has(each));
+    const { inputRef } = this.#step;
+    const fresh = messages.filter((each) => !said.has(each));
     const saved = this.#putChange(change, step, { messages: fresh, calls: this.#finishCalls(change, record) });
     const row = { ...saved, step_count: step };
     const ref = putInput(this.#cell, change, record.input, this.#readBefore) ?? inputRef;
@@ -321,8 +314,7 @@ export class StoredRun implements RunLog {
     const isNew = lastStep !== undefined && lastStep.step > this.#row.step_count;
     const answer: Answer = { messages: isRoot ? end.answer : [], lastStep: isNew ? lastStep : undefined };
     const run = { runId: this.runId, agent: this.#row.agent };
-    const stored = (message: Message): Message => this.#stored(message);
-    const said = await putAnswer(this.#cell, change, answer, { step: this.#step, run, stored });
+    const said = await putAnswer(this.#cell, change, answer, { step: this.#step, run, redact: this.#redact });
     const stepCosts = [...this.#costs];
     let row = this.#row;
     if (isNew) {
