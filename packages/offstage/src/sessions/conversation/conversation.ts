@@ -10,10 +10,11 @@ import type { Write } from "../ports/store-driver.ts";
 import type { MessageRow, SessionRow } from "../ports/tables.ts";
 import {
   type Content,
+  identityOf,
   type MessagePlace,
   type PlacedMessage,
   putContent,
-  readMessages,
+  readMessage,
   referencesOf,
   storeMessage,
 } from "../rows/message-row.ts";
@@ -29,20 +30,22 @@ export interface ReadRowsOptions {
   readonly withProviderParts?: boolean | undefined;
 }
 
-/** The messages of these rows of a session. */
+/** The messages of these rows of a session. One that cannot be read is reported and left out. */
 export async function messagesOf(
   cell: SessionCell,
   rows: readonly MessageRow[],
   { report = cell.context.report, withProviderParts }: ReadRowsOptions = {},
 ): Promise<PlacedMessage[]> {
   const contents = await contentsOf(cell.context, cell.id, referencesOf(rows));
-  return readMessages(rows, {
-    contents,
-    withProviderParts,
-    onDamage: ({ seq, position }, cause) => {
-      const place = position === null ? `row ${seq}` : `message ${position}`;
+  return rows.flatMap((row) => {
+    try {
+      const message = readMessage(row, { contents, withProviderParts });
+      return [{ row, message, identity: identityOf(message) }];
+    } catch (cause) {
+      const place = row.position === null ? `row ${row.seq}` : `message ${row.position}`;
       report(corrupt(`${place} of ${cell.name}`, cause));
-    },
+      return [];
+    }
   });
 }
 

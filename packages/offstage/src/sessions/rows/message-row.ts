@@ -92,11 +92,6 @@ export function identityOf(message: Message): string | undefined {
   return id === undefined ? undefined : `${id} ${toolCallsOf(message).length > 0}`;
 }
 
-/** The same for the row of a message. */
-export function rowIdentity({ message_id, tool_calls }: MessageRow): string | undefined {
-  return message_id === null ? undefined : `${message_id} ${tool_calls !== null && tool_calls !== "[]"}`;
-}
-
 export interface ReadMessageOptions {
   /** The contents that the row refers to, by hash. */
   readonly contents?: ReadonlyMap<string, string> | undefined;
@@ -110,23 +105,6 @@ export interface PlacedMessage {
   readonly message: Message;
   /** The same as `identityOf(message)`. */
   readonly identity: string | undefined;
-}
-
-export interface ReadMessagesOptions extends ReadMessageOptions {
-  /** Called for each row that is not one that was written. */
-  onDamage(row: MessageRow, cause: unknown): void;
-}
-
-/** The messages of these rows. One that cannot be read is left out. */
-export function readMessages(rows: readonly MessageRow[], options: ReadMessagesOptions): PlacedMessage[] {
-  return rows.flatMap((row) => {
-    try {
-      return [{ row, message: readMessage(row, options), identity: rowIdentity(row) }];
-    } catch (cause) {
-      options.onDamage(row, cause);
-      return [];
-    }
-  });
 }
 
 /** The message of a row. Throws if the row is not one that was written. */

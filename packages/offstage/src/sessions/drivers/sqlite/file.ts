@@ -1,9 +1,11 @@
-// Opens, creates and copies the file of a SQLite store. Creation is atomic, and a foreign file is refused before anything is written.
+// Opens, creates, prepares and copies the file of a SQLite store. Creation is atomic, and a foreign file is refused before anything is written.
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { OffstageError } from "../../../errors.ts";
-import { applicationId, markFile, schemaOf } from "./prepare-file.ts";
+import type { TableName } from "../../ports/tables.ts";
+import { addColumn, createIndexes, createTable, tableNames, tableOf } from "../sql/create-table.ts";
+import { sqliteDialect } from "../sql/dialect.ts";
 
 // An import would also load the streams and promises of node:fs, which takes longer than opening the file.
 const { closeSync, existsSync, linkSync, openSync, readSync, renameSync, rmSync, statSync } =
@@ -24,6 +26,8 @@ export interface SqliteOptions {
   readonly readOnly?: boolean | undefined;
 }
 
+// "OSTG" in ASCII; identifies our files.
+const applicationId = 0x4f535447;
 // Development versions before 0.1.0 wrote this id.
 const oldApplicationId = 0x4f464653;
 const magic = "SQLite format 3\0";
@@ -206,4 +210,56 @@ function foreign(path: string, what: string): OffstageError {
 function emptyFile(path: string): OffstageError {
   const message = `"${path}" is empty: it was truncated, or is not a store. Nothing was changed. Remove the file to create a new store.`;
   return new OffstageError("store-corrupt", message);
+}
+
+const createCounter = `CREATE TABLE IF NOT EXISTS counter (
+  -- The last number that the store issued, for the order of sessions and of runs. There is one row.
+  id INTEGER PRIMARY KEY,
+  value INTEGER NOT NULL
+)`;
+
+// Tables with small rows, which are kept in the order of their key. The rows of others have a number, and their key is an index.
+const ordered: ReadonlySet<TableName> = new Set([
+  "sessions",
+  "steps",
+  "tool_calls",
+  "inbox",
+  "annotations",
+  "namespaces",
+]);
+
+/** Prepares a file for a schema version. Several processes may do so at the same time; the highest version stays. */
+export function prepareFile(database: DatabaseSync, version: number): void {
+  // IMMEDIATE waits for other writers; a plain BEGIN fails at once when it turns into a write.
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    // A store in memory is not marked yet, and its backup is a file.
+    markFile(database);
+    database.exec(createCounter);
+    for (const name of tableNames) prepareTable(database, name);
+    database.exec(`PRAGMA user_version = ${Math.max(version, schemaOf(database))}`);
+    database.exec("COMMIT");
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function prepareTable(database: DatabaseSync, name: TableName): void {
+  database.exec(`${createTable(sqliteDialect, name)}${ordered.has(name) ? " WITHOUT ROWID" : ""}`);
+  const found = database.prepare(`PRAGMA table_info(${name})`).all();
+  const names = new Set(found.map((column) => column.name));
+  const missing = Object.keys(tableOf(name).columns).filter((column) => !names.has(column));
+  for (const column of missing) database.exec(addColumn(sqliteDialect, name, column));
+  for (const index of createIndexes(sqliteDialect, name)) database.exec(index);
+}
+
+/** Marks a file as ours. */
+function markFile(database: DatabaseSync): void {
+  database.exec(`PRAGMA application_id = ${applicationId}`);
+}
+
+/** The schema version of an open database; 0 for a new one. */
+export function schemaOf(database: DatabaseSync): number {
+  return Number(database.prepare("PRAGMA user_version").get()?.user_version);
 }

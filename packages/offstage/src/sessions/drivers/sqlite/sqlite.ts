@@ -20,8 +20,7 @@ import { type Table, type TableName, tables } from "../../ports/tables.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
 import { getRow, hasRow, putRows, readRange, removeRows } from "../sql/row-statements.ts";
 import { selectRows } from "../sql/select-rows.ts";
-import { backupFile, checkPages, openFile, type SqliteOptions } from "./file.ts";
-import { prepareFile, schemaOf } from "./prepare-file.ts";
+import { backupFile, checkPages, openFile, prepareFile, type SqliteOptions, schemaOf } from "./file.ts";
 import { nameOf, typedError } from "./typed-error.ts";
 
 export type { SqliteOptions } from "./file.ts";
