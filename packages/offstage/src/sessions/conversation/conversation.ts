@@ -272,7 +272,7 @@ export async function clearItems(cell: SessionCell): Promise<void> {
 async function removeAll(cell: SessionCell, change: Change): Promise<void> {
   const { rows: access } = cell.context;
   for (const row of await access.readRaw("messages", { order: "said", prefix: [cell.id] })) {
-    const opened = access.open("messages", row, () => {});
+    const opened = access.reporting(() => {}).open("messages", row);
     if (opened !== undefined) unsay(cell, change, opened);
     else change.writes.push({ table: "messages", remove: [cell.id, Number(row.seq)] });
   }

@@ -30,8 +30,6 @@ export type Report = (error: OffstageError) => void;
 export interface Range<Name extends TableName> extends Omit<RowRange, "table" | "order" | "prefix"> {
   readonly order?: OrderName<Name> | undefined;
   readonly prefix?: Key | undefined;
-  /** Default: the report function of the store. */
-  readonly report?: Report | undefined;
 }
 
 export interface NamespaceRowsOptions {
@@ -46,7 +44,8 @@ export class NamespaceRows {
   readonly report: Report;
   readonly #connection: Connection;
   readonly #sealer: Sealer | undefined;
-  #isKnown = false;
+  // Shared with the same rows under other report functions.
+  #check = { isDone: false };
   #beginning: Promise<void> | undefined;
 
   constructor(connection: Connection, { namespace, sealer, report }: NamespaceRowsOptions) {
@@ -58,7 +57,9 @@ export class NamespaceRows {
 
   /** The same rows with another report function. */
   reporting(report: Report): NamespaceRows {
-    return new NamespaceRows(this.#connection, { namespace: this.namespace, sealer: this.#sealer, report });
+    const rows = new NamespaceRows(this.#connection, { namespace: this.namespace, sealer: this.#sealer, report });
+    rows.#check = this.#check;
+    return rows;
   }
 
   /** The store, as errors name it. */
@@ -74,10 +75,10 @@ export class NamespaceRows {
 
   // Until the first write, another process may still decide whether the namespace is encrypted, so it is read again.
   async #checkNamespace(): Promise<void> {
-    if (this.#isKnown) return;
+    if (this.#check.isDone) return;
     const found = await this.#namespaceRow();
     if (found !== undefined) namespaceRow(this, found, this.#sealer);
-    this.#isKnown = found !== undefined;
+    this.#check.isDone = found !== undefined;
   }
 
   async #namespaceRow(): Promise<Row | undefined> {
@@ -87,43 +88,36 @@ export class NamespaceRows {
 
   /** The row with this key; undefined if there is none. Throws `store-corrupt` if it cannot be read. */
   async get<Name extends TableName>(table: Name, key: Key): Promise<RowOf<Name> | undefined> {
-    const [row] = await this.getAll(table, [key], throwIt);
+    const [row] = await this.reporting(throwIt).getAll(table, [key]);
     return row;
   }
 
   /** The rows with these keys, as one snapshot; undefined for one that is missing or cannot be read. */
-  async getAll<Name extends TableName>(
-    table: Name,
-    keys: readonly Key[],
-    report: Report = this.report,
-  ): Promise<(RowOf<Name> | undefined)[]> {
+  async getAll<Name extends TableName>(table: Name, keys: readonly Key[]): Promise<(RowOf<Name> | undefined)[]> {
     if (keys.length === 0) {
       await this.ready();
       return [];
     }
     await this.#checkNamespace();
     const rows = await this.#connection.get(keys.map((key) => ({ table, key: [this.namespace, ...key] })));
-    return rows.map((row) => row && this.open(table, row, report));
+    return rows.map((row) => row && this.open(table, row));
   }
 
   /** The rows of a range, as one snapshot. A row that cannot be read is reported and left out. */
   async read<Name extends TableName>(table: Name, range: Range<Name> = {}): Promise<RowOf<Name>[]> {
-    const { report = this.report } = range;
-    const rows = await this.readRaw(table, range);
-    return this.openAll(table, rows, report);
+    return this.openAll(table, await this.readRaw(table, range));
   }
 
   /** The rows of a range as the back end has them. */
   async readRaw<Name extends TableName>(table: Name, range: Range<Name> = {}): Promise<Row[]> {
-    const { report: _, prefix = [], ...rest } = range;
+    const { prefix = [] } = range;
     await this.#checkNamespace();
-    return this.#connection.read({ ...rest, table, prefix: [this.namespace, ...prefix] });
+    return this.#connection.read({ ...range, table, prefix: [this.namespace, ...prefix] });
   }
 
   /** The rows that meet conditions, or more: those on encrypted columns are left out. A row that cannot be read is reported. */
   async select<Name extends TableName>(selection: Selection & { readonly table: Name }): Promise<RowOf<Name>[]> {
-    const rows = await this.selectRaw(selection);
-    return this.openAll(selection.table, rows);
+    return this.openAll(selection.table, await this.selectRaw(selection));
   }
 
   /** The answer to a question as the back end gives it. If it cannot, the same answer is computed from the rows. */
@@ -153,10 +147,8 @@ export class NamespaceRows {
     };
     const committed = await this.#connection.commit(stored, sending);
     if (committed.refused === undefined) return committed;
-    const rows = committed.refused.map((row, index) => {
-      const { table } = checks[index] as Check;
-      return row && this.open(table, row, throwIt);
-    });
+    const strict = this.reporting(throwIt);
+    const rows = committed.refused.map((row, index) => row && strict.open((checks[index] as Check).table, row));
     return { refused: rows };
   }
 
@@ -200,28 +192,23 @@ export class NamespaceRows {
   }
 
   /** The row as it was written. If it cannot be read, reports that and returns undefined. */
-  open<Name extends TableName>(table: Name, row: Row, report: Report = this.report): RowOf<Name> | undefined {
+  open<Name extends TableName>(table: Name, row: Row): RowOf<Name> | undefined {
     const sealer = this.#sealer;
     const read = () => checkRow(table, exactRow(sealer === undefined ? row : unsealRow(sealer, table, row)));
-    return this.parse(table, row, read, report);
+    return this.parse(table, row, read);
   }
 
   /** The rows as they were written. One that cannot be read is reported and left out. */
-  openAll<Name extends TableName>(table: Name, rows: readonly Row[], report?: Report): RowOf<Name>[] {
-    return rows.map((row) => this.open(table, row, report)).filter((row) => row !== undefined);
+  openAll<Name extends TableName>(table: Name, rows: readonly Row[]): RowOf<Name>[] {
+    return rows.map((row) => this.open(table, row)).filter((row) => row !== undefined);
   }
 
   /** Applies `read` to a row. If it throws, because the row has an unexpected form, reports that and returns undefined. */
-  parse<R extends object, T>(
-    table: TableName,
-    row: R,
-    read: (row: R) => T,
-    report: Report = this.report,
-  ): T | undefined {
+  parse<R extends object, T>(table: TableName, row: R, read: (row: R) => T): T | undefined {
     try {
       return read(row);
     } catch (cause) {
-      report(corrupt(this.nameOf(table, row as Row), cause));
+      this.report(corrupt(this.nameOf(table, row as Row), cause));
       return undefined;
     }
   }

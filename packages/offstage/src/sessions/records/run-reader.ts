@@ -24,7 +24,8 @@ import { type WaitingNote, waitingNotes } from "./run-notes.ts";
 
 /** The row of a run; undefined if there is none, or if it cannot be read. */
 export async function findRun(context: StoreContext, runId: string, report?: Report): Promise<RunRow | undefined> {
-  const [row] = await context.rows.read("runs", { order: "id", prefix: [runId], limit: 1, report });
+  const rows = report === undefined ? context.rows : context.rows.reporting(report);
+  const [row] = await rows.read("runs", { order: "id", prefix: [runId], limit: 1 });
   return row;
 }
 
