@@ -22,8 +22,11 @@ export class Cancellation {
     this.#waiting.clear();
   }
 
-  /** Settles as the first of the works does, or rejects with the abort's reason as soon as there is one, even if they ignore it. */
-  race<T>(...works: (T | PromiseLike<T>)[]): Promise<T> {
+  /**
+   * Settles as the work does, or rejects with the abort's reason as soon as there is one, even if the work ignores it. `early` is given a
+   * function that resolves it before.
+   */
+  race<T>(work: T | PromiseLike<T>, early?: (resolve: (value: T) => void) => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.signal.aborted) reject(this.signal.reason);
       this.#waiting.add(reject);
@@ -35,7 +38,8 @@ export class Cancellation {
         this.#waiting.delete(reject);
         reject(error);
       };
-      for (const work of works) Promise.resolve(work).then(succeed, fail);
+      early?.(succeed);
+      Promise.resolve(work).then(succeed, fail);
     });
   }
 

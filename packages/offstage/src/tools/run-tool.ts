@@ -73,9 +73,9 @@ async function execute(tool: Tool, input: unknown, site: CallSite): Promise<unkn
     // A subagent's run ends by itself when it is aborted, and the run that called it ends after it.
     if (tool.isSubagent) return await running;
     // If the tool asks a question, what it does after that does not count: it runs again.
-    const value = await cancellation.race<unknown>(running, site.waiting);
+    const value = await cancellation.race<unknown>(running, site.onWait);
     if (!isAsyncIterable(value)) return value;
-    return await cancellation.race<unknown>(collect(value, { signal: cancellation.signal }), site.waiting);
+    return await cancellation.race<unknown>(collect(value, { signal: cancellation.signal }), site.onWait);
   } catch (error) {
     site.cancellation.signal.throwIfAborted();
     const text =
@@ -193,8 +193,8 @@ export interface CallSite {
   readonly guard: ToolGuard | undefined;
   /** True if a subagent's run inside the call is resumed: the call was checked and approved when that run began. */
   readonly hasBegun: boolean;
-  /** Resolves when the call asked a question and has to wait for the answer; never rejects. */
-  readonly waiting: Promise<ToolWaiting>;
+  /** Calls the listener when the call asked a question and has to wait for the answer. */
+  onWait(listener: (waiting: ToolWaiting) => void): void;
   /** How long the call has waited for people so far. */
   readonly askedMs: () => number;
   /** The options of the tool, given the cancellation that aborts it. */

@@ -44,7 +44,8 @@ export async function runBuilt(options: BuildRunOptions = {}): Promise<ToolResul
     progress: () => undefined,
   });
   const { askedMs } = questions;
-  const run = { permit: async () => "run", started: () => undefined, guard: undefined, waiting, askedMs, ...options };
+  const onWait: CallSite["onWait"] = (listener) => void waiting.then(listener);
+  const run = { permit: async () => "run", started: () => undefined, guard: undefined, onWait, askedMs, ...options };
   const site = { ...run, tools: splitTools(tools).tools, cancellation, about } as CallSite;
   const result = await runTool(buildCall(call), site);
   if (!("output" in result)) throw new Error("The call waits.");

@@ -126,8 +126,13 @@ function callSite(run: Run, call: StepToolCall, start: CallStart): RunCallSite {
   const { step, span, before } = start;
   const { toolCallId, toolName } = call;
   const caller: CallingTool = { run, step, span, toolCallId, before };
-  const { promise: waiting, resolve: wait } = Promise.withResolvers<ToolWaiting>();
   let questions: CallQuestions | undefined;
+  let waiting: ToolWaiting | undefined;
+  let tellWaiting: ((waiting: ToolWaiting) => void) | undefined;
+  const wait = (made: ToolWaiting): void => {
+    waiting = made;
+    tellWaiting?.(made);
+  };
   const ask: Ask = (question) => {
     questions ??= questionsOf(run, call, { ...start, wait });
     return questions.ask(question);
@@ -145,7 +150,10 @@ function callSite(run: Run, call: StepToolCall, start: CallStart): RunCallSite {
     cancellation: scope.cancellation,
     guard: guardOf(run, step),
     hasBegun: before?.child !== undefined,
-    waiting,
+    onWait(listener) {
+      tellWaiting = listener;
+      if (waiting !== undefined) listener(waiting);
+    },
     askedMs: () => questions?.askedMs() ?? 0,
     about: (cancellation) => toolRunOptions(caller, cancellation, { ask, progress }),
     async permit() {

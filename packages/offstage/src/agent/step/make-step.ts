@@ -40,12 +40,22 @@ export interface UnsettledCall {
 /** The calls of a step after they ran, in call order. */
 export type CalledTools = readonly (SettledCall | UnsettledCall)[];
 
-function settledOf(called: CalledTools): SettledCall[] {
-  return called.filter((each) => "result" in each);
+interface SortedCalls {
+  readonly results: ToolResult[];
+  readonly messages: ToolMessage[];
+  readonly waiting: WaitingCall[];
 }
 
-function waitingOf(called: CalledTools): WaitingCall[] {
-  return called.filter((each) => "waiting" in each).map(({ waiting }) => waiting);
+function sorted(called: CalledTools): SortedCalls {
+  const calls: SortedCalls = { results: [], messages: [], waiting: [] };
+  for (const each of called) {
+    if ("waiting" in each) calls.waiting.push(each.waiting);
+    else {
+      calls.results.push(each.result);
+      calls.messages.push(each.message);
+    }
+  }
+  return calls;
 }
 
 /** The step with the input of one call replaced by a person. The model is shown it as its own, or it would repeat the original. */
@@ -138,16 +148,15 @@ export function callsToApprove(run: Run, calls: readonly StepToolCall[]): string
 /** The step of a reply and the results of its calls so far; pending if calls still wait. */
 export function stepOf(run: Run, read: ReadReply, at: StepPlace, called: CalledTools): Step | PendingStep {
   const { reply, message, text, calls, correction, isDraft = false, modelId, cost } = read;
-  const settled = settledOf(called);
-  const waiting = waitingOf(called);
+  const { results, messages, waiting } = sorted(called);
   const note = correction === undefined ? [] : [noteMessage(run, correction.message, at.step)];
   const step: Step = {
     index: at.step,
-    messages: [message, ...settled.map((each) => each.message), ...note],
+    messages: [message, ...messages, ...note],
     text,
     ...(reply.reasoning !== "" && { reasoning: reply.reasoning }),
     toolCalls: calls,
-    toolResults: settled.map((each) => each.result),
+    toolResults: results,
     isAnswer: calls.length === 0 && correction === undefined && !isDraft,
     ...(correction !== undefined && { correction }),
     finishReason: reply.finishReason,
@@ -181,17 +190,14 @@ function freezeMessage(message: Message): void {
 
 /** A pending step with further results; still pending if calls still wait. */
 export function withResults({ step }: PendingStep, called: CalledTools): Step | PendingStep {
-  const settled = settledOf(called);
-  const waiting = waitingOf(called);
+  const { results, messages, waiting } = sorted(called);
   const order = new Map(step.toolCalls.map(({ toolCallId }, index) => [toolCallId, index]));
   const placeOf = (id: string) => order.get(id) ?? 0;
-  const results = [...step.toolResults, ...settled.map((each) => each.result)];
   const [reply, ...before] = step.messages as readonly [Message, ...ToolMessage[]];
-  const messages = [...before, ...settled.map((each) => each.message)];
   const merged: Step = {
     ...step,
-    toolResults: results.sort((a, b) => placeOf(a.toolCallId) - placeOf(b.toolCallId)),
-    messages: [reply, ...messages.sort((a, b) => placeOf(a.tool_call_id) - placeOf(b.tool_call_id))],
+    toolResults: [...step.toolResults, ...results].sort((a, b) => placeOf(a.toolCallId) - placeOf(b.toolCallId)),
+    messages: [reply, ...[...before, ...messages].sort((a, b) => placeOf(a.tool_call_id) - placeOf(b.tool_call_id))],
   };
   const edited = withEdits(merged, called);
   return waiting.length === 0 ? freezeStep(edited) : { step: edited, waiting };
