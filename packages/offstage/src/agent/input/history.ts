@@ -36,7 +36,7 @@ export function historyToLoad({ request, agent }: Run): Pick<RunStart, "historyL
  * The conversation of the session before the input of the run, as much as the model may see, and the tool history of what it sees.
  * A state of the caller is not cut.
  */
-export async function loadHistory(run: Run, log: RunLog): Promise<Messages> {
+export async function loadHistory(run: Run, log: RunLog): Promise<readonly Message[]> {
   const { agent, request, state, input } = run;
   const { historyTokens: budget } = request.options;
   const toolHistory = await readToolHistory(run, log, [...log.history, ...state.messages]);
@@ -45,7 +45,7 @@ export async function loadHistory(run: Run, log: RunLog): Promise<Messages> {
   const within = new Set(withinTokens(counted, budget, agent.tokenCounter));
   const history = log.history.filter((message) => within.has(message));
   input.historyCut = request.hasOwnState ? undefined : cutOf(run, log, history.length);
-  return Messages.from(history);
+  return history;
 }
 
 // With memory or compaction and no limit, messages that are not loaded are covered by a summary or chosen by the memory.
@@ -104,17 +104,13 @@ export class ToolHistory implements ToolHistoryView {
   shownIn(store: MessageStore): MessageStore {
     if (this.#traces.size === 0) return store;
     const conversation = store.section(AgentState.DEFAULT_SECTION);
-    const shown = this.#shownAfter(conversation);
-    this.#latest = { conversation, shown };
-    return store.withSection(AgentState.DEFAULT_SECTION, shown);
-  }
-
-  #shownAfter(conversation: Messages): Messages {
     const before = this.#latest;
     const isGrown = before !== undefined && before.conversation.length > 0 && conversation.extends(before.conversation);
-    return isGrown
+    const shown = isGrown
       ? before.shown.append(conversation.toArray(before.conversation.length))
       : Messages.from(this.inConversation(conversation.toArray()));
+    this.#latest = { conversation, shown };
+    return store.withSection(AgentState.DEFAULT_SECTION, shown);
   }
 
   /** The conversation with each trace between the input and the answer of its run. */

@@ -244,7 +244,7 @@ export async function openRun(run: Run): Promise<AgentState> {
   record.announce(record.input.filter(({ metadata }) => metadata?.isJoined !== true));
   const loaded = log && (await loadHistory(run, log));
   announceCut(run);
-  const history = loaded === undefined || request.hasOwnState ? run.state.messages : loaded;
+  const history = loaded === undefined || request.hasOwnState ? run.state.messages : Messages.from(loaded);
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
   const state = run.state.withMessages(history.append(record.input));
   if (record.input.length === 0 && hasNothing(state)) throw nothingToAnswer(run.agent.name);

@@ -139,7 +139,7 @@ export async function continueRun(run: Run, counted: UsageByModel = {}): Promise
   record.input = recorded?.input ?? inputOf(runId, run.state);
   const startedAt = run.state.outcome?.status === "stopped" ? Date.now() : (run.state.startedAt ?? Date.now());
   const history = record.log === undefined ? [] : await loadHistory(run, record.log);
-  const state = knownState(run, recorded, [...history])
+  const state = knownState(run, recorded, history)
     .withRun({ runId, startedAt, parentAgentId: parent?.state.agentId })
     .withOutcome(parent && endedOutcome(recorded));
   restoreUsage(run, state, counted);
