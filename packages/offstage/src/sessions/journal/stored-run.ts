@@ -127,9 +127,8 @@ export class StoredRun implements RunLog {
     waiting: readonly string[] = [],
     input?: StepInput,
   ): Promise<void> {
-    const isKnown = () => this.#step.messages.has("reply");
     await this.#change("tool.intent", step, (change) => {
-      if (isKnown()) return {};
+      if (this.#step.messages.has("reply")) return {};
       const ref = input && this.#putUnfinished(change, input);
       change.onStored.push(() => {
         this.#step.inputRef = ref;

@@ -32,11 +32,10 @@ export function takeLease(
   const canWait = onBusy === "queue";
   if (head.lease_holder !== null && head.lease_holder !== holder && !isLeft(cell, head, { canWait }))
     throw busy(cell.id, head.lease_run ?? undefined);
-  if (canWait && isOthersTurn(cell, head)) throw busy(cell.id);
-  const fence = head.fence + 1;
-  const mine = head.waiting_holder === holder || !isOthersTurn(cell, head) ? noWaiting : {};
+  const isTheirTurn = isOthersTurn(cell, head);
+  if (canWait && isTheirTurn) throw busy(cell.id);
   const lease = { lease_run: runId, lease_holder: holder, lease_seen: Date.now(), stop_requested: null };
-  return { ...head, ...mine, ...lease, fence };
+  return { ...head, ...(isTheirTurn ? {} : noWaiting), ...lease, fence: head.fence + 1 };
 }
 
 // A waiting run watches the lease, because clocks differ between machines. A run that cannot wait has to trust the clocks.
