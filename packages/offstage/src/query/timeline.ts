@@ -7,7 +7,7 @@ import type { RunSummary } from "./run-summary.ts";
 import { printing } from "./self-printing.ts";
 import { sumOf } from "./stats.ts";
 import { type PlacedSubagent, Subagents } from "./subagents.ts";
-import { recordOfOrphan, recordOfPair, type ToolPair, toolPairs } from "./tool-calls.ts";
+import { recordOfOrphan, recordOfPair, type ToolCallRecord, type ToolPair, toolPairs } from "./tool-calls.ts";
 import { renderTimeline, type Timeline, type Turn, type TurnItem } from "./turn.ts";
 
 /** The turns of a list, in order. Runs that are known tell how a turn without an answer ended. */
@@ -70,8 +70,15 @@ class TimelineBuilder {
     const left = this.#leftTurnOf(message);
     if (left !== undefined) this.#addToLeft(left, message, index);
     else if (role === "assistant") this.#addAssistant(message, index);
-    else if (role === "tool") this.#addTool(message, index);
-    else this.#addOther(message, index);
+    else this.#addOther(message, index, role);
+  }
+
+  // A result, or a message of an unknown role.
+  #addOther(message: Message, index: number, role: string): void {
+    const turn = this.#current(index);
+    this.#take(turn, message, index);
+    if (role === "tool") this.#isInToolLoop = true;
+    this.#note(turn, message, index);
   }
 
   finish(): Turn[] {
@@ -98,10 +105,7 @@ class TimelineBuilder {
   }
 
   #addToSubagent({ subagent, turn }: PlacedSubagent<OpenTurn>, message: Message, index: number): void {
-    const role = roleOf(message);
-    if (role === "assistant") this.#takeReply(subagent, message);
-    else if (role === "tool") this.#takeResult(subagent, message, index);
-    else say(subagent, itemTypes.get(role) ?? "other", contentOf(message));
+    this.#take(subagent, message, index);
     turn.end = Math.max(turn.end, index + 1);
     const { usage, createdAt } = metadataOf(message);
     if (usage !== undefined) turn.usage = sumOf(turn.usage, usage);
@@ -143,48 +147,36 @@ class TimelineBuilder {
     this.#note(turn, message, index);
   }
 
+  #take(turn: OpenTurn | OpenSubagent, message: Message, index: number): void {
+    const role = roleOf(message);
+    if (role === "assistant") this.#takeReply(turn, message);
+    else if (role === "tool") this.#takeResult(turn, index);
+    else {
+      const text = contentOf(message);
+      if (turn instanceof OpenTurn) turn.otherContent = joined(turn.otherContent, text);
+      say(turn, itemTypes.get(role) ?? "other", text);
+    }
+  }
+
   #takeReply(turn: OpenTurn | OpenSubagent, message: Message): number {
     const calls = callsOf(message).length;
     const text = contentOf(message);
     if (turn instanceof OpenTurn) turn.assistantContent = joined(turn.assistantContent, text);
     // An empty text beside calls is left out. An empty answer is kept.
     if (text !== "" || calls === 0) say(turn, "text", text);
-    for (let i = 0; i < calls; i++) this.#takeCall(turn, this.#pairs[this.#nextPair++] as ToolPair);
+    for (let i = 0; i < calls; i++) {
+      const pair = this.#pairs[this.#nextPair++] as ToolPair;
+      addCall(turn, recordOfPair(this.#list, pair));
+    }
     turn.status = calls > 0 ? "open" : metadataOf(message).interrupted === true ? "interrupted" : "completed";
     return calls;
   }
 
-  #addTool(message: Message, index: number): void {
-    const turn = this.#current(index);
-    this.#takeResult(turn, message, index);
-    this.#isInToolLoop = true;
-    this.#note(turn, message, index);
-  }
-
-  #takeCall(turn: OpenTurn | OpenSubagent, pair: ToolPair): void {
-    const call = recordOfPair(this.#list, pair);
-    turn.items.push({ type: "tool", call });
-    if (turn instanceof OpenTurn) turn.toolInteractions.push(call);
-  }
-
   // A result that answers a call is part of the record of that call.
-  #takeResult(turn: OpenTurn | OpenSubagent, message: Message, index: number): void {
+  #takeResult(turn: OpenTurn | OpenSubagent, index: number): void {
     if (this.#orphans[this.#nextOrphan] !== index) return;
     this.#nextOrphan++;
-    const call = recordOfOrphan(message);
-    turn.items.push({ type: "tool", call });
-    if (turn instanceof OpenTurn) turn.toolInteractions.push(call);
-  }
-
-  #addOther(message: Message, index: number): void {
-    const turn = this.#current(index);
-    this.#takeOther(turn, message);
-    this.#note(turn, message, index);
-  }
-
-  #takeOther(turn: OpenTurn, message: Message): void {
-    turn.otherContent = joined(turn.otherContent, contentOf(message));
-    say(turn, "other", contentOf(message));
+    addCall(turn, recordOfOrphan(this.#list[index] as Message));
   }
 
   #leftTurnOf(message: Message): LeftTurn | undefined {
@@ -194,10 +186,7 @@ class TimelineBuilder {
 
   #addToLeft(left: LeftTurn, message: Message, index: number): void {
     const { turn } = left;
-    const role = roleOf(message);
-    if (role === "assistant") this.#takeReply(turn, message);
-    else if (role === "tool") this.#takeResult(turn, message, index);
-    else this.#takeOther(turn, message);
+    this.#take(turn, message, index);
     turn.end = index + 1;
     const time = noteOn(turn, message);
     left.firstTime ??= time;
@@ -258,6 +247,11 @@ const itemTypes = new Map<string, "user" | "system">([
   ["system", "system"],
   ["developer", "system"],
 ]);
+
+function addCall(turn: OpenTurn | OpenSubagent, call: ToolCallRecord): void {
+  turn.items.push({ type: "tool", call });
+  if (turn instanceof OpenTurn) turn.toolInteractions.push(call);
+}
 
 function say(to: { readonly items: TurnItem[] }, type: "system" | "user" | "text" | "other", text?: string): void {
   if (text !== undefined) to.items.push({ type, text });
