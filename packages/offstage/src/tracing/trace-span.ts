@@ -328,9 +328,9 @@ export type Work<T> = (span: TraceSpan) => T | Promise<T>;
  * `signal`, or `error`. If `parent` records nothing, `work` gets a no-op span.
  */
 export function inSpan<T>(parent: TraceScope, init: SpanInit, work: Work<T>, signal?: AbortSignal): Promise<T> {
-  const span = startSpan(parent, init);
   // A no-op span is its own child: there is nothing to enter or to end.
-  return span === parent ? Promise.resolve(work(span)) : enterSpan(span, work, signal);
+  if (parent instanceof TraceSpan && !parent.recording) return Promise.resolve(work(parent));
+  return enterSpan(startSpan(parent, init), work, signal);
 }
 
 async function enterSpan<T>(span: TraceSpan, work: Work<T>, signal: AbortSignal | undefined): Promise<T> {
