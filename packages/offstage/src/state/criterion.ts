@@ -73,7 +73,14 @@ export async function askCriteria(
 ): Promise<Ruling> {
   try {
     cancellation.signal.throwIfAborted();
-    const asked = criteria.map((criterion) => ask(criterion, state, asking));
+    const asked = criteria.map((criterion) => {
+      try {
+        return criterion.decide(state, asking);
+      } catch (error) {
+        // The others are asked all the same: one of them may reject as well.
+        return Promise.reject(error);
+      }
+    });
     // Most criteria only read the state.
     const isSettled = asked.every(isVerdict);
     return rulingOn(criteria, isSettled ? asked : await cancellation.race(Promise.all(asked)));
@@ -93,15 +100,6 @@ function rulingOn(criteria: readonly Criterion[], verdicts: readonly (Verdict | 
     if (verdict?.decision !== undefined) votes.push({ ...verdict, criterion: name });
   }
   return weigh(votes.sort(byContent));
-}
-
-// One that throws rejects, as others may: all of them are asked.
-function ask(criterion: Criterion, state: AgentState, asking: Asking): ReturnType<Criterion["decide"]> {
-  try {
-    return criterion.decide(state, asking);
-  } catch (error) {
-    return Promise.reject(error);
-  }
 }
 
 function isVerdict(given: ReturnType<Criterion["decide"]>): given is Verdict | undefined {

@@ -74,10 +74,13 @@ export interface CallEdit {
 
 // The step as `onApproval` changed its calls.
 function withEdits(step: Step, called: CalledTools): Step {
-  return called.reduce((edited, each) => {
+  let edited = step;
+  for (const each of called) {
+    if (each.editedInput === undefined) continue;
     const { toolCallId } = "result" in each ? each.result : each.waiting;
-    return each.editedInput === undefined ? edited : editCall(edited, { toolCallId, inputText: each.editedInput });
-  }, step);
+    edited = editCall(edited, { toolCallId, inputText: each.editedInput });
+  }
+  return edited;
 }
 
 /** A reply as the driver and the output schema read it. */
