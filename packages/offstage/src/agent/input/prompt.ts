@@ -1,6 +1,6 @@
 // Sets up a step and turns its state into a prompt. The agent's functions choose model, tools and instructions; memory chooses which
 // messages the model sees, and compaction shortens them; the state keeps all of them.
-import { isObject, type JsonObject, type JsonValue } from "../../base/json.ts";
+import { isObject, type JsonValue } from "../../base/json.ts";
 import { shownValue } from "../../base/options.ts";
 import { isThenable } from "../../base/thenable.ts";
 import { isOffstageError, messageOf, OffstageError } from "../../errors.ts";
@@ -27,10 +27,9 @@ import { historyToLoad } from "./history.ts";
 /** The metadata key of a state's compaction note, from which the next run continues. */
 const metadataKey = "offstage.compaction";
 
-/** Opens memory and compaction, if the agent has them. They continue where an earlier run, or this one before its resume, ended. */
+/** Opens the memory and compaction of an agent that has them. They continue where an earlier run, or this one before its resume, ended. */
 export async function openPrompt(run: Run, state: AgentState, recordedNote?: unknown): Promise<void> {
   const { agent, input, record, scope } = run;
-  if (!agent.isShortened) return;
   const { compaction = compactor({ threshold: Number.POSITIVE_INFINITY }), memory } = agent.options;
   const { tokenCounter: counter } = agent;
   const { call } = run.input.setup;
@@ -118,8 +117,7 @@ function compact(run: Run, state: AgentState, { compaction, at }: Shortening): P
 /** Closes memory and compaction: adds the answer to the memory, and keeps a note of how the model saw the conversation. */
 export async function closePrompt(run: Run, state: AgentState, answer: readonly Message[]): Promise<AgentState> {
   const { input, agent, request, scope, record } = run;
-  if (input.compaction === undefined) return state;
-  const { note } = input.compaction;
+  const note = input.compaction?.note;
   const { session } = request;
   if (!request.hasOwnState && session !== undefined) agent.viewNotes.keep(session, note);
   try {
@@ -129,12 +127,6 @@ export async function closePrompt(run: Run, state: AgentState, answer: readonly 
     if (!scope.cancellation.signal.aborted) record.emit?.({ type: "error", error, source: "memory" });
   }
   return request.hasOwnState ? state.withMetadata(metadataKey, (note ?? null) as unknown as JsonValue) : state;
-}
-
-/** The note of the run's compaction for the journal. */
-export function promptNote({ input }: Run): JsonObject | undefined {
-  const note = input.compaction?.note;
-  return note && { compaction: note as unknown as JsonValue };
 }
 
 // A session's note is used only if its last message is present: the session may have been cleared.

@@ -14,7 +14,7 @@ import type { Usage } from "../../tokens/usage.ts";
 import type { EndStatus, SpanData } from "../../tracing/span-data.ts";
 import type { TraceContext } from "../../tracing/trace-context.ts";
 import type { StepSetup } from "../config/step-setup.ts";
-import { closePrompt, promptNote } from "../input/prompt.ts";
+import { closePrompt } from "../input/prompt.ts";
 import { approvalsOf, waitingNote } from "../ports/approvals.ts";
 import type { RunResult } from "../ports/run-result.ts";
 import { RefusedResume } from "../run/refused-resume.ts";
@@ -81,7 +81,7 @@ export async function conclude(run: Run, ending: Ending): Promise<RunResult<unkn
   const writeFailure =
     written === "inbox" ? await writeEnd(run, ending.state, { answer, totals, leavesInbox: true }) : written;
   if (typeof writeFailure === "string") return conclude(run, ending);
-  const closed = await closePrompt(run, ending.state, answer);
+  const closed = run.input.compaction ? await closePrompt(run, ending.state, answer) : ending.state;
   const state = writeFailure === undefined ? closed : closed.withOutcome(writeFailure.outcome);
   // Code that is called from now on, such as a hook, is not part of this run.
   if (scope.reentrancy !== undefined) scope.reentrancy.held = undefined;
@@ -185,9 +185,10 @@ function runEnd(run: Run, state: AgentState, answer: readonly Message[]): Omit<R
 
 function notesOf(run: Run, { pendingStep, usageByModel, stepCount, outcome }: AgentState): JsonObject | undefined {
   const isResumable = outcome?.status !== "completed";
+  const shortened = run.input.compaction?.note;
   const notes = {
     ...(pendingStep && { waiting: waitingNote(pendingStep) as unknown as JsonValue }),
-    ...promptNote(run),
+    ...(shortened && { compaction: shortened as unknown as JsonValue }),
     ...(run.identity.parent && { usageByModel: usageByModel as unknown as JsonValue }),
     ...(run.request.options.persist === "everything" && isResumable && { saidSteps: stepCount }),
   };

@@ -248,7 +248,7 @@ export async function openRun(run: Run): Promise<AgentState> {
   if (blocked !== undefined) return run.state.withMessages(history).withOutcome(blocked);
   const state = run.state.withMessages(history.append(record.input));
   if (record.input.length === 0 && hasNothing(state)) throw nothingToAnswer(run.agent.name);
-  await openPrompt(run, state);
+  if (run.agent.isShortened) await openPrompt(run, state);
   return state;
 }
 

@@ -148,7 +148,7 @@ export async function continueRun(run: Run, counted: UsageByModel = {}): Promise
   record.resume([...record.input, ...steps.flatMap((step) => step.messages)]);
   record.emit?.({ type: "run-start", input: [], isResumed: true });
   announceCut(run);
-  await openPrompt(run, state, recorded && compactionNote(recorded));
+  if (run.agent.isShortened) await openPrompt(run, state, recorded && compactionNote(recorded));
   return state;
 }
 
