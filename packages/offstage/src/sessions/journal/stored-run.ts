@@ -83,7 +83,7 @@ export class StoredRun implements RunLog {
   #row: RunRow;
   /** The step under way, as it is stored. */
   #step: OpenStep;
-  /** The rows of the messages of all steps, by seq; undefined if there are too many to keep, or if the run was resumed. */
+  /** The rows of the messages of all steps, by seq; undefined if there are too many to keep, for a resumed run and for a subagent's. */
   #written: Map<number, MessageRow> | undefined;
   #state: "open" | "ended" | "abandoned" = "open";
   #ending: Promise<EndRefusal | undefined> | undefined;
@@ -110,7 +110,7 @@ export class StoredRun implements RunLog {
     // The row of a run that was interrupted does not count its steps.
     this.#row = record ? { ...row, step_count: record.stepCount, error_count: record.errorCount } : row;
     this.#step = resumed?.step ?? newStep();
-    this.#written = resumed === undefined ? new Map() : undefined;
+    this.#written = resumed === undefined && parent === undefined ? new Map() : undefined;
   }
 
   questionText(text: string): string {
@@ -297,8 +297,11 @@ export class StoredRun implements RunLog {
       this.#ending = undefined;
     });
     const refusal = await this.#ending;
-    if (end.status === "completed" && this.#written !== undefined && refusal === undefined)
-      await cacheTrace(this.#cell, this.runId, [...this.#written.values()]);
+    const written = this.#written;
+    if (refusal !== undefined || written === undefined) return refusal;
+    this.#written = undefined;
+    // If that fails, the next run reads the trace.
+    if (end.status === "completed") await cacheTrace(this.#cell, this.runId, [...written.values()]).catch(() => {});
     return refusal;
   }
 
