@@ -15,3 +15,14 @@ test("rows are frozen", async () => {
   expect(Object.isFrozen(read)).toBe(true);
   expect(Object.isFrozen(row)).toBe(false);
 });
+
+test("rows whose keys differ by a fraction stay apart", async () => {
+  const driver = memoryDriver();
+  const starts = [5.75, 5.25, 5.5];
+  for (const start_ms of starts) {
+    const row = { namespace: "n", session_id: "s", run_id: "r", start_ms, span_id: "a", trace_id: "t" };
+    await driver.commit({ label: "spans.add", checks: [], writes: [{ table: "spans", row }] });
+  }
+  const rows = await driver.read({ table: "spans", prefix: ["n", "s"] });
+  expect(rows.map(({ start_ms }) => start_ms)).toEqual([5.25, 5.5, 5.75]);
+});

@@ -136,7 +136,7 @@ function valuesOf(row: Row, columns: readonly string[]): Key {
   return columns.map((column) => row[column] as string | number);
 }
 
-/** Compares the first columns that order a row with these values. */
+/** Compares the first columns that order a row with these values: -1, 0 or 1. */
 function compare(row: Row, by: readonly string[], values: Key): number {
   for (const [index, value] of values.entries()) {
     const order = compareValues(row[by[index] as string], value);
@@ -147,7 +147,7 @@ function compare(row: Row, by: readonly string[], values: Key): number {
 
 function compareValues(a: Value | undefined, b: Value): number {
   if (a === b) return 0;
-  return typeof a === "number" ? a - Number(b) : compareText(String(a), String(b));
+  return typeof a === "number" ? Math.sign(a - Number(b)) : compareText(String(a), String(b));
 }
 
 // By UTF-8 bytes. JavaScript compares UTF-16 units, which differs only for surrogates.
