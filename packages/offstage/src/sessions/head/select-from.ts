@@ -33,8 +33,13 @@ async function readAll(read: ReadRows, { table, where }: Selection): Promise<Row
 
 /** The rows that meet the conditions, or their groups. */
 export function selectFrom(rows: readonly Row[], { where, groups }: Pick<Selection, "where" | "groups">): Row[] {
-  const found = rows.filter((row) => where.every((condition) => isMet(condition, row[condition.column] ?? null)));
+  const found = rowsThatMeet(rows, where);
   return groups === undefined ? found : addUp(found, groups);
+}
+
+/** The rows that meet all conditions. */
+export function rowsThatMeet<R extends Row>(rows: readonly R[], where: readonly Condition[]): R[] {
+  return rows.filter((row) => where.every((condition) => isMet(condition, row[condition.column] ?? null)));
 }
 
 function isMet(condition: Condition, value: Value): boolean {

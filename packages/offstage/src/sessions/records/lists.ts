@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { type OptionRule, oneOf, someText } from "../../base/options.ts";
 import type { NamespaceRows } from "../head/namespace-rows.ts";
-import { selectFrom } from "../head/select-from.ts";
+import { rowsThatMeet } from "../head/select-from.ts";
 import { runStatuses } from "../ports/run-record.ts";
 import type { Condition, Value } from "../ports/store-driver.ts";
 import { type OrderName, type RowOf, tables } from "../ports/tables.ts";
@@ -131,14 +131,19 @@ export async function* listPages<Name extends "sessions" | "runs">(
   { order: direction, limit: most, before }: ListPart,
 ): AsyncGenerator<RowOf<Name>[], void> {
   const [column = ""] = tables[table].orders[order]?.by ?? [];
+  const isOldest = direction === "oldest";
   const limit = most === undefined ? undefined : Math.max(most, rowsPerPage);
   for (let cursor = before === undefined ? undefined : Number(before); ; ) {
     const isBefore = cursor === undefined ? [] : [{ column, before: cursor }];
+    const range = isOldest
+      ? { from: cursor === undefined ? undefined : cursor + 1 }
+      : { before: cursor, reverse: true };
+    // Reading in the order is faster than a search that sorts, if there is nothing to search for.
     const page =
-      direction === "oldest"
-        ? await access.readRaw(table, { order, from: cursor === undefined ? undefined : cursor + 1, limit })
+      isOldest || where.length === 0
+        ? await access.readRaw(table, { order, limit, ...range })
         : await access.selectRaw({ table, where: [...where, ...isBefore], newestBy: order, limit });
-    yield access.openAll(table, selectFrom(page, { where }));
+    yield access.openAll(table, rowsThatMeet(page, where));
     if (limit === undefined || page.length < limit) return;
     cursor = Number(page.at(-1)?.[column]);
   }

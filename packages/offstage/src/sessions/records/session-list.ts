@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from "../../base/json.ts";
 import { checkOptions, type OptionRule, someText } from "../../base/options.ts";
 import { liveRun } from "../head/hold.ts";
 import { corrupt } from "../head/namespace-rows.ts";
+import { rowsThatMeet } from "../head/select-from.ts";
 import { exists, type SessionCell, type SessionCells } from "../head/session-cell.ts";
 import type { RunStatus } from "../ports/run-record.ts";
 import type { SessionRow } from "../ports/tables.ts";
@@ -89,18 +90,18 @@ export async function* headPages(
   options: ListPart & TimeRange,
 ): AsyncGenerator<SessionRow[], void> {
   const { rows } = cells.context;
-  const where = isWithin("updated_at", options);
+  const shown = (heads: readonly SessionRow[]): SessionRow[] =>
+    rowsThatMeet(heads, isWithin("updated_at", options)).filter((head) => isReadable(cells, head));
   const seen = new Set<string>();
   let newest = 0;
-  for await (const heads of listPages(rows, { table: "sessions", order: "activity", where }, options)) {
+  for await (const heads of listPages(rows, { table: "sessions", order: "activity", where: [] }, options)) {
     newest ||= heads[0]?.activity ?? 0;
     for (const { session_id } of heads) seen.add(session_id);
-    yield heads.filter((head) => isReadable(cells, head));
+    yield shown(heads);
   }
   if (options.order === "oldest" || options.limit === undefined || options.before !== undefined) return;
-  const isNewer = { column: "activity", from: newest + 1 };
-  const moved = await rows.select({ table: "sessions", where: [...where, isNewer], newestBy: "activity" });
-  yield moved.filter((head) => !seen.has(head.session_id) && isReadable(cells, head));
+  const moved = await rows.read("sessions", { order: "activity", from: newest + 1, reverse: true });
+  yield shown(moved.filter(({ session_id }) => !seen.has(session_id)));
 }
 
 function isReadable({ context }: SessionCells, head: SessionRow): boolean {
