@@ -113,7 +113,7 @@ function nested(levels: number): object {
 }
 
 test("a schema nested too deeply to be read is an error", async () => {
-  await using server = await hostile({ list: () => ({ tools: [named("deep", { inputSchema: nested(1000) })] }) });
+  await using server = await hostile({ list: () => ({ tools: [named("deep", { inputSchema: nested(10_000) })] }) });
   await using mcp = mcpTools({ name: "h", url: server.url });
   await expect(mcp.tools()).rejects.toMatchObject({ code: "mcp-failed" });
 });
