@@ -157,6 +157,19 @@ describe("an abort", () => {
     expect(await session.runs()).toHaveLength(1);
   });
 
+  bothWays("during a model call takes the place of its error, and prevents a retry", async ({ play }) => {
+    const controller = new AbortController();
+    const reason = new Error("gone");
+    const busy = () => {
+      controller.abort(reason);
+      return Object.assign(new Error("busy"), { statusCode: 503 });
+    };
+    const model = scriptedModel([busy, "Never."]);
+    const agent = new Agent({ model, retry: { initialDelayMs: 0 } });
+    await expect(play(agent, "Go", { signal: controller.signal })).rejects.toBe(reason);
+    expect(model.callCount).toBe(1);
+  });
+
   bothWays("without a reason rejects with an AbortError", async ({ play }) => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 5);

@@ -1,7 +1,8 @@
 // A stream is the same run as events: in order, and safe to leave early, abandon or read slowly.
 import { getEventListeners } from "node:events";
 import { describe, expect, test, vi } from "vitest";
-import { Agent, type AgentEvent, type AgentStream, isOffstageError } from "../../src/index.ts";
+import type { CriterionFunction } from "../../src/doors/criteria.ts";
+import { Agent, type AgentEvent, type AgentOptions, type AgentStream, isOffstageError } from "../../src/index.ts";
 import { type ScriptEntry, scriptedModel } from "../../src/testing/index.ts";
 import { calls, deaf, echo, echoing, glance, patient, pause } from "../support/cast.ts";
 
@@ -13,6 +14,12 @@ async function read(stream: AgentStream): Promise<AgentEvent[]> {
   for await (const event of stream) events.push(event);
   return events;
 }
+
+const fine = { name: "fine", check: () => true };
+const onceMore: CriterionFunction = ({ stepCount }) =>
+  stepCount === 1
+    ? { decision: "continue", reason: "once-more", message: "Once more.", feedback: "Go on." }
+    : undefined;
 
 const talkative = { reasoning: "Let me think.", text: "I look.", toolCalls: [echoing("a", "c1")] };
 
@@ -94,6 +101,20 @@ describe("events", () => {
       step: 1,
       error: { message: "busy" },
     });
+  });
+
+  test.for([
+    ["a reply that does not fit the output", { output: { jsonSchema: { type: "object" } } }],
+    ["an answer that a criterion sends back", { stopWhen: [onceMore] }],
+    [
+      "an answer that a criterion sends back, held back for a guardrail",
+      { stopWhen: [onceMore], outputGuardrails: [fine] },
+    ],
+  ] satisfies [string, Partial<AgentOptions<unknown>>][])("repeat no text of %s", async ([, options]) => {
+    const model = scriptedModel(["One two.", '{ "three": 3 }']);
+    const events = await read(new Agent({ model, ...options }).stream("Go") as AgentStream);
+    const text = events.flatMap((event) => (event.type === "text-delta" ? [event.delta] : [])).join("");
+    expect(text).toBe('One two.{ "three": 3 }');
   });
 
   test("of a failed run end with error and run-end, and then the iteration throws", async () => {

@@ -178,6 +178,7 @@ function holdsBack({ agent }: Run): boolean {
 
 /** Emits the reasoning and the text of a step that was held back for the guardrails. */
 export function releaseText(run: Run, step: number): void {
+  if (!holdsBack(run)) return;
   const { text, reasoning } = run.draft;
   run.draft.reasoning = "";
   if (reasoning !== "") run.record.emit?.({ type: "reasoning-delta", step, delta: reasoning });

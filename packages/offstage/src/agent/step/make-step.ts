@@ -107,7 +107,7 @@ export function readReply(run: Run, stamped: StampedReply, { step }: StepPlace):
     return { ...received, message, text, calls, correction };
   }
   run.draft.messages = [message];
-  if (run.agent.guardrails.output.length > 0) releaseText(run, step);
+  releaseText(run, step);
   return { ...received, message, text, calls, correction: undefined };
 }
 

@@ -48,7 +48,7 @@ async function endWithAnswer(run: Run, state: AgentState, outcome: Outcome): Pro
   const ended = outcome.status === "stopped" ? markInterrupted(state) : state;
   const blocked = await blockedAnswer(run, ended.currentStep as Step);
   if (blocked !== undefined) return withholdText(ended).withOutcome(blocked);
-  if (run.agent.guardrails.output.length > 0) releaseText(run, ended.stepCount);
+  releaseText(run, ended.stepCount);
   return ended.withOutcome(outcome);
 }
 
