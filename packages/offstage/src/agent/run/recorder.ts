@@ -87,7 +87,7 @@ export class Recorder {
     return stamp;
   }
 
-  // Formatting a date takes 0.5 µs, and a step has three, mostly within one millisecond.
+  // A step has three dates, mostly within one millisecond. Formatting each of them would take 1.6 µs of a step of 12.
   #now(): string {
     const ms = Date.now();
     if (ms !== this.#latest.ms) this.#latest = { ms, text: new Date(ms).toISOString() };
