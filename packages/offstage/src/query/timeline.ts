@@ -117,13 +117,13 @@ class TimelineBuilder {
   #addSystem(message: Message, index: number): void {
     if (this.#systemStart < 0) this.#systemStart = index;
     this.#systemEnd = index + 1;
-    this.#systemContent = joined(this.#systemContent, contentOf(message));
+    this.#systemContent = joinTexts(this.#systemContent, contentOf(message));
   }
 
   #addUser(message: Message, index: number): void {
     const text = contentOf(message) ?? "";
     const turn = this.#turnToJoin(message) ?? this.#begin(index);
-    turn.userContent = turn.userContent === undefined ? text : joined(turn.userContent, text);
+    turn.userContent = joinTexts(turn.userContent, text);
     say(turn, "user", text);
     this.#note(turn, message, index);
   }
@@ -153,7 +153,7 @@ class TimelineBuilder {
     else if (role === "tool") this.#takeResult(turn, index);
     else {
       const text = contentOf(message);
-      if (turn instanceof OpenTurn) turn.otherContent = joined(turn.otherContent, text);
+      if (turn instanceof OpenTurn) turn.otherContent = joinTexts(turn.otherContent, text);
       say(turn, itemTypes.get(role) ?? "other", text);
     }
   }
@@ -161,7 +161,7 @@ class TimelineBuilder {
   #takeReply(turn: OpenTurn | OpenSubagent, message: Message): number {
     const calls = callsOf(message).length;
     const text = contentOf(message);
-    if (turn instanceof OpenTurn) turn.assistantContent = joined(turn.assistantContent, text);
+    if (turn instanceof OpenTurn) turn.assistantContent = joinTexts(turn.assistantContent, text);
     // An empty text beside calls is left out. An empty answer is kept.
     if (text !== "" || calls === 0) say(turn, "text", text);
     for (let i = 0; i < calls; i++) {
@@ -213,7 +213,7 @@ class TimelineBuilder {
   }
 
   #takeSystem(turn: OpenTurn): void {
-    turn.systemContent = joined(turn.systemContent, this.#systemContent);
+    turn.systemContent = joinTexts(turn.systemContent, this.#systemContent);
     say(turn, "system", this.#systemContent);
     turn.end = Math.max(turn.end, this.#systemEnd);
     this.#systemContent = undefined;
@@ -265,7 +265,7 @@ function noteOn(turn: OpenTurn, message: Message): string | undefined {
   return typeof createdAt === "string" ? createdAt : undefined;
 }
 
-function joined(before: string | undefined, text: string | undefined): string | undefined {
+function joinTexts(before: string | undefined, text: string | undefined): string | undefined {
   if (text === undefined || before === undefined || before === "") return text ?? before;
   return text === "" ? before : `${before}\n${text}`;
 }

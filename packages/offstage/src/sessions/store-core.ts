@@ -26,7 +26,7 @@ export interface CoreOptions {
   readonly keepInput?: KeepInput | undefined;
 }
 
-export const coreRules: Readonly<Record<keyof CoreOptions, OptionRule>> = {
+const coreRules: Readonly<Record<keyof CoreOptions, OptionRule>> = {
   namespace: { isFit: (value) => typeof value === "string", words: "text" },
   redact: someFunction,
   onError: someFunction,

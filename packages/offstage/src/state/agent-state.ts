@@ -180,8 +180,7 @@ export class AgentState {
 
   /** Replaces all sections. */
   withMessageStore(store: MessageStore): AgentState {
-    if (!(store instanceof MessageStore))
-      checkRequired("store", store, { isFit: () => false, words: "a MessageStore" });
+    checkRequired("store", store, storeRule);
     return this.#with({ store });
   }
 
@@ -259,6 +258,8 @@ export class AgentState {
 }
 
 // The loop makes these transitions at every step, so only the kind of a value is checked; fromJSON() checks every field.
+const storeRule: OptionRule = { isFit: (value) => value instanceof MessageStore, words: "a MessageStore" };
+
 function expectObject(name: string, value: unknown, rule: OptionRule): void {
   if (typeof value !== "object" || value === null) checkRequired(name, value, rule);
 }

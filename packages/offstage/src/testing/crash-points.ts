@@ -36,7 +36,7 @@ function checkPoint(point: CrashPoint): void {
 }
 
 /** The driver with one crash point. */
-export function crashingDriver(driver: StoreDriver, point: CrashPoint): StoreDriver {
+function crashingDriver(driver: StoreDriver, point: CrashPoint): StoreDriver {
   checkPoint(point);
   let count = 0;
   return {

@@ -9,7 +9,7 @@ const said = (content: string): Message => ({ role: "user", content });
 const texts = (messages: readonly Message[]): unknown[] => messages.map(({ content }) => content);
 
 /** Texts that some stores change or lose. */
-export const difficultTexts: Readonly<Record<string, string>> = {
+const difficultTexts: Readonly<Record<string, string>> = {
   "the empty text": "",
   NUL: "a\0b\0",
   "a lone surrogate": "high \ud800 low \udc00 end",

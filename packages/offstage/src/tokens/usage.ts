@@ -115,7 +115,7 @@ export class Pricing {
   costOf(usage: Usage, model: string): number | undefined {
     if (!this.#known.has(model)) this.#known.set(model, this.#find(model));
     const price = this.#known.get(model);
-    return price && priced(usage, price);
+    return price && applyPrice(usage, price);
   }
 
   /** The cost of several models together: undefined if one that was used has no known price, and 0 if none was used. */
@@ -141,7 +141,7 @@ export class Pricing {
 }
 
 // Cached and written tokens are parts of the input.
-function priced(usage: Usage, { input, output, cachedInput = input, cacheWrite = input }: ModelPrice): number {
+function applyPrice(usage: Usage, { input, output, cachedInput = input, cacheWrite = input }: ModelPrice): number {
   const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage;
   const cached = Math.min(cachedInputTokens, inputTokens);
   const written = Math.min(cacheWriteTokens, inputTokens - cached);

@@ -2,8 +2,7 @@
 // and a guardrail that fails get out.
 
 import { Cancellation } from "../base/cancellation.ts";
-import type { JsonValue } from "../base/json.ts";
-import { isObject, parseArguments } from "../base/json.ts";
+import { isObject, type JsonValue, parseArguments } from "../base/json.ts";
 import { messageOf } from "../errors.ts";
 import type { Content } from "../messages/message.ts";
 import { partsIn } from "../messages/parts.ts";

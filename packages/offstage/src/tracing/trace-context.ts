@@ -287,8 +287,7 @@ export function rootScope(init: RootSpanInit): TraceScope {
   const { name, traceName = name, traceId, groupId } = init;
   const settings = settingsBelow(traceState.settings, init);
   if (!settings.recording) return noopSpan();
-  const trace = TraceContext.open(traceName, { groupId }, { traceId, settings, endsWithRoot: true });
-  return { trace, settings: trace.settings, asParent: trace.asParent };
+  return TraceContext.open(traceName, { groupId }, { traceId, settings, endsWithRoot: true });
 }
 
 function settingsBelow(above: TraceSettings, { tracing, kept }: RootSpanInit): TraceSettings {

@@ -14,7 +14,7 @@ import { exportSpan, initialSettings, mute, notifyBridge, type TraceSettings } f
 /** The trace id of spans that belong to no trace. */
 export const noTraceId: string = "0".repeat(32);
 /** The span id of spans that belong to no trace and record nothing. */
-export const noSpanId: string = "0".repeat(16);
+const noSpanId: string = "0".repeat(16);
 
 /** The part of a trace that its spans use. `TraceContext` implements it. */
 export interface SpanOwner {

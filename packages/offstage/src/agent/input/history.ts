@@ -91,7 +91,7 @@ type Policies = ReadonlyMap<string, Remember>;
  * The tool traces of earlier runs, as later turns see them. The same record gives the same bytes in every turn and every process, so
  * that provider caches work.
  */
-export class ToolHistory implements ToolHistoryView {
+class ToolHistory implements ToolHistoryView {
   readonly #traces: ReadonlyMap<string, readonly Message[]>;
   /** The conversation of the latest call, and the same with the traces. */
   #latest: { readonly conversation: Messages; readonly shown: Messages } | undefined;
@@ -136,7 +136,7 @@ export class ToolHistory implements ToolHistoryView {
 }
 
 /** Reads the tool history of a conversation. It is empty if the agent has no tools or remembers none. */
-export async function readToolHistory(run: Run, log: RunLog, conversation: readonly Message[]): Promise<ToolHistory> {
+async function readToolHistory(run: Run, log: RunLog, conversation: readonly Message[]): Promise<ToolHistory> {
   const ids = new Set(conversation.flatMap(({ metadata }) => metadata?.runId ?? []));
   ids.delete(log.runId);
   if (!remembersTools(run) || ids.size === 0) return new ToolHistory();

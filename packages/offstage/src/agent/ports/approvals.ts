@@ -77,7 +77,7 @@ export function approvalsOf(state: Waiting, agent: string): Approval[] {
 }
 
 /** The same calls by id, including those of subagents whose state is only in the journal. */
-export function awaitedCalls({ pendingStep, runId = "" }: Waiting): AwaitedCall[] {
+function awaitedCalls({ pendingStep, runId = "" }: Waiting): AwaitedCall[] {
   return (pendingStep?.waiting ?? []).flatMap(({ toolCallId, why, child, question }): readonly AwaitedCall[] => {
     if (child?.state !== undefined) return awaitedCalls(child.state);
     if (child !== undefined) return child.awaits ?? [];

@@ -46,7 +46,7 @@ interface SortedCalls {
   readonly waiting: WaitingCall[];
 }
 
-function sorted(called: CalledTools): SortedCalls {
+function sortCalls(called: CalledTools): SortedCalls {
   const calls: SortedCalls = { results: [], messages: [], waiting: [] };
   for (const each of called) {
     if ("waiting" in each) calls.waiting.push(each.waiting);
@@ -151,7 +151,7 @@ export function callsToApprove(run: Run, calls: readonly StepToolCall[]): string
 /** The step of a reply and the results of its calls so far; pending if calls still wait. */
 export function stepOf(run: Run, read: ReadReply, at: StepPlace, called: CalledTools): Step | PendingStep {
   const { reply, message, text, calls, correction, isDraft = false, modelId, cost } = read;
-  const { results, messages, waiting } = sorted(called);
+  const { results, messages, waiting } = sortCalls(called);
   const note = correction === undefined ? [] : [noteMessage(run, correction.message, at.step)];
   const step: Step = {
     index: at.step,
@@ -193,7 +193,7 @@ function freezeMessage(message: Message): void {
 
 /** A pending step with further results; still pending if calls still wait. */
 export function withResults({ step }: PendingStep, called: CalledTools): Step | PendingStep {
-  const { results, messages, waiting } = sorted(called);
+  const { results, messages, waiting } = sortCalls(called);
   const order = new Map(step.toolCalls.map(({ toolCallId }, index) => [toolCallId, index]));
   const placeOf = (id: string) => order.get(id) ?? 0;
   const [reply, ...before] = step.messages as readonly [Message, ...ToolMessage[]];
@@ -207,7 +207,7 @@ export function withResults({ step }: PendingStep, called: CalledTools): Step | 
 }
 
 /** Gives each call an id of its own: the provider's, unless it is empty or was used before. */
-export function identifyCalls(run: Run, calls: readonly RequestedCall[]): readonly StepToolCall[] {
+function identifyCalls(run: Run, calls: readonly RequestedCall[]): readonly StepToolCall[] {
   const used = new Set<string>();
   return calls.map(({ toolCallId: given, toolName, inputText }) => {
     const isTaken = (id: string) => id === "" || used.has(id) || run.input.modelInput.usesCallId(id);
@@ -227,7 +227,7 @@ export interface ReplyParts {
 }
 
 /** The assistant message of a reply. */
-export function replyMessage(run: Run, { text, reply, calls, metadata }: ReplyParts): AssistantMessage {
+function replyMessage(run: Run, { text, reply, calls, metadata }: ReplyParts): AssistantMessage {
   if (reply.parts !== undefined) metadata.providerParts = reply.parts;
   if (calls.length === 0) {
     if (reply.finishReason === "length") metadata.interrupted = true;

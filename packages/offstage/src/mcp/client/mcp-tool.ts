@@ -1,6 +1,5 @@
 // One tool of a server as a tool of an agent.
-import type { Tool, ToolOptions } from "../../tools/tool.ts";
-import { tool } from "../../tools/tool.ts";
+import { type Tool, type ToolOptions, tool } from "../../tools/tool.ts";
 import { valueOfResult } from "./call-result.ts";
 import type { McpConnection } from "./connection.ts";
 import type { Definition, ListedTool } from "./definitions.ts";

@@ -2,8 +2,7 @@
 import { objectWith, shownValue } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { Message } from "../../messages/message.ts";
-import type { SessionPort } from "../ports/session.ts";
-import { checkLimit } from "../ports/session.ts";
+import { checkLimit, type SessionPort } from "../ports/session.ts";
 import { itemsOf, messageOfItem, messagesOfItems, type OpenAiItem } from "./openai-items.ts";
 
 /** A session as the OpenAI Agents SDK has it. */

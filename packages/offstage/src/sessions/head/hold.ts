@@ -70,7 +70,7 @@ export class StoreWriter {
 }
 
 /** How often a holder renews its lease. */
-export const renewMs = 2_000;
+const renewMs = 2_000;
 /** When a lease that is not renewed expires. Longer on this machine, where a live process may be busy with synchronous work. */
 export const silentMs = { nearby: 60_000, elsewhere: 8_000 } as const;
 

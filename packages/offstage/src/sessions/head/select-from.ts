@@ -32,7 +32,7 @@ async function readAll(read: ReadRows, { table, where }: Selection): Promise<Row
 }
 
 /** The rows that meet the conditions, or their groups. */
-export function selectFrom(rows: readonly Row[], { where, groups }: Pick<Selection, "where" | "groups">): Row[] {
+function selectFrom(rows: readonly Row[], { where, groups }: Pick<Selection, "where" | "groups">): Row[] {
   const found = rowsThatMeet(rows, where);
   return groups === undefined ? found : addUp(found, groups);
 }

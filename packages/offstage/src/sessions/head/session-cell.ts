@@ -12,8 +12,7 @@ import type { MessageRedactor } from "../rows/redaction.ts";
 import type { Sending } from "./connection.ts";
 import { type Fifo, fifo } from "./fifo.ts";
 import type { StoreWriter } from "./hold.ts";
-import type { NamespaceRows } from "./namespace-rows.ts";
-import { checkId, type Report } from "./namespace-rows.ts";
+import { checkId, type NamespaceRows, type Report } from "./namespace-rows.ts";
 
 /** Which model inputs a store keeps: all of them, only their hashes, or none. */
 export type KeepInput = "all" | "hashes" | false;
@@ -340,7 +339,7 @@ export function withOperation(head: SessionRow, operation: string): SessionRow {
 }
 
 /** True if the operation is among the latest. */
-export function hasOperation(head: SessionRow | undefined, operation: string): boolean {
+function hasOperation(head: SessionRow | undefined, operation: string): boolean {
   return head?.version.split(" ").includes(operation) ?? false;
 }
 
@@ -348,7 +347,7 @@ export function hasOperation(head: SessionRow | undefined, operation: string): b
  * True if every operation since `before` must still be in `now`: either none was ever dropped, or an older one is still there.
  * The oldest are dropped first. A full version stays full, because the operation ids of a writer never get shorter.
  */
-export function remembersSince(now: SessionRow | undefined, before: SessionRow | undefined): boolean {
+function remembersSince(now: SessionRow | undefined, before: SessionRow | undefined): boolean {
   if (now === undefined || now.version.length < versionLength) return true;
   return before?.version.split(" ").some((operation) => operation !== "" && hasOperation(now, operation)) ?? false;
 }

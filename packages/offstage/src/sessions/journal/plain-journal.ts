@@ -21,7 +21,9 @@ const warned = new WeakSet<SessionPort>();
 /** The journal of a session: its own, or a plain one if it has none. Throws `invalid-argument` for a value that is not a session. */
 export function journalFor(session: SessionPort): Journal {
   checkSession(session);
-  return ownJournal(session) ?? plainJournal(session);
+  const { journal } = session as Partial<Journaled>;
+  const isJournaled = typeof journal?.open === "function" && typeof journal.reopen === "function";
+  return isJournaled ? journal : plainJournal(session);
 }
 
 /** Throws `invalid-argument` for a value that is not a session, and says what it is. */
@@ -40,7 +42,7 @@ function shownMistake(session: unknown): string {
 }
 
 /** A journal for a session that stores only a conversation. Runs queue; `addItems` is called twice per turn. */
-export function plainJournal(session: SessionPort): Journal {
+function plainJournal(session: SessionPort): Journal {
   return {
     keepsSpans: false,
     keepsRuns: false,
@@ -166,13 +168,6 @@ function unrecorded(runId: string): RunLog {
 export interface Journaled {
   /** Records the runs of this session. */
   readonly journal: Journal;
-}
-
-/** The journal of a session; undefined if it has none. */
-export function ownJournal(session: object): Journal | undefined {
-  const { journal } = session as Partial<Journaled>;
-  const isOne = typeof journal?.open === "function" && typeof journal.reopen === "function";
-  return isOne ? journal : undefined;
 }
 
 /** The session, for one run: its input replaces the newest turn, as `replaces` of `RunStart` says. */

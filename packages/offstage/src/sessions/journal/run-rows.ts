@@ -10,8 +10,7 @@ import type { EndRefusal, NewRun, RunEnd } from "../ports/journal.ts";
 import type { StepRecord } from "../ports/run-record.ts";
 import type { RunRow, SessionRow } from "../ports/tables.ts";
 import { findRun, readMessages } from "../records/run-reader.ts";
-import type { RowRef } from "../rows/message-row.ts";
-import { identityOf, type PlacedMessage } from "../rows/message-row.ts";
+import { identityOf, type PlacedMessage, type RowRef } from "../rows/message-row.ts";
 import { isoTime, jsonOrNull, newRunRow, notesOf, type Totals, tokenColumns } from "../rows/run-row.ts";
 import { nameOf, type PutOptions, type StepOwner } from "./step-rows.ts";
 

@@ -2,8 +2,7 @@
 import { type JsonValue, readJson } from "../../base/json.ts";
 import { anything, checkOptions, type OptionRule, someText } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
-import type { NamespaceRows } from "../head/namespace-rows.ts";
-import { checkId } from "../head/namespace-rows.ts";
+import { checkId, type NamespaceRows } from "../head/namespace-rows.ts";
 import { exists, type SessionCells, type StoreContext } from "../head/session-cell.ts";
 import type { AnnotationRow } from "../ports/tables.ts";
 import { plainCopy } from "../rows/plain-json.ts";

@@ -2,8 +2,7 @@
 import { parseJson } from "../../base/json.ts";
 import { type Message, parseMessage, textOf } from "../../messages/message.ts";
 import { checkMessages } from "../conversation/conversation.ts";
-import type { NamespaceRows } from "../head/namespace-rows.ts";
-import { checkId } from "../head/namespace-rows.ts";
+import { checkId, type NamespaceRows } from "../head/namespace-rows.ts";
 import type { StoreContext } from "../head/session-cell.ts";
 import { SessionConflictError } from "../ports/session.ts";
 import type { MemoryRow } from "../ports/tables.ts";

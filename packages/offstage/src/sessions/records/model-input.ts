@@ -8,8 +8,7 @@ import { corrupt } from "../head/namespace-rows.ts";
 import type { SessionCell, SessionCells, StoreContext } from "../head/session-cell.ts";
 import type { InputSetup } from "../ports/run-record.ts";
 import type { RunRow, StepRow } from "../ports/tables.ts";
-import type { PlacedMessage } from "../rows/message-row.ts";
-import { type InputRef, keptRef, type MessageRef, parseInput } from "../rows/message-row.ts";
+import { type InputRef, keptRef, type MessageRef, type PlacedMessage, parseInput } from "../rows/message-row.ts";
 import { findRun, readRun } from "./run-reader.ts";
 
 /** The input of one model call, as it was sent. */

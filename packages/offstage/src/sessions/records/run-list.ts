@@ -3,8 +3,7 @@ import { isObject, type JsonObject, type JsonValue, parseJson } from "../../base
 import { checkOptions, type OptionRule, shownValue, someText, yesOrNo } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import { contentsOf } from "../conversation/conversation.ts";
-import type { NamespaceRows } from "../head/namespace-rows.ts";
-import { corrupt } from "../head/namespace-rows.ts";
+import { corrupt, type NamespaceRows } from "../head/namespace-rows.ts";
 import type { SessionCells } from "../head/session-cell.ts";
 import type { RunInfo, RunStatus } from "../ports/run-record.ts";
 import type { Condition } from "../ports/store-driver.ts";

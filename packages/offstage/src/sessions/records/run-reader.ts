@@ -5,8 +5,7 @@ import { deepFreeze } from "../../base/json.ts";
 import { type Message, toolCallsOf } from "../../messages/message.ts";
 import { messagesOf } from "../conversation/conversation.ts";
 import { liveRun } from "../head/hold.ts";
-import type { NamespaceRows } from "../head/namespace-rows.ts";
-import { corrupt, type Report } from "../head/namespace-rows.ts";
+import { corrupt, type NamespaceRows, type Report } from "../head/namespace-rows.ts";
 import type { SessionCell, SessionCells, StoreContext } from "../head/session-cell.ts";
 import {
   type Approval,

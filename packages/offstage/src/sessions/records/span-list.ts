@@ -2,8 +2,7 @@
 import { checkOptions, shownValue, someText } from "../../base/options.ts";
 import { OffstageError } from "../../errors.ts";
 import type { SpanData } from "../../tracing/span-data.ts";
-import type { NamespaceRows } from "../head/namespace-rows.ts";
-import { checkId } from "../head/namespace-rows.ts";
+import { checkId, type NamespaceRows } from "../head/namespace-rows.ts";
 import type { SessionCells, StoreContext } from "../head/session-cell.ts";
 import type { SpanRow } from "../ports/tables.ts";
 import { redactSpans } from "../rows/redaction.ts";

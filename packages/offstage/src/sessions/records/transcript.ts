@@ -23,7 +23,7 @@ export async function readTranscript(cells: SessionCells, sessionId: string): Pr
   const hasSaid = placed.some(({ row }) => row.position !== null);
   const isShown = (run: RunRow) => questions.has(run.run_id) || (run.input_count === 0 && hasSaid);
   const shown = new Set(runs.filter(isShown).map(({ run_id }) => run_id));
-  const own = woven(
+  const own = weave(
     placed.filter(({ row }) => row.position !== null || shown.has(rootOf(row) ?? "")),
     (row) => questions.get(rootOf(row) ?? row.run_id ?? ""),
   );
@@ -63,7 +63,7 @@ function questionsOf(placed: readonly PlacedMessage[]): ReadonlyMap<string, numb
 
 // Sorts by write order. After `replaceItems` a question may have been written after its trace; the trace then follows the
 // question.
-function woven(placed: readonly PlacedMessage[], questionOf: (row: MessageRow) => number | undefined): PlacedMessage[] {
+function weave(placed: readonly PlacedMessage[], questionOf: (row: MessageRow) => number | undefined): PlacedMessage[] {
   const placeOf = ({ row }: PlacedMessage): number =>
     row.position === null ? Math.max(row.seq, questionOf(row) ?? 0) : row.seq;
   const isDone = ({ row }: PlacedMessage): number => Number(row.position === null);

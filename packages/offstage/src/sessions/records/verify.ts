@@ -5,8 +5,7 @@ import { checkOptions, type OptionRule, someFunction } from "../../base/options.
 import type { OffstageError } from "../../errors.ts";
 import { toolCallsOf } from "../../messages/message.ts";
 import { messagesOf } from "../conversation/conversation.ts";
-import type { NamespaceRows } from "../head/namespace-rows.ts";
-import { corrupt, type Report } from "../head/namespace-rows.ts";
+import { corrupt, type NamespaceRows, type Report } from "../head/namespace-rows.ts";
 import { type SessionCells, sessionCells } from "../head/session-cell.ts";
 import type { RunRecord } from "../ports/run-record.ts";
 import type { Row } from "../ports/store-driver.ts";

@@ -165,10 +165,7 @@ type StoredParts =
   | { readonly parts: readonly JsonValue[]; readonly contents: readonly string[] };
 
 /** Message parts as JSON, with their long values (files, images, audio) replaced by references, and these values. */
-export function splitParts(
-  parts: readonly ContentPart[],
-  hasher: Hasher,
-): { json: string; contents: readonly Content[] } {
+function splitParts(parts: readonly ContentPart[], hasher: Hasher): { json: string; contents: readonly Content[] } {
   const contents: Content[] = [];
   // A part that looks like a reference is kept as it is, with all others.
   if (JSON.stringify(parts).includes(`"${reference}"`)) return { json: JSON.stringify(parts), contents };
@@ -186,7 +183,7 @@ export function splitParts(
 }
 
 /** The hashes of the contents that stored parts refer to. */
-export function referencesIn(json: string | null): readonly string[] {
+function referencesIn(json: string | null): readonly string[] {
   if (json === null || json.startsWith("[")) return [];
   const stored = parseJson(json);
   return isObject(stored) && Array.isArray(stored.contents) ? (stored.contents as string[]) : [];
@@ -198,7 +195,7 @@ export function referencesOf(rows: readonly { readonly parts: string | null }[])
 }
 
 /** The parts as they were. Throws if a content is missing. */
-export function joinParts(json: string, contents: ReadonlyMap<string, string>): JsonValue {
+function joinParts(json: string, contents: ReadonlyMap<string, string>): JsonValue {
   const stored = parseJson(json);
   if (Array.isArray(stored)) return stored;
   if (!isObject(stored) || !Array.isArray(stored.parts)) throw new Error('its column "parts" has an unexpected form');

@@ -123,7 +123,7 @@ function isTotals(value: unknown): value is Totals {
   return Object.keys(noUsage).every((name) => typeof (value.usage as Record<string, unknown>)[name] === "number");
 }
 
-export function isStatus(status: string): status is RunStatus {
+function isStatus(status: string): status is RunStatus {
   return (runStatuses as readonly string[]).includes(status);
 }
 

@@ -18,7 +18,7 @@ export function readReference(rows: readonly Row[], range: RowRange): Row[] {
 }
 
 /** Compares text by its UTF-8 bytes and numbers by their value. */
-export function compareKeys(a: Key, b: Key): number {
+function compareKeys(a: Key, b: Key): number {
   const index = a.findIndex((value, at) => value !== b[at]);
   const [one, other] = [a[index], b[index]];
   if (typeof one === "string" && typeof other === "string") return Buffer.compare(Buffer.from(one), Buffer.from(other));

@@ -4,7 +4,7 @@ import { isOffstageError } from "../../errors.ts";
 import { SessionConflictError } from "../../sessions/ports/session.ts";
 import { answered, open, type StoreClaim, said, start, texts, turn } from "./claim.ts";
 
-export const hostileIds: readonly string[] = [
+const hostileIds: readonly string[] = [
   "__proto__",
   "*",
   "a:b",

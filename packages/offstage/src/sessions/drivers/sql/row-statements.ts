@@ -65,7 +65,7 @@ export function putRows(dialect: Dialect, name: TableName, source: string, { inP
 }
 
 /** The columns of the further orders of a table that are not part of its key. */
-export function orderColumns(name: TableName): readonly string[] {
+function orderColumns(name: TableName): readonly string[] {
   const { key, orders } = tableOf(name);
   const inKey = new Set(columnsOf(key));
   return [...new Set(Object.values(orders).flatMap(columnsOf))].filter((column) => !inKey.has(column));

@@ -89,9 +89,9 @@ async function rowsOfRuns(rows: NamespaceRows, by: readonly Dimension[], range: 
   const steps = open.length === 0 ? new Map<string, Row[]>() : await stepsOf(rows, open);
   const used = open.map((run) => {
     const own = steps.get(run.run_id) ?? [];
-    return { ...named(run), ...tokensOf((name) => Math.max(Number(run[name] ?? 0), sumOf(own, name))) };
+    return { ...dimensionsOf(run), ...tokensOf((name) => Math.max(Number(run[name] ?? 0), sumOf(own, name))) };
   });
-  return [...ended.map((row) => counted(row, Number(row.count))), ...used.map((row) => counted(row, 1))];
+  return [...ended.map((row) => countRuns(row, Number(row.count))), ...used.map((row) => countRuns(row, 1))];
 }
 
 // Tokens and durations by model are those of steps. Each run counts once, for the model that answered it; so do tokens that belong to
@@ -101,10 +101,10 @@ async function rowsOfModels(rows: NamespaceRows, _by: readonly Dimension[], rang
   const steps = await stepsOf(rows, runs);
   return runs.flatMap((run): Row[] => {
     const own = steps.get(run.run_id) ?? [];
-    const rest = tokensOf((name) => Math.max(0, rounded(Number(run[name] ?? 0) - sumOf(own, name))));
+    const rest = tokensOf((name) => Math.max(0, round(Number(run[name] ?? 0) - sumOf(own, name))));
     return [
-      counted({ ...named(run), ...rest, model: modelOf(run, own) }, 1),
-      ...own.map((step) => ({ ...named(run), ...step })),
+      countRuns({ ...dimensionsOf(run), ...rest, model: modelOf(run, own) }, 1),
+      ...own.map((step) => ({ ...dimensionsOf(run), ...step })),
     ];
   });
 }
@@ -139,7 +139,7 @@ function columnOf(dimension: Dimension): string {
   return dimension === "session" ? "session_id" : dimension;
 }
 
-function counted(row: Row, runs: number): Row {
+function countRuns(row: Row, runs: number): Row {
   return { ...row, runs, failures: row.status === "failed" ? runs : 0 };
 }
 
@@ -177,7 +177,7 @@ function compareModels(a: Row, b: Row): number {
 }
 
 // The columns of a run by which numbers are grouped.
-function named({ session_id, agent, model, status, started_at }: RunRow): Row {
+function dimensionsOf({ session_id, agent, model, status, started_at }: RunRow): Row {
   return { session_id, agent, model, status, day: started_at.slice(0, 10) };
 }
 
@@ -190,7 +190,7 @@ function sumOf(rows: readonly Row[], name: string): number {
 }
 
 // Sums of dollars have tiny errors, which depend on the order of the rows.
-function rounded(sum: number): number {
+function round(sum: number): number {
   return Math.round(sum * 1e12) / 1e12;
 }
 
@@ -204,7 +204,7 @@ function fold(by: readonly Dimension[], rows: readonly Row[]): GroupNumbers[] {
     inputTokens: sumOf(own, "input_tokens"),
     outputTokens: sumOf(own, "output_tokens"),
     totalTokens: sumOf(own, "total_tokens"),
-    cost: rounded(sumOf(own, "cost_usd")),
+    cost: round(sumOf(own, "cost_usd")),
     ...(by.includes("tool") && { calls: sumOf(own, "calls") }),
     ...percentiles(own.flatMap(({ values }) => (typeof values === "string" ? (JSON.parse(values) as number[]) : []))),
   }));
