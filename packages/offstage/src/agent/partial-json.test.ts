@@ -141,8 +141,8 @@ describe("the value of unfinished JSON", () => {
       return performance.now() - began;
     };
     timeOf(1000);
-    const small = Math.min(timeOf(2000), timeOf(2000));
-    const large = Math.min(timeOf(16_000), timeOf(16_000));
-    expect(large / Math.max(small, 1)).toBeLessThan(30);
+    // Eight times as much; a busy machine may disturb some of the measurements.
+    const ratios = Array.from({ length: 5 }, () => timeOf(16_000) / Math.max(timeOf(2000), 1));
+    expect(Math.min(...ratios)).toBeLessThan(30);
   });
 });
