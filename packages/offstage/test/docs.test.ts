@@ -29,8 +29,10 @@ test("every code block in the docs type-checks", async () => {
   expect(await typeCheck(folder, { root, files: programs.map(({ name }) => name) })).toBe("");
 });
 
+// The store of adding-a-store.md flushes its file for every write of a contract suite, which takes long on a busy disk.
 test.concurrent.for(programs.filter(({ isRun }) => isRun))(
   "$name runs, prints what its comments say, and prints no warning",
+  { timeout: 120_000 },
   async ({ name, code }: DocProgram, { expect }) => {
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, NO_COLOR: "1" };
     const { stdout, stderr } = await run(process.execPath, [folder + name], { cwd: folder, env });
