@@ -1,6 +1,7 @@
 // Streams with guardrails: what a reader sees, and what an invalid verdict does.
 import { expect, test } from "vitest";
 import { Agent, type OutputGuardrail, tool } from "../../src/index.ts";
+import type { CriterionFunction } from "../../src/state/criterion.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 
 const noPasswords: OutputGuardrail = { name: "no-passwords", check: ({ text }) => !/hunter2/.test(text) };
@@ -22,6 +23,18 @@ test("a stream shows an answer once it has passed the guardrail", async () => {
   const agent = new Agent({ model: scriptedModel(script), tools: [look], outputGuardrails: [noPasswords] });
   expect(await textOf(agent)).toBe("Let me see. It is sunny.");
 });
+
+test.for([[], [noPasswords]])(
+  "a stream shows a draft that is sent back once, guarded or not",
+  async (outputGuardrails) => {
+    const stopWhen: CriterionFunction = ({ stepCount }) =>
+      stepCount === 1
+        ? { decision: "continue", reason: "more", message: "More.", feedback: "Tell me more." }
+        : undefined;
+    const agent = new Agent({ model: scriptedModel(["It is sunny. ", "And warm."]), stopWhen, outputGuardrails });
+    expect(await textOf(agent)).toBe("It is sunny. And warm.");
+  },
+);
 
 const invalid = [null, 0, [], { tripwireTriggered: true }].map((verdict) => ({
   shown: JSON.stringify(verdict),

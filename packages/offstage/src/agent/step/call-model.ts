@@ -176,7 +176,7 @@ function holdsBack({ agent }: Run): boolean {
   return agent.guardrails.output.length > 0;
 }
 
-/** Emits the reasoning and the text of a step that was held back for the guardrails. */
+/** Emits the reasoning and the text of a step if they were held back for the guardrails. */
 export function releaseText(run: Run, step: number): void {
   if (!holdsBack(run)) return;
   const { text, reasoning } = run.draft;
