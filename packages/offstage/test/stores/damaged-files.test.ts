@@ -123,6 +123,14 @@ test("a message that is missing from a conversation is reported", async () => {
   expect(await store.verify()).toMatchObject([{ sessionId: "s", problem: "should have 40 messages and has 39" }]);
 });
 
+test("a step that belongs to no run is reported if it cannot be read", async () => {
+  const damaged =
+    "UPDATE steps SET run_id = 'nobody', duration_ms = 'long' WHERE run_id = (SELECT min(run_id) FROM steps)";
+  await using store = sqliteStore({ path: damagedCopy("step", damaged), onError: () => {} });
+  const problems = (await store.verify()).map(({ problem }) => problem);
+  expect(problems).toContainEqual(expect.stringContaining('of the table "steps"'));
+});
+
 test("a conversation whose rows are all gone is not silently empty", async () => {
   const path = damagedCopy("gone", "DELETE FROM messages WHERE session_id = 's'");
   const reported: OffstageError[] = [];

@@ -112,6 +112,7 @@ async function readValues(rows: NamespaceRows, sessionId: string): Promise<void>
     for (const row of await rows.read(table, { prefix: [sessionId] }))
       if (!isFit(row)) rows.report(corrupt(rows.nameOf(table, row as unknown as Row), otherForm()));
   };
+  await check("steps", () => true);
   await check("contents", ({ content }) => content !== null);
   await check("tool_calls", ({ status }) => callStatuses.includes(status));
   await check("inbox", ({ message }) => isObject(parseJson(message ?? "")));
