@@ -101,8 +101,9 @@ export class StoredRun implements RunLog {
     this.#cell = cell;
     this.#lease = lease;
     this.#parent = parent;
-    this.#redact = redactOnce(cell.context.redact, record);
-    this.#readBefore = new Set(cell.context.redact && messagesIn(record));
+    const { redact } = cell.context;
+    this.#redact = redact && record ? redactOnce(redact, record) : redact;
+    this.#readBefore = new Set(redact && messagesIn(record));
     this.#subagents = parent === undefined ? new Set() : parent.#subagents.add(row.run_id);
     const children = resumed?.children.map((child) => [child.run_id, totalsOf(child)] as const) ?? [];
     this.#beneath = new Map(children.flatMap(([runId, totals]) => (totals ? [[runId, totals]] : [])));

@@ -162,11 +162,7 @@ function redactContent(redact: MessageRedactor, content: JsonObject): JsonObject
 }
 
 /** The redactor for a resumed run: messages that were read from the store are already redacted. */
-export function redactOnce(
-  redact: MessageRedactor | undefined,
-  recorded: RunRecord | undefined,
-): MessageRedactor | undefined {
-  if (redact === undefined || recorded === undefined) return redact;
+export function redactOnce(redact: MessageRedactor, recorded: RunRecord): MessageRedactor {
   const known = recordedById(recorded);
   return (message) => {
     const stored = known.get(message.metadata?.id ?? "");
