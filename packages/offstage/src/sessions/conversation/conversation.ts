@@ -276,6 +276,7 @@ async function removeAll(cell: SessionCell, change: Change): Promise<void> {
     if (opened !== undefined) unsay(cell, change, opened);
     else change.writes.push({ table: "messages", remove: [cell.id, Number(row.seq)] });
   }
+  noteUnsaid(cell, change, 0);
   change.head = { ...change.head, message_count: 0 };
 }
 
@@ -306,8 +307,15 @@ function pop(cell: SessionCell, read: () => Promise<PlacedMessage[]>): Promise<M
   });
 }
 
+// The messages from this position on are removed once the change is stored.
+function noteUnsaid(cell: SessionCell, { head, onStored }: Change, from: number): void {
+  onStored.push(() => cell.unsay({ from, before: head.next_position }));
+}
+
 function remove(cell: SessionCell, change: Change, placed: readonly PlacedMessage[]): void {
-  if (placed.length === 0) return;
+  const [first] = placed;
+  if (first === undefined) return;
+  noteUnsaid(cell, change, Number(first.row.position));
   for (const { row } of placed) unsay(cell, change, row);
   change.head = { ...change.head, message_count: change.head.message_count - placed.length };
 }

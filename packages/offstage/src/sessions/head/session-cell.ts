@@ -50,6 +50,19 @@ export type MakeChange<T> = (change: Change) => Promise<T>;
 
 const mostAttempts = 200;
 const mostContents = 1_000;
+const mostUnsaid = 100;
+
+/** A range of positions in the conversation. */
+interface Positions {
+  readonly from: number;
+  /** Exclusive. */
+  readonly before: number;
+}
+
+// Positions are not reused, so those without a message are those of removed messages.
+function removedCount({ next_position, message_count }: SessionRow): number {
+  return next_position - message_count;
+}
 
 export class SessionCell {
   readonly id: string;
@@ -60,7 +73,7 @@ export class SessionCell {
   /** Hashes of contents that the session is known to have. */
   readonly contents: Set<string> = new Set();
   /** The rows of the messages that this process has read or written. */
-  readonly refs: WeakMap<Message, RowRef> = new WeakMap();
+  refs: WeakMap<Message, RowRef> = new WeakMap();
   /** Runs of this process on the session, one at a time. */
   readonly gate: Fifo = fifo();
   /** For how long the lease of another process has not been renewed. */
@@ -73,6 +86,8 @@ export class SessionCell {
   knownHead: SessionRow | undefined;
   /** The latest messages, if they are known under the current head. */
   tail: Tail | undefined;
+  /** Positions that were removed from the conversation, oldest first. Messages that are still held may refer to them. */
+  #unsaid: Positions[] = [];
   #isKnown = false;
   #latest: Promise<void> = Promise.resolve();
   #pending = 0;
@@ -98,6 +113,21 @@ export class SessionCell {
   /** True if no work is in progress, so that the cell may be dropped. */
   get isIdle(): boolean {
     return this.#pending === 0 && this.gate.current === undefined;
+  }
+
+  /** The row of a message that a model input may refer to; undefined if it is unknown or no longer part of the conversation. */
+  inputRef(message: Message): RowRef | undefined {
+    const ref = this.refs.get(message);
+    const position = ref?.position ?? undefined;
+    const isUnsaid =
+      position !== undefined && this.#unsaid.some((each) => each.from <= position && position < each.before);
+    return isUnsaid ? undefined : ref;
+  }
+
+  /** Notes that the messages at these positions were removed. Messages are removed from the end, so the ranges stay few. */
+  unsay(removed: Positions): void {
+    const earlier = this.#unsaid.filter(({ from }) => from < removed.from);
+    this.#unsaid = earlier.length < mostUnsaid ? [...earlier, removed] : [{ from: 0, before: removed.before }];
   }
 
   /** Reads the head from the store; undefined if the session was never written. */
@@ -205,8 +235,14 @@ export class SessionCell {
     this.#notify();
   }
 
-  // The session may have been deleted and created again.
+  // The session may have been deleted and created again, and numbers its rows anew. Another writer may have removed messages.
   #replaceHead(found: SessionRow | undefined): void {
+    const known = this.knownHead;
+    if (known !== undefined && found?.created_at !== known.created_at) {
+      this.refs = new WeakMap();
+      this.#unsaid = [];
+    } else if (known !== undefined && found !== undefined && removedCount(found) > removedCount(known))
+      this.unsay({ from: 0, before: found.next_position });
     this.knownHead = found;
     this.tail = undefined;
     this.contents.clear();

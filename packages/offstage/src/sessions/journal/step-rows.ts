@@ -182,7 +182,7 @@ export function putInput(
     return content.hash;
   };
   const refOf = (message: Message): RowRef | string => {
-    const ref = cell.refs.get(message);
+    const ref = cell.inputRef(message);
     if (ref !== undefined) return ref;
     const kept = redact === undefined || stored.has(message) ? message : redact(message);
     return keep(contentOf(JSON.stringify(kept), cell.hasher));
