@@ -123,11 +123,14 @@ export function toolCallsOf(message: Message): readonly ToolCall[] {
   return message.role === "assistant" && Array.isArray(calls) ? calls : [];
 }
 
-/** How the call of a tool result ended. */
-export function resultStatus({ metadata }: Pick<Message, "metadata">): "ok" | "error" | "rejected" | "interrupted" {
-  const { status, isError } = metadata ?? {};
+export type ResultStatus = "ok" | "error" | "rejected" | "interrupted";
+
+/** How the call of a tool result ended. Calls that were rejected or interrupted did not fail. */
+export function resultStatus({ metadata }: Pick<Message, "metadata">): ResultStatus {
+  const { status, isError, interrupted } = metadata ?? {};
   if (status === "rejected" || status === "interrupted") return status;
-  return isError === true ? "error" : "ok";
+  if (isError !== true) return "ok";
+  return interrupted === true ? "interrupted" : "error";
 }
 
 /** The text of a message: its content, or the text parts of its content joined. "" if there is no text, or no message. */

@@ -83,7 +83,7 @@ function drawCall(call: ToolCallRecord, pen: Pen, indent = "    "): string {
   const half = Math.max(8, Math.floor((pen.width - indent.length - 4) / 2));
   const given = fitted(call.inputText ?? "(no call)", half);
   const result = call.resultText === undefined ? pen.paint("dim", "(no result)") : fitted(call.resultText, half);
-  return `${indent}${given} → ${call.isError ? pen.paint("red", result) : result}`;
+  return `${indent}${given} → ${call.status === "error" ? pen.paint("red", result) : result}`;
 }
 
 /** A timeline for a terminal. */

@@ -1,6 +1,13 @@
 // Tool calls: which result answers which call, and both as one record. Reads only; making a list valid is the work of messages/repair.ts.
 import { isObject, parseJson } from "../base/json.ts";
-import { type Message, resultContentOf, type ToolCall, type ToolMessage } from "../messages/message.ts";
+import {
+  type Message,
+  type ResultStatus,
+  resultContentOf,
+  resultStatus,
+  type ToolCall,
+  type ToolMessage,
+} from "../messages/message.ts";
 import {
   callsOf,
   contentOf,
@@ -27,7 +34,10 @@ export interface ToolCallRecord {
   readonly result: unknown;
   /** The result as the model read it; undefined if the call was not answered. */
   readonly resultText: string | undefined;
+  /** True if its result is marked `isError`, as those of rejected and interrupted calls are too. */
   readonly isError: boolean;
+  /** How it ended; undefined if the call was not answered. */
+  readonly status: ResultStatus | undefined;
   /** The time the tool took, if its messages say so. */
   readonly durationMs: number | undefined;
   readonly runId: string | undefined;
@@ -50,6 +60,7 @@ export function recordOfPair(list: readonly Message[], pair: ToolPair): ToolCall
     result: answer === undefined ? undefined : resultOf(answer),
     resultText,
     isError: answer !== undefined && isErrorOf(answer),
+    status: answer === undefined ? undefined : resultStatus({ metadata: metadataOf(answer) }),
     durationMs: answer === undefined ? undefined : durationOf(asked, answer),
     runId: textIn(runId),
     agent: textIn(agent),
@@ -68,6 +79,7 @@ export function recordOfOrphan(answer: Message): ToolCallRecord {
     result: resultOf(answer),
     resultText,
     isError: isErrorOf(answer),
+    status: resultStatus({ metadata: metadataOf(answer) }),
     durationMs: typeof durationMs === "number" ? durationMs : undefined,
     runId: textIn(runId),
     agent: textIn(agent),

@@ -163,6 +163,19 @@ describe("the tool summary", () => {
     ]);
   });
 
+  test("counts neither rejected nor interrupted calls as failures", () => {
+    const [info] = summaryOf(
+      calls(toolCall("1", "f"), toolCall("2", "f"), toolCall("3", "f"), toolCall("4", "f")),
+      toolResult("1", "no", { isError: true, metadata: { status: "rejected" } }),
+      toolResult("2", "unknown", { isError: true, metadata: { status: "interrupted" } }),
+      toolResult("3", "cut", { isError: true, metadata: { interrupted: true } }),
+      toolResult("4", "broken", { isError: true }),
+    );
+    expect(info?.calls.map(({ status }) => status)).toEqual(["rejected", "interrupted", "interrupted", "error"]);
+    expect(info?.errorCount).toBe(1);
+    expect(String(info)).toContain("interrupted: unknown");
+  });
+
   test("prints itself and compares as a plain array", () => {
     const summary = summaryOf(calls(toolCall("1", "f", { a: 1 })), toolResult("1", "done"), calls(toolCall("2", "f")));
     expect(String(summary)).toContain("Tool: f (called 2 times)");

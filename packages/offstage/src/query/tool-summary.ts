@@ -8,6 +8,7 @@ import { recordOfOrphan, recordOfPair, type ToolCallRecord, toolPairs } from "./
 export interface ToolCallInfo {
   readonly toolName: string;
   readonly callCount: number;
+  /** The calls that failed. Those that were rejected or interrupted did not. */
   readonly errorCount: number;
   readonly arguments: readonly unknown[];
   /** The values that the calls returned, or text. An item is undefined if its call was not answered. */
@@ -39,7 +40,7 @@ function infoOf(toolName: string, calls: readonly ToolCallRecord[], orphans: rea
   const info: ToolCallInfo = {
     toolName,
     callCount: calls.length,
-    errorCount: calls.filter(({ isError }) => isError).length,
+    errorCount: calls.filter(({ status }) => status === "error").length,
     arguments: calls.map(({ input }) => input),
     results: calls.map(({ result }) => result),
     toolCallIds: calls.map(({ toolCallId }) => toolCallId),
@@ -65,13 +66,16 @@ function renderTool({ toolName, callCount, errorCount, calls, orphans }: ToolCal
   ].join("\n");
 }
 
+/** The word before a result: "result", or how the call ended otherwise. */
+export function resultLabel({ status }: ToolCallRecord): string {
+  return status === undefined || status === "ok" ? "result" : status;
+}
+
 function renderCall(call: ToolCallRecord): string[] {
   const time = call.durationMs === undefined ? "" : ` ${call.durationMs} ms`;
   return [
     `  [${inertLine(call.toolCallId)}]${time}`,
     labelled("arguments", call.inputText ?? "", "    "),
-    call.resultText === undefined
-      ? "    no result"
-      : labelled(call.isError ? "error" : "result", call.resultText, "    "),
+    call.resultText === undefined ? "    no result" : labelled(resultLabel(call), call.resultText, "    "),
   ];
 }

@@ -3,6 +3,7 @@ import { inertLine } from "../base/inert.ts";
 import type { Usage } from "../tokens/usage.ts";
 import { labelled } from "./self-printing.ts";
 import type { ToolCallRecord } from "./tool-calls.ts";
+import { resultLabel } from "./tool-summary.ts";
 
 /**
  * Completed: the assistant answered. Interrupted: its answer was cut. Open: there is no answer yet. If the query knows the run of an
@@ -87,14 +88,14 @@ function renderEpisode({ items, error }: Pick<Turn, "items" | "error">, indent: 
 }
 
 function renderCall(call: ToolCallRecord, subagents: readonly SubagentTurn[], indent: string): string[] {
-  const { toolName, toolCallId, inputText, resultText, isError } = call;
+  const { toolName, toolCallId, inputText, resultText } = call;
   const name = `${indent}[${inertLine(toolName)}] id=${inertLine(toolCallId)}`;
   const within = `${indent}  `;
   return [
     inputText === undefined ? `${name} (result without a call)` : name,
     ...(inputText === undefined ? [] : [labelled("arguments", inputText, within)]),
     ...subagents.flatMap((subagent) => renderSubagent(subagent, within)),
-    resultText === undefined ? `${within}no result` : labelled(isError ? "error" : "result", resultText, within),
+    resultText === undefined ? `${within}no result` : labelled(resultLabel(call), resultText, within),
   ];
 }
 

@@ -1,4 +1,6 @@
 // Tool calls as lines: a mark, the tool, its input and its result, each cut to the line.
+import type { RunSummary } from "../../query/run-summary.ts";
+import type { ToolCallRecord } from "../../query/tool-calls.ts";
 import type { Io } from "../io.ts";
 import { columnsOf, fit } from "./columns.ts";
 import { markOf, styleOf } from "./words.ts";
@@ -10,6 +12,15 @@ export interface ShownCall {
   readonly status: "ok" | "error" | "waiting" | "interrupted" | "rejected";
   /** Its duration, as text. */
   readonly took?: string | undefined;
+}
+
+/** How a call of a list of messages ended. A call without a result was interrupted if its run has ended. */
+export function statusOfCall(
+  { status, runId = "" }: ToolCallRecord,
+  runs: ReadonlyMap<string, RunSummary>,
+): ShownCall["status"] {
+  const { status: ending = "waiting" } = runs.get(runId) ?? {};
+  return status ?? (ending === "waiting" || ending === "running" ? "waiting" : "interrupted");
 }
 
 /** One call in two lines: the call, and its result. */

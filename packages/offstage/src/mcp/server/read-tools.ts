@@ -159,7 +159,9 @@ async function toolCalls(input: Input, site: CallSite): Promise<Served> {
   const calls = query
     .toolSummary()
     .flatMap((info) => [...info.calls, ...info.orphans])
-    .filter(({ toolName, isError }) => (tool === undefined || toolName === tool) && (failed !== true || isError));
+    .filter(
+      ({ toolName, status }) => (tool === undefined || toolName === tool) && (failed !== true || status === "error"),
+    );
   const messages = calls.map(
     ({ toolName, toolCallId, runId, agent, inputText = "", resultText, isError, durationMs }) => ({
       tool: toolName,

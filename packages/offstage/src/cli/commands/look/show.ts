@@ -9,7 +9,7 @@ import { type Command, defineCommand } from "../../command.ts";
 import type { Io } from "../../io.ts";
 import { readCount } from "../../option-values.ts";
 import { dotted, headingLine, textLines } from "../../output/blocks.ts";
-import { callLines } from "../../output/calls.ts";
+import { callLines, statusOfCall } from "../../output/calls.ts";
 import { shortIds } from "../../output/short-ids.ts";
 import { clock, counted, dollars, duration, short, styleOf } from "../../output/words.ts";
 import { findSession, NotFound } from "../../store/find.ts";
@@ -160,8 +160,8 @@ function itemLines(io: Io, item: TurnItem, place: ItemPlace): string[] {
   const shifted = (lines: readonly string[]): string[] => lines.map((line) => (line === "" ? "" : `${indent}${line}`));
   if (item.type === "subagent") return subagentLines(io, item.subagent, place);
   if (item.type === "tool") {
-    const { toolName, inputText = "", resultText, isError } = item.call;
-    const status = isError ? "error" : resultText === undefined ? "waiting" : "ok";
+    const { toolName, inputText = "", resultText } = item.call;
+    const status = statusOfCall(item.call, place.runs);
     const [call = "", ...result] = shifted(callLines(narrowed, { toolName, inputText, resultText, status }, "  "));
     return [call, ...(item.subagents ?? []).flatMap((child) => subagentLines(io, child, place)), ...result];
   }

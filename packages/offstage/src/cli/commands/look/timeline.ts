@@ -1,7 +1,9 @@
 // offstage timeline: said and done in two columns if the terminal is wide enough, otherwise one below the other.
+import type { RunSummary } from "../../../query/run-summary.ts";
 import type { SubagentTurn, Turn, TurnItem } from "../../../query/turn.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Io, Style } from "../../io.ts";
+import { statusOfCall } from "../../output/calls.ts";
 import { columnsOf, fit, wrap } from "../../output/columns.ts";
 import { counted, duration, markOf, short, styleOf } from "../../output/words.ts";
 import { NotFound } from "../../store/find.ts";
@@ -13,10 +15,11 @@ export const command: Command = defineCommand({
   keys: ["turn", "runId", "status", "reason", "error", "durationMs", "usage", "items"],
   async run({ positionals: [wanted = "last"] }, io) {
     const store = await io.openStore();
-    const turns = (await queryOf(store, wanted)).timeline();
+    const query = await queryOf(store, wanted);
+    const turns = query.timeline();
     if (turns.length === 0) throw new NotFound(`"${wanted}" has no messages.`);
     if (io.isJson) for (const turn of turns) io.record(asJson(turn));
-    else for (const line of lines(io, turns)) io.print(line);
+    else for (const line of lines(io, turns, new Map(query.runs().map((run) => [run.runId, run])))) io.print(line);
     return 0;
   },
 });
@@ -26,17 +29,19 @@ interface Cell {
   readonly style?: Style | undefined;
 }
 
+type Runs = ReadonlyMap<string, RunSummary>;
+
 const gutter = " │ ";
 const leastForTwo = 72;
 
-function lines(io: Io, turns: readonly Turn[]): string[] {
+function lines(io: Io, turns: readonly Turn[], runs: Runs): string[] {
   const isWide = io.width >= leastForTwo;
   const left = isWide ? Math.floor((io.width - gutter.length) * 0.5) : io.width - 2;
   const right = isWide ? io.width - gutter.length - left : io.width - 4;
   const drawn = turns.flatMap((turn) => {
     const rows: [Cell | undefined, Cell | undefined][] = [];
     for (const item of turn.items) {
-      const cells = cellsOf(io, item, isSaid(turn, item) ? left : right, 0);
+      const cells = cellsOf(io, item, { runs, width: isSaid(turn, item) ? left : right, depth: 0 });
       for (const cell of cells) rows.push(isSaid(turn, item) ? [cell, undefined] : [undefined, cell]);
     }
     const title = titleOf(io, turn);
@@ -87,13 +92,21 @@ function titleOf(io: Io, { index, status, reason, durationMs, usage, error }: Tu
   return status === "completed" || style === undefined ? io.paint("dim", line) : io.paint(style, line);
 }
 
-function cellsOf(io: Io, item: TurnItem, width: number, depth: number): Cell[] {
+interface Place {
+  readonly runs: Runs;
+  readonly width: number;
+  readonly depth: number;
+}
+
+function cellsOf(io: Io, item: TurnItem, place: Place): Cell[] {
+  const { runs, width, depth } = place;
   const indent = "  ".repeat(Math.min(depth, 6));
   const room = Math.max(8, width - indent.length);
-  if (item.type === "subagent") return subagentCells(io, item.subagent, width, depth);
+  if (item.type === "subagent") return subagentCells(io, item.subagent, place);
   if (item.type === "tool") {
-    const { toolName, inputText = "", resultText, isError } = item.call;
-    const mark = resultText === undefined ? "◆" : isError ? "✗" : "✓";
+    const { toolName, inputText = "", resultText } = item.call;
+    const status = statusOfCall(item.call, runs);
+    const isError = status === "error";
     const given = inputText === "{}" ? "" : ` ${io.inline(inputText, room)}`;
     const result =
       resultText === undefined
@@ -105,8 +118,11 @@ function cellsOf(io: Io, item: TurnItem, width: number, depth: number): Cell[] {
             },
           ];
     return [
-      { text: `${indent}${fit(`${mark} ${io.inline(toolName)}${given}`, room)}`, style: isError ? "red" : "yellow" },
-      ...(item.subagents ?? []).flatMap((child) => subagentCells(io, child, width, depth + 1)),
+      {
+        text: `${indent}${fit(`${markOf(status)} ${io.inline(toolName)}${given}`, room)}`,
+        style: isError ? "red" : "yellow",
+      },
+      ...(item.subagents ?? []).flatMap((child) => subagentCells(io, child, { ...place, depth: depth + 1 })),
       ...result,
     ];
   }
@@ -118,9 +134,13 @@ function cellsOf(io: Io, item: TurnItem, width: number, depth: number): Cell[] {
   }));
 }
 
-function subagentCells(io: Io, { agent, status, items }: SubagentTurn, width: number, depth: number): Cell[] {
+function subagentCells(io: Io, { agent, status, items }: SubagentTurn, place: Place): Cell[] {
+  const { width, depth } = place;
   const title = `${"  ".repeat(Math.min(depth, 6))}↳ ${io.inline(agent ?? "subagent")}${status === "completed" ? "" : ` (${status})`}, ${counted(items.length, "item")}`;
-  return [{ text: fit(title, width), style: "cyan" }, ...items.flatMap((item) => cellsOf(io, item, width, depth + 1))];
+  return [
+    { text: fit(title, width), style: "cyan" },
+    ...items.flatMap((item) => cellsOf(io, item, { ...place, depth: depth + 1 })),
+  ];
 }
 
 function asJson({ index, runId, status, reason, error, durationMs, usage, items }: Turn): object {

@@ -1,0 +1,67 @@
+// What the command line says of a run whose process ended while a tool ran, before and after it was resumed.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Agent, sqliteStore, tool } from "../../src/index.ts";
+import { crashingStore, scriptedModel } from "../../src/testing/index.ts";
+import { type CliResult, offstage } from "./cli-world.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "offstage-interrupted-"));
+const path = join(folder, "offstage.db");
+const runs = { open: "", resumed: "" };
+
+const usage = { inputTokens: 1000, outputTokens: 50 };
+const call = (name: string) => ({ toolCalls: [{ name, input: { seat: "4A" } }], usage });
+const seats = tool({ name: "seats", input: { type: "object" }, execute: () => "4A is free" });
+const reserve = tool({ name: "reserve", input: { type: "object" }, execute: () => "reserved" });
+const booker = () =>
+  new Agent({
+    name: "booker",
+    model: scriptedModel([call("seats"), call("reserve"), { text: "It may be reserved.", usage }]),
+    tools: [seats, reserve],
+  });
+
+beforeAll(async () => {
+  for (const session of ["open", "resumed"] as const) {
+    const crash = { when: "before", action: new Error("the process ended") } as const;
+    await using file = sqliteStore({ path });
+    const unended = crashingStore(file, { ...crash, at: "run.end" });
+    const store = crashingStore(unended, { ...crash, at: "tool.result", nth: 2 });
+    const agent = booker();
+    await agent.run("Reserve 4A", { session: store.session(session) }).catch(() => undefined);
+    runs[session] = (await store.runs.list({ sessionId: session }))[0]?.runId ?? "";
+    if (session === "resumed") await agent.resume(runs.resumed, { store });
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const ask = (line: string): Promise<CliResult> => offstage(line.split(" "), { cwd: folder });
+
+describe("an interrupted call", () => {
+  test("is not a failed one, in the tool summary as in the numbers of the store", async () => {
+    await using store = sqliteStore({ path });
+    const reserved = (await store.query()).toolSummary().find(({ toolName }) => toolName === "reserve");
+    expect([reserved?.callCount, reserved?.errorCount]).toEqual([2, 0]);
+    expect(reserved?.calls.map(({ status }) => status)).toEqual([undefined, "interrupted"]);
+    expect(String(reserved)).toContain("Tool: reserve (called 2 times)");
+    const numbers = await store.numbers({ by: "tool" });
+    expect(numbers.find((group) => group.tool === "reserve")).toMatchObject({ calls: 2, failures: 0 });
+    expect((await ask("tools resumed --json")).records).toContainEqual(
+      expect.objectContaining({ tool: "reserve", failures: 0 }),
+    );
+  });
+
+  test.for([
+    "show open --trace",
+    "timeline open",
+    "run open",
+    "show resumed --trace",
+    "timeline resumed",
+    "run resumed",
+  ])("has one mark: offstage %s", async (line) => {
+    const { out } = await ask(line);
+    expect(out).toContain("✓ seats");
+    expect(out).toContain("↯ reserve");
+  });
+});
