@@ -250,10 +250,11 @@ export class StoredRun implements RunLog {
     const results = new Map(messages.flatMap((each) => (each.role === "tool" ? [[each.tool_call_id, each]] : [])));
     const finished = calls.map((call) => {
       const result = results.get(call.call_id);
-      const settled = result === undefined ? call : settledCall(call, result);
+      if (result === undefined) return call;
+      const settled = settledCall(call, result);
       const whole = values[call.call_id];
       if (whole === undefined) return settled;
-      const value = redact && result ? redactValue(redact, whole, result) : whole;
+      const value = redact === undefined ? whole : redactValue(redact, whole, result);
       const content = contentOf(JSON.stringify(value), this.#cell.hasher);
       putNewContent(this.#cell, change, content);
       return { ...settled, result_ref: content.hash };
