@@ -65,3 +65,18 @@ describe("an interrupted call", () => {
     expect(out).toContain("↯ reserve");
   });
 });
+
+describe("an interrupted run", () => {
+  test("counts its finished steps and their tokens, wherever it is listed", async () => {
+    const counted = { status: "interrupted", stepCount: 1, usage: { inputTokens: 1000, outputTokens: 50 } };
+    expect((await ask("runs open --json")).records).toMatchObject([counted]);
+    expect((await ask("run open --json")).records).toMatchObject([counted]);
+    expect((await ask("sessions open --json")).records).toMatchObject([{ sessionId: "open", tokens: 1050 }]);
+    expect((await ask("show open")).out).toContain("1 step · 1.1k tokens");
+    await using store = sqliteStore({ path });
+    const [group] = await store
+      .numbers({ by: "session" })
+      .then((all) => all.filter(({ session }) => session === "open"));
+    expect(group?.totalTokens).toBe(1050);
+  });
+});

@@ -99,9 +99,9 @@ export interface RunInfo {
   readonly stepCount: number;
   /** The number of tool calls that failed. */
   readonly errorCount: number;
-  /** The tokens of the run and its subagents. */
+  /** The tokens of the run and its subagents. Before its end, those of its own finished steps. */
   readonly usage?: Usage;
-  /** The cost of the run and its subagents, in US dollars; missing if a model has no price. */
+  /** The cost of the run and its subagents, in US dollars; missing if a model has no price. Before its end, that of its own steps. */
   readonly cost?: number;
   readonly error?: RunError;
   readonly parentRunId?: string;

@@ -7,7 +7,7 @@ import { corrupt, type NamespaceRows } from "../head/namespace-rows.ts";
 import type { SessionCells } from "../head/session-cell.ts";
 import type { RunInfo, RunStatus } from "../ports/run-record.ts";
 import type { Condition } from "../ports/store-driver.ts";
-import type { RunRow, SessionRow } from "../ports/tables.ts";
+import type { RunRow, SessionRow, StepRow } from "../ports/tables.ts";
 import { type Annotation, annotationsIn } from "./annotations.ts";
 import {
   containsText,
@@ -21,7 +21,7 @@ import {
   type Time,
   valuesOf,
 } from "./lists.ts";
-import { findRun, readInfo } from "./run-reader.ts";
+import { findRun, readInfo, withSteps } from "./run-reader.ts";
 
 export interface ListRunsOptions extends ListPart {
   /** Only runs of this session. Default: runs of all sessions. */
@@ -81,10 +81,39 @@ export async function listRuns(cells: SessionCells, options: ListRunsOptions = {
       const info = readInfo(rows, row, head);
       if (info === undefined || !(await isWanted(rows, { row, info, head }, options))) continue;
       found.push({ ...info, cursor: String(row.seq) });
-      if (found.length === most) return withAnnotations(cells, found);
+      if (found.length === most) return complete(cells, found);
     }
   }
-  return withAnnotations(cells, found);
+  return complete(cells, found);
+}
+
+async function complete(cells: SessionCells, found: readonly ListedRun[]): Promise<ListedRun[]> {
+  return withAnnotations(cells, await withOpenSteps(cells.context.rows, found));
+}
+
+// More runs than this are not listed in a condition.
+const mostListed = 500;
+
+// The rows of runs that have not ended do not tell their steps. One question reads the steps of all of them.
+async function withOpenSteps(rows: NamespaceRows, runs: readonly ListedRun[]): Promise<ListedRun[]> {
+  const open = runs.filter(
+    ({ status, usage }) => usage === undefined || status === "running" || status === "interrupted",
+  );
+  const steps = new Map<string, StepRow[]>();
+  for (let start = 0; start < open.length; start += mostListed) {
+    const some = open.slice(start, start + mostListed);
+    const sessionIds = [...new Set(some.map(({ sessionId }) => sessionId))];
+    const where = [
+      ...isOneOf("session_id", sessionIds),
+      ...isOneOf(
+        "run_id",
+        some.map(({ runId }) => runId),
+      ),
+    ];
+    const found = await rows.select({ table: "steps", where });
+    for (const [runId, own] of Map.groupBy(found, ({ run_id }) => run_id)) steps.set(runId, own);
+  }
+  return runs.map((run) => withSteps(run, steps.get(run.runId) ?? []));
 }
 
 /** True if the status of a run depends on the head of its session: a run that says `running` may be interrupted. */

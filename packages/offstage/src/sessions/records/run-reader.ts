@@ -3,6 +3,7 @@
 
 import { deepFreeze } from "../../base/json.ts";
 import { type Message, toolCallsOf } from "../../messages/message.ts";
+import { addUsage, noUsage } from "../../tokens/usage.ts";
 import { messagesOf } from "../conversation/conversation.ts";
 import { liveRun } from "../head/hold.ts";
 import { corrupt, type NamespaceRows, type Report } from "../head/namespace-rows.ts";
@@ -18,7 +19,7 @@ import {
 import type { MessageRow, RunRow, SessionRow, StepRow, ToolCallRow } from "../ports/tables.ts";
 import type { PlacedMessage } from "../rows/message-row.ts";
 import { readQuestion } from "../rows/question.ts";
-import { failedAttemptsOf, readStep, runInfo } from "../rows/run-row.ts";
+import { failedAttemptsOf, readStep, runInfo, usageOf } from "../rows/run-row.ts";
 import { type WaitingNote, waitingNotes } from "./run-notes.ts";
 
 /** The row of a run; undefined if there is none, or if it cannot be read. */
@@ -44,6 +45,25 @@ export function readInfo(rows: NamespaceRows, row: RunRow, head: SessionRow | un
   const info = rows.parse("runs", row, runInfo);
   const isLive = head !== undefined && liveRun(head) === (row.root_run_id ?? row.run_id);
   return info?.status === "running" && !isLive ? { ...info, status: "interrupted" } : info;
+}
+
+/**
+ * The run with what its finished steps used, if its row does not tell: the row of a run is written at its end. What a run used before it
+ * was resumed is in its row, subagents included.
+ */
+export function withSteps<Run extends RunInfo>(run: Run, steps: readonly StepRow[]): Run {
+  const finished = steps.filter(({ finish_reason }) => finish_reason !== null);
+  const used = finished.map(usageOf).reduce(addUsage, noUsage);
+  const cost = finished.reduce<number | null>(
+    (sum, { cost_usd }) => (sum === null || cost_usd === null ? null : sum + cost_usd),
+    0,
+  );
+  if (finished.length <= run.stepCount && used.totalTokens <= (run.usage?.totalTokens ?? 0)) return run;
+  return {
+    ...run,
+    stepCount: Math.max(run.stepCount, finished.length),
+    ...(used.totalTokens > (run.usage?.totalTokens ?? -1) && { usage: used, ...(cost !== null && { cost }) }),
+  };
 }
 
 /** Everything that is read of a run. */
@@ -98,7 +118,7 @@ export function recordOf(parts: RunParts, rows: NamespaceRows, head: SessionRow 
   const lastStep = parts.steps.at(-1);
   const failedAttempts = lastStep && rows.parse("steps", lastStep, failedAttemptsOf);
   return {
-    ...info,
+    ...withSteps(info, parts.steps),
     stepCount: steps.length,
     errorCount: calls.filter(({ status }) => status === "error").length,
     input,

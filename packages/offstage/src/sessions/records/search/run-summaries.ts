@@ -8,29 +8,29 @@ import type { RunRow, StepRow } from "../../ports/tables.ts";
 import { type Annotation, annotationsIn } from "../annotations.ts";
 import { inputsOf } from "../model-input.ts";
 import { headsOf } from "../run-list.ts";
-import { readInfo } from "../run-reader.ts";
+import { readInfo, withSteps } from "../run-reader.ts";
 
 /** The summaries of these runs, in the same order. */
 export async function summariesOf({ context }: SessionCells, runs: readonly RunRow[]): Promise<RunSummary[]> {
   const sessionIds = [...new Set(runs.map(({ session_id }) => session_id))];
   const heads = await headsOf(context.rows, runs);
   const feedback = Map.groupBy(await annotationsIn(context, sessionIds), ({ runId }) => runId);
-  const finished = new Map<string, number>();
+  const stepsOf = new Map<string, StepRow[]>();
   const instructions = new Map<string, string>();
   for (const sessionId of sessionIds) {
     const steps = await context.rows.read("steps", { prefix: [sessionId] });
-    for (const { run_id, finish_reason } of steps)
-      if (finish_reason !== null) finished.set(run_id, (finished.get(run_id) ?? 0) + 1);
+    for (const [runId, own] of Map.groupBy(steps, ({ run_id }) => run_id)) stepsOf.set(runId, own);
     for (const [runId, text] of await instructionsOf(context, sessionId, steps)) instructions.set(runId, text);
   }
   return runs.flatMap((run) => {
     const found = readInfo(context.rows, run, heads.get(run.session_id));
     if (found === undefined) return [];
-    const { notes: _, stepCount, errorCount: __, traceId: ___, ...info } = found;
+    const known = withSteps(found, stepsOf.get(run.run_id) ?? []);
+    const { notes: _, stepCount: steps, errorCount: __, traceId: ___, ...info } = known;
     const text = instructions.get(run.run_id);
     return {
       ...info,
-      steps: Math.max(stepCount, finished.get(run.run_id) ?? 0),
+      steps,
       ...(text !== undefined && { instructions: text }),
       ...feedbackOf(feedback.get(run.run_id)),
     };
