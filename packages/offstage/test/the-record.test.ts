@@ -199,6 +199,12 @@ async function checkAll(store: Store, ask: Ask): Promise<void> {
   }
 }
 
+// A branch has copies of messages, under numbers of its own.
+async function branchAll(store: Store): Promise<void> {
+  for (const { sessionId } of await store.sessions.list())
+    await store.session(sessionId).branch(undefined, { id: `${sessionId}-branch` });
+}
+
 async function familyOf(store: Store, runId: string, depth = 0): Promise<{ depth: number; run: RunInfo }[]> {
   const run = await store.runs.get(runId);
   if (run === undefined) return [];
@@ -258,6 +264,7 @@ test("ten questions in SQL on a SQLite file give what the API gives", async () =
       const path = join(folder, `${++files}.db`);
       await using store = sqliteStore({ path });
       await runTurns(store, turns);
+      await branchAll(store);
       using database = new DatabaseSync(path, { readOnly: true });
       await checkAll(store, async (sql) => database.prepare(sql).all() as Row[]);
     }),
@@ -281,6 +288,7 @@ test("ten questions in SQL on a Postgres database give what the API gives", asyn
       const schema = `record_${process.pid}_${index}`;
       await using store = postgresStore({ url: server.url, schema });
       await runTurns(store, turns);
+      await branchAll(store);
       await client.query(`set search_path to ${schema}`);
       await checkAll(store, async (sql) => (await client.query<Row>(sql)).rows);
       await client.query(`drop schema ${schema} cascade`);
