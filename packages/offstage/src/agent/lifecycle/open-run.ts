@@ -300,7 +300,7 @@ function nothingToAnswer(agent: string): OffstageError {
   );
 }
 
-/** Lets a run that begins take in its inbox. The same messages are guarded once, however often the write is tried. */
+// Lets a run that begins take in its inbox. The same messages are guarded once, however often the write is tried.
 function joinAtStart(run: Run): {
   readonly join: (pending: readonly PendingMessage[]) => Promise<Joining>;
   readonly blocked: () => Outcome | undefined;

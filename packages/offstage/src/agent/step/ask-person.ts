@@ -79,11 +79,6 @@ export async function decideAgain<Place extends CallStart>(run: Run, call: StepT
   return { ...place, permission: await askPermission(run, call, at) };
 }
 
-interface WaitingPlace {
-  readonly at: CallStart;
-  readonly made: ToolWaiting;
-}
-
 /** Journals what a person decided about a call while the run works. */
 export async function recordDecision(
   { draft, record }: Run,
@@ -96,6 +91,11 @@ export async function recordDecision(
   const message = editedInput === undefined ? reply : withEditedCall(reply, toolCallId, editedInput);
   draft.messages = [message, ...rest];
   await record.log?.decide(step, change, message);
+}
+
+interface WaitingPlace {
+  readonly at: CallStart;
+  readonly made: ToolWaiting;
 }
 
 /** Records that a call waits, and ends its span. */

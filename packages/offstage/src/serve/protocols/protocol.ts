@@ -42,7 +42,7 @@ export interface Protocol {
   /** Sent after the last event. */
   readonly closing: string;
   encoder(place: StreamPlace): Encode;
-  /** Reads a body. Throws a `BadRequest` for anything that the protocol does not allow. */
+  /** Reads a body. Throws a `RefusedRequest` for anything that the protocol does not allow. */
   read(body: Record<string, unknown>): Posted;
   /** The body of `GET /:id`. */
   conversation(messages: readonly ServedMessage[]): unknown;

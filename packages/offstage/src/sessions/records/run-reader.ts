@@ -174,7 +174,7 @@ function openStepOf({ row, messages, calls }: RunParts, rows: NamespaceRows, las
 const mostTraces = 64;
 const mostCharacters = 8_192;
 
-/** The tool traces of runs, for `toolHistory`: the messages of all steps with tool results that are not part of the conversation, by run id. */
+/** The tool traces of runs, for `toolHistory`: the messages of all steps with tool results, by run id. */
 export async function readToolTraces(
   cell: SessionCell,
   runIds: readonly string[],
