@@ -141,7 +141,7 @@ export const schema = {
       started_at: "time",
       ended_at: "time?",
       duration_ms: "real?",
-      trace_id: "text?: the trace of its first process; spans of the run have its run_id",
+      trace_id: "text?: the trace in which it began; a resumed run goes on in another",
       stop_requested: "text?: why the run was asked to stop",
       error: "sealed json",
       notes: "sealed json",
