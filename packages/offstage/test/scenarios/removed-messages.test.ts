@@ -45,3 +45,19 @@ test("a tool trace that was said and is replaced by a part of itself is whole in
   expect(input?.messages).toEqual(model.requests[2]?.messages);
   expect(input?.messages.map(({ role }) => role)).toEqual(["assistant", "tool", "assistant", "user"]);
 });
+
+test("a message that joined a run and was removed later is known to be missing in the recorded inputs", async () => {
+  const store = createStore(memoryDriver());
+  const session = store.session("anna");
+  const interrupt = tool({
+    name: "interrupt",
+    execute: async () => {
+      await session.say("In Paris, Texas.");
+    },
+  });
+  const model = scriptedModel([{ toolCalls: [{ name: "interrupt" }] }, "It is sunny."]);
+  const { runId } = await new Agent({ model, tools: [interrupt] }).run("What is the weather?", { session });
+  expect((await store.runs.input(runId, 2))?.messages).toEqual(model.requests[1]?.messages);
+  await session.popTurn();
+  expect(await store.runs.input(runId, 2)).toMatchObject({ isIncomplete: true });
+});

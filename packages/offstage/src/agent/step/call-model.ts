@@ -131,7 +131,7 @@ function downloadsOf({ input, agent, scope }: Run): Downloads {
 }
 
 // The input of this call, for the record. `messages` is left out if the input is the previous one plus the messages of the previous
-// step.
+// step. Messages that joined the run are listed, so that one that leaves the conversation later is known to be missing.
 function inputOf(run: Run, prompt: readonly PromptMessage[]): InputRecord {
   const { agent, input, state } = run;
   const { recorded: setup } = run.input.setup;
@@ -141,7 +141,9 @@ function inputOf(run: Run, prompt: readonly PromptMessage[]): InputRecord {
     return { setup, messages: promptMessages(prompt) };
   const last = state.currentStep?.messages;
   const isOrdinary =
-    added !== undefined && added.length === last?.length && added.every((message, index) => message === last[index]);
+    added !== undefined &&
+    added.length === last?.length &&
+    added.every((message, index) => message === last[index] && message.metadata?.isJoined !== true);
   return { setup, ...(!isOrdinary && { messages: [...messages] }) };
 }
 
