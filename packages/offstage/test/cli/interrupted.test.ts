@@ -80,3 +80,16 @@ describe("an interrupted run", () => {
     expect(group?.totalTokens).toBe(1050);
   });
 });
+
+describe("a resumed run", () => {
+  test("says why it was resumed, and which call was interrupted", async () => {
+    const { out } = await ask("why resumed");
+    expect(out).toContain("It answered after 3 steps. Its process had ended while 1 call ran, and it was");
+    expect(out).toMatch(/step 2 +tool-calls, 1 tool\n {4}↯ reserve/);
+    expect(out).not.toContain(", 0 µs");
+    const [record] = (await ask("why resumed --json")).records;
+    expect(record).toMatchObject({
+      steps: [{ interrupted: [] }, { interrupted: [{ toolName: "reserve" }] }, { interrupted: [] }],
+    });
+  });
+});

@@ -43,13 +43,16 @@ export function callsOf(messages: readonly Message[], { spans, run }: Pick<RunDe
     toolCallsOf(message).map(({ id, function: { name, arguments: inputText } }): CallDetail => {
       const result = results.get(id);
       const span = spans.find(({ kind, metadata }) => kind === "tool" && metadata.toolCallId === id);
+      const status = statusOf(result, id, run);
+      // The span of an interrupted call tells when the run was resumed, not how long the call ran.
+      const durationMs = status === "interrupted" ? undefined : span?.duration;
       const child = run.children.find(({ parentToolCallId }) => parentToolCallId === id);
       return {
         ...{ toolCallId: id, toolName: name, inputText },
         resultText: result === undefined ? undefined : textOf(result),
-        status: statusOf(result, id, run),
-        took: duration(span?.duration),
-        durationMs: span?.duration,
+        status,
+        took: duration(durationMs),
+        durationMs,
         childRunId: child?.runId,
       };
     }),

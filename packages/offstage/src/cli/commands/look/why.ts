@@ -54,17 +54,20 @@ interface ToldStep {
   readonly record: StepRecord;
   readonly calls: readonly CallDetail[];
   readonly failures: readonly CallDetail[];
+  readonly interrupted: readonly CallDetail[];
 }
 
 function told(record: StepRecord, detail: RunDetail): ToldStep {
   const calls = callsOf(record.messages, detail);
-  return { record, calls, failures: calls.filter(({ status }) => status === "error") };
+  const endedAs = (wanted: CallDetail["status"]) => calls.filter(({ status }) => status === wanted);
+  return { record, calls, failures: endedAs("error"), interrupted: endedAs("interrupted") };
 }
 
 // One sentence or a few, in the order in which it happened.
 function becauseOf({ run }: RunDetail, steps: readonly ToldStep[]): string {
   const { status, reason, stopReason, error, openStep, approvals } = run;
   const failures = steps.reduce((sum, step) => sum + step.failures.length, 0);
+  const interrupted = steps.reduce((sum, step) => sum + step.interrupted.length, 0);
   const calls = steps.reduce((sum, step) => sum + step.calls.length, 0);
   const retries = steps.reduce(
     (sum, { record }) => sum + (record.retries?.length ?? 0),
@@ -88,6 +91,9 @@ function becauseOf({ run }: RunDetail, steps: readonly ToldStep[]): string {
     interrupted: `Its process ended ${after}. agent.resume(runId, { store }) continues it.`,
   };
   const tools = failures === 0 ? "" : ` ${failures} of its ${counted(calls, "tool call")} failed.`;
+  // Only a run that is resumed says of a call that it was interrupted.
+  const cut =
+    interrupted === 0 ? "" : ` Its process had ended while ${counted(interrupted, "call")} ran, and it was resumed.`;
   const again =
     retries === 0
       ? ""
@@ -95,22 +101,23 @@ function becauseOf({ run }: RunDetail, steps: readonly ToldStep[]): string {
   const open =
     openStep === undefined || status === "waiting" ? "" : ` ${counted(openStep.pending.length, "call")} had no result.`;
   const ending = (endings[status] ?? status).replace(/([^.!?])$/, "$1.");
-  return `${ending}${tools}${again}${open}`;
+  return `${ending}${tools}${cut}${again}${open}`;
 }
 
-function stepLines(io: Io, { record, calls, failures }: ToldStep): string[] {
+function stepLines(io: Io, { record, calls, failures, interrupted }: ToldStep): string[] {
   const { step, finishReason, durationMs, retries = [], verdicts = [] } = record;
   const tools = calls.length === 0 ? "" : `, ${counted(calls.length, "tool")}`;
   const widest = Math.min(20, Math.max(0, ...verdicts.map(({ criterion }) => criterion.length)));
   return [
     "",
     headingLine(io, {
-      bar: failures.length > 0 ? "red" : "green",
+      bar: failures.length > 0 ? "red" : interrupted.length > 0 ? "yellow" : "green",
       title: `step ${step}`,
-      note: `${io.inline(finishReason)}${tools}, ${duration(durationMs)}`,
+      // How long a step took that was interrupted is not known.
+      note: `${io.inline(finishReason)}${tools}${interrupted.length > 0 ? "" : `, ${duration(durationMs)}`}`,
     }),
     ...retryLines(io, retries),
-    ...failures.flatMap((call) => callLines(io, call)),
+    ...[...failures, ...interrupted].flatMap((call) => callLines(io, call)),
     ...verdicts.map(({ criterion, decision, message }) => {
       const name = pad(io.inline(criterion), widest);
       const style = decision === "stop" ? "red" : decision === "continue" ? "cyan" : "dim";
@@ -156,11 +163,12 @@ function nextLines(io: Io, { run }: RunDetail, steps: readonly ToldStep[]): stri
   return [...look, `offstage run ${id}   the whole run`];
 }
 
-function asJson({ record, calls }: ToldStep): object {
+function asJson({ record, calls, interrupted: cut }: ToldStep): object {
   const { step, finishReason, durationMs, verdicts = [], retries = [], messages } = record;
   const errors = calls.flatMap(({ toolCallId, toolName, status, resultText }) =>
     status === "error" ? [{ toolCallId, toolName, message: resultText ?? "" }] : [],
   );
+  const interrupted = cut.map(({ toolCallId, toolName }) => ({ toolCallId, toolName }));
   const text = messages.flatMap((message) => (message.role === "assistant" ? textOf(message) : [])).join("\n");
-  return { step, finishReason, durationMs, text, verdicts, retries, errors };
+  return { step, finishReason, durationMs, text, verdicts, retries, errors, interrupted };
 }
