@@ -1,6 +1,6 @@
 // What a developer asks of the record after the fact: what did the helper do, why did it fail, which session was that, what was said to the model.
 import { expect, test } from "vitest";
-import { Agent, memoryStore, type RunOptions, type Store, sqliteStore, tool } from "../../src/index.ts";
+import { Agent, memoryStore, type RunOptions, type Store, sqliteStore, tool, user } from "../../src/index.ts";
 import { memoryDriver } from "../../src/sessions/drivers/memory/memory.ts";
 import { createStore } from "../../src/sessions/store.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -167,4 +167,25 @@ test("an unreadable row damages only itself: pages, search, numbers and queries 
   expect((await store.numbers())[0]?.runs).toBe(11);
   expect((await store.query({ text: "answer" })).length).toBe(12);
   expect(errors.length).toBeGreaterThan(0);
+});
+
+test("a message that a branch copied counts once in a query over all sessions", async () => {
+  const store = memoryStore();
+  const session = store.session("anna");
+  const agent = new Agent({
+    model: scriptedModel([
+      { text: "First.", usage },
+      { text: "Second.", usage },
+    ]),
+  });
+  await session.addItem(user("Before any run."));
+  await agent.run("One", { session });
+  await agent.run("Two", { session: await session.branch(undefined, { id: "branch" }) });
+  const query = await store.query();
+  expect(query.stats().usage?.totalTokens).toBe(60);
+  expect((await store.numbers())[0]?.totalTokens).toBe(60);
+  expect(query.all().map(({ content }) => content)).toEqual([
+    ...["Before any run.", "One", "First."],
+    ...["Before any run.", "Two", "Second."],
+  ]);
 });

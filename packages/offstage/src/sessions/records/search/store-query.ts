@@ -1,5 +1,6 @@
 // Queries over a session, or over what a search finds in all of them.
 import { OffstageError } from "../../../errors.ts";
+import type { Message } from "../../../messages/message.ts";
 import { MessageQuery, type MessageQueryOptions } from "../../../query/message-query.ts";
 import { checkId } from "../../head/namespace-rows.ts";
 import type { SessionCells } from "../../head/session-cell.ts";
@@ -23,7 +24,10 @@ export interface StoreQueryOptions extends SearchOptions, MessageQueryOptions {
   readonly runId?: string | undefined;
 }
 
-/** A query over the messages that a search finds, oldest first, or over a run. */
+/**
+ * A query over the messages that a search finds, oldest first, or over a run. A message of a run that branches copied is in it once, so
+ * that tokens count once.
+ */
 export async function queryOver(
   cells: SessionCells,
   { tokenCounter, where, runs: given, runId, ...options }: StoreQueryOptions = {},
@@ -31,11 +35,23 @@ export async function queryOver(
   if (runId !== undefined) return queryOneRun(cells, { runId, tokenCounter, where, runs: given, ...options });
   const found: FoundMessage[] = [];
   for await (const each of search(cells, options)) found.push(each);
-  const messages = found.map(({ message }) => message).reverse();
+  const messages = withoutCopies(found.map(({ message }) => message).reverse());
   const runIds = [...new Set(found.flatMap(({ run }) => run?.runId ?? []))];
   const rows = await Promise.all(runIds.map((id) => findRun(cells.context, id)));
   const runs = rows.filter((row) => row !== undefined).sort((a, b) => a.seq - b.seq);
   return new MessageQuery(messages, { tokenCounter, where, runs: given ?? (await summariesOf(cells, runs)) });
+}
+
+// Only the ids of messages of runs are unique in a store.
+function withoutCopies(messages: readonly Message[]): Message[] {
+  const seen = new Set<string>();
+  return messages.filter(({ metadata: { runId, id } = {} }) => {
+    if (runId === undefined || id === undefined) return true;
+    const key = JSON.stringify([runId, id]);
+    const isFirst = !seen.has(key);
+    seen.add(key);
+    return isFirst;
+  });
 }
 
 async function queryOneRun(
