@@ -26,6 +26,13 @@ test.each([
   expect(() => sqliteStore(options as object)).toThrow(sentence);
 });
 
+test("a store on a server needs its address at once", () => {
+  const refused = (sentence: string) => expect.objectContaining({ code: "invalid-argument", message: sentence });
+  const place = (second: string) => `needs "url" or "${second}"; found url undefined. Is the environment variable set?`;
+  expect(() => postgresStore({ url: undefined })).toThrow(refused(`postgresStore() ${place("pool")}`));
+  expect(() => redisStore({})).toThrow(refused(`redisStore() ${place("client")}`));
+});
+
 test("invalid arguments are refused with a sentence", async () => {
   const store = memoryStore();
   const invalid = (part: string) => ({ code: "invalid-argument", message: expect.stringContaining(part) });

@@ -104,13 +104,26 @@ function printWarning({ message, code }: OffstageError): void {
 
 /** Checks options and creates the core of a store. */
 export function coreOn<Options extends object>(
-  { maker, rules, nameOf, load }: BackEnd<Options>,
+  { maker, rules, needs, nameOf, load }: BackEnd<Options>,
   options: Options & CoreOptions,
   owner: string = maker,
 ): StoreCore {
   checkStoreOptions(owner, options, rules);
+  checkPlace(owner, options, needs);
   const { url } = options as { readonly url?: string };
   return openCore(once({ name: nameOf(options), url: () => url, load: () => load(options) }), options);
+}
+
+// An environment variable that is not set makes an address undefined.
+function checkPlace(maker: string, options: object, needs: readonly string[] = []): void {
+  const given = options as Readonly<Record<string, unknown>>;
+  if (needs.length === 0 || needs.some((name) => given[name] !== undefined)) return;
+  const [first] = needs;
+  const names = needs.map((name) => `"${name}"`).join(" or ");
+  throw new OffstageError(
+    "invalid-argument",
+    `${maker} needs ${names}; found ${first} undefined. Is the environment variable set?`,
+  );
 }
 
 // Loads the driver once: wrappers of a store share it.

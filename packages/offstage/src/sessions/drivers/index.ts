@@ -23,6 +23,8 @@ export interface BackEnd<Options, Driver extends StoreDriver = StoreDriver> {
   /** The maker, as errors name it. */
   readonly maker: string;
   readonly rules: Readonly<Record<keyof Options, OptionRule>>;
+  /** Its place: at least one of these options is given. */
+  readonly needs?: readonly (keyof Options & string)[];
   /** The schemes of its addresses. */
   readonly schemes: readonly string[];
   /** The options for an address. */
@@ -69,6 +71,7 @@ const postgres: BackEnd<PostgresOptions> = {
     schema: someText,
     maxConnections: wholeFrom(1),
   },
+  needs: ["url", "pool"],
   schemes: ["postgres", "postgresql"],
   optionsOf: (url) => ({ url }),
   nameOf: () => "Postgres",
@@ -86,6 +89,7 @@ const redis: BackEnd<RedisOptions> = {
     prefix: someText,
     ttlMs: wholeFrom(1),
   },
+  needs: ["url", "client"],
   schemes: ["redis", "rediss"],
   optionsOf: (url) => ({ url }),
   nameOf: () => "Redis",
