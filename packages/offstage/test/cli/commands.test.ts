@@ -55,6 +55,16 @@ describe("reading", () => {
     expect(done).not.toContain("money back");
   });
 
+  test("doctor lists every optional package, and marks those that are missing", async () => {
+    const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+    const { records } = await ask("doctor --json");
+    const names = records.map(({ check }) => check);
+    expect(names).toEqual(expect.arrayContaining(Object.keys(manifest.peerDependenciesMeta)));
+    const dbos = records.find(({ check }) => check === "@dbos-inc/dbos-sdk");
+    expect(dbos).toMatchObject({ status: "absent", found: "not installed; needed for the DBOS engine" });
+    expect((await ask("doctor")).out).toContain("– @dbos-inc/dbos-sdk");
+  });
+
   test("runs are found by the label of their feedback", async () => {
     const { records } = await ask("runs --label bad --json");
     expect(records.map(({ runId }) => runId)).toEqual([shop.runs.failed]);

@@ -13,7 +13,7 @@ import { ago, counted, fileSize, short } from "../../output/words.ts";
 
 interface Check {
   readonly check: string;
-  readonly status: "ok" | "note" | "problem";
+  readonly status: "ok" | "note" | "problem" | "absent";
   readonly found: string;
   /** The advice. */
   readonly advice: string | null;
@@ -151,28 +151,34 @@ function storeProblem({ code, message }: OffstageError): Check {
   return { check: "store", status: "problem", found: `${code}: ${message}`, advice: null };
 }
 
-const peers: Readonly<Record<string, string>> = {
+/** The optional packages, and what needs them. */
+const packages: Readonly<Record<string, string>> = {
   pg: "Postgres stores",
   "@redis/client": "Redis stores",
   "@opentelemetry/api": "OpenTelemetry",
   "gpt-tokenizer": "exact token counts",
+  "@modelcontextprotocol/client": "tools of MCP servers",
+  "@modelcontextprotocol/server": "offstage mcp",
+  "@dbos-inc/dbos-sdk": "the DBOS engine",
   "@ai-sdk/openai": "offstage chat --model openai/…",
   "@ai-sdk/anthropic": "offstage chat --model anthropic/…",
   "@ai-sdk/openai-compatible": "offstage chat --model ollama/…, --base-url",
 };
 
 function packageChecks({ world: { cwd } }: Io): Check[] {
-  return Object.entries(peers).map(([name, use]) => {
+  return Object.entries(packages).map(([name, use]) => {
     const found = findPackage(name, cwd);
-    return ok(name, found === undefined ? `not installed; needed for ${use}` : found.version);
+    if (found !== undefined) return ok(name, found.version);
+    return { check: name, status: "absent", found: `not installed; needed for ${use}`, advice: null };
   });
 }
 
-const marks = { ok: ["✓", "green"], note: ["◆", "yellow"], problem: ["✗", "red"] } as const;
+const widestPackage = Math.max(...Object.keys(packages).map((name) => name.length));
+const marks = { ok: ["✓", "green"], note: ["◆", "yellow"], problem: ["✗", "red"], absent: ["–", "dim"] } as const;
 
 function checkLines(io: Io, { check, status, found, advice }: Check): string[] {
   const [mark, style] = marks[status];
-  const nameWidth = check in peers ? 25 : 12;
+  const nameWidth = check in packages ? widestPackage : 12;
   const name = check.padEnd(nameWidth);
   const indent = " ".repeat(4);
   const isBeside = columnsOf(name) <= nameWidth && io.width >= 48 + nameWidth;
