@@ -88,6 +88,15 @@ function parseWords(
     const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
     return { values: values as Values, positionals };
   } catch (error) {
+    const [, option] = /^Option '--([^']+)' argument is ambiguous/.exec((error as Error).message) ?? [];
+    if (option !== undefined) {
+      const given = words[words.indexOf(`--${option}`) + 1] ?? "";
+      throw new UsageError(
+        specs[option]?.value === "n"
+          ? `--${option} takes a whole number; found "${given}".`
+          : `--${option} needs a value. Write one that begins with a dash as --${option}=${given}.`,
+      );
+    }
     const [sentence = ""] = (error as Error).message.split(/[.\n]/, 1);
     const dash = words.find((word) => /^-[^-]/.test(word) || /^--[^\s=]+$/.test(word));
     const hint = dash === undefined ? "" : ` If it is an id, write it behind "--": offstage ${name} -- ${dash}.`;

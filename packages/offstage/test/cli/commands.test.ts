@@ -293,6 +293,8 @@ describe("usage", () => {
     ["show", "needs <session|last>"],
     ["stats extra", "takes no argument"],
     ["sessions --limit many", "takes a whole number"],
+    ["sessions --limit -1", '--limit takes a whole number; found "-1".'],
+    ["sessions --since -1d", "Write one that begins with a dash as --since=-1d."],
     ["sessions --since soon", "takes an age such as 2d"],
     ["sessions --status sad", 'Unknown --status "sad". Valid values: running'],
     ["sessions --colour", "Unknown option '--colour'"],
