@@ -24,7 +24,7 @@ function commandSection({ row, command }: LoadedCommand): string {
     [sentence(row.summary), notes ?? ""].join(" ").trim(),
     ...table,
     ["```sh", ...examples, "```"].join("\n"),
-    `Keys of \`--json\`: ${keys.map((key) => `\`${key}\``).join(", ")}.`,
+    ...(keys.length === 0 ? [] : [`Keys of \`--json\`: ${keys.map((key) => `\`${key}\``).join(", ")}.`]),
   ].join("\n\n");
 }
 
