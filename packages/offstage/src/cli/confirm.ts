@@ -4,8 +4,13 @@ import type { Io } from "./io.ts";
 
 export const yesOption = { type: "boolean", short: "y", text: "do it, without asking" } as const;
 
-/** True if the person says yes, or said so with `--yes`. Tells what to type otherwise. */
-export async function confirm(io: Io, question: string, saidYes: boolean | undefined): Promise<boolean> {
+/** True if the person says yes, or said so with `--yes`. Otherwise `untold` tells what to type, if there is nobody to ask. */
+export async function confirm(
+  io: Io,
+  question: string,
+  saidYes: boolean | undefined,
+  untold: string = "Nothing was changed. --yes does it.",
+): Promise<boolean> {
   if (saidYes === true) return true;
   const { stdin, stderr, signal } = io.world;
   if (stdin.isTTY === true && stderr.isTTY === true && !io.isJson) {
@@ -16,6 +21,6 @@ export async function confirm(io: Io, question: string, saidYes: boolean | undef
     io.note("Nothing was changed.");
     return false;
   }
-  io.note("Nothing was changed. --yes does it.");
+  io.note(untold);
   return false;
 }

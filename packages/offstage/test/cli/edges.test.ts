@@ -117,6 +117,13 @@ describe("writing", () => {
     expect((await ask("runs anna --json")).records[1]?.annotations).toMatchObject([{ label: "score", value: 0.5 }]);
   });
 
+  test("annotate refuses a value that is no JSON", async () => {
+    const { code, err } = await ask(`annotate ${shop.runs.answered} --label score --value {x`);
+    expect(code).toBe(2);
+    expect(err).toContain('--value takes JSON, such as 0.5 or \'"a text"\'; found "{x".');
+    expect((await ask("runs anna --json")).records[1]?.annotations).toHaveLength(1);
+  });
+
   test("prune says what it would remove, and removes it only with --yes", async () => {
     copyFileSync(shop.path, join(folder, "old.db"));
     const { code, err } = await ask("prune --older-than 0s --keep-last 1 --store old.db");
@@ -137,7 +144,7 @@ describe("writing", () => {
     expect(readFileSync(join(folder, "a.html"), "utf8")).toContain("<!doctype html>");
     expect(await ask("export anna --out a.html")).toMatchObject({
       code: 2,
-      err: "Nothing was changed. --yes does it.\n",
+      err: '"a.html" exists and was left as it is. --yes replaces it.\n',
     });
     expect((await ask("export anna --out a.html --yes")).code).toBe(0);
     expect(readFileSync(join(folder, "a.html"), "utf8")).toContain("# Conversation");
@@ -194,6 +201,13 @@ describe("import", () => {
     writeFileSync(join(other, "linked.jsonl"), claude("linked", "Behind a link"));
     symlinkSync(other, join(logs, "link"));
     symlinkSync(join(other, "linked.jsonl"), join(logs, "linked.jsonl"));
+  });
+
+  test("a file without a conversation is told in one sentence", async () => {
+    writeFileSync(join(folder, "notes.json"), '{"a":1}');
+    const { code, err } = await ask("import notes.json --store imported.db");
+    expect(code).toBe(1);
+    expect(err).toMatch(/JSON and JSONL exports\.\n$/);
   });
 
   test("a folder is told before anything is written, and links are not followed", async () => {

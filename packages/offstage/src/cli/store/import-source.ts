@@ -45,7 +45,7 @@ export function readConversation(file: string): FoundConversation | string {
     if (messages.length === 0) return "has no messages";
     return { file, kind, messages, brokenLines, ...aboutOf(kind, items, { file, messages }) };
   } catch (error) {
-    return `is not a conversation: ${(error as Error).message}`;
+    return `is not a conversation: ${(error as Error).message.replace(/\.$/, "")}`;
   }
 }
 

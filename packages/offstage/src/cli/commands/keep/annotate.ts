@@ -17,7 +17,9 @@ export const command: Command = defineCommand({
   keys: ["sessionId", "runId", "messageId", "label", "value", "note", "by", "createdAt"],
   async run({ positionals: [wanted = ""], values: { label, note, value, message, by } }, io) {
     if (label === undefined) throw new UsageError("offstage annotate needs --label, such as --label bad.");
-    const parsed = value === undefined ? undefined : (parseJson(value) ?? value);
+    const parsed = value === undefined ? undefined : parseJson(value);
+    if (value !== undefined && parsed === undefined)
+      throw new UsageError(`--value takes JSON, such as 0.5 or '"a text"'; found "${value}".`);
     const store = await io.openStore({ writes: true });
     const runId = await findRunId(store, wanted);
     const kept = await store.annotate({ runId, label, note, by, messageId: message, value: parsed });

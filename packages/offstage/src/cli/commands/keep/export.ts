@@ -42,7 +42,8 @@ export const command: Command = defineCommand({
       return 0;
     }
     const file = resolve(io.world.cwd, out);
-    if (existsSync(file) && !(await confirm(io, `"${out}" exists. Replace it?`, yes))) return 2;
+    const untold = `"${out}" exists and was left as it is. --yes replaces it.`;
+    if (existsSync(file) && !(await confirm(io, `"${out}" exists. Replace it?`, yes, untold))) return 2;
     const bytes = await exportToFile(io, query, { file, format: chosen, redact });
     if (io.isJson) io.record({ file, format: chosen, messages: query.length, bytes });
     else io.print(`${io.inline(file)}  ${io.paint("dim", `${counted(query.length, "message")}, ${fileSize(bytes)}`)}`);
