@@ -180,3 +180,23 @@ test("the whole value of a clipped result stays structured if it is still JSON a
   expect(await valueUnder(removing, "long")).toMatch(/^\[gone\] y+ \[gone\]$/);
   expect(await valueUnder(prefixing, "huge")).toMatch(/^#\{"first"/);
 });
+
+test("a redactor of contents also keeps reasoning and text out of the provider's own parts", async () => {
+  const redact = (message: Message): Message =>
+    typeof message.content === "string"
+      ? ({ ...message, content: message.content.replaceAll(canary, "[gone]") } as Message)
+      : message;
+  const script = [
+    { reasoning: `It is ${canary}.`, toolCalls: [echoing("a")] },
+    { reasoning: "Easy.", text: `I say ${canary}.` },
+    { reasoning: "Easy.", text: "Fine." },
+  ];
+  await using store = memoryStore({ redact });
+  const agent = saying(script);
+  await agent.run("Go", { session: store.session("s") });
+  await agent.run("Again", { session: store.session("s") });
+  const rows = await rowsIn(await store[storeSource].load());
+  expect(JSON.stringify(rows)).not.toContain(canary);
+  const parts = rows.flatMap(({ table, row }) => (table === "messages" && row.provider_parts !== null ? [row] : []));
+  expect(parts.map(({ content }) => content)).toEqual(["Fine."]);
+});

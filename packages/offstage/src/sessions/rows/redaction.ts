@@ -27,7 +27,7 @@ export type MessageRedactor = (message: Message) => Message;
  */
 export function checkRedactor(redact: MessageRedactor): MessageRedactor {
   return (message) => {
-    const kept = keptOf(redact, message);
+    const kept = withoutQuotes(redact, keptOf(redact, message), message);
     const changed = changedCalls(message, kept);
     return changed.length === 0 ? kept : withMetadata(kept, { redactedCalls: changed });
   };
@@ -45,6 +45,19 @@ function keptOf(redact: MessageRedactor, message: Message): Message {
   if (!isMessage(kept) || kept.role !== message.role)
     throw failed(`must return a message of the role "${message.role}" synchronously; it returned ${shownKept(kept)}.`);
   return withIds(kept, message);
+}
+
+// The provider's own parts repeat the text of a reply, and its reasoning. Those that a redactor left alone although it removes something
+// of them are dropped: changed ones would be refused by the provider.
+function withoutQuotes(redact: MessageRedactor, kept: Message, { content, metadata }: Message): Message {
+  const parts = metadata?.providerParts;
+  if (parts === undefined) return kept;
+  const text = JSON.stringify(parts);
+  if (JSON.stringify(kept.metadata?.providerParts) !== text) return kept;
+  const isKept =
+    JSON.stringify(kept.content) === JSON.stringify(content) &&
+    keptOf(redact, { role: "assistant", content: text }).content === text;
+  return isKept ? kept : withoutProviderParts(kept);
 }
 
 // Ids stay as they are, whatever the redactor does: rows, calls and results are found by them.
