@@ -93,3 +93,13 @@ describe("a resumed run", () => {
     });
   });
 });
+
+test("a run that is stopped after its process ended keeps its steps and tokens, in lists as in the numbers", async () => {
+  await using store = sqliteStore({ path });
+  expect(await store.runs.stop(runs.open)).toBe(true);
+  const counted = { status: "stopped", stepCount: 1, usage: { totalTokens: 1050 } };
+  expect(await store.runs.list({ sessionId: "open" })).toMatchObject([counted]);
+  const groups = await store.numbers({ by: "session" });
+  expect(groups.find((group) => group.session === "open")?.totalTokens).toBe(1050);
+  expect(await store.verify()).toEqual([]);
+});

@@ -51,7 +51,10 @@ export function readInfo(rows: NamespaceRows, row: RunRow, head: SessionRow | un
  * The run with what its finished steps used, if its row does not tell: the row of a run is written at its end. What a run used before it
  * was resumed is in its row, subagents included.
  */
-export function withSteps<Run extends RunInfo>(run: Run, steps: readonly StepRow[]): Run {
+export function withSteps<Run extends Pick<RunInfo, "stepCount" | "usage" | "cost">>(
+  run: Run,
+  steps: readonly StepRow[],
+): Run {
   const finished = steps.filter(({ finish_reason }) => finish_reason !== null);
   const used = finished.map(usageOf).reduce(addUsage, noUsage);
   const cost = finished.reduce<number | null>(

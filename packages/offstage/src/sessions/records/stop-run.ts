@@ -3,9 +3,10 @@ import { checkOptions, type OptionRule } from "../../base/options.ts";
 import { liveRun } from "../head/hold.ts";
 import type { Change, SessionCell, SessionCells } from "../head/session-cell.ts";
 import { releaseLease } from "../lease/lease.ts";
-import type { RunRow } from "../ports/tables.ts";
-import { isOpenCall, isoTime } from "../rows/run-row.ts";
-import { findRun, withSubagents } from "./run-reader.ts";
+import type { RunInfo } from "../ports/run-record.ts";
+import type { RunRow, StepRow } from "../ports/tables.ts";
+import { isOpenCall, isoTime, tokenColumns, usageOf } from "../rows/run-row.ts";
+import { findRun, withSteps, withSubagents } from "./run-reader.ts";
 
 export interface StopRunOptions {
   /** Why; part of the outcome and of the record. */
@@ -53,11 +54,23 @@ async function endNow(
     if (run.status !== "running" && run.status !== "waiting") continue;
     const duration_ms = Math.max(0, Date.parse(ended_at) - Date.parse(run.started_at));
     const ended = { status: "stopped", reason: "stop-requested", stop_requested: reason, ended_at, duration_ms };
-    writes.push({ table: "runs", row: { ...run, ...ended } });
+    const steps = await rows.read("steps", { prefix: [cell.id, run.run_id] });
+    writes.push({ table: "runs", row: { ...countSteps(run, steps), ...ended } });
     for (const call of await rows.read("tool_calls", { prefix: [cell.id, run.run_id] }))
       if (isOpenCall(call.status)) writes.push({ table: "tool_calls", row: { ...call, status: "interrupted" } });
   }
   // The new fence keeps a holder that was only thought to be dead from writing.
   const free = head.lease_run === row.run_id ? { ...releaseLease(head), fence: head.fence + 1 } : head;
   change.head = { ...free, last_status: "stopped" };
+}
+
+// The row of a run whose process ended does not tell its steps, and what they used.
+function countSteps(row: RunRow, steps: readonly StepRow[]): RunRow {
+  const known: Pick<RunInfo, "stepCount" | "usage" | "cost"> = {
+    stepCount: row.step_count,
+    ...(row.input_tokens !== null && { usage: usageOf(row) }),
+    ...(row.cost_usd !== null && { cost: row.cost_usd }),
+  };
+  const { stepCount, usage, cost } = withSteps(known, steps);
+  return usage === undefined ? row : { ...row, step_count: stepCount, ...tokenColumns(usage, cost) };
 }
