@@ -1,6 +1,12 @@
 // Readers: the fields of a message as queries read them. They never throw, whatever a message looks like; `parseMessage` checks.
 import { isObject, parseJson } from "../base/json.ts";
-import type { Message, MessageMetadata, ToolCall } from "../messages/message.ts";
+import {
+  type Message,
+  type MessageMetadata,
+  type ResultStatus,
+  resultStatus,
+  type ToolCall,
+} from "../messages/message.ts";
 
 type Loose = { readonly [key: string]: unknown } | null | undefined;
 
@@ -81,6 +87,11 @@ export function linkOf(value: { readonly id?: unknown; readonly tool_call_id?: u
 /** True if a message is marked as a failure. */
 export function isErrorOf(message: Message): boolean {
   return metadataOf(message).isError === true;
+}
+
+/** How the call of a tool result ended. */
+export function statusOf(result: Message): ResultStatus {
+  return resultStatus({ metadata: metadataOf(result) });
 }
 
 /** The time at which the message was made, in epoch milliseconds, if it says so. */

@@ -4,7 +4,6 @@ import {
   type Message,
   type ResultStatus,
   resultContentOf,
-  resultStatus,
   type ToolCall,
   type ToolMessage,
 } from "../messages/message.ts";
@@ -18,6 +17,7 @@ import {
   nameOfCall,
   nameOfResult,
   roleOf,
+  statusOf,
   textIn,
   timeOf,
 } from "./readers.ts";
@@ -60,7 +60,7 @@ export function recordOfPair(list: readonly Message[], pair: ToolPair): ToolCall
     result: answer === undefined ? undefined : resultOf(answer),
     resultText,
     isError: answer !== undefined && isErrorOf(answer),
-    status: answer === undefined ? undefined : resultStatus({ metadata: metadataOf(answer) }),
+    status: answer === undefined ? undefined : statusOf(answer),
     durationMs: answer === undefined ? undefined : durationOf(asked, answer),
     runId: textIn(runId),
     agent: textIn(agent),
@@ -79,7 +79,7 @@ export function recordOfOrphan(answer: Message): ToolCallRecord {
     result: resultOf(answer),
     resultText,
     isError: isErrorOf(answer),
-    status: resultStatus({ metadata: metadataOf(answer) }),
+    status: statusOf(answer),
     durationMs: typeof durationMs === "number" ? durationMs : undefined,
     runId: textIn(runId),
     agent: textIn(agent),

@@ -3,7 +3,7 @@ import { inertText } from "../../base/inert.ts";
 import type { ToolCall } from "../../messages/message.ts";
 import { cutText, type ExportView, toolCallIdsOf } from "../export/export-view.ts";
 import { blocksOf, factsOf } from "../export/run-header.ts";
-import { callsOf, contentOf, isErrorOf, linkOf, metadataOf, nameOfCall, roleOf, shownArguments } from "../readers.ts";
+import { callsOf, contentOf, linkOf, metadataOf, nameOfCall, roleOf, shownArguments, statusOf } from "../readers.ts";
 import type { RunSummary } from "../run-summary.ts";
 
 const style = `
@@ -117,7 +117,7 @@ const known = new Set(["user", "assistant", "system", "tool"]);
 function card(view: ExportView, index: number): string {
   const message = view.message(index);
   const role = roleOf(message);
-  const kind = `${known.has(role) ? role : "other"}${isErrorOf(message) ? " error" : ""}`;
+  const kind = `${known.has(role) ? role : "other"}${statusOf(message) === "error" ? " error" : ""}`;
   const content = contentOf(message);
   const body = content === undefined ? "" : textBlock(view, content);
   const calls = callsOf(message).map((call) => renderCall(view, call));
@@ -130,7 +130,8 @@ function head(view: ExportView, index: number, role: string): string {
   const id = role === "tool" ? `<code>${escaped(toolCallIdsOf(message).join(", "))}</code>` : "";
   const time = view.timestamp(index);
   const facts = [`${view.tokens(index)} tokens`, ...(time === null ? [] : [escaped(time)])].join(" · ");
-  const error = isErrorOf(message) ? "<span>failed</span>" : "";
+  const ending = { ok: "", error: "failed", rejected: "rejected", interrupted: "interrupted" }[statusOf(message)];
+  const error = ending === "" ? "" : `<span>${ending}</span>`;
   const title = `<b>${escaped(role)}</b>${name}${id}${error}<span>${facts}</span>`;
   return `<header>${title}<a href="#m${index}">#${index}</a></header>\n`;
 }

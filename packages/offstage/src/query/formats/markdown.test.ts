@@ -55,6 +55,22 @@ describe("the markdown export", () => {
     expect(text).toContain("**No result**");
   });
 
+  test("tells results of rejected and interrupted calls from failures", () => {
+    const marked = (status: string) =>
+      toolResult(status, "r", { isError: true, metadata: { status: status as "rejected" | "interrupted" } });
+    const ids = ["rejected", "interrupted"];
+    const calls = assistant(null, { toolCalls: ids.map((id) => toolCall(id, "f")) });
+    const query = new MessageQuery([calls, ...ids.map(marked)]);
+    const text = query.export("markdown");
+    expect([text.includes("**Rejected**"), text.includes("**Interrupted**"), text.includes("**Error**")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(query.export("html")).toContain("<span>interrupted</span>");
+    expect(query.export("html")).not.toContain("tool error");
+  });
+
   test("shows every result once: orphans and late ones under a heading of their own", () => {
     const list = [
       toolResult("0", "early", { name: "ghost" }),

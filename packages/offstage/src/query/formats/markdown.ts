@@ -3,7 +3,7 @@ import type { Message, ToolCall, ToolMessage } from "../../messages/message.ts";
 import { cutText, type ExportView } from "../export/export-view.ts";
 import { blocksOf, factsOf } from "../export/run-header.ts";
 import { type GroupedRun, type StepGroup, stepGroups } from "../export/step-groups.ts";
-import { contentOf, isErrorOf, linkOf, metadataOf, nameOfCall, roleOf, shownArguments } from "../readers.ts";
+import { contentOf, linkOf, metadataOf, nameOfCall, roleOf, shownArguments, statusOf } from "../readers.ts";
 import type { RunSummary } from "../run-summary.ts";
 
 const headings = new Map([
@@ -132,10 +132,17 @@ function renderCall({ view }: Report, call: ToolCall, { result, nested }: Answer
   return `\n${called.join("\n\n")}\n${nested}\n${renderResult(view, result).join("\n\n")}\n`;
 }
 
+const resultTitles = {
+  ok: "**Result**",
+  error: "**Error**",
+  rejected: "**Rejected**",
+  interrupted: "**Interrupted**",
+} as const;
+
 function renderResult(view: ExportView, index: number | undefined): string[] {
   if (index === undefined) return ["**No result**"];
   const result = view.message(index);
-  return [isErrorOf(result) ? "**Error**" : "**Result**", ...contentBlock(view, result)];
+  return [resultTitles[statusOf(result)], ...contentBlock(view, result)];
 }
 
 function argumentsBlock(view: ExportView, call: ToolCall): string {
