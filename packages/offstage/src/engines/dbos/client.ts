@@ -99,6 +99,8 @@ export interface ClientParts {
 
 const defaultPriority = 100;
 const activeStatuses = ["ENQUEUED", "DELAYED", "PENDING"];
+// The statuses of recorded runs that can be stopped.
+const openStatuses: readonly string[] = ["running", "interrupted", "waiting"];
 
 export class EngineClient {
   readonly #parts: ClientParts;
@@ -215,7 +217,9 @@ export class EngineClient {
     // A worker may have taken the run and not begun it yet.
     do {
       if (await runs.stop(runId, { reason: options.reason })) return true;
-      if ((await runs.get(runId)) !== undefined) break;
+      const found = await runs.get(runId);
+      // A run that has begun since then is stopped the next time.
+      if (found !== undefined && !openStatuses.includes(found.status)) break;
       await sleep(20);
     } while ((await this.#workflowsOf(runId, options, ["PENDING"])).length > 0);
     return queued.length > 0;
